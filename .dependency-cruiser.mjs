@@ -1,0 +1,113 @@
+/** The five import rules of AGENTS.md. Type-only imports count. */
+
+const LEAVES = '^src/(types|errors|secrets|json|nearest)\\.ts$';
+const ACTIONS = 'node_modules/@actions/';
+const MACHINE = '^(node:)?(fs|fs/promises|child_process|net|http|https|os|process|timers|timers/promises|perf_hooks|worker_threads)$';
+
+export default {
+  forbidden: [
+    { name: '1-no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: '1-no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['^src/(action|cli)\\.ts$'] },
+      to: {},
+    },
+    { name: '1-leaves', severity: 'error', from: { path: LEAVES }, to: { pathNot: [LEAVES] } },
+    {
+      name: '2-pure-layers',
+      comment: 'contract, providers and agent touch no file, process, environment or clock of their own',
+      severity: 'error',
+      from: { path: '^src/(contract|providers|agent)/' },
+      to: { path: MACHINE },
+    },
+    {
+      name: '2-tools-go-through-the-sandbox',
+      severity: 'error',
+      from: { path: '^src/tools/' },
+      to: { pathNot: ['^src/tools/', '^src/sandbox/sandbox\\.ts$', LEAVES, '^(node:)?(path|buffer|string_decoder)$'] },
+    },
+    {
+      name: '2-only-the-sandbox-spawns',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/sandbox/' },
+      to: { path: '^(node:)?child_process$' },
+    },
+    {
+      name: '3-only-providers-import-model-sdks',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/providers/' },
+      to: { path: 'node_modules/(openai|@anthropic-ai|@pydantic)/' },
+    },
+    {
+      name: '3-only-contract-imports-ajv',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/contract/' },
+      to: { path: 'node_modules/(ajv|ajv-formats)/' },
+    },
+    {
+      name: '3-agent-sees-front-doors',
+      severity: 'error',
+      from: { path: '^src/agent/' },
+      to: {
+        path: '^src/(?!agent/)',
+        pathNot: [
+          '^src/providers/provider\\.ts$',
+          '^src/tools/toolbox\\.ts$',
+          '^src/contract/contract\\.ts$',
+          LEAVES,
+        ],
+      },
+    },
+    {
+      name: '4-only-the-action-imports-the-toolkit',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: ['^src/action\\.ts$', '^src/config/action-inputs\\.ts$', '^src/github/', '^src/reporters/'],
+      },
+      to: { path: ACTIONS },
+    },
+    {
+      name: '4-the-core-never-reaches-the-toolkit',
+      comment: 'what a command line would load holds no @actions package, not even by a detour',
+      severity: 'error',
+      from: { path: '^src/(run|cli)\\.ts$' },
+      to: { path: ACTIONS, reachable: true },
+    },
+    {
+      name: '5-nothing-imports-the-entries',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/(action|cli)\\.ts$' },
+    },
+    {
+      name: '5-only-run-goes-sideways',
+      comment: 'run and the entries join the layers; the layers do not know each other',
+      severity: 'error',
+      from: { path: '^src/([^/]+)/' },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/$1/',
+          LEAVES,
+          '^src/(providers/provider|tools/toolbox|contract/contract|sandbox/sandbox)\\.ts$',
+        ],
+      },
+    },
+    {
+      name: '5-run-belongs-to-the-entries',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(action|cli|run|finish)\\.ts$' },
+      to: { path: '^src/(run|finish)\\.ts$' },
+    },
+    { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    combinedDependencies: false,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+  },
+};

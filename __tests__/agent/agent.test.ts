@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { ProviderError, SandboxError } from '../../src/errors.ts';
+import { runScripted } from '../support/agent-run.ts';
+import { call, submit } from '../support/scripted-provider.ts';
+
+const good = submit({ passed: true, summary: 'all well' });
+const look = { calls: [call('read_file', { path: 'a.txt' })] };
+const files = { 'a.txt': 'hello\n' };
+const limits = { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null };
+
+describe('plain text', () => {
+  it('E1 twice: one forced ask, then the ending with the text', async () => {
+    const run = await runScripted([{ text: 'first' }, { text: 'All good.' }]);
+    expect(run.outcome).toEqual({ kind: 'plain_text', text: 'All good.', truncated: false });
+    expect(run.record.totals.turns).toBe(2);
+    expect(run.provider.requests.map((request) => request.toolChoice)).toEqual([
+      'auto',
+      { tool: 'structured_output' },
+    ]);
+    expect(run.provider.requests[1]?.messages.at(-1)?.role).toBe('user');
+  });
+
+  it('E2 empty and cut-off turns count as plain text; on the last permitted turn nothing is asked', async () => {
+    const empty = await runScripted([{}, { stopReason: 'length' }]);
+    expect(empty.outcome).toEqual({ kind: 'plain_text', text: '', truncated: true });
+    const last = await runScripted([look, { text: 'done' }], { files, limits: { ...limits, maxTurns: 2 } });
+    expect(last.outcome).toEqual({ kind: 'plain_text', text: 'done', truncated: false });
+    expect(last.provider.requests).toHaveLength(2);
+  });
+
+  it('E3 then a forced valid call: accepted', async () => {
+    const run = await runScripted([{ text: 'done' }, { calls: [good] }]);
+    expect(run.outcome.kind).toBe('submitted');
+    expect(run.record.turns.map((turn) => turn.forced)).toEqual([false, true]);
+  });
+
+  it('E4 a provider that refuses the forced choice is asked again with auto, in the same turn', async () => {
+    const run = await runScripted((request) => {
+      if (request.toolChoice !== 'auto')
+        throw new ProviderError('tool_choice', 'no forced choice here', { status: 400 });
+      return request.messages.length === 1 ? { text: 'done' } : { calls: [good] };
+    });
+    expect(run.outcome.kind).toBe('submitted');
+    expect(run.record.totals.turns).toBe(2);
+    expect(run.provider.requests.map((request) => request.toolChoice)).toEqual([
+      'auto',
+      { tool: 'structured_output' },
+      'auto',
+    ]);
+  });
+
+  it('E5 with force-output off: the ending after one call', async () => {
+    const run = await runScripted([{ text: 'done' }], { forceOutput: false });
+    expect(run.outcome.kind).toBe('plain_text');
+    expect(run.provider.requests).toHaveLength(1);
+  });
+
+  it('is not asked about a second time, even after tool turns in between', async () => {
+    const run = await runScripted([{ text: 'done' }, look, { text: 'really done' }], { files });
+    expect(run.outcome).toMatchObject({ kind: 'plain_text', text: 'really done' });
+    expect(run.provider.requests.map((request) => request.toolChoice)).toEqual([
+      'auto',
+      { tool: 'structured_output' },
+      'auto',
+    ]);
+  });
+
+  it('E13 structured_output excluded: not offered, no forced ask; a call of it is an unknown tool', async () => {
+    const plain = await runScripted([{ text: 'done' }], { exclude: ['structured_output'] });
+    expect(plain.outcome.kind).toBe('plain_text');
+    expect(plain.provider.requests).toHaveLength(1);
+    expect(plain.provider.requests[0]?.tools.map((tool) => tool.name)).toEqual([
+      'read_file',
+      'edit',
+      'shell',
+    ]);
+    const loop = await runScripted([{ calls: [good] }], {
+      exclude: ['structured_output'],
+      limits: { ...limits, maxTurns: 2 },
+    });
+    expect(loop.outcome).toEqual({ kind: 'exhausted', limit: 'turns', lastIssues: [] });
+    expect(loop.provider.requests[1]?.messages.at(-1)).toMatchObject({
+      role: 'tool',
+      results: [
+        { isError: true, content: expect.stringContaining('There is no tool named "structured_output"') },
+      ],
+    });
+    expect(JSON.stringify(loop.events)).not.toContain('all well');
+  });
+});
+
+describe('limits', () => {
+  it('E6 a model that never submits gets exactly max-turns calls', async () => {
+    const run = await runScripted([look], { files, limits: { ...limits, maxTurns: 3 } });
+    expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'turns', lastIssues: [] });
+    expect(run.provider.requests).toHaveLength(3);
+  });
+
+  it('E7 a valid call on the last permitted turn is a success', async () => {
+    const run = await runScripted([look, look, { calls: [good] }], {
+      files,
+      limits: { ...limits, maxTurns: 3 },
+    });
+    expect(run.outcome.kind).toBe('submitted');
+  });
+
+  it('E8 max-turns 0 ends without a call', async () => {
+    const run = await runScripted([{ calls: [good] }], { limits: { ...limits, maxTurns: 0 } });
+    expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'turns', lastIssues: [] });
+    expect(run.provider.requests).toHaveLength(0);
+  });
+
+  it('E9 a model that is invalid for ever ends with the last issues', async () => {
+    const run = await runScripted([{ calls: [submit({ passed: 1, summary: '' })] }], {
+      limits: { ...limits, maxTurns: 2 },
+    });
+    expect(run.outcome).toMatchObject({
+      kind: 'exhausted',
+      limit: 'turns',
+      lastIssues: [{ path: '/passed', keyword: 'type' }],
+    });
+    expect(run.record.rejections).toBe(2);
+  });
+
+  it('tokens and money are enforced after each turn, but never against an accepted payload', async () => {
+    const tokens = await runScripted([look], { files, limits: { ...limits, maxTotalTokens: 200 } });
+    expect(tokens.outcome).toMatchObject({ kind: 'exhausted', limit: 'tokens' });
+    expect(tokens.provider.requests).toHaveLength(2);
+    const price = async () => 0.75;
+    const cost = await runScripted([look], { files, price, limits: { ...limits, maxCostUsd: 1 } });
+    expect(cost.outcome).toMatchObject({ kind: 'exhausted', limit: 'cost' });
+    expect(cost.record.totals).toMatchObject({ turns: 2, costUsd: 1.5 });
+    const accepted = await runScripted([{ calls: [good] }], {
+      price,
+      limits: { ...limits, maxTotalTokens: 1, maxCostUsd: 0.1 },
+    });
+    expect(accepted.outcome.kind).toBe('submitted');
+  });
+
+  it('one completion without usage makes the cost unknown, not smaller', async () => {
+    const run = await runScripted([{ ...look, usage: null }, { calls: [good] }], {
+      files,
+      price: async () => 0.5,
+    });
+    expect(run.record.totals).toMatchObject({ turns: 2, costUsd: null });
+  });
+});
+
+describe('stops from outside', () => {
+  it('E12 time that runs out while the model is awaited ends the run at once', async () => {
+    const stop = new AbortController();
+    const run = await runScripted(
+      () => {
+        stop.abort({ stop: 'timeout' });
+        return new Promise(() => undefined);
+      },
+      { signal: stop.signal },
+    );
+    expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'time', lastIssues: [] });
+  });
+
+  it('E12 time that runs out in a command ends the run, and nothing else starts', async () => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort({ stop: 'timeout' }), 300);
+    const calls = [
+      call('shell', { command: 'sleep 20' }),
+      call('edit', { path: 'late.txt', old_string: '', new_string: 'x' }),
+    ];
+    const run = await runScripted([{ calls }], { signal: stop.signal });
+    expect(run.outcome).toMatchObject({ kind: 'exhausted', limit: 'time' });
+    expect(run.events.filter((event) => event.type === 'tool_started')).toHaveLength(1);
+  });
+
+  it('E10 a signal while the model is awaited cancels', async () => {
+    const stop = new AbortController();
+    const run = await runScripted(
+      () => {
+        stop.abort({ stop: 'signal', signal: 'SIGTERM' });
+        return new Promise(() => undefined);
+      },
+      { signal: stop.signal },
+    );
+    expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
+  });
+
+  it('a broken sandbox ends the run while the model is awaited, and nothing is accepted behind it', async () => {
+    const broken = new SandboxError('no wall');
+    const stop = new AbortController();
+    const waiting = runScripted(
+      () => {
+        stop.abort(broken);
+        return new Promise(() => undefined);
+      },
+      { signal: stop.signal },
+    );
+    await expect(waiting).rejects.toBe(broken);
+    await expect(runScripted([{ calls: [good] }], { ready: () => Promise.reject(broken) })).rejects.toBe(
+      broken,
+    );
+  });
+});
+
+describe('a conversation', () => {
+  it('E14 only grows: each request begins with the messages of the one before', async () => {
+    const run = await runScripted([look, { text: 'hm' }, look, { calls: [good] }], {
+      files,
+      tools: ['read_file'],
+    });
+    const { requests } = run.provider;
+    expect(requests[0]?.tools.map((tool) => tool.name)).toEqual(['read_file', 'structured_output']);
+    for (const [at, request] of requests.entries()) {
+      const before = requests[at - 1]?.messages ?? [];
+      expect(request.messages.slice(0, before.length)).toEqual(before);
+      expect(request.tools).toBe(requests[0]?.tools);
+    }
+  });
+
+  it('E18 a refusal ends the run, and its calls are not executed', async () => {
+    const run = await runScripted([{ text: 'I cannot', calls: [good], stopReason: 'refusal' }]);
+    expect(run.outcome).toEqual({ kind: 'refused', text: 'I cannot' });
+  });
+
+  it('S8 a call that the output limit cut off is rejected and can be sent again', async () => {
+    const cut = {
+      name: 'structured_output',
+      rawArguments: '{"passed":true,"summary":"al',
+      status: 'truncated' as const,
+    };
+    const run = await runScripted([{ calls: [cut], stopReason: 'length' }, { calls: [good] }]);
+    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
+    expect(run.record.rejections).toBe(1);
+  });
+
+  it('P3 no event carries an argument of structured_output, valid or not; other calls stand as they are', async () => {
+    const canary = 'CANARY-7f3a';
+    const run = await runScripted(
+      [
+        { calls: [call('read_file', { path: 'a.txt' })] },
+        {
+          calls: [
+            submit({ passed: canary, summary: canary, [canary]: 1 }),
+            call('shell', { command: 'true' }),
+          ],
+        },
+        { calls: [submit({ passed: true, summary: canary })] },
+      ],
+      { files },
+    );
+    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { summary: canary } });
+    const told = JSON.stringify(run.events);
+    expect(told).not.toContain('"passed":');
+    expect(told.replaceAll(`/${canary} `, '')).not.toContain(canary);
+    expect(told).toContain('a.txt');
+    expect(told).toContain('arguments of structured_output are not recorded');
+  });
+});

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../src/types.ts';
+import { runScripted } from '../support/agent-run.ts';
+import { call, submit } from '../support/scripted-provider.ts';
+
+const good = submit({ passed: true, summary: 'all well' });
+const good2 = submit({ passed: false, summary: 'second' });
+const bad = submit({ passed: 'true', summary: 'all well' });
+const create = call('edit', { path: 'made.txt', old_string: '', new_string: 'x' });
+
+function results(messages: readonly Message[]) {
+  return messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
+}
+
+describe('a batch', () => {
+  it('N1 structured_output first: the edit beside it never runs, and there is one model call', async () => {
+    let made = true;
+    const run = await runScripted([{ calls: [good, create] }], {
+      keep: async (workspace) => {
+        made = existsSync(path.join(workspace, 'made.txt'));
+      },
+    });
+    expect(run.outcome).toEqual({
+      kind: 'submitted',
+      payload: { passed: true, summary: 'all well' },
+      repaired: null,
+    });
+    expect(made).toBe(false);
+    expect(run.provider.requests).toHaveLength(1);
+    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(['accepted', 'skipped']);
+  });
+
+  it('N2 structured_output last: the edit before it never runs either', async () => {
+    let made = true;
+    const run = await runScripted([{ calls: [create, good] }], {
+      keep: async (workspace) => {
+        made = existsSync(path.join(workspace, 'made.txt'));
+      },
+    });
+    expect(run.outcome.kind).toBe('submitted');
+    expect(made).toBe(false);
+    expect(run.provider.requests).toHaveLength(1);
+    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(['skipped', 'accepted']);
+  });
+
+  it('N3 a rejected call before a valid one: the second is accepted in the same turn', async () => {
+    const run = await runScripted([{ calls: [bad, good2] }]);
+    expect(run.outcome).toEqual({
+      kind: 'submitted',
+      payload: { passed: false, summary: 'second' },
+      repaired: null,
+    });
+    expect(run.record).toMatchObject({ rejections: 1, totals: { turns: 1 } });
+  });
+
+  it('N4 a rejected call beside a command: the command never ran, and both ids get their result', async () => {
+    const touch = call('shell', { command: 'touch ran.txt' });
+    let ran = true;
+    const run = await runScripted([{ calls: [bad, touch] }, { calls: [good] }], {
+      keep: async (workspace) => {
+        ran = existsSync(path.join(workspace, 'ran.txt'));
+      },
+    });
+    expect(ran).toBe(false);
+    expect(run.outcome.kind).toBe('submitted');
+    expect(results(run.provider.requests[1]?.messages ?? [])).toEqual([
+      { callId: 'call_0_0', isError: true, content: expect.stringMatching(/^Rejected: .*\n- \/passed: /u) },
+      {
+        callId: 'call_0_1',
+        isError: true,
+        content: expect.stringMatching(/^Skipped: .*Re-issue this call in a separate turn/u),
+      },
+    ]);
+  });
+
+  it('N5 two valid calls: the first wins', async () => {
+    const run = await runScripted([{ calls: [good, good2] }]);
+    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
+    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(['accepted', 'skipped']);
+  });
+
+  it('N6 two rejected calls: two error results and one retry turn', async () => {
+    const run = await runScripted([{ calls: [bad, bad] }, { calls: [good] }]);
+    expect(run.outcome.kind).toBe('submitted');
+    expect(run.provider.requests).toHaveLength(2);
+    const given = results(run.provider.requests[1]?.messages ?? []);
+    expect(given.map((each) => [each.callId, each.isError])).toEqual([
+      ['call_0_0', true],
+      ['call_0_1', true],
+    ]);
+    expect(run.record.rejections).toBe(2);
+  });
+
+  it('N7 two other tools: both run, in order, and the run goes on', async () => {
+    const append = call('shell', { command: 'cat a.txt > b.txt; echo done' });
+    const read = call('read_file', { path: 'a.txt' });
+    const again = call('read_file', { path: 'b.txt' });
+    const run = await runScripted([{ calls: [read, append, again] }, { calls: [good] }], {
+      files: { 'a.txt': 'hello\n' },
+    });
+    const given = results(run.provider.requests[1]?.messages ?? []);
+    expect(given.map((each) => [each.callId, each.isError])).toEqual([
+      ['call_0_0', false],
+      ['call_0_1', false],
+      ['call_0_2', false],
+    ]);
+    expect(given[0]?.content).toContain('hello');
+    expect(given[2]?.content).toContain('hello');
+    expect(run.outcome.kind).toBe('submitted');
+  });
+
+  it('N8 an unknown tool: an error result that lists the tools there are', async () => {
+    const run = await runScripted([{ calls: [call('web_search', {})] }, { calls: [good] }]);
+    const [result] = results(run.provider.requests[1]?.messages ?? []);
+    expect(result).toMatchObject({ callId: 'call_0_0', isError: true });
+    for (const name of ['web_search', 'read_file', 'edit', 'shell', 'structured_output'])
+      expect(result?.content).toContain(name);
+  });
+
+  it('N9 malformed argument JSON: an error result, never an empty object', async () => {
+    const broken = { name: 'shell', rawArguments: '{"command": "touch ran.txt"' };
+    const brokenSubmit = { name: 'structured_output', rawArguments: '{"passed": true, "summary": "x"' };
+    const run = await runScripted([{ calls: [broken] }, { calls: [brokenSubmit] }, { calls: [good] }], {
+      schema: {},
+    });
+    const given = results(run.provider.requests[2]?.messages ?? []);
+    expect(given.map((each) => each.isError)).toEqual([true, true]);
+    expect(given[1]?.content).toMatch(/JSON/u);
+    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
+  });
+});

@@ -1,0 +1,190 @@
+/** The loop: ask, run what was asked for, until a payload is accepted or a limit is reached. The front door of this folder. */
+import type { Contract } from '../contract/contract.ts';
+import { ProviderError } from '../errors.ts';
+import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import type { Toolbox } from '../tools/toolbox.ts';
+import type { Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
+import { runBatch } from './batch.ts';
+import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
+import { FORCED_ASK } from './prompt.ts';
+import { redactMessage, STRUCTURED_OUTPUT } from './redact.ts';
+
+/** The world of one run of the loop. */
+export interface AgentOptions {
+  readonly provider: Provider;
+  readonly toolbox: Toolbox;
+  readonly contract: Contract;
+  readonly limits: Limits;
+  readonly price: Price;
+  readonly system: string;
+  readonly prompt: string;
+  /** Whether a plain-text turn is answered by one ask with the tool choice forced. */
+  readonly forceOutput: boolean;
+  /** Resolves when the sandbox passed its self-test. */
+  readonly ready: () => Promise<void>;
+  /** Aborted with a `RunStop` when time is up or a signal came, with an error when the run cannot go on. */
+  readonly signal: AbortSignal;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly emit: (event: RunEvent) => void;
+}
+
+/** Why a run was stopped from outside: the abort signal's reason. */
+export type RunStop = { readonly stop: 'timeout' } | { readonly stop: 'signal'; readonly signal: string };
+
+/** What the loop did; grows while it runs, so that a report of a run that failed midway is whole. */
+export interface AgentRecord {
+  readonly turns: TurnRecord[];
+  rejections: number;
+  totals: Totals;
+}
+
+/** A record of nothing done yet. */
+export function createRecord(): AgentRecord {
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+  return { turns: [], rejections: 0, totals: { turns: 0, usage, costUsd: null } };
+}
+
+/**
+ * Runs the loop to its end and keeps `record` up to date on the way.
+ * @throws ProviderError, SandboxError, and bugs; every other ending is a value.
+ */
+export async function runAgent(options: AgentOptions, record: AgentRecord): Promise<Outcome> {
+  const { signal } = options;
+  const memory: Memory = { lastIssues: [] };
+  try {
+    return await loop(options, record, memory);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (isRunStop(signal.reason)) return stopped(signal.reason, memory.lastIssues);
+    throw signal.reason;
+  }
+}
+
+/** What the loop remembers for the sentence of an ending. */
+interface Memory {
+  lastIssues: readonly Issue[];
+}
+
+async function loop(options: AgentOptions, record: AgentRecord, memory: Memory): Promise<Outcome> {
+  const { provider, toolbox, signal, emit } = options;
+  const budget = createBudget(options.limits, options.price);
+  const messages: Message[] = [{ role: 'user', text: options.prompt }];
+  const ask = createAsk(options, messages);
+  let askable = options.forceOutput && toolbox.has(STRUCTURED_OUTPUT);
+  let forced = false;
+  emit({ type: 'run_started', model: provider.model, provider: provider.name, prompt: options.prompt });
+
+  for (;;) {
+    const limit = budget.exhausted();
+    if (limit !== null) return { kind: 'exhausted', limit, lastIssues: memory.lastIssues };
+    const { turn, completion, close } = await complete(ask, forced, budget, options, record);
+    const { message, stopReason } = completion;
+    if (stopReason === 'refusal') {
+      close([]);
+      return { kind: 'refused', text: message.text };
+    }
+    messages.push(message);
+    if (message.toolCalls.length > 0) {
+      const world = { ...options, turn, totals: () => record.totals };
+      const batch = await race(runBatch(message.toolCalls, world), signal);
+      close(batch.records);
+      record.rejections += batch.rejections;
+      if (batch.submitted !== null) return { kind: 'submitted', ...batch.submitted };
+      if (batch.rejections > 0) memory.lastIssues = batch.lastIssues;
+      messages.push({ role: 'tool', results: batch.results });
+      forced = false;
+      continue;
+    }
+    close([]);
+    if (!askable || budget.exhausted() === 'turns') {
+      return { kind: 'plain_text', text: message.text, truncated: stopReason === 'length' };
+    }
+    askable = false;
+    forced = true;
+    messages.push({ role: 'user', text: FORCED_ASK });
+    emit({ type: 'user_message', text: FORCED_ASK });
+  }
+}
+
+/** One completion, counted and told; `close` puts the turn and its calls on record. */
+async function complete(
+  ask: (force: boolean) => Promise<Completion>,
+  forced: boolean,
+  budget: Budget,
+  { emit, now }: AgentOptions,
+  record: AgentRecord,
+) {
+  const turn = record.totals.turns + 1;
+  emit({ type: 'turn_started', turn, forced });
+  const started = now();
+  const completion = await ask(forced);
+  const { message, stopReason, usage } = completion;
+  await budget.add(usage);
+  record.totals = budget.totals();
+  const durationMs = now() - started;
+  const told = redactMessage(message);
+  emit({ type: 'turn_completed', turn, durationMs, usage, totals: record.totals, stopReason, message: told });
+  const close = (calls: TurnRecord['calls']) => {
+    record.turns.push({ turn, forced, durationMs, usage, calls });
+  };
+  return { turn, completion, close };
+}
+
+/**
+ * Asks for completions over a growing conversation. A provider that refuses a forced tool choice is asked again
+ * without, in the same turn, and that is remembered for the run.
+ */
+function createAsk(
+  options: AgentOptions,
+  messages: readonly Message[],
+): (force: boolean) => Promise<Completion> {
+  const { provider, toolbox, system, signal, emit } = options;
+  let forcible = true;
+  const request = (toolChoice: CompletionRequest['toolChoice']) =>
+    race(
+      provider.complete({ system, tools: toolbox.specs, messages: [...messages], toolChoice, signal }),
+      signal,
+    );
+
+  return async (force) => {
+    if (!force || !forcible) return request('auto');
+    try {
+      return await request({ tool: STRUCTURED_OUTPUT });
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.failure !== 'tool_choice') throw error;
+      forcible = false;
+      emit({
+        type: 'notice',
+        level: 'info',
+        text: `${provider.model} refuses a forced tool choice: asking without`,
+      });
+      return request('auto');
+    }
+  };
+}
+
+/** The promise, or the signal's reason as soon as it aborts: an SDK's retry sleep does not see signals. */
+async function race<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  // The loser of a race may still reject; that is no unhandled rejection.
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function stopped(stop: RunStop, lastIssues: readonly Issue[]): Outcome {
+  return stop.stop === 'timeout'
+    ? { kind: 'exhausted', limit: 'time', lastIssues }
+    : { kind: 'cancelled', signal: stop.signal };
+}
+
+function isRunStop(reason: unknown): reason is RunStop {
+  return typeof reason === 'object' && reason !== null && 'stop' in reason;
+}

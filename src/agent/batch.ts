@@ -1,0 +1,158 @@
+/** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
+import type { Contract } from '../contract/contract.ts';
+import type { Toolbox } from '../tools/toolbox.ts';
+import type {
+  CallDecision,
+  CallRecord,
+  CallRef,
+  Issue,
+  JsonObject,
+  Repair,
+  RunEvent,
+  ToolCall,
+  ToolResult,
+  Totals,
+} from '../types.ts';
+import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
+import { redactIssues, STRUCTURED_OUTPUT } from './redact.ts';
+
+/** What a batch needs of its run. */
+export interface BatchWorld {
+  readonly turn: number;
+  readonly contract: Contract;
+  readonly toolbox: Toolbox;
+  /** Resolves when the sandbox has passed its self-test; no payload is accepted before. */
+  readonly ready: () => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  readonly totals: () => Totals;
+  readonly emit: (event: RunEvent) => void;
+}
+
+/** What became of a turn's calls; `results` holds exactly one result for each call, in call order. */
+export interface Batch {
+  readonly submitted: { readonly payload: JsonObject; readonly repaired: Repair | null } | null;
+  readonly results: readonly ToolResult[];
+  readonly records: readonly CallRecord[];
+  /** Rejected `structured_output` calls. */
+  readonly rejections: number;
+  /** The issues of the last rejection; empty when there was none. */
+  readonly lastIssues: readonly Issue[];
+}
+
+/**
+ * Runs the calls of one turn. If any is `structured_output`, only those are judged, in order, until the first that
+ * validates, and none of the others ever runs: a verdict beside a side effect is most likely a mistake.
+ */
+export async function runBatch(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
+  const terminal =
+    world.toolbox.has(STRUCTURED_OUTPUT) && calls.some((call) => call.name === STRUCTURED_OUTPUT);
+  return terminal ? judge(calls, world) : execute(calls, world);
+}
+
+interface Settled {
+  readonly result: ToolResult;
+  readonly record: CallRecord;
+}
+
+async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
+  const settled: Settled[] = [];
+  for (const call of calls) {
+    // The loop has already left when the run was stopped: nothing may start behind its back.
+    world.signal.throwIfAborted();
+    const ref = refer(call, world.toolbox);
+    world.emit({ type: 'tool_started', turn: world.turn, call: ref });
+    const started = world.now();
+    const answer = await world.toolbox.run(call, world.signal);
+    const result = { callId: call.id, ...answer };
+    settled.push(settle(ref, result, answer.isError ? 'error' : 'ok', world.now() - started, result, world));
+  }
+  return collect(settled, null, []);
+}
+
+async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
+  const checked = new Map<ToolCall, readonly Issue[] | 'accepted'>();
+  let submitted: Batch['submitted'] = null;
+  for (const call of calls) {
+    if (call.name !== STRUCTURED_OUTPUT) continue;
+    const check = world.contract.check(call);
+    checked.set(call, check.ok ? 'accepted' : check.issues);
+    if (!check.ok) continue;
+    await world.ready();
+    submitted = { payload: check.payload, repaired: check.repaired };
+    break;
+  }
+  const settled = calls.map((call) => settleJudged(call, checked.get(call), submitted !== null, world));
+  const rejected = [...checked.values()].filter((issues) => issues !== 'accepted');
+  return collect(settled, submitted, rejected);
+}
+
+/** Results differ from what is told of them: the model sees messages that may quote it, records see paths and keywords. */
+function settleJudged(
+  call: ToolCall,
+  fate: readonly Issue[] | 'accepted' | undefined,
+  success: boolean,
+  world: BatchWorld,
+): Settled {
+  const ref = refer(call, world.toolbox);
+  const answer = (content: string, isError: boolean): ToolResult => ({ callId: call.id, content, isError });
+  if (fate === 'accepted') {
+    const result = answer(ACCEPTED, false);
+    return settle(ref, result, 'accepted', 0, result, world);
+  }
+  if (fate === undefined) {
+    const result = answer(success ? SKIPPED_BESIDE_ACCEPTED : SKIPPED_BESIDE_REJECTED, true);
+    return settle(ref, result, 'skipped', 0, result, world);
+  }
+  return settle(
+    ref,
+    answer(rejectionText(fate), true),
+    'rejected',
+    0,
+    answer(redactIssues(fate), true),
+    world,
+  );
+}
+
+function settle(
+  ref: CallRef,
+  result: ToolResult,
+  decision: CallDecision,
+  durationMs: number,
+  told: ToolResult,
+  world: BatchWorld,
+): Settled {
+  const { turn } = world;
+  world.emit({
+    type: 'tool_finished',
+    turn,
+    call: ref,
+    decision,
+    durationMs,
+    result: told,
+    totals: world.totals(),
+  });
+  return { result, record: { name: ref.name, target: ref.target, decision, durationMs } };
+}
+
+function collect(
+  settled: readonly Settled[],
+  submitted: Batch['submitted'],
+  rejected: readonly (readonly Issue[])[],
+): Batch {
+  return {
+    submitted,
+    results: settled.map((each) => each.result),
+    records: settled.map((each) => each.record),
+    rejections: rejected.length,
+    lastIssues: rejected.at(-1) ?? [],
+  };
+}
+
+function refer(call: ToolCall, toolbox: Toolbox): CallRef {
+  return {
+    id: call.id,
+    name: call.name,
+    target: call.name === STRUCTURED_OUTPUT ? '' : toolbox.target(call),
+  };
+}

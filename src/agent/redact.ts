@@ -1,0 +1,28 @@
+/**
+ * The one place where arguments of `structured_output` are taken out of what is told. The payload belongs in the
+ * outputs, the summary and the envelope; a rejected one belongs nowhere.
+ */
+import type { AssistantMessage, Issue } from '../types.ts';
+
+/** The name of the synthetic tool whose parameters are the user's schema. */
+export const STRUCTURED_OUTPUT = 'structured_output';
+
+/** What stands in every log, transcript and event instead of the arguments; itself a JSON object. */
+export const REDACTED_ARGUMENTS = '{"redacted":"arguments of structured_output are not recorded"}';
+
+/**
+ * The message without arguments of `structured_output`, whether the tool was offered or not, and without its native
+ * form, which holds them too.
+ */
+export function redactMessage(message: AssistantMessage): AssistantMessage {
+  const toolCalls = message.toolCalls.map((call) =>
+    call.name === STRUCTURED_OUTPUT ? { ...call, rawArguments: REDACTED_ARGUMENTS } : call,
+  );
+  return { role: 'assistant', text: message.text, toolCalls, native: null };
+}
+
+/** What a record may keep of a rejection: instance paths and keywords, no values. */
+export function redactIssues(issues: readonly Issue[]): string {
+  const parts = issues.map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`);
+  return `Rejected: ${parts.join(', ')}`;
+}

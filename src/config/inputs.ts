@@ -1,0 +1,99 @@
+/** The one input table: action.yml and the README are checked against it. */
+
+/** One input as users see it. */
+export interface Input {
+  readonly name: string;
+  /** What the runner passes when the workflow says nothing; empty means absent. */
+  readonly default: string;
+  /** One sentence for action.yml, shared with the README's table. */
+  readonly description: string;
+}
+
+/** Every input, in the order of the documentation. An input that does nothing yet is not here. */
+export const INPUTS = [
+  input('prompt', 'The task for the agent. Exactly one of prompt and prompt-file is required.'),
+  input('prompt-file', 'A file in the workspace that holds the task.'),
+  input(
+    'schema',
+    'JSON Schema of the verdict: inline JSON, @path to a .json file in the workspace, or the name of a preset (verdict).',
+    'verdict',
+  ),
+  input(
+    'gate',
+    'What must hold for the step to succeed: a JSON Schema for the payload (inline or @path), the name of a boolean property, none, or auto (passed for the verdict preset, none for a schema of your own).',
+    'auto',
+  ),
+  input('system-prompt', 'Text added to the built-in system prompt.'),
+  input(
+    'provider',
+    'openai, anthropic or openai-compatible. Without it the provider follows from the model name (claude-, gpt-, o1, o3, o4), else openai-compatible where base-url is given.',
+  ),
+  input('model', 'The model to ask, for example claude-sonnet-4-5. Required.'),
+  input(
+    'api-key',
+    "The provider's key. Without it: the variable OPENAI_API_KEY or ANTHROPIC_API_KEY of the chosen provider. Optional for openai-compatible.",
+  ),
+  input(
+    'base-url',
+    'The URL of the API, for gateways and compatible servers, for example http://127.0.0.1:11434/v1.',
+  ),
+  input(
+    'max-output-tokens',
+    'The most tokens the model may write in one turn. Without it: what the provider allows.',
+  ),
+  input('stream', 'Whether answers are streamed: auto (on for the vendors themselves), on or off.', 'auto'),
+  input('max-turns', 'The most model calls, inclusive; 0 ends the run at once, -1 means no limit.', '30'),
+  input('timeout-minutes', 'The most minutes for the whole run; fractions are allowed.', '10'),
+  input('max-total-tokens', 'The most tokens, read and written together, checked after every turn.'),
+  input('max-cost-usd', 'The most US dollars, checked after every turn. Needs a model with a known price.'),
+  input(
+    'force-output',
+    'Whether a turn of plain text is answered by one more ask with the tool choice forced.',
+    'true',
+  ),
+  input(
+    'tools',
+    'The tools the agent may use, separated by commas. structured_output is always there.',
+    'read_file, edit, shell',
+  ),
+  input('exclude-tools', 'Tools to take away, separated by commas; takes structured_output away too.'),
+  input(
+    'shell-timeout-seconds',
+    'The most seconds for one command, unless the model asks for more (at most 600).',
+    '120',
+  ),
+  input('max-tool-output-kb', 'The most KiB of one tool result that the model sees.', '25'),
+  input(
+    'sandbox',
+    'required (no sandbox ends the run with exit 44), auto (no sandbox means no shell) or off (trusted repositories only).',
+    'required',
+  ),
+  input('shell-network', 'Whether commands in the shell have a network: off or on.', 'off'),
+  input('sandbox-read', 'More folders that the shell may read, one absolute path a line.'),
+  input('workspace-access', 'in-place (the agent may change the workspace) or read-only.', 'in-place'),
+  input('pass-env', 'Names of variables that the shell may see, separated by commas or lines.'),
+  input('working-directory', 'The folder where the agent starts, inside the workspace.'),
+  input('summary', 'Whether to write a job summary.', 'true'),
+  input(
+    'result-file',
+    'Where the result envelope is written, in the workspace or RUNNER_TEMP. Without it: a file under RUNNER_TEMP.',
+  ),
+  input(
+    'transcript-file',
+    'Where the redacted transcript is written, in the workspace or RUNNER_TEMP. Without it: a file under RUNNER_TEMP.',
+  ),
+  input(
+    'log-level',
+    'summary, or full to see tool output and prose in folded groups. Without it: summary, full when the runner debugs.',
+  ),
+] as const satisfies readonly Input[];
+
+/** The name of an input. */
+export type InputName = (typeof INPUTS)[number]['name'];
+
+/** What was given for each input, trimmed; absent where nothing but blanks was. */
+export type RawInputs = ReadonlyMap<InputName, string>;
+
+function input<const N extends string>(name: N, description: string, defaultValue = '') {
+  return { name, description, default: defaultValue } as const;
+}

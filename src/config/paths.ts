@@ -1,0 +1,93 @@
+/** Where the user may point us: folders to start in, files to write. */
+import { constants } from 'node:fs';
+import { access, mkdir, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../errors.ts';
+import type { InputName } from './inputs.ts';
+
+/** Whether `inner` is `outer` or lies below it; both absolute and real. */
+export function isInside(inner: string, outer: string): boolean {
+  const relative = path.relative(outer, inner);
+  return (
+    relative === '' ||
+    (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
+  );
+}
+
+/**
+ * The absolute, real folder for `working-directory`.
+ * @throws InputError when it is missing, no folder, or leaves the workspace, symbolic links followed.
+ */
+export async function resolveWorkingDirectory(folder: string, workspace: string): Promise<string> {
+  const name = 'working-directory';
+  const real = await realpath(path.resolve(workspace, folder)).catch(() => null);
+  if (real === null || !(await stat(real)).isDirectory()) {
+    throw new InputError(
+      name,
+      `${name} is ${JSON.stringify(folder)}, which is no folder in the workspace. Is the repository checked out before this step?`,
+    );
+  }
+  if (!isInside(real, workspace)) {
+    throw new InputError(
+      name,
+      `${name} is ${JSON.stringify(folder)}, which leaves the workspace. Name a folder inside it.`,
+    );
+  }
+  return real;
+}
+
+/**
+ * The absolute path of a file to write, its folder made where it is missing.
+ * @throws InputError when it lies outside `roots`, in a protected place, or cannot be written.
+ */
+export async function resolveOutputFile(
+  name: InputName,
+  file: string,
+  workspace: string,
+  roots: readonly string[],
+): Promise<string> {
+  const wanted = path.resolve(workspace, file);
+  const folder = path.dirname(wanted);
+  const existing = await nearestExisting(folder);
+  const real = path.join(await realpath(existing), path.relative(existing, folder), path.basename(wanted));
+  const root = roots.find((each) => isInside(real, each) && real !== each);
+  if (root === undefined) {
+    throw new InputError(
+      name,
+      `${name} is ${JSON.stringify(file)}, which lies outside the workspace and RUNNER_TEMP. Name a file inside one of them.`,
+    );
+  }
+  if (
+    path
+      .relative(root, real)
+      .split(path.sep)
+      .some((part) => /^\.git(?:hub)?$/iu.test(part))
+  ) {
+    throw new InputError(
+      name,
+      `${name} is ${JSON.stringify(file)}. Nothing is written into .git or .github.`,
+    );
+  }
+  try {
+    await mkdir(path.dirname(real), { recursive: true });
+    await access(path.dirname(real), constants.W_OK);
+  } catch (cause) {
+    throw new InputError(name, `${name} is ${JSON.stringify(file)}, whose folder cannot be written to.`, {
+      cause,
+    });
+  }
+  const standing = await stat(real).catch(() => null);
+  if (standing !== null && !standing.isFile()) {
+    throw new InputError(
+      name,
+      `${name} is ${JSON.stringify(file)}, which is there already and no regular file.`,
+    );
+  }
+  return real;
+}
+
+async function nearestExisting(folder: string): Promise<string> {
+  for (let current = folder; ; current = path.dirname(current)) {
+    if ((await stat(current).catch(() => null)) !== null || current === path.dirname(current)) return current;
+  }
+}

@@ -1,0 +1,92 @@
+/** Readers of single values; each error names the input, what was given and what is allowed. */
+import { InputError } from '../errors.ts';
+import type { InputName, RawInputs } from './inputs.ts';
+
+/** A boolean as YAML 1.2 writes it. */
+export function readBoolean(raw: RawInputs, name: InputName, fallback: boolean): boolean {
+  const text = raw.get(name);
+  if (text === undefined) return fallback;
+  if (/^(?:true|True|TRUE)$/u.test(text)) return true;
+  if (/^(?:false|False|FALSE)$/u.test(text)) return false;
+  throw new InputError(name, `${name} is ${show(text)}. Use true or false.`);
+}
+
+/** One of a few words; null when the input is absent. */
+export function readChoice<const C extends string>(
+  raw: RawInputs,
+  name: InputName,
+  choices: readonly C[],
+): C | null {
+  const text = raw.get(name);
+  if (text === undefined) return null;
+  const choice = choices.find((each) => each === text.toLowerCase());
+  if (choice === undefined) throw new InputError(name, `${name} is ${show(text)}. Use ${either(choices)}.`);
+  return choice;
+}
+
+/** A whole number in a range; null when the input is absent. */
+export function readInteger(
+  raw: RawInputs,
+  name: InputName,
+  range: { readonly min: number; readonly max?: number },
+): number | null {
+  const text = raw.get(name);
+  if (text === undefined) return null;
+  const value = /^[+-]?\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
+  const max = range.max ?? Number.MAX_SAFE_INTEGER;
+  if (!(value >= range.min && value <= max)) {
+    const upTo = range.max === undefined ? `of at least ${range.min}` : `from ${range.min} to ${range.max}`;
+    throw new InputError(name, `${name} is ${show(text)}. Use a whole number ${upTo}.`);
+  }
+  return value;
+}
+
+/** A number above a bound; null when the input is absent. */
+export function readNumber(
+  raw: RawInputs,
+  name: InputName,
+  range: { readonly above: number; readonly max?: number },
+): number | null {
+  const text = raw.get(name);
+  if (text === undefined) return null;
+  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
+  const max = range.max ?? Number.MAX_SAFE_INTEGER;
+  if (!(value > range.above && value <= max)) {
+    const upTo = range.max === undefined ? '' : ` and of at most ${range.max}`;
+    throw new InputError(name, `${name} is ${show(text)}. Use a number above ${range.above}${upTo}.`);
+  }
+  return value;
+}
+
+/** A list, one entry a line unless another separator is given; empty when the input is absent. */
+export function readList(raw: RawInputs, name: InputName, separator: RegExp = /\r?\n/u): readonly string[] {
+  const text = raw.get(name) ?? '';
+  return text
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
+/** A list of known names, by commas or blanks; null when the input is absent. */
+export function readNames<const C extends string>(
+  raw: RawInputs,
+  name: InputName,
+  known: readonly C[],
+): readonly C[] | null {
+  if (!raw.has(name)) return null;
+  return readList(raw, name, /[\s,]+/u).map((entry) => {
+    const found = known.find((each) => each === entry);
+    if (found === undefined)
+      throw new InputError(name, `${name} names ${show(entry)}. Known are ${known.join(', ')}.`);
+    return found;
+  });
+}
+
+/** What was typed, quoted and short enough for an annotation. */
+function show(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+}
+
+function either(choices: readonly string[]): string {
+  return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+}

@@ -1,0 +1,66 @@
+/** Everything that is thrown on purpose. All else that is thrown is a bug. */
+
+/** The user typed something that cannot be meant: exit 52. The message names the input and the fix. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  /** The input that is wrong, in kebab-case; null when it is none in particular. */
+  readonly input: string | null;
+
+  constructor(input: string | null, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.input = input;
+  }
+}
+
+/** Which check of the contract pipeline refused a schema or a gate. */
+export type ContractStage = 'source' | 'shape' | 'root' | 'compile';
+
+/** A schema or a gate that cannot be a contract: exit 52. */
+export class ContractError extends Error {
+  override readonly name = 'ContractError';
+  readonly stage: ContractStage;
+
+  constructor(stage: ContractStage, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.stage = stage;
+  }
+}
+
+/** What went wrong at the model's API, after every retry. `tool_choice` is a refused forced choice. */
+export type ProviderFailure =
+  | 'auth'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'context_overflow'
+  | 'tool_choice'
+  | 'error';
+
+/** The model's API did not give a completion. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+  readonly failure: ProviderFailure;
+  /** HTTP status; null when there was no response. */
+  readonly status: number | null;
+  readonly requestId: string | null;
+
+  constructor(
+    failure: ProviderFailure,
+    message: string,
+    details: { status?: number | null; requestId?: string | null; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.failure = failure;
+    this.status = details.status ?? null;
+    this.requestId = details.requestId ?? null;
+  }
+}
+
+/** The sandbox is required and absent, or broken: exit 44. The message carries one fix to paste. */
+export class SandboxError extends Error {
+  override readonly name = 'SandboxError';
+}
+
+/** A reporter could not do its work: a warning, never a changed verdict. */
+export class ReportError extends Error {
+  override readonly name = 'ReportError';
+}

@@ -1,0 +1,194 @@
+/** *Finishing*: one ordered block, the same for every ending. */
+import type { RunState, World } from './run.ts';
+import type { GateResult, JsonObject, Report, Verdict } from './types.ts';
+import { type Ending, preview, verdictOf } from './verdict.ts';
+
+/** The longest that finishing may take once a signal came, in milliseconds: the runner kills after 7.5 s. */
+const GRACE_MS = 1_500;
+
+/**
+ * Stops the clock, kills every child, looks for secrets and tampering, tells the reporters, writes the envelope and,
+ * last, the outputs. Never rejects: what fails on the way becomes a warning or a worse verdict, never a better one.
+ */
+export async function finish(ending: Ending, state: RunState, world: World): Promise<Report> {
+  for (const timer of state.timers) clearTimeout(timer);
+  const grace = createGrace(state);
+  try {
+    await grace
+      .bound(state.sandbox?.close() ?? Promise.resolve())
+      .catch((error: unknown) => warn(error, 'sandbox', world));
+    const { checked, gate, changes } = await check(ending, state, world, grace);
+    const build = (end: Ending) => buildReport(end, gate, changes, state, world);
+    let report = build(interrupted(checked, state));
+    if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
+    report = await tellReporters(report, build, checked, state, world, grace);
+    return await publish(report, build, world);
+  } finally {
+    grace.end();
+  }
+}
+
+/** The last things that can turn an outcome: the gate, secrets in what would be published, a changed guarded file. */
+async function check(ending: Ending, state: RunState, world: World, grace: Grace) {
+  let checked = ending;
+  let gate: GateResult | null = null;
+  try {
+    if (checked.kind === 'submitted') {
+      const where = world.secrets.find(checked.payload);
+      if (where !== null) checked = { kind: 'secret', where };
+    }
+    const file = (await grace.bound(state.tamper?.compare() ?? Promise.resolve(null))) ?? null;
+    if (file !== null) checked = { kind: 'tampered', file };
+    if (checked.kind === 'submitted')
+      gate = state.gate?.evaluate(checked.payload) ?? { status: 'none', issues: [] };
+  } catch (error) {
+    checked = { kind: 'failed', error };
+  }
+  // Git is asked only where nothing was tampered with: its configuration could name programs to run.
+  const changes = checked.kind === 'tampered' ? null : await countChanges(state, world, grace);
+  return { checked, gate, changes };
+}
+
+async function countChanges(state: RunState, world: World, grace: Grace) {
+  try {
+    return (await grace.bound(state.changes?.compare(world.patchFile) ?? Promise.resolve(null))) ?? null;
+  } catch (error) {
+    warn(error, 'git', world);
+    return null;
+  }
+}
+
+/** What a signal during this block makes of an ending: an accepted payload is still published, security findings stay. */
+function interrupted(ending: Ending, state: RunState): Ending {
+  if (!state.interrupt.signal.aborted) return ending;
+  const signal = String(state.interrupt.signal.reason);
+  switch (ending.kind) {
+    case 'submitted':
+      return { ...ending, kind: 'interrupted', signal };
+    case 'plain_text':
+    case 'refused':
+    case 'exhausted':
+      return { kind: 'cancelled', signal };
+    default:
+      return ending;
+  }
+}
+
+async function tellReporters(
+  first: Report,
+  build: (ending: Ending) => Report,
+  ending: Ending,
+  state: RunState,
+  world: World,
+  grace: Grace,
+): Promise<Report> {
+  let report = first;
+  for (const reporter of world.reporters) {
+    if (grace.running() && reporter.network === true) continue;
+    try {
+      await grace.bound(reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve());
+    } catch (error) {
+      warn(error, reporter.name, world);
+    }
+    report = build(interrupted(ending, state));
+  }
+  return report;
+}
+
+async function publish(report: Report, build: (ending: Ending) => Report, world: World): Promise<Report> {
+  try {
+    await world.publish(report);
+    return report;
+  } catch (error) {
+    const failed = build({ kind: 'failed', error });
+    explainBug(error, failed.verdict, world);
+    world.warn(failed.verdict.error ?? 'The outputs could not be written.');
+    return failed;
+  }
+}
+
+function buildReport(
+  ending: Ending,
+  gate: GateResult | null,
+  changes: Awaited<ReturnType<typeof countChanges>>,
+  state: RunState,
+  world: World,
+): Report {
+  const { record, config } = state;
+  const verdict = verdictOf(ending, {
+    turns: record.totals.turns,
+    gate,
+    gateLabel: state.gateLabel,
+    limits: limitWords(state),
+  });
+  const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
+  return {
+    verdict,
+    payload,
+    gate: payload === null ? null : gate,
+    turns: record.turns,
+    turnCount: record.totals.turns,
+    rejections: record.rejections,
+    repaired: 'repaired' in ending ? ending.repaired : null,
+    usage: record.totals.usage,
+    costUsd: record.totals.costUsd,
+    durationMs: Math.round(world.now() - state.startedAt),
+    model: config?.model.model ?? '',
+    provider: config?.model.provider ?? '',
+    sessionId: state.sessionId,
+    isolation: state.sandbox?.isolation ?? 'none',
+    lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
+    subject: world.subject,
+    judge: state.judge,
+    outputNames: state.contract?.outputNames ?? [],
+    changedFiles: changes?.changedFiles ?? null,
+    patchFile: changes?.patchFile ?? null,
+    resultFile: world.resultFile,
+    transcriptFile: world.transcriptFile,
+    weaknesses: state.sandbox?.weaknesses() ?? [],
+  };
+}
+
+function limitWords(state: RunState) {
+  const { config } = state;
+  return {
+    turns: `${config?.maxTurns ?? 0} turns (max-turns)`,
+    time: `${(config?.timeoutMs ?? 0) / 60_000} minutes`,
+    tokens: `${config?.maxTotalTokens ?? 0} tokens`,
+    cost: `$${config?.maxCostUsd ?? 0}`,
+  };
+}
+
+/** Time for what is left to do: unlimited, until a signal comes. */
+interface Grace {
+  running(): boolean;
+  /** The promise's value; undefined once the grace is over. */
+  bound<T>(promise: Promise<T>): Promise<T | undefined>;
+  end(): void;
+}
+
+function createGrace(state: RunState): Grace {
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  const { signal } = state.interrupt;
+  let timer: NodeJS.Timeout | undefined;
+  const start = () => {
+    timer = setTimeout(() => resolve(undefined), GRACE_MS);
+  };
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  return {
+    running: () => signal.aborted,
+    bound: (promise) => Promise.race([promise, over]),
+    end: () => clearTimeout(timer),
+  };
+}
+
+/** A bug's stack goes to the log, where whoever reports it finds it. */
+function explainBug(error: unknown, verdict: Verdict, world: World): void {
+  if (verdict.reason === 'internal' && error instanceof Error && error.stack !== undefined)
+    world.warn(error.stack);
+}
+
+function warn(error: unknown, what: string, world: World): void {
+  world.warn(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+}

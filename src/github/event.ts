@@ -1,0 +1,59 @@
+/** The event that started the job: which commit is judged. */
+import { readFileSync } from 'node:fs';
+import type { Subject } from '../types.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Triggers that run with the base repository's rights on what a stranger wrote. */
+const PRIVILEGED = new Set(['pull_request_target', 'workflow_run', 'issue_comment', 'issues']);
+
+/** Whether the event gives a stranger's text the rights of the repository: there `sandbox: off` is refused. */
+export function isPrivileged(environment: Environment): boolean {
+  return PRIVILEGED.has(environment['GITHUB_EVENT_NAME'] ?? '');
+}
+
+/** What the runner's variables and the event file say was judged; null outside GitHub. */
+export function readSubject(environment: Environment): Subject | null {
+  const repository = environment['GITHUB_REPOSITORY'];
+  const sha = environment['GITHUB_SHA'];
+  if (repository === undefined || repository === '' || sha === undefined || sha === '') return null;
+  const ref = environment['GITHUB_REF'] ?? '';
+  const attempt = Number(environment['GITHUB_RUN_ATTEMPT'] ?? '1');
+  return {
+    repository,
+    sha,
+    ref,
+    event: environment['GITHUB_EVENT_NAME'] ?? '',
+    pull_request: pullRequestOf(environment['GITHUB_EVENT_PATH'], ref),
+    run_id: environment['GITHUB_RUN_ID'] ?? '',
+    run_attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : 1,
+  };
+}
+
+/** The pull request of the event: of its payload, or of the merge queue's branch name. */
+function pullRequestOf(eventPath: string | undefined, ref: string): number | null {
+  const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d+)-/u.exec(ref)?.[1];
+  if (queued !== undefined) return Number(queued);
+  if (eventPath === undefined || eventPath === '') return null;
+  const payload = readEvent(eventPath);
+  const pull = member(payload, 'pull_request');
+  const issue = member(payload, 'issue');
+  const number =
+    member(pull, 'number') ??
+    (member(issue, 'pull_request') === undefined ? undefined : member(issue, 'number'));
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+}
+
+/** The event's payload. A file that is missing or broken means an unknown pull request, not a failed run. */
+function readEvent(eventPath: string): unknown {
+  try {
+    return JSON.parse(readFileSync(eventPath, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function member(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.getOwnPropertyDescriptor(value, key)?.value;
+}

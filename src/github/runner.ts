@@ -1,0 +1,56 @@
+/** What the runner gives a step beside its inputs: file-command files and secrets in the environment. */
+import { statSync } from 'node:fs';
+import { InputError } from '../errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The files through which this step talks to the runner. */
+export interface RunnerFiles {
+  /** Step outputs; null where the runner named none. */
+  readonly output: string | null;
+  /** The job summary; null where the runner named none. */
+  readonly summary: string | null;
+  /** All of this step's file-command files: nobody but us may write them while the agent runs. */
+  readonly all: readonly string[];
+}
+
+/** Reads the runner's `GITHUB_*` file variables. */
+export function findRunnerFiles(environment: Environment): RunnerFiles {
+  const file = (name: string): string | null => environment[name] || null;
+  const output = file('GITHUB_OUTPUT');
+  const summary = file('GITHUB_STEP_SUMMARY');
+  const all = [output, summary, file('GITHUB_ENV'), file('GITHUB_PATH'), file('GITHUB_STATE')];
+  return { output, summary, all: all.filter((each) => each !== null) };
+}
+
+/**
+ * The file for the step outputs, before a model is asked: a verdict that cannot be handed on is worth nothing.
+ * @throws InputError when the runner gave none, or what it gave is no file.
+ */
+export function requireOutputFile(files: RunnerFiles): void {
+  if (files.output === null) {
+    throw new InputError(
+      null,
+      'GITHUB_OUTPUT is not set, so the outputs have nowhere to go. Run this as a step of a workflow.',
+    );
+  }
+  if (!statSync(files.output, { throwIfNoEntry: false })?.isFile()) {
+    throw new InputError(
+      null,
+      'The file that GITHUB_OUTPUT names is no regular file, so the outputs have nowhere to go.',
+    );
+  }
+}
+
+/** Variables that hold keys and tokens by their usual names, whichever provider is chosen. */
+const SECRET_VARIABLES =
+  /^(?:INPUT_API-KEY|INPUT_GITHUB-TOKEN|[A-Z0-9_]*_API_KEY|ACTIONS_RUNTIME_TOKEN|ACTIONS_ID_TOKEN_REQUEST_TOKEN|(?:GITHUB|GH)_TOKEN|ANTHROPIC_AUTH_TOKEN|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|NODE_AUTH_TOKEN|NPM_TOKEN)$/iu;
+
+/** Values of the environment that must be masked wherever they turn up. */
+export function findSecrets(environment: Environment): readonly string[] {
+  const values = Object.entries(environment)
+    .filter(([name]) => SECRET_VARIABLES.test(name))
+    .flatMap(([, value = '']) => [value, value.trim()])
+    .filter((value) => value !== '');
+  return [...new Set(values)];
+}

@@ -1,0 +1,301 @@
+/** The whole program on one page: what was typed → contract → agent → verdict → finish. */
+import { createHash, randomUUID } from 'node:crypto';
+import { type AgentRecord, createRecord, type RunStop, runAgent } from './agent/agent.ts';
+import type { Price } from './agent/budget.ts';
+import { systemPrompt } from './agent/prompt.ts';
+import { STRUCTURED_OUTPUT } from './agent/redact.ts';
+import type { Config } from './config/config.ts';
+import {
+  type Contract,
+  createContract,
+  createGate,
+  type Gate,
+  type GateRequest,
+} from './contract/contract.ts';
+import { parseGateArgument, parseSchemaArgument, type ReadFile } from './contract/source.ts';
+import { InputError } from './errors.ts';
+import { finish } from './finish.ts';
+import { createPricer } from './providers/pricing.ts';
+import { createProvider } from './providers/select.ts';
+import { openSandbox } from './sandbox/open.ts';
+import type { OpenedSandbox } from './sandbox/sandbox.ts';
+import { createTamperCheck, type TamperCheck } from './sandbox/tamper.ts';
+import type { Secrets } from './secrets.ts';
+import { structuredOutputSpec } from './tools/structured-output.ts';
+import { createToolbox } from './tools/toolbox.ts';
+import type { Judge, Report, Reporter, RunEvent, Subject } from './types.ts';
+import type { Ending } from './verdict.ts';
+
+/** What the agent changed in the workspace; null where nobody can tell. */
+export interface Changes {
+  compare(patchFile: string): Promise<{ readonly changedFiles: number; readonly patchFile: string | null }>;
+}
+
+/** The world of a run, built by an entry. */
+export interface World {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly secrets: Secrets;
+  readonly subject: Subject | null;
+  /** Real, absolute paths. */
+  readonly workspace: string;
+  readonly home: string;
+  readonly temp: string;
+  /** A fresh private folder for the sandbox; removed when the run ends. */
+  readonly runFolder: string;
+  readonly resultFile: string | null;
+  readonly transcriptFile: string | null;
+  /** Where a patch of the agent's changes goes. */
+  readonly patchFile: string;
+  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
+  readonly guarded: readonly string[];
+  /** Whether the trigger gives a stranger's text the repository's rights. */
+  readonly privileged: boolean;
+  /** Reads a file that the user named: the schema, the gate, the prompt. */
+  readonly readFile: ReadFile;
+  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
+  readonly resolveFolder: (folder: string) => Promise<string>;
+  /** Remembers the workspace before the first tool runs. */
+  readonly rememberWorkspace: (runFolder: string) => Promise<Changes | null>;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+  /** Tells the listener of what ends a run from outside; gives a function that stops telling. */
+  readonly listen: (listener: EndListener) => () => void;
+  /** Told while the run goes on and at its end, in this order. */
+  readonly reporters: readonly Reporter[];
+  /** Writes the result envelope and then the outputs, last of all. @throws InputError when they cannot be written. */
+  readonly publish: (report: Report) => Promise<void>;
+  /** Says something outside any event: a warning about a reporter, the stack of a bug. */
+  readonly warn: (text: string) => void;
+}
+
+/** Hears of what ends a run from outside the loop. */
+export interface EndListener {
+  /** A signal that asks to end. */
+  signal(name: string): void;
+  /** An error that nothing caught: a bug. */
+  crash(error: unknown): void;
+}
+
+/** What a run knows so far; grows, so that a run that failed midway is reported whole. */
+export interface RunState {
+  readonly sessionId: string;
+  readonly startedAt: number;
+  readonly record: AgentRecord;
+  /** Aborted with a `RunStop`, or with the error that makes it pointless to go on. */
+  readonly stop: AbortController;
+  /** Aborted by signals alone, whatever else ended the run before. */
+  readonly interrupt: AbortController;
+  readonly timers: Set<NodeJS.Timeout>;
+  config: Config | null;
+  contract: Contract | null;
+  gate: Gate | null;
+  gateLabel: string | null;
+  judge: Judge;
+  sandbox: OpenedSandbox | null;
+  tamper: TamperCheck | null;
+  changes: Changes | null;
+}
+
+/** Runs to the end, whatever happens, and reports it; never rejects. */
+export async function run(readConfig: () => Config, world: World): Promise<Report> {
+  const state = createState(world);
+  const stopListening = world.listen({
+    signal(name) {
+      const reason: RunStop = { stop: 'signal', signal: name };
+      state.stop.abort(reason);
+      state.interrupt.abort(name);
+    },
+    crash: (error) => state.stop.abort(error),
+  });
+  try {
+    return await finish(await attempt(() => work(readConfig, state, world)), state, world);
+  } finally {
+    stopListening();
+  }
+}
+
+/** From the configuration to an outcome of the loop. */
+async function work(readConfig: () => Config, state: RunState, world: World): Promise<Ending> {
+  const config = readConfig();
+  state.config = config;
+  startClock(config.timeoutMs, state);
+  const emit = (event: RunEvent) => tell(event, world);
+  const provider = createProvider({ ...config.model, userAgent: `structured-agent/${world.version}` });
+  provider.catch(() => undefined);
+  const { contract, prompt } = await readJudge(config, state, world);
+  for (const text of contract.warnings) emit({ type: 'notice', level: 'warning', text });
+  const { sandbox, ready } = await openWalls(config, state, world);
+  const toolbox = createToolbox({
+    sandbox: { ...sandbox, ready },
+    shellOffered: sandbox.shellOffered,
+    tools: config.tools,
+    exclude: config.excludeTools,
+    access: config.workspaceAccess,
+    maxToolOutputBytes: config.maxToolOutputBytes,
+    shellTimeoutSeconds: config.shellTimeoutSeconds,
+    structuredOutput: structuredOutputSpec(contract.schema),
+  });
+  const price = lazyPrice(config);
+  await requirePrice(config, price);
+  return runAgent(
+    {
+      provider: await provider,
+      toolbox,
+      contract,
+      limits: config,
+      price,
+      system: systemPrompt({
+        workingDirectory: sandbox.workingDirectory,
+        structured: toolbox.has(STRUCTURED_OUTPUT),
+        writable: config.workspaceAccess === 'in-place',
+        extra: config.systemPrompt,
+      }),
+      prompt,
+      forceOutput: config.forceOutput,
+      ready,
+      signal: state.stop.signal,
+      now: world.now,
+      emit,
+    },
+    state.record,
+  );
+}
+
+/** Reads and freezes what judges: the task, the schema, the gate. */
+async function readJudge(
+  config: Config,
+  state: RunState,
+  world: World,
+): Promise<{ contract: Contract; prompt: string }> {
+  const schema = await parseSchemaArgument(config.schema, world.readFile);
+  const contract = await createContract(schema.schema);
+  const request = await parseGateArgument(config.gate, schema.preset, world.readFile);
+  state.gate = await createGate(request, contract);
+  state.gateLabel = labelOf(request);
+  state.contract = contract;
+  const prompt = await readPrompt(config.prompt, world);
+  state.judge = {
+    schema_sha256: sha256(JSON.stringify(contract.schema)),
+    gate_sha256: request.kind === 'none' ? null : sha256(JSON.stringify(request)),
+    prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
+    version: world.version,
+  };
+  return { contract, prompt };
+}
+
+/** What the gate wants, in words for people. */
+function labelOf(request: GateRequest): string | null {
+  switch (request.kind) {
+    case 'none':
+      return null;
+    case 'property':
+      return `${request.name} to be true`;
+    case 'schema':
+      return 'the payload to satisfy the gate schema';
+  }
+}
+
+async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {
+  if ('text' in prompt) return prompt.text;
+  const reading = await world.readFile(prompt.file);
+  if (!reading.ok) throw new InputError('prompt-file', `prompt-file: ${reading.problem}`);
+  if (reading.text.trim() === '')
+    throw new InputError('prompt-file', 'prompt-file is empty. Write the task into it.');
+  return reading.text;
+}
+
+/** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
+async function openWalls(config: Config, state: RunState, world: World) {
+  if (config.sandbox === 'off' && world.privileged) {
+    throw new InputError(
+      'sandbox',
+      `sandbox: off is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use sandbox: required.`,
+    );
+  }
+  const sandbox = await openSandbox({
+    workspace: world.workspace,
+    workingDirectory: await world.resolveFolder(config.workingDirectory),
+    mode: config.sandbox,
+    access: config.workspaceAccess,
+    shellNetwork: config.shellNetwork,
+    readable: config.sandboxRead,
+    passEnv: config.passEnv,
+    environment: world.environment,
+    home: world.home,
+    runnerTemp: world.temp,
+    isSecret: world.secrets.has,
+    runFolder: world.runFolder,
+  });
+  state.sandbox = sandbox;
+  const tamper = createTamperCheck({ workspace: world.workspace, extra: world.guarded });
+  state.tamper = tamper;
+  const remember = async () => {
+    state.changes = await world.rememberWorkspace(world.runFolder);
+  };
+  const snapshots = Promise.all([sandbox.ready(), tamper.snapshot(), remember()]).then(() => {
+    for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
+  });
+  // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.
+  snapshots.catch((error: unknown) => state.stop.abort(error));
+  return { sandbox, ready: () => snapshots };
+}
+
+/** The price list is large, and only needed once there is something to pay for. */
+function lazyPrice({ model }: Config): Price {
+  let pricer: ReturnType<typeof createPricer> | null = null;
+  return async (usage) => {
+    pricer ??= createPricer(model);
+    return (await pricer)(usage);
+  };
+}
+
+async function requirePrice(config: Config, price: Price): Promise<void> {
+  if (config.maxCostUsd === null || (await price(NO_USAGE)) !== null) return;
+  throw new InputError(
+    'max-cost-usd',
+    `max-cost-usd needs a price, and none is known for the model ${JSON.stringify(config.model.model)}. Use max-total-tokens instead.`,
+  );
+}
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+
+function startClock(timeoutMs: number, state: RunState): void {
+  const reason: RunStop = { stop: 'timeout' };
+  state.timers.add(setTimeout(() => state.stop.abort(reason), timeoutMs));
+}
+
+async function attempt(task: () => Promise<Ending>): Promise<Ending> {
+  try {
+    return await task();
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+function tell(event: RunEvent, world: World): void {
+  for (const reporter of world.reporters) reporter.event?.(event);
+}
+
+function createState(world: World): RunState {
+  return {
+    sessionId: randomUUID(),
+    startedAt: world.now(),
+    record: createRecord(),
+    stop: new AbortController(),
+    interrupt: new AbortController(),
+    timers: new Set(),
+    config: null,
+    contract: null,
+    gate: null,
+    gateLabel: null,
+    judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
+    sandbox: null,
+    tamper: null,
+    changes: null,
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

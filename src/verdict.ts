@@ -1,0 +1,182 @@
+/** How a run ended → conclusion, reason, exit code: the endings table, and the only place where thrown errors are mapped. */
+import { ContractError, InputError, ProviderError, type ProviderFailure, SandboxError } from './errors.ts';
+import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from './types.ts';
+
+/** What ended a run: an outcome of the loop, something thrown, or a check of the finishing block. */
+export type Ending =
+  | Outcome
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'secret'; readonly where: string }
+  | { readonly kind: 'tampered'; readonly file: string }
+  | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
+      readonly kind: 'interrupted';
+      readonly signal: string;
+    });
+
+/** What the sentences of a verdict speak of. */
+export interface VerdictFacts {
+  readonly turns: number;
+  /** The gate's result on the accepted payload; null when none was accepted. */
+  readonly gate: GateResult | null;
+  /** Words for what the gate wanted, for people; null when there is no gate. */
+  readonly gateLabel: string | null;
+  readonly limits: Readonly<Record<Limit, string>>;
+}
+
+type Row = Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'>;
+
+/** The longest stretch of model prose that an ending may show, in characters. */
+export const PREVIEW_CHARACTERS = 200;
+
+/** The verdict for an ending. */
+export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
+  switch (ending.kind) {
+    case 'submitted':
+      return accepted(facts);
+    case 'interrupted':
+      // Accepted before the signal: the payload is still told, the exit code is the reliable sign.
+      return {
+        ...row('cancelled', 'error_cancelled', 130),
+        published: true,
+        error: cancelledBy(ending.signal),
+      };
+    case 'cancelled':
+      return failed(row('cancelled', 'error_cancelled', 130), cancelledBy(ending.signal));
+    case 'plain_text':
+      return failed(
+        row('plain_text', 'error_plain_text', 1),
+        plainText(ending.text, ending.truncated, facts.turns),
+      );
+    case 'refused':
+      return failed(
+        row('refusal', 'error_refusal', 1),
+        `The model refused to answer (or its provider's content filter did) after ${turns(facts.turns)}. ` +
+          'Rephrase the prompt, or try another model.',
+      );
+    case 'exhausted':
+      return exhausted(ending.limit, ending.lastIssues, facts);
+    case 'secret':
+      return failed(
+        row('secret_in_payload', 'error_security', 1),
+        `The payload holds a secret of this job (${ending.where}). Nothing was published. ` +
+          'Treat that secret as leaked to the model, and look at what the repository told the agent to do.',
+      );
+    case 'tampered':
+      return failed(
+        row('tampered', 'error_security', 1),
+        `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. ` +
+          'Look at what the repository told the agent to do.',
+      );
+    case 'failed':
+      return thrown(ending.error);
+  }
+}
+
+/** The first characters of the model's prose on one line, for an ending that shows it; hostile text. */
+export function preview(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return line.length <= PREVIEW_CHARACTERS
+    ? line
+    : `${line.slice(0, PREVIEW_CHARACTERS - 1).toWellFormed()}…`;
+}
+
+function accepted(facts: VerdictFacts): Verdict {
+  if (facts.gate?.status !== 'not_met') {
+    return {
+      conclusion: 'success',
+      reason: 'accepted',
+      subtype: 'success',
+      exitCode: 0,
+      published: true,
+      error: null,
+    };
+  }
+  const wanted = facts.gateLabel === null ? '' : ` It wants ${facts.gateLabel}.`;
+  const error = `The gate is not met.${wanted} ${say(facts.gate.issues)}`.trim();
+  return {
+    conclusion: 'failure',
+    reason: 'gate_not_met',
+    subtype: 'gate_not_met',
+    exitCode: 1,
+    published: true,
+    error,
+  };
+}
+
+function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts): Verdict {
+  const last = issues.length === 0 ? '' : ` The last call of structured_output was rejected: ${say(issues)}`;
+  switch (limit) {
+    case 'turns':
+      return failed(
+        row('max_turns', 'error_max_turns', 53),
+        `Reached the limit of ${facts.limits.turns} without an accepted call of structured_output.${last} ` +
+          'Likely causes: the tool is denied (see exclude-tools), the schema cannot be met, or max-turns is too small for the task.',
+      );
+    case 'time':
+      return failed(
+        row('timeout', 'error_budget', 55),
+        `Stopped after ${facts.limits.time} (timeout-minutes).${last}`,
+      );
+    case 'tokens':
+      return failed(
+        row('max_tokens', 'error_budget', 55),
+        `Stopped after ${turns(facts.turns)}: ${facts.limits.tokens} are used up (max-total-tokens).${last}`,
+      );
+    case 'cost':
+      return failed(
+        row('max_cost', 'error_budget', 55),
+        `Stopped after ${turns(facts.turns)}: ${facts.limits.cost} are spent (max-cost-usd).${last}`,
+      );
+  }
+}
+
+function thrown(error: unknown): Verdict {
+  if (error instanceof InputError) return failed(row('config', 'error_config', 52), error.message);
+  if (error instanceof ContractError) return failed(row('config', 'error_config', 52), error.message);
+  if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), error.message);
+  if (error instanceof ProviderError) {
+    return failed(row(PROVIDER_REASONS[error.failure], 'error_provider', 1), error.message);
+  }
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return failed(
+    row('internal', 'error_internal', 1),
+    `Internal error: ${text}. This is a bug in structured-agent: please report it with the stack from the log.`,
+  );
+}
+
+const PROVIDER_REASONS: Readonly<Record<ProviderFailure, Reason>> = {
+  auth: 'provider_auth',
+  rate_limit: 'provider_rate_limit',
+  overloaded: 'provider_overloaded',
+  context_overflow: 'context_overflow',
+  tool_choice: 'provider_error',
+  error: 'provider_error',
+};
+
+function row(reason: Reason, subtype: Subtype, exitCode: Verdict['exitCode']): Row {
+  return { conclusion: 'inconclusive', reason, subtype, exitCode };
+}
+
+function failed(entry: Row, error: string): Verdict {
+  return { ...entry, published: false, error };
+}
+
+function plainText(text: string, truncated: boolean, turnCount: number): string {
+  const shown = preview(text);
+  const what = shown === '' ? 'an empty answer' : 'plain text';
+  const cut = truncated ? ' (cut off by the output-token limit: see max-output-tokens)' : '';
+  const quote = shown === '' ? '' : ` It said: "${shown}"`;
+  return `The model ended with ${what}${cut} instead of calling structured_output, after ${turns(turnCount)}.${quote}`;
+}
+
+function cancelledBy(signal: string): string {
+  return `Cancelled by ${signal}.`;
+}
+
+function turns(count: number): string {
+  return count === 1 ? '1 turn' : `${count} turns`;
+}
+
+function say(issues: readonly Issue[]): string {
+  return issues.map((issue) => `${issue.path === '' ? '' : `${issue.path}: `}${issue.message}`).join('; ');
+}
