@@ -1,0 +1,371 @@
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createContract } from '../../src/contract/contract.ts';
+import type { JsonObject } from '../../src/types.ts';
+
+const complete = (rawArguments: string) => ({ rawArguments, status: 'complete' as const });
+const accepted = (payload: JsonObject) => ({ ok: true, payload, repaired: null });
+const passed: JsonObject = {
+  type: 'object',
+  title: 'Review',
+  properties: {
+    passed: { type: 'boolean' },
+    summary: { type: 'string' },
+    list: { type: 'array' },
+    more: { type: 'object' },
+  },
+  required: ['passed', 'summary'],
+  additionalProperties: false,
+};
+const checking = async (schema: JsonObject, raw: string) =>
+  (await createContract(schema)).check(complete(raw));
+
+describe('createContract', () => {
+  it('tells what the schema declares', async () => {
+    const contract = await createContract({
+      ...passed,
+      properties: { 'a.b': {}, Passed: {}, passed: {}, ok: { format: 'odd' } },
+      required: [],
+    });
+    expect({ ...contract, check: null }).toEqual({
+      schema: contract.schema,
+      title: 'Review',
+      declaredProperties: ['a.b', 'Passed', 'passed', 'ok'],
+      outputNames: ['ok'],
+      warnings: [
+        'The format "odd" in the schema is not known, so it is not checked.',
+        '"a.b" gets no output of its own: the name of an output is a letter or underscore, then letters, digits, underscores and hyphens. Read it from structured_output.',
+        '"Passed" gets no output of its own: outputs ignore case, and "passed" is declared too. Read it from structured_output.',
+        '"passed" gets no output of its own: outputs ignore case, and "Passed" is declared too. Read it from structured_output.',
+      ],
+      check: null,
+    });
+  });
+
+  it('tells at most 20 warnings, and how many more there are', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`a.${i}`, {}]));
+    const { warnings } = await createContract({ properties });
+    expect(warnings.length).toBe(21);
+    expect(warnings[20]).toBe('10 more warnings about the schema are not listed.');
+  });
+
+  it('A2 the schema stays the object that was given', async () => {
+    const schema = { type: 'object', properties: { summary: { type: 'string' } } };
+    const before = structuredClone(schema);
+    const contract = await createContract(schema);
+    expect(contract.schema).toBe(schema);
+    expect(schema).toEqual(before);
+    expect(contract.title).toBeNull();
+  });
+});
+
+describe('check', () => {
+  it('accepts what the schema accepts, exactly as it was written', async () => {
+    expect(await checking(passed, '{"passed":true,"summary":"fine","list":[]}')).toEqual(
+      accepted({ passed: true, summary: 'fine', list: [] }),
+    );
+  });
+
+  it('S2 a missing property is named, with the keys that are there', async () => {
+    expect(await checking(passed, '{"passed":true,"list":[]}')).toEqual({
+      ok: false,
+      issues: [
+        {
+          path: '',
+          keyword: 'required',
+          message: 'the required property "summary" is missing; the keys here are "passed", "list".',
+        },
+      ],
+    });
+  });
+
+  it('S3 two errors are both reported', async () => {
+    expect(await checking(passed, '{"passed":1}')).toEqual({
+      ok: false,
+      issues: [
+        {
+          path: '',
+          keyword: 'required',
+          message: 'the required property "summary" is missing; the keys here are "passed".',
+        },
+        { path: '/passed', keyword: 'type', message: 'must be boolean, but is a number.' },
+      ],
+    });
+  });
+
+  it('S4 nothing is coerced', async () => {
+    expect(await checking(passed, '{"passed":"true","summary":"s"}')).toEqual({
+      ok: false,
+      issues: [
+        {
+          path: '/passed',
+          keyword: 'type',
+          message: 'must be boolean, but is a string; write it as JSON, without quotes around it.',
+        },
+      ],
+    });
+    for (const raw of [
+      '{"passed":1,"summary":"s"}',
+      '{"passed":true,"summary":1}',
+      '{"passed":null,"summary":"s"}',
+    ]) {
+      expect((await checking(passed, raw)).ok).toBe(false);
+    }
+  });
+
+  it('S5 an extra property under additionalProperties: false is rejected by name', async () => {
+    expect(await checking(passed, '{"passed":true,"summary":"s","conclusion":"success"}')).toEqual({
+      ok: false,
+      issues: [
+        {
+          path: '',
+          keyword: 'additionalProperties',
+          message:
+            'the property "conclusion" is not allowed here; the properties allowed are "passed", "summary", "list", "more".',
+        },
+      ],
+    });
+  });
+
+  it('S6 no arguments, and an empty text, are an empty object', async () => {
+    expect(await checking({}, '')).toEqual(accepted({}));
+    expect(await checking({}, '{}')).toEqual(accepted({}));
+    expect((await checking(passed, '')).ok).toBe(false);
+  });
+
+  it.each(['output', 'arguments', 'input', '$PARAMETER_NAME', 'Review'])(
+    'S7 an object wrapped in %s is accepted as the inner one',
+    async (key) => {
+      const inner = { passed: true, summary: 's' };
+      expect(await checking(passed, JSON.stringify({ [key]: inner }))).toEqual({
+        ok: true,
+        payload: inner,
+        repaired: { kind: 'unwrapped', key },
+      });
+    },
+  );
+
+  it('S7 where the outer object is valid, it is the payload', async () => {
+    expect(await checking({}, '{"output":{"a":1}}')).toEqual(accepted({ output: { a: 1 } }));
+  });
+
+  it.each([
+    ['an unknown wrapper', '{"result":{"passed":true,"summary":"s"}}'],
+    ['a second key', '{"output":{"passed":true,"summary":"s"},"x":1}'],
+    ['an inner object that is not valid', '{"output":{"passed":true}}'],
+    ['two wrappers', '{"output":{"input":{"passed":true,"summary":"s"}}}'],
+    ['a wrapper around a string', '{"output":"{\\"passed\\":true,\\"summary\\":\\"s\\"}"}'],
+    ['a string that holds a wrapper', JSON.stringify('{"output":{"passed":true,"summary":"s"}}')],
+    ['a boolean in a string', '{"passed":"true","summary":"s"}'],
+    ['an object in an array', '[{"passed":true,"summary":"s"}]'],
+    ['a string in a string', JSON.stringify(JSON.stringify('{"passed":true,"summary":"s"}'))],
+    ['a string with a key given twice', JSON.stringify('{"passed":false,"summary":"s","passed":true}')],
+    ['an array where an object is required', '{"passed":true,"summary":"s","more":"[]"}'],
+    ['prose around the JSON', '{"passed":true,"summary":"s","more":"Here: {}"}'],
+  ])('S7 %s is not repaired', async (_, raw) => {
+    expect((await checking(passed, raw)).ok).toBe(false);
+  });
+
+  it('S7 JSON strings where objects and arrays are required are read, all of them', async () => {
+    const raw = '{"passed":true,"summary":"{}","list":" [1]","more":"{\\"__proto__\\":{}}"}';
+    const check = await checking(passed, raw);
+    expect(check).toMatchObject({ ok: true, repaired: { kind: 'parsed', paths: ['/list', '/more'] } });
+    expect(JSON.stringify(check.ok && check.payload)).toBe(
+      '{"passed":true,"summary":"{}","list":[1],"more":{"__proto__":{}}}',
+    );
+  });
+
+  it('S7 a string that is the whole of the arguments is read', async () => {
+    expect(await checking(passed, JSON.stringify('{"passed":true,"summary":"s","list":"[]"}'))).toEqual({
+      ok: true,
+      payload: { passed: true, summary: 's', list: [] },
+      repaired: { kind: 'parsed', paths: ['', '/list'] },
+    });
+  });
+
+  it('S7 strings deep inside are read where they stand', async () => {
+    const items = {
+      type: 'array',
+      items: { type: 'object', required: ['a'], properties: { 'a/b': { type: ['array', 'null'] } } },
+    };
+    const raw = '{"x":[{"a":1},"{\\"a\\":2}",{"a":3,"a/b":"[4]"}]}';
+    expect(await checking({ properties: { x: items } }, raw)).toEqual({
+      ok: true,
+      payload: { x: [{ a: 1 }, { a: 2 }, { a: 3, 'a/b': [4] }] },
+      repaired: { kind: 'parsed', paths: ['/x/1', '/x/2/a~1b'] },
+    });
+  });
+
+  it.each(['truncated', 'malformed'] as const)(
+    'S8 %s arguments are rejected, however valid they look',
+    async (status) => {
+      const contract = await createContract({});
+      const check = contract.check({ rawArguments: '{"passed":true}', status });
+      expect(check).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'arguments' }] });
+    },
+  );
+
+  it('S8 the model is told that its arguments were cut off', async () => {
+    const check = (await createContract({})).check({
+      rawArguments: '{"passed":true,"summary":"al',
+      status: 'truncated',
+    });
+    expect(check).toEqual({
+      ok: false,
+      issues: [
+        {
+          path: '',
+          keyword: 'arguments',
+          message:
+            'the arguments were cut off by the output limit before they were complete, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['N9 text that is not JSON', '{"passed":true', 'The text is not valid JSON'],
+    ['keys given twice', '{"passed":false,"summary":"s","passed":true}', '"/passed" is given twice'],
+    ['a number beyond all bounds', '{"passed":true,"summary":"s","n":1e999}', 'too large'],
+    ['too many levels', `{"more":${'['.repeat(20_000)}`, 'deeper than 500 levels'],
+    ['S11 half of a surrogate pair', '{"passed":true,"summary":"\\ud83d"}', 'surrogate pair'],
+    ['an array', '[]', 'but they are an array'],
+    ['null', 'null', 'but they are a bare null'],
+    ['prose', '"all good"', 'but they are a string'],
+  ])('%s: rejected, as an issue about the arguments', async (_, raw, words) => {
+    const check = await checking(passed, raw);
+    expect(check).toEqual({
+      ok: false,
+      issues: [{ path: '', keyword: 'arguments', message: expect.stringContaining(words) }],
+    });
+  });
+
+  it('S9 a catastrophic pattern gives an issue in bounded time, and no repair is tried', async () => {
+    const schema = { properties: { a: { type: 'string', pattern: '^(a+)+b$' } } };
+    expect(await checking(schema, JSON.stringify({ a: 'a'.repeat(40) }))).toMatchObject({
+      ok: false,
+      issues: [{ keyword: 'deadline' }],
+    });
+  });
+
+  it('S9 a check that ran out of time is not tried again in other clothes', async () => {
+    const title = 'a'.repeat(40);
+    const schema = { title, patternProperties: { '^(a+)+b$': { type: 'string' } } };
+    expect(await checking(schema, `{"${title}":{}}`)).toMatchObject({
+      ok: false,
+      issues: [{ keyword: 'deadline' }],
+    });
+  });
+
+  it('S9b endless recursion is a rejection', async () => {
+    expect(await checking({ allOf: [{ $ref: '#' }] }, '{}')).toMatchObject({
+      ok: false,
+      issues: [{ keyword: 'validator' }],
+    });
+  });
+
+  it('S9c an inherited constructor does not satisfy required', async () => {
+    expect(await checking({ required: ['constructor'] }, '{}')).toMatchObject({
+      ok: false,
+      issues: [{ keyword: 'required' }],
+    });
+  });
+
+  it('S10 __proto__ and constructor are data, and nothing is polluted', async () => {
+    const raw = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    const check = await checking({}, raw);
+    expect(JSON.stringify(check.ok && check.payload)).toBe(raw);
+    expect('polluted' in {}).toBe(false);
+    expect((await checking({ additionalProperties: false }, raw)).ok).toBe(false);
+  });
+
+  it('S11 U+2028, NUL and pairs of surrogates survive', async () => {
+    expect(await checking({}, '{"a":"\u2028\\u0000\\ud83d\\ude00"}')).toEqual(accepted({ a: '\u2028\0😀' }));
+  });
+});
+
+describe('any schema and any payload', () => {
+  const name = fc.constantFrom('a', 'b', 'constructor', '__proto__', 'output', 'toString');
+  const options = {
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    allowUnionTypes: true,
+    ownProperties: true,
+    logger: false,
+  } as const;
+  const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom<JsonObject[]>(
+        {},
+        { type: 'string' },
+        { type: 'array' },
+        { type: 'object' },
+        { type: 'boolean' },
+        { type: ['object', 'null'] },
+        { enum: ['a', 1] },
+        { const: { a: 1 } },
+      ),
+      fc.record(
+        {
+          type: fc.constantFrom('object', 'array'),
+          properties: fc.dictionary(fc.constantFrom('a', 'b', 'constructor', 'output'), tie('schema'), {
+            maxKeys: 3,
+          }),
+          required: fc.uniqueArray(name, { maxLength: 2 }),
+          additionalProperties: fc.boolean(),
+          items: tie('schema'),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
+    ),
+  }));
+  const leaf = fc.constantFrom('a', '{}', '[]', '{"a":"[]"}', 1, true, null, '{"a":1}');
+  const value = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      leaf,
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map((entries) => Object.fromEntries(entries)),
+    ),
+  })).value;
+
+  it('a payload comes out only if a plain Ajv accepts it, and unchanged unless it says so', async () => {
+    const seen = { accepted: 0, repaired: 0, rejected: 0 };
+    await fc.assert(
+      fc.asyncProperty(schema, fc.array(value, { minLength: 1, maxLength: 6 }), async (generated, values) => {
+        const contract = await createContract(generated).catch(() => null);
+        if (contract === null) return;
+        const validate = new Ajv(options).compile(generated);
+        const plain = (payload: unknown): boolean => {
+          // Comparing an object that has a `toString` of its own with a literal throws: no acceptance either.
+          try {
+            return validate(payload);
+          } catch {
+            return false;
+          }
+        };
+        for (const each of values) {
+          const raw = JSON.stringify(each);
+          const check = contract.check(complete(raw));
+          const direct =
+            typeof each === 'object' && each !== null && !Array.isArray(each) && plain(JSON.parse(raw));
+          seen[check.ok ? (check.repaired === null ? 'accepted' : 'repaired') : 'rejected'] += 1;
+          if (!check.ok) {
+            expect(direct).toBe(false);
+            expect(check.issues.length).toBeGreaterThan(0);
+            continue;
+          }
+          expect(plain(check.payload)).toBe(true);
+          expect(check.repaired === null).toBe(direct);
+          if (check.repaired === null) expect(JSON.stringify(check.payload)).toBe(raw);
+        }
+      }),
+      { numRuns: 150 },
+    );
+    expect(Object.values(seen).every((count) => count > 0)).toBe(true);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { declaredBooleans, declaredProperties } from '../../src/contract/declared.ts';
+import type { JsonObject } from '../../src/types.ts';
+
+const schema: JsonObject = {
+  properties: { z: {}, a: { type: 'boolean' } },
+  allOf: [{ properties: { b: {} }, anyOf: [{ properties: { c: {} } }] }, { $ref: '#/$defs/d~1x' }],
+  anyOf: [
+    true,
+    { properties: { a: {}, e: {} } },
+    { $ref: '#/$defs/circle' },
+    { $ref: 'https://elsewhere/x' },
+  ],
+  oneOf: [{ properties: { f: { $ref: '#/$defs/flag' } } }, { $ref: '#' }],
+  not: { properties: { no: {} } },
+  $defs: {
+    'd/x': { properties: { d: {} } },
+    circle: { $ref: '#/$defs/circle' },
+    flag: { $ref: '#/$defs/flag2' },
+    flag2: { enum: [true] },
+  },
+};
+
+describe('declaredProperties', () => {
+  it('gives the names of the root, then of its branches, in order, each once', () => {
+    expect(declaredProperties(schema)).toEqual(['z', 'a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  it('survives a schema that refers to itself, and one without properties', () => {
+    expect(declaredProperties({ allOf: [{ $ref: '#' }] })).toEqual([]);
+    expect(declaredProperties({ properties: { properties: { properties: {} } } })).toEqual(['properties']);
+  });
+});
+
+describe('declaredBooleans', () => {
+  it('gives those whose schema is a boolean, also by reference', () => {
+    expect(declaredBooleans(schema)).toEqual(['a', 'f']);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { createGate, type GateRequest } from '../../src/contract/gate.ts';
+import { ContractError } from '../../src/errors.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+
+const schema: JsonObject = {
+  properties: {
+    passed: { type: 'boolean' },
+    summary: { type: 'string' },
+    flag: { $ref: '#/$defs/flag' },
+    yes: { enum: [true, false] },
+  },
+  allOf: [{ properties: { deep: { const: true } } }, { anyOf: [{ $ref: '#/$defs/more' }] }],
+  $defs: { flag: { type: ['boolean', 'null'] }, more: { properties: { further: { type: 'boolean' } } } },
+};
+const gate = (request: GateRequest) => createGate(request, { schema });
+const bySchema = (given: Json) => gate({ kind: 'schema', schema: given });
+const met = { status: 'met', issues: [] };
+
+describe('no gate', () => {
+  it('is never met nor unmet', async () => {
+    expect((await gate({ kind: 'none' })).evaluate({ passed: false })).toEqual({
+      status: 'none',
+      issues: [],
+    });
+  });
+});
+
+describe('a gate that is the name of a property', () => {
+  it('is met by true alone', async () => {
+    const { evaluate } = await gate({ kind: 'property', name: 'passed' });
+    expect(evaluate({ passed: true })).toEqual(met);
+    const issue = {
+      path: '/passed',
+      keyword: 'const',
+      message: '"passed" must be true for the gate to be met.',
+    };
+    for (const value of [false, 'true', 1, null, {}]) {
+      expect(evaluate({ passed: value })).toEqual({ status: 'not_met', issues: [issue] });
+    }
+  });
+
+  it('is not met where the property is absent', async () => {
+    const { evaluate } = await gate({ kind: 'property', name: 'passed' });
+    expect(evaluate({})).toEqual({
+      status: 'not_met',
+      issues: [
+        {
+          path: '',
+          keyword: 'present',
+          message: 'the gate is about "passed", which the payload does not have.',
+        },
+      ],
+    });
+    expect(evaluate(JSON.parse('{"__proto__":{"passed":true}}')).status).toBe('not_met');
+  });
+
+  it.each(['passed', 'flag', 'yes', 'deep', 'further'])(
+    'may be %s, which the schema declares as a boolean',
+    async (name) => {
+      const { evaluate } = await gate({ kind: 'property', name });
+      expect(evaluate({ [name]: true })).toEqual(met);
+    },
+  );
+
+  it.each([
+    ['pased', 'which the schema does not declare. Boolean properties nearest to it: "passed".'],
+    [
+      'summary',
+      'which the schema does not declare as a boolean. Boolean properties nearest to it: "passed", "flag", "yes".',
+    ],
+    ['constructor', 'which the schema does not declare.'],
+  ])('E15 the name %s is refused at once', async (name, words) => {
+    const error: unknown = await gate({ kind: 'property', name }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ContractError);
+    expect(error).toMatchObject({ message: expect.stringContaining(`The gate names "${name}", ${words}`) });
+  });
+
+  it('E15 a schema without booleans says what to do instead', async () => {
+    await expect(createGate({ kind: 'property', name: 'x' }, { schema: {} })).rejects.toThrow(
+      'It declares no boolean property: add one, or give the gate as a JSON Schema.',
+    );
+  });
+});
+
+describe('a gate that is a schema', () => {
+  it('judges with the strict pipeline, without coercion', async () => {
+    const { evaluate, warnings } = await bySchema({
+      properties: { score: { type: 'number', minimum: 5, format: 'odd' } },
+    });
+    expect(warnings).toEqual(['The format "odd" in the gate is not known, so it is not checked.']);
+    expect(evaluate({ score: 5, other: 1 })).toEqual(met);
+    expect(evaluate({ score: 4 })).toEqual({
+      status: 'not_met',
+      issues: [{ path: '/score', keyword: 'minimum', message: 'must be >= 5.' }],
+    });
+    expect(evaluate({ score: '9' }).status).toBe('not_met');
+  });
+
+  it('E15 is not met where a property that it names is absent', async () => {
+    const { evaluate } = await bySchema({ properties: { score: { minimum: 5 }, constructor: {} } });
+    expect(evaluate({})).toEqual({
+      status: 'not_met',
+      issues: [
+        {
+          path: '',
+          keyword: 'present',
+          message: 'the gate is about "score", which the payload does not have.',
+        },
+        {
+          path: '',
+          keyword: 'present',
+          message: 'the gate is about "constructor", which the payload does not have.',
+        },
+      ],
+    });
+  });
+
+  it('E15 counts the properties of conjunctive branches, also through a $ref', async () => {
+    const { evaluate } = await bySchema({
+      allOf: [{ $ref: '#/$defs/g' }],
+      $defs: { g: { properties: { passed: { const: true } } } },
+    });
+    expect(evaluate({}).status).toBe('not_met');
+    expect(evaluate({ passed: true })).toEqual(met);
+  });
+
+  it.each<[string, Json]>([
+    ['shape', []],
+    ['root', { type: 'array' }],
+    ['root', { $ref: '#/$defs/a' }],
+    ['compile', { propertees: {} }],
+    ['compile', { $async: true }],
+  ])('is refused with stage %s: %j', async (stage, given) => {
+    const error: unknown = await bySchema(given).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      name: 'ContractError',
+      stage,
+      message: expect.stringMatching(/^The gate /),
+    });
+  });
+
+  it('S9b a validator that breaks off, or runs out of time, is not met', async () => {
+    expect((await bySchema({ allOf: [{ $ref: '#' }] })).evaluate({})).toMatchObject({
+      status: 'not_met',
+      issues: [{ keyword: 'validator' }],
+    });
+    const slow = await bySchema({ properties: { summary: { pattern: '^(a+)+b$' } } });
+    expect(slow.evaluate({ summary: 'a'.repeat(40) })).toMatchObject({
+      status: 'not_met',
+      issues: [{ keyword: 'deadline' }],
+    });
+  });
+});

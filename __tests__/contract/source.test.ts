@@ -1,0 +1,151 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maxSchemaBytes, readTrustedFile } from '../../src/config/trusted-file.ts';
+import { presets } from '../../src/contract/presets.ts';
+import { parseGateArgument, parseSchemaArgument } from '../../src/contract/source.ts';
+
+let root: string;
+const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
+const schemaOf = (raw: string | undefined) => parseSchemaArgument(raw, read);
+const verdict = presets.get('verdict') ?? null;
+const gateOf = (raw: string | undefined, preset = verdict) => parseGateArgument(raw, preset, read);
+const refusal = async (given: Promise<unknown>) => {
+  const error: unknown = await given.then(
+    (value) => ({ accepted: value }),
+    (thrown) => thrown,
+  );
+  expect(error).toMatchObject({ name: 'ContractError', stage: 'source' });
+  return error instanceof Error ? error.message : '';
+};
+
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'source-')));
+  writeFileSync(join(root, 'ok.json'), '\uFEFF{"type":"object"}\n');
+  writeFileSync(join(root, 'secret.json'), 'AWS_SECRET_ACCESS_KEY: hunter2\n');
+  writeFileSync(join(root, 'twice.json'), '{"hunter2":1,"hunter2":2}');
+  writeFileSync(join(root, 'a@b.json'), '{"type":"object"}');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe('parseSchemaArgument', () => {
+  it('A1 absent, empty or by name is the verdict preset', async () => {
+    for (const raw of [undefined, '', 'verdict', ' verdict\n']) {
+      expect(await schemaOf(raw)).toEqual({ schema: verdict?.schema, preset: verdict });
+    }
+  });
+
+  it('A2 an inline object is that object, blanks and a BOM around it aside', async () => {
+    expect(await schemaOf('\uFEFF {"type":"object","title":"@x"}\n')).toEqual({
+      schema: { type: 'object', title: '@x' },
+      preset: null,
+    });
+  });
+
+  it('A3 A12 a file is parsed, with a BOM too', async () => {
+    expect(await schemaOf('@ok.json')).toEqual({ schema: { type: 'object' }, preset: null });
+    expect(await schemaOf('@./ok.json')).toEqual({ schema: { type: 'object' }, preset: null });
+    expect(await schemaOf(' @ok.json ')).toEqual({ schema: { type: 'object' }, preset: null });
+  });
+
+  it('A4 blanks only cannot be empty', async () => {
+    expect(await refusal(schemaOf(' \n'))).toBe(
+      'schema: cannot be empty. Leave it out for the verdict preset.',
+    );
+    expect(await refusal(schemaOf('@'))).toBe('schema: has no path after @. Write @path/to/file.json.');
+  });
+
+  it("A5 text that is no JSON is refused with the parser's words", async () => {
+    const message = await refusal(schemaOf('{not json}'));
+    expect(message).toContain('schema: is not valid JSON: Expected property name');
+    expect(message).toContain('(line 1, column 2)');
+    expect(await refusal(schemaOf('type: object'))).toContain('not valid JSON');
+  });
+
+  it('A6 JSON of another shape is read; the contract refuses it', async () => {
+    for (const [raw, schema] of [
+      ['[]', []],
+      ['"text"', 'text'],
+      ['true', true],
+      ['3', 3],
+      ['null', null],
+    ]) {
+      expect(await schemaOf(String(raw))).toEqual({ schema, preset: null });
+    }
+  });
+
+  it('A7 A8 what cannot be read says so and names the path', async () => {
+    expect(await refusal(schemaOf('@nope.json'))).toBe(
+      'schema: could not read "nope.json": there is no such file.',
+    );
+    expect(await refusal(schemaOf('@.'))).toBe('schema: "." must be a regular file, but is a directory.');
+    expect(await refusal(schemaOf('@/etc/hostname'))).toBe(
+      'schema: "/etc/hostname" leaves the workspace; only files inside it are read.',
+    );
+  });
+
+  it('A10 a file that is not JSON is refused without a character of it', async () => {
+    expect(await refusal(schemaOf('@secret.json'))).toBe(
+      'schema: "secret.json" is not valid JSON: a syntax error, at line 1, column 1.',
+    );
+    expect(await refusal(schemaOf('@twice.json'))).toBe(
+      'schema: "twice.json" is not valid JSON: a key that is given twice in one object, at line 1, column 14.',
+    );
+  });
+
+  it('keys given twice, and levels without end, are refused', async () => {
+    expect(await refusal(schemaOf('{"a":1,"a":2}'))).toContain('The key at "/a" is given twice');
+    expect(await refusal(schemaOf('{"not":'.repeat(20_000)))).toContain('deeper than 500 levels');
+  });
+
+  it('a word that is no preset names the nearest, or the way to a file', async () => {
+    expect(await refusal(schemaOf('verdit'))).toBe(
+      'schema: "verdit" is no preset; nearest: "verdict". Otherwise give inline JSON or @path.',
+    );
+    expect(await refusal(schemaOf('schemas/x.json'))).toContain('To read a file, write @ before its path.');
+    for (const word of ['constructor', '__proto__', 'verdict2'])
+      expect(await refusal(schemaOf(word))).toContain('is no preset');
+  });
+
+  it('a file of another repository is refused for now, with a way out', async () => {
+    for (const raw of ['@org/judges/schemas/x.json@v1', '@org/judges/x.json@refs/heads/main']) {
+      const message = await refusal(schemaOf(raw));
+      expect(message).toContain('names a file of another repository');
+      expect(message).toContain('write @./ before it');
+    }
+  });
+
+  it('a path with @ in it is a path', async () => {
+    expect(await schemaOf('@a@b.json')).toEqual({ schema: { type: 'object' }, preset: null });
+    expect(await refusal(schemaOf('@./org/judges/x.json@v1'))).toContain(
+      'could not read "./org/judges/x.json@v1"',
+    );
+  });
+});
+
+describe('parseGateArgument', () => {
+  it("auto and absent are the preset's gate, or none", async () => {
+    for (const raw of [undefined, '', 'auto']) {
+      expect(await gateOf(raw)).toEqual({ kind: 'property', name: 'passed' });
+      expect(await gateOf(raw, null)).toEqual({ kind: 'none' });
+    }
+  });
+
+  it('none, a property, a schema, a file', async () => {
+    expect(await gateOf(' none ')).toEqual({ kind: 'none' });
+    expect(await gateOf('all good')).toEqual({ kind: 'property', name: 'all good' });
+    expect(await gateOf('{"minProperties":1}')).toEqual({ kind: 'schema', schema: { minProperties: 1 } });
+    expect(await gateOf('@ok.json')).toEqual({ kind: 'schema', schema: { type: 'object' } });
+    expect(await gateOf('true')).toEqual({ kind: 'schema', schema: true });
+  });
+
+  it('what is broken says that the gate is', async () => {
+    expect(await refusal(gateOf(' '))).toBe(
+      'gate: cannot be empty. Write auto, none, a property, or a JSON Schema.',
+    );
+    expect(await refusal(gateOf('{"a"'))).toContain('gate: is not valid JSON');
+    expect(await refusal(gateOf('@nope.json'))).toContain('gate: could not read "nope.json"');
+    expect(await refusal(gateOf('@secret.json'))).not.toContain('hunter2');
+  });
+});

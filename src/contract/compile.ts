@@ -1,0 +1,182 @@
+/** Turns a schema into the one judge of a payload: shape, root, strict compile, each with its own refusal. */
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { ContractStage } from '../errors.ts';
+import { ContractError } from '../errors.ts';
+import { isDeeperThan, isObject, maxDepth } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import type { Issue, Json, JsonObject } from '../types.ts';
+import { underDeadline } from './deadline.ts';
+import { issuesOf } from './issues.ts';
+import { schemaNodes } from './keywords.ts';
+import { unevaluatedPrototypeKey } from './prototype-keys.ts';
+import { rootObjection } from './root.ts';
+import { mentions, vettingObjection } from './vetting.ts';
+
+/** How long one validation may take, in milliseconds. */
+const validationDeadlineMs = 1_000;
+/** How long compiling may take, in milliseconds: large schemas are slow, endless ones are refused. */
+const compileDeadlineMs = 10_000;
+
+/** What a schema is for; names it in messages. */
+export type Purpose = 'schema' | 'gate';
+
+/** How a value fared. `errors` is there only where the validator came to an answer. */
+export type Judgement =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly errors: readonly ErrorObject[] };
+
+/** A schema ready to judge. */
+export interface Compiled {
+  readonly schema: JsonObject;
+  /** One sentence for each format that is not known, and so not checked. */
+  readonly warnings: readonly string[];
+  /** Judges a value under the deadline; a validator that throws or runs out of time is a refusal. */
+  judge(value: JsonObject): Judgement;
+}
+
+const options: Options = {
+  strictSchema: true,
+  strictRequired: false,
+  strictTypes: false,
+  strictTuples: false,
+  allowUnionTypes: true,
+  ownProperties: true,
+  allErrors: true,
+  verbose: true,
+  logger: false,
+};
+
+/**
+ * Compiles a schema strictly with an Ajv of its own: draft-07, or 2020-12 where `$schema` says so.
+ * @throws ContractError with stage `shape`, `root` or `compile`.
+ */
+export async function compile(candidate: Json, purpose: Purpose): Promise<Compiled> {
+  const schema = admissible(candidate, purpose);
+  const mentioned = mentions(schema);
+  const ajv = await newAjv(schema);
+  const unknownFormats = await addFormats(ajv, [...mentioned.formats]);
+  const timed = underDeadline(() => ajv.compile(schema), compileDeadlineMs);
+  if (timed.kind !== 'done') throw compileError(purpose, ajv, schema, timed);
+  const validate = timed.value;
+  return {
+    schema,
+    warnings: unknownFormats.map(
+      (name) =>
+        `The format ${JSON.stringify(name.slice(0, 100))} in the ${purpose} is not known, so it is not checked.`,
+    ),
+    judge: (value) => {
+      const judgement = run(validate, value);
+      if (!judgement.ok || !mentioned.usesUnevaluatedProperties) return judgement;
+      const issue = unevaluatedPrototypeKey(value, mentioned.propertyNames);
+      return issue === null ? judgement : { ok: false, issues: [issue], errors: [] };
+    },
+  };
+}
+
+/** The checks before the compiler, which may itself recurse: nothing too deep reaches it. */
+function admissible(candidate: Json, purpose: Purpose): JsonObject {
+  const refuse = (stage: ContractStage, why: string): ContractError =>
+    new ContractError(stage, `The ${purpose} ${capped(why)}`);
+  if (!isObject(candidate)) {
+    throw refuse(
+      'shape',
+      `must be a JSON object, but it is ${kindOf(candidate)}. Write a JSON Schema such as {"type": "object", "properties": {…}}.`,
+    );
+  }
+  if (isDeeperThan(candidate, maxDepth)) {
+    throw refuse('root', `nests deeper than ${maxDepth} levels. Make it flatter, with $defs and $ref.`);
+  }
+  const root = rootObjection(candidate);
+  if (root !== null) throw refuse('root', root);
+  const vetting = vettingObjection(candidate);
+  if (vetting !== null) throw refuse('compile', vetting);
+  return candidate;
+}
+
+function kindOf(value: Json): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+async function newAjv(schema: JsonObject): Promise<Ajv> {
+  const dialect = schema['$schema'];
+  // Loaded on demand, and one dialect only: the start of a run waits for this.
+  if (typeof dialect === 'string' && /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(dialect)) {
+    const { default: ajv2020 } = await import('ajv/dist/2020.js');
+    return new ajv2020.Ajv2020(options);
+  }
+  // By the default export: the bundler gives a dynamically imported CommonJS function no named ones.
+  const { default: ajv } = await import('ajv');
+  return new ajv.Ajv(options);
+}
+
+/** Adds the known formats, if any is asked for, and lets the unknown ones pass; returns those. */
+async function addFormats(ajv: Ajv, names: readonly string[]): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  const { default: formats } = await import('ajv-formats');
+  formats.default(ajv, { mode: 'full' });
+  const unknown = names.filter((name) => !Object.hasOwn(ajv.formats, name));
+  for (const name of unknown) ajv.addFormat(name, true);
+  return unknown;
+}
+
+function run(validate: ValidateFunction, value: JsonObject): Judgement {
+  const timed = underDeadline(() => validate(value), validationDeadlineMs);
+  if (timed.kind === 'timeout') return { ok: false, issues: [deadlineIssue], errors: [] };
+  if (timed.kind === 'threw') return { ok: false, issues: [validatorIssue], errors: [] };
+  // Nothing but true is acceptance: an asynchronous validator would answer with a promise.
+  if (timed.value === true) return { ok: true };
+  const errors = validate.errors ?? [];
+  return { ok: false, issues: errors.length > 0 ? issuesOf(errors) : [validatorIssue], errors };
+}
+
+const deadlineIssue: Issue = {
+  path: '',
+  keyword: 'deadline',
+  message:
+    'checking it against the schema took longer than 1 second, so it was not accepted: one of its patterns is too slow for a string, or the object is too large. Send shorter, simpler strings and fewer items.',
+};
+
+const validatorIssue: Issue = {
+  path: '',
+  keyword: 'validator',
+  message:
+    'the validator broke off, so it was not accepted: the schema may refer to itself endlessly, or a value is too complex. Send a simpler and flatter object.',
+};
+
+function compileError(
+  purpose: Purpose,
+  ajv: Ajv,
+  schema: JsonObject,
+  failure: { readonly kind: 'timeout' } | { readonly kind: 'threw'; readonly error: unknown },
+): ContractError {
+  if (failure.kind === 'timeout') {
+    return new ContractError(
+      'compile',
+      `The ${purpose} takes longer than ${compileDeadlineMs / 1_000} seconds to compile. Make it smaller.`,
+    );
+  }
+  const { error } = failure;
+  const words = error instanceof Error ? error.message : String(error);
+  const message = `The ${purpose} does not compile: ${capped(words)}. ${advice(error, ajv, schema)}`;
+  return new ContractError('compile', message, { cause: error });
+}
+
+function advice(error: unknown, ajv: Ajv, schema: JsonObject): string {
+  if (error instanceof RangeError) return 'It is too deep or too large for the compiler; make it flatter.';
+  if (error instanceof Error && 'missingSchema' in error) {
+    return 'A $ref must lead to a definition in this same document, such as #/$defs/Name: nothing is read from elsewhere.';
+  }
+  const known = Object.keys({ ...ajv.RULES.all, ...ajv.RULES.keywords });
+  for (const { node } of schemaNodes(schema)) {
+    const unknown = Object.keys(node).find((keyword) => !known.includes(keyword));
+    const guess = unknown === undefined ? undefined : nearest(unknown, known, 1)[0];
+    if (guess !== undefined)
+      return `Did you mean "${guess}"? Unknown keywords are refused, because they would check nothing.`;
+  }
+  return 'Correct the schema; it is read as draft-07, or as 2020-12 where "$schema" says "https://json-schema.org/draft/2020-12/schema".';
+}
+
+function capped(text: string): string {
+  return text.length > 1_500 ? `${text.slice(0, 1_500)}…` : text;
+}

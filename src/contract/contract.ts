@@ -1,0 +1,97 @@
+/** What the payload must look like. The front door of this folder. */
+import { isObject, parseStrictJson } from '../json.ts';
+import type { Issue, Json, JsonObject, Repair, ToolCall } from '../types.ts';
+import { type Compiled, compile } from './compile.ts';
+import { declaredProperties } from './declared.ts';
+import { outputNames } from './output-names.ts';
+import { parseStrings, unwrap } from './repair.ts';
+
+export { createGate, type Gate, type GateRequest } from './gate.ts';
+
+/** What became of one candidate: the payload exactly as it was validated, or what is wrong with it. */
+export type Check =
+  | { readonly ok: true; readonly payload: JsonObject; readonly repaired: Repair | null }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** A compiled schema. */
+export interface Contract {
+  readonly schema: JsonObject;
+  /** The schema's own title; null where it has none. */
+  readonly title: string | null;
+  /** Names declared at the root and in its `allOf`, `anyOf`, `oneOf` branches, in order, each once. */
+  readonly declaredProperties: readonly string[];
+  /** Those of them that get a step output of their own. */
+  readonly outputNames: readonly string[];
+  /** One sentence each: formats that are not checked, names without an output of their own. */
+  readonly warnings: readonly string[];
+  /** Judges the arguments of a call; nothing but complete, strictly read JSON is ever accepted. */
+  check(call: Pick<ToolCall, 'rawArguments' | 'status'>): Check;
+}
+
+const maxWarnings = 20;
+
+/**
+ * Makes a contract of a schema.
+ * @throws ContractError with stage `shape`, `root` or `compile`, whose message names the place and the fix.
+ */
+export async function createContract(schema: Json): Promise<Contract> {
+  const compiled = await compile(schema, 'schema');
+  const declared = declaredProperties(compiled.schema);
+  const outputs = outputNames(declared);
+  const given = compiled.schema['title'];
+  const title = typeof given === 'string' && given !== '' ? given : null;
+  return {
+    schema: compiled.schema,
+    title,
+    declaredProperties: declared,
+    outputNames: outputs.names,
+    warnings: cappedWarnings([...compiled.warnings, ...outputs.warnings]),
+    check: (call) => check(call, compiled, title),
+  };
+}
+
+/** A schema of hundreds of odd names would drown everything else that is told. */
+function cappedWarnings(warnings: readonly string[]): readonly string[] {
+  const more = warnings.length - maxWarnings;
+  if (more <= 0) return warnings;
+  return [...warnings.slice(0, maxWarnings), `${more} more warnings about the schema are not listed.`];
+}
+
+function check(
+  call: Pick<ToolCall, 'rawArguments' | 'status'>,
+  compiled: Compiled,
+  title: string | null,
+): Check {
+  if (call.status !== 'complete') return rejected(incomplete[call.status]);
+  const parsed = parseStrictJson(call.rawArguments === '' ? '{}' : call.rawArguments);
+  if (!parsed.ok) return rejected(`${parsed.problem} Send the arguments as one valid JSON object.`);
+  const { value } = parsed;
+  if (!isObject(value)) {
+    const mended = parseStrings(value, compiled.judge);
+    return mended === null
+      ? rejected(`${notAnObject(value)} Send one JSON object.`)
+      : { ok: true, ...mended };
+  }
+  const judgement = compiled.judge(value);
+  if (judgement.ok) return { ok: true, payload: value, repaired: null };
+  // Without errors the validator came to no answer: the same value in other clothes would fare no better.
+  if (judgement.errors.length === 0) return { ok: false, issues: judgement.issues };
+  const mended = unwrap(value, title, compiled.judge) ?? parseStrings(value, compiled.judge);
+  return mended === null ? { ok: false, issues: judgement.issues } : { ok: true, ...mended };
+}
+
+const incomplete: Readonly<Record<'truncated' | 'malformed', string>> = {
+  truncated:
+    'the arguments were cut off by the output limit before they were complete, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
+  malformed:
+    'the arguments did not arrive as valid JSON, so they were not read. Send one complete JSON object.',
+};
+
+function notAnObject(value: Json): string {
+  if (typeof value === 'string') return 'the arguments must be a JSON object, but they are a string.';
+  return `the arguments must be a JSON object, but they are ${Array.isArray(value) ? 'an array' : `a bare ${value === null ? 'null' : typeof value}`}.`;
+}
+
+function rejected(message: string): Check {
+  return { ok: false, issues: [{ path: '', keyword: 'arguments', message }] };
+}

@@ -1,0 +1,94 @@
+/** What must hold in an accepted payload for the step to succeed; fails closed. */
+import { ContractError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
+import { compile } from './compile.ts';
+import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
+import { cappedIssues } from './issues.ts';
+
+/** What was asked to hold: nothing, one property being true, or a schema. */
+export type GateRequest =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'property'; readonly name: string }
+  | { readonly kind: 'schema'; readonly schema: Json };
+
+/** A gate ready to judge payloads that the contract accepted. */
+export interface Gate {
+  /** One sentence each: formats that are not checked. */
+  readonly warnings: readonly string[];
+  evaluate(payload: JsonObject): GateResult;
+}
+
+/**
+ * Makes a gate over a contract's schema.
+ * @throws ContractError when a gate schema does not pass the contract's own pipeline, or when a named property is not
+ * declared as a boolean.
+ */
+export async function createGate(
+  request: GateRequest,
+  contract: { readonly schema: JsonObject },
+): Promise<Gate> {
+  switch (request.kind) {
+    case 'none':
+      return { warnings: [], evaluate: () => ({ status: 'none', issues: [] }) };
+    case 'property':
+      return propertyGate(request.name, contract.schema);
+    case 'schema':
+      return schemaGate(request.schema);
+  }
+}
+
+function propertyGate(name: string, schema: JsonObject): Gate {
+  const booleans = declaredBooleans(schema);
+  if (!booleans.includes(name)) throw new ContractError('root', undeclared(name, schema, booleans));
+  return {
+    warnings: [],
+    evaluate: (payload) => {
+      if (!Object.hasOwn(payload, name)) return result([absent(name)]);
+      if (payload[name] === true) return result([]);
+      const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      return result([
+        { path, keyword: 'const', message: `${quoted(name)} must be true for the gate to be met.` },
+      ]);
+    },
+  };
+}
+
+function undeclared(name: string, schema: JsonObject, booleans: readonly string[]): string {
+  const declared = declaredProperties(schema);
+  const what = declared.includes(name) ? 'does not declare as a boolean' : 'does not declare';
+  const near = nearest(name, booleans);
+  const candidates = near.length > 0 ? near : booleans.slice(0, 3);
+  const fix =
+    candidates.length > 0
+      ? `Boolean properties nearest to it: ${candidates.map(quoted).join(', ')}.`
+      : 'It declares no boolean property: add one, or give the gate as a JSON Schema.';
+  return `The gate names ${quoted(name)}, which the schema ${what}. ${fix}`;
+}
+
+async function schemaGate(schema: Json): Promise<Gate> {
+  const compiled = await compile(schema, 'gate');
+  // Conjunctive branches count as top level, since a $ref may stand only there.
+  const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
+  return {
+    warnings: compiled.warnings,
+    evaluate: (payload) => {
+      const missing = named.filter((name) => !Object.hasOwn(payload, name)).map(absent);
+      const judgement = compiled.judge(payload);
+      return result([...missing, ...(judgement.ok ? [] : judgement.issues)]);
+    },
+  };
+}
+
+function absent(name: string): Issue {
+  const message = `the gate is about ${quoted(name)}, which the payload does not have.`;
+  return { path: '', keyword: 'present', message };
+}
+
+function result(issues: readonly Issue[]): GateResult {
+  return { status: issues.length === 0 ? 'met' : 'not_met', issues: cappedIssues(issues) };
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+}

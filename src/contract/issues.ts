@@ -1,0 +1,123 @@
+/** Turns the validator's errors into sentences that a model can act on. */
+import type { ErrorObject } from 'ajv';
+import type { Issue } from '../types.ts';
+
+/** How many issues are told at once. */
+const maxIssues = 10;
+/** How many names or values a list in a message holds. */
+const maxListed = 20;
+
+/**
+ * The issues behind the validator's errors, at most 10, of which the last says how many more errors there are. Errors
+ * inside the branches of `anyOf` and `oneOf` come last, since most of them are about branches that were not meant.
+ * Values of the payload are never quoted, names of its keys are.
+ */
+export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
+  const inBranch = (error: ErrorObject): boolean => /\/(?:anyOf|oneOf)\/\d+\//.test(error.schemaPath);
+  const ordered = [...errors.filter((error) => !inBranch(error)), ...errors.filter(inBranch)];
+  const found = new Map<string, Issue>();
+  let told = 0;
+  // Stops early: a large payload can be wrong in a hundred thousand places.
+  for (const error of ordered) {
+    const issue = { path: error.instancePath, keyword: error.keyword, message: `${messageOf(error)}.` };
+    const identity = JSON.stringify(issue);
+    if (!found.has(identity) && found.size === maxIssues) break;
+    if (!found.has(identity)) found.set(identity, issue);
+    told += 1;
+  }
+  return withRest([...found.values()], errors.length - told);
+}
+
+/** The first 10 of the issues; the last of them says how many more there are. */
+export function cappedIssues(issues: readonly Issue[]): readonly Issue[] {
+  return withRest(issues.slice(0, maxIssues), issues.length - maxIssues);
+}
+
+function withRest(issues: readonly Issue[], more: number): readonly Issue[] {
+  const last = issues.at(-1);
+  if (more <= 0 || last === undefined) return issues;
+  const message = `${last.message} (${more} more ${more === 1 ? 'issue' : 'issues'} not listed.)`;
+  return [...issues.slice(0, -1), { ...last, message }];
+}
+
+function messageOf(error: ErrorObject): string {
+  const about = error.propertyName === undefined ? '' : `the property name ${quoted(error.propertyName)} `;
+  return about + (special(error) ?? capped(error.message ?? `does not satisfy ${error.keyword}`, 300));
+}
+
+/** Messages better than the validator's own; null for keywords whose message says it all. */
+function special(error: ErrorObject): string | null {
+  const params: Readonly<Record<string, unknown>> = error.params;
+  switch (error.keyword) {
+    case 'required':
+      return `the required property ${quoted(params['missingProperty'])} is missing; ${presentKeys(error.data)}`;
+    case 'additionalProperties':
+      return `the property ${quoted(params['additionalProperty'])} is not allowed here; ${allowedKeys(error.parentSchema)}`;
+    case 'unevaluatedProperties':
+      return `the property ${quoted(params['unevaluatedProperty'])} is not allowed here; leave it out`;
+    case 'type':
+      return `must be ${typeList(params['type'])}, but is ${kindOf(error.data)}${typeHint(params['type'], error.data)}`;
+    case 'enum':
+      return `must be one of ${list(allowedValues(params['allowedValues']))}, exactly as written`;
+    case 'const':
+      return `must be exactly ${quoted(params['allowedValue'])}`;
+    case 'propertyNames':
+      return `the property name ${quoted(params['propertyName'])} is not allowed`;
+    case 'false schema':
+      return 'nothing is allowed here; leave it out';
+    default:
+      return null;
+  }
+}
+
+function presentKeys(value: unknown): string {
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return keys.length === 0 ? 'there are no keys here' : `the keys here are ${list(keys)}`;
+}
+
+function allowedKeys(schema: Readonly<Record<string, unknown>> | undefined): string {
+  const properties = schema?.['properties'];
+  const keys = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  return keys.length === 0 ? 'leave it out' : `the properties allowed are ${list(keys)}`;
+}
+
+function allowedValues(values: unknown): readonly unknown[] {
+  return Array.isArray(values) ? values : [];
+}
+
+/** The validator gives one type as a string, several as an array. */
+export function typesOf(type: unknown): readonly string[] {
+  return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string');
+}
+
+function typeList(type: unknown): string {
+  return typesOf(type).join(' or ');
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  return `a ${typeof value}`;
+}
+
+function typeHint(type: unknown, value: unknown): string {
+  if (typeof value !== 'string') return '';
+  const unquoted = typesOf(type).some((each) =>
+    ['boolean', 'number', 'integer', 'object', 'array', 'null'].includes(each),
+  );
+  return unquoted ? '; write it as JSON, without quotes around it' : '';
+}
+
+function list(values: readonly unknown[]): string {
+  const shown = values.slice(0, maxListed).map(quoted).join(', ');
+  return values.length > maxListed ? `${shown} and ${values.length - maxListed} more` : shown;
+}
+
+function quoted(value: unknown): string {
+  return capped(JSON.stringify(value) ?? 'undefined', 100);
+}
+
+function capped(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}

@@ -1,0 +1,123 @@
+/** The two near misses that are mended, and nothing else. */
+import type { ErrorObject } from 'ajv';
+import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth, parseStrictJson } from '../json.ts';
+import type { Json, JsonObject, Repair } from '../types.ts';
+import type { Judgement } from './compile.ts';
+import { typesOf } from './issues.ts';
+
+/** A mended payload that the judge accepted, and how it was mended. */
+export interface Repaired {
+  readonly payload: JsonObject;
+  readonly repaired: Repair;
+}
+
+/** Keys that models put around the arguments of a tool. */
+const wrappers = ['output', 'arguments', 'input', '$PARAMETER_NAME'];
+
+/** A string inside a string inside a string is more than a near miss. */
+const maxRounds = 3;
+
+type Judge = (value: JsonObject) => Judgement;
+
+/** The value inside the one key of a refused object, where that key is a wrapper's or the title and the judge accepts. */
+export function unwrap(value: JsonObject, title: string | null, judge: Judge): Repaired | null {
+  const [key, ...others] = Object.keys(value);
+  if (key === undefined || others.length > 0) return null;
+  if (key !== title && !wrappers.includes(key)) return null;
+  const inner = value[key];
+  if (!isObject(inner) || !judge(inner).ok) return null;
+  return { payload: inner, repaired: { kind: 'unwrapped', key } };
+}
+
+/**
+ * The refused value with JSON strings replaced by what they hold, wherever the validator asked for an object or an
+ * array and found a string, where the judge accepts the outcome. A string as the whole value is one such place.
+ */
+export function parseStrings(value: Json, judge: Judge): Repaired | null {
+  let current = value;
+  const paths: string[] = [];
+  if (typeof current === 'string') {
+    current = containerIn(current, ['object']);
+    paths.push('');
+  }
+  for (let round = 0; round < maxRounds && isObject(current); round += 1) {
+    if (isDeeperThan(current, maxDepth)) return null;
+    const judgement = judge(current);
+    if (judgement.ok) {
+      return paths.length === 0 ? null : { payload: current, repaired: { kind: 'parsed', paths } };
+    }
+    const mended = mendAll(current, judgement.errors);
+    if (mended.paths.length === 0) return null;
+    current = mended.value;
+    paths.push(...mended.paths);
+  }
+  return null;
+}
+
+interface Mended {
+  readonly value: Json;
+  readonly paths: readonly string[];
+}
+
+function mendAll(value: Json, errors: readonly ErrorObject[]): Mended {
+  const wanted = new Map<string, readonly string[]>();
+  for (const error of errors) {
+    // A property name is a string by nature; its error stands at the path of the object that holds it.
+    if (error.keyword !== 'type' || error.propertyName !== undefined || !looksHeld(error.data)) continue;
+    const types = [...(wanted.get(error.instancePath) ?? []), ...typesOf(error.params['type'])];
+    wanted.set(error.instancePath, types);
+  }
+  const places: Place = { types: [], children: new Map() };
+  for (const [pointer, types] of wanted) place(places, pointer, types);
+  const paths: string[] = [];
+  return { value: mend(value, places, [], paths), paths };
+}
+
+/** The places to look at, as a tree, so that one walk mends them all. */
+interface Place {
+  types: readonly string[];
+  readonly children: Map<string, Place>;
+}
+
+function place(root: Place, pointer: string, types: readonly string[]): void {
+  let current = root;
+  for (const segment of pointer.split('/').slice(1)) {
+    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    const child = current.children.get(key) ?? { types: [], children: new Map() };
+    current.children.set(key, child);
+    current = child;
+  }
+  current.types = types;
+}
+
+/** Copies what changes and shares the rest; computed keys make `__proto__` an own key like any other. */
+function mend(value: Json, here: Place, path: readonly string[], mended: string[]): Json {
+  if (typeof value === 'string') {
+    const held = containerIn(value, here.types);
+    if (held === null) return value;
+    mended.push(jsonPointer(path));
+    return held;
+  }
+  const descend = (child: Json, key: string): Json => {
+    const next = here.children.get(key);
+    return next === undefined ? child : mend(child, next, [...path, key], mended);
+  };
+  if (here.children.size === 0) return value;
+  if (isArray(value)) return value.map((child, index) => descend(child, String(index)));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, descend(child, key)]));
+}
+
+/** The object or array that a string holds as JSON, if it is of a wanted type; else null. */
+function containerIn(text: string, types: readonly string[]): Json {
+  if (!looksHeld(text)) return null;
+  const parsed = parseStrictJson(text);
+  if (!parsed.ok) return null;
+  const type = isArray(parsed.value) ? 'array' : 'object';
+  return types.includes(type) ? parsed.value : null;
+}
+
+/** Most of what fails a type check is prose or a number; the first letter tells, without reading on. */
+function looksHeld(value: unknown): boolean {
+  return typeof value === 'string' && /^[ \t\r\n]*[[{]/.test(value);
+}

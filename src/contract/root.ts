@@ -1,0 +1,116 @@
+/** Whether a schema's root can accept an object at all: tool arguments are always objects. Best effort by design. */
+import { isArray, isObject, jsonPointer } from '../json.ts';
+import type { Json, JsonObject } from '../types.ts';
+
+type Path = readonly (string | number)[];
+
+/** Keywords that narrow nothing: `not` around `type` and these still refuses every object. */
+const annotations = new Set([
+  'type',
+  '$comment',
+  'default',
+  'deprecated',
+  'description',
+  'examples',
+  'nullable',
+  'readOnly',
+  'title',
+  'writeOnly',
+]);
+
+/**
+ * Why the root of a schema never accepts an object, as a sentence with the fix, or null when it may. Branches are
+ * walked, `$ref` inside them and schema-valued `if` are not. The schema must not nest deeper than `maxDepth` of json.ts.
+ */
+export function rootObjection(schema: JsonObject): string | null {
+  if (typeof schema['$ref'] === 'string') {
+    const reference = JSON.stringify(schema['$ref'].slice(0, 200));
+    return `has a $ref at its root, which model APIs refuse. Wrap it: {"allOf": [{"$ref": ${reference}}], …} with the definitions beside allOf.`;
+  }
+  const objection = refusal(schema, []);
+  if (objection === null) return null;
+  return `can never accept an object at its root, and the arguments of a tool are always an object: ${objection}. Give the root "type": "object"; to deliver another value, put it into a property.`;
+}
+
+/** Why a branch never admits an object; null when it may. Recursion is bounded by the depth of the schema. */
+function refusal(branch: Json | undefined, path: Path): string | null {
+  if (branch === true) return null;
+  if (branch === false) return `${at(path)} is false, which accepts nothing`;
+  if (!isObject(branch)) return `${at(path)} is neither an object nor a boolean, so it is no schema`;
+  return (
+    typeRefusal(branch, path) ??
+    valueRefusal(branch, path) ??
+    anyRefusal(branch, path, 'anyOf') ??
+    anyRefusal(branch, path, 'oneOf') ??
+    allRefusal(branch, path) ??
+    notRefusal(branch, path) ??
+    conditionRefusal(branch, path)
+  );
+}
+
+function typeRefusal(branch: JsonObject, path: Path): string | null {
+  const type = branch['type'];
+  if (type === undefined || includesObject(type)) return null;
+  return `${at([...path, 'type'])} is ${brief(type)}, without "object"`;
+}
+
+function includesObject(type: Json | undefined): boolean {
+  return type === 'object' || (isArray(type) && type.includes('object'));
+}
+
+function valueRefusal(branch: JsonObject, path: Path): string | null {
+  if (branch['const'] !== undefined && !isObject(branch['const'])) {
+    return `${at([...path, 'const'])} is not an object`;
+  }
+  const members = branch['enum'];
+  if (!isArray(members) || members.some(isObject)) return null;
+  return `${at([...path, 'enum'])} lists no object`;
+}
+
+function anyRefusal(branch: JsonObject, path: Path, keyword: 'anyOf' | 'oneOf'): string | null {
+  const branches = branch[keyword];
+  if (!isArray(branches)) return null;
+  const where = [...path, keyword];
+  if (branches.length === 0) return `${at(where)} is empty, so nothing matches it`;
+  let first: string | null = null;
+  for (const [index, each] of branches.entries()) {
+    const refused = refusal(each, [...where, index]);
+    if (refused === null) return null;
+    first ??= refused;
+  }
+  return `no branch of ${at(where)} admits an object (${first})`;
+}
+
+function allRefusal(branch: JsonObject, path: Path): string | null {
+  const branches = branch['allOf'];
+  if (!isArray(branches)) return null;
+  for (const [index, each] of branches.entries()) {
+    const refused = refusal(each, [...path, 'allOf', index]);
+    if (refused !== null)
+      return `every branch of ${at([...path, 'allOf'])} must admit an object (${refused})`;
+  }
+  return null;
+}
+
+function notRefusal(branch: JsonObject, path: Path): string | null {
+  const negated = branch['not'];
+  if (!isObject(negated) || !includesObject(negated['type'])) return null;
+  if (Object.keys(negated).some((keyword) => !annotations.has(keyword))) return null;
+  return `${at([...path, 'not'])} rules out every object`;
+}
+
+function conditionRefusal(branch: JsonObject, path: Path): string | null {
+  const taken = branch['if'] === true ? 'then' : branch['if'] === false ? 'else' : null;
+  if (taken === null || branch[taken] === undefined) return null;
+  return refusal(branch[taken], [...path, taken]);
+}
+
+function at(path: Path): string {
+  const pointer = jsonPointer(path);
+  return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
+}
+
+function brief(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}

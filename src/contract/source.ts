@@ -1,0 +1,128 @@
+/** Where a schema or a gate comes from: the text that was typed → parsed JSON, before anything is said of its shape. */
+import { ContractError } from '../errors.ts';
+import { type JsonFault, parseStrictJson } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import type { Json } from '../types.ts';
+import type { GateRequest } from './gate.ts';
+import { defaultPreset, type Preset, presets } from './presets.ts';
+
+/** What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. */
+export type Reading =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads a file that the user named; given by the entry, because this folder touches no file. */
+export type ReadFile = (path: string) => Promise<Reading>;
+
+/** A schema as it was given, and the preset that it is; null for a schema of the user's own. */
+export interface SchemaSource {
+  readonly schema: Json;
+  readonly preset: Preset | null;
+}
+
+/**
+ * Reads the `schema` input: a preset's name, `@path`, or inline JSON; absent or empty is the default preset.
+ * @throws ContractError with stage `source`.
+ */
+export async function parseSchemaArgument(
+  raw: string | undefined,
+  readFile: ReadFile,
+): Promise<SchemaSource> {
+  const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
+  if (given === '') throw sourceError('schema', 'cannot be empty. Leave it out for the verdict preset.');
+  const preset = presets.get(given);
+  if (preset !== undefined) return { schema: preset.schema, preset };
+  if (given.startsWith('@')) return { schema: await parseFile('schema', given, readFile), preset: null };
+  if (isBareWord(given)) throw sourceError('schema', unknownWord(given));
+  return { schema: parseInline('schema', given), preset: null };
+}
+
+/**
+ * Reads the `gate` input: `auto` (the preset's own gate, or none), `none`, `@path`, inline JSON, or else the name of a
+ * property; absent or empty is `auto`. Whether such a property exists is asked when the gate is made.
+ * @throws ContractError with stage `source`.
+ */
+export async function parseGateArgument(
+  raw: string | undefined,
+  preset: Preset | null,
+  readFile: ReadFile,
+): Promise<GateRequest> {
+  const given = raw === undefined || raw === '' ? 'auto' : raw.trim();
+  if (given === '')
+    throw sourceError('gate', 'cannot be empty. Write auto, none, a property, or a JSON Schema.');
+  if (given === 'none') return { kind: 'none' };
+  if (given === 'auto') return preset?.gate ?? { kind: 'none' };
+  if (given.startsWith('@')) return { kind: 'schema', schema: await parseFile('gate', given, readFile) };
+  if (/^[[{"]/.test(given) || parseStrictJson(given).ok) {
+    return { kind: 'schema', schema: parseInline('gate', given) };
+  }
+  return { kind: 'property', name: given };
+}
+
+/** A word that is no JSON, so that it can only have been meant as a name or a path. */
+function isBareWord(given: string): boolean {
+  return /^[^\s{}[\]"]+$/.test(given) && !parseStrictJson(given).ok;
+}
+
+function unknownWord(word: string): string {
+  const near = nearest(word, [...presets.keys()]);
+  const names = (near.length > 0 ? near : [...presets.keys()]).map((name) => JSON.stringify(name)).join(', ');
+  const file = /[./\\]/.test(word) ? ' To read a file, write @ before its path.' : '';
+  return `${shown(word)} is no preset; nearest: ${names}.${file} Otherwise give inline JSON or @path.`;
+}
+
+async function parseFile(what: 'schema' | 'gate', given: string, readFile: ReadFile): Promise<Json> {
+  const path = given.slice(1).trim();
+  if (path === '') throw sourceError(what, 'has no path after @. Write @path/to/file.json.');
+  if (isElsewhere(path)) {
+    throw sourceError(
+      what,
+      `${shown(given)} names a file of another repository, which is not read yet: check that repository out in a step before and write @path. If it is a path in this one, write @./ before it.`,
+    );
+  }
+  const reading = await readFile(path);
+  if (!reading.ok) throw sourceError(what, reading.problem);
+  const parsed = parseStrictJson(reading.text);
+  if (parsed.ok) return parsed.value;
+  // Nothing of the file is quoted: whoever chose the path may not be allowed to read it.
+  throw sourceError(what, `${shown(path)} is not valid JSON: ${faults[parsed.fault]}, at ${parsed.place}.`);
+}
+
+const faults: Readonly<Record<JsonFault, string>> = {
+  syntax: 'a syntax error',
+  duplicate_key: 'a key that is given twice in one object',
+  number: 'a number that is too large',
+  depth: 'too many levels of nesting',
+  surrogate: 'half of a surrogate pair',
+};
+
+/** `owner/repo/path@ref`: three segments or more, the first two plain names, and a ref at the end. */
+function isElsewhere(path: string): boolean {
+  return /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}\/)[\w.-]+\/[^@]+@[^@]+$/.test(path);
+}
+
+function parseInline(what: 'schema' | 'gate', text: string): Json {
+  const parsed = parseStrictJson(text);
+  if (parsed.ok) return parsed.value;
+  const hint = `Write JSON, @path to a .json file, or ${what === 'schema' ? "a preset's name" : 'the name of a property'}.`;
+  if (parsed.fault !== 'syntax') throw sourceError(what, `${parsed.problem} ${hint}`);
+  throw sourceError(what, `is not valid JSON: ${parserWords(text)} (${parsed.place}). ${hint}`);
+}
+
+/** The words of JSON.parse, which quote a little of an inline text and so show the place. */
+function parserWords(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (error instanceof Error) return error.message.slice(0, 300);
+  }
+  return 'it cannot be read';
+}
+
+function sourceError(what: 'schema' | 'gate', rest: string): ContractError {
+  return new ContractError('source', `${what}: ${rest}`);
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}

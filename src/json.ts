@@ -1,0 +1,249 @@
+/** Strict JSON text: what JSON.parse would quietly bend is refused here. */
+import type { Json, JsonObject } from './types.ts';
+
+export { rawSlice } from './raw-slice.ts';
+
+/** How many levels of arrays and objects are read; deeper nesting is refused, so that later recursion is safe. */
+export const maxDepth = 500;
+
+/** What is wrong with a text that was to be JSON. */
+export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
+
+/**
+ * The outcome of reading a text. `problem` is a sentence that may name keys of the text, `fault` and `place`
+ * (`line 3, column 7`) hold nothing of it.
+ */
+export type StrictJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: string; readonly fault: JsonFault; readonly place: string };
+
+interface Frame {
+  /** Keys seen so far; null in an array. */
+  readonly keys: Set<string> | null;
+  segment: string | number;
+}
+
+interface Cursor {
+  readonly text: string;
+  readonly frames: Frame[];
+  at: number;
+}
+
+interface Fault {
+  readonly fault: JsonFault;
+  readonly at: number;
+  readonly what: string;
+}
+
+/** Whether a value is an object and neither null nor an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is an array; narrows read-only arrays too, which Array.isArray does not. */
+export function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Whether a value nests more than `limit` levels of arrays and objects; iterative, so any depth is safe to ask. */
+export function isDeeperThan(value: Json, limit: number): boolean {
+  const rest: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    const depth = next.depth + 1;
+    if (depth > limit) return true;
+    for (const child of Object.values(next.value)) rest.push({ value: child, depth });
+  }
+  return false;
+}
+
+/** A JSON Pointer (RFC 6901) for a path of keys and indexes. */
+export function jsonPointer(path: readonly (string | number)[]): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/**
+ * Reads a whole JSON text. Refuses what is not JSON, a key given twice, a number beyond the range of a double, nesting
+ * deeper than `maxDepth`, and unpaired surrogates. `__proto__` is a key like any other. Linear, and iterative.
+ */
+export function parseStrictJson(text: string): StrictJson {
+  const fault = firstFault({ text, frames: [], at: 0 });
+  if (fault === null) return { ok: true, value: JSON.parse(text) };
+  const place = placeOf(text, fault.at);
+  return { ok: false, fault: fault.fault, place, problem: `${fault.what} (${place}).` };
+}
+
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at).split('\n');
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+/** Walks over values one after the other; containers are remembered in `frames`, never by recursion. */
+function firstFault(cursor: Cursor): Fault | null {
+  for (;;) {
+    const opened = startValue(cursor);
+    if (typeof opened === 'object') return opened;
+    if (opened === 'entered') continue;
+    const next = endValue(cursor);
+    if (next === 'done') return null;
+    if (next !== 'value') return next;
+  }
+}
+
+function syntax(cursor: Cursor, expected: string): Fault {
+  const found = cursor.at >= cursor.text.length ? 'ends too early' : 'has an unexpected character';
+  return {
+    fault: 'syntax',
+    at: cursor.at,
+    what: `The text is not valid JSON: it ${found} where ${expected} belongs`,
+  };
+}
+
+/** Reads a scalar or an empty container whole (`read`), or steps into a container (`entered`). */
+function startValue(cursor: Cursor): 'read' | 'entered' | Fault {
+  skipBlanks(cursor);
+  const { text, at } = cursor;
+  const first = text[at];
+  if (first === '"') return readString(cursor) ?? 'read';
+  if (first === '{' || first === '[') return enter(cursor, first);
+  for (const word of ['true', 'false', 'null']) {
+    if (text.startsWith(word, at)) {
+      cursor.at += word.length;
+      return 'read';
+    }
+  }
+  return readNumber(cursor) ?? 'read';
+}
+
+function enter(cursor: Cursor, bracket: '{' | '['): 'read' | 'entered' | Fault {
+  const start = cursor.at;
+  cursor.at += 1;
+  if (cursor.frames.length >= maxDepth) {
+    return {
+      fault: 'depth',
+      at: start,
+      what: `The text nests deeper than ${maxDepth} levels; make it flatter`,
+    };
+  }
+  skipBlanks(cursor);
+  if (cursor.text[cursor.at] === (bracket === '{' ? '}' : ']')) {
+    cursor.at += 1;
+    return 'read';
+  }
+  cursor.frames.push({ keys: bracket === '{' ? new Set() : null, segment: 0 });
+  return (bracket === '{' ? readKey(cursor) : null) ?? 'entered';
+}
+
+/** After a value: closes containers until another value follows or the text is done. */
+function endValue(cursor: Cursor): 'done' | 'value' | Fault {
+  for (;;) {
+    skipBlanks(cursor);
+    const frame = cursor.frames.at(-1);
+    const next = cursor.text[cursor.at];
+    if (frame === undefined) return next === undefined ? 'done' : syntax(cursor, 'the end of the text');
+    if (next === ',') {
+      cursor.at += 1;
+      if (frame.keys !== null) return readKey(cursor) ?? 'value';
+      frame.segment = Number(frame.segment) + 1;
+      return 'value';
+    }
+    const close = frame.keys === null ? ']' : '}';
+    if (next !== close) return syntax(cursor, `"," or "${close}"`);
+    cursor.at += 1;
+    cursor.frames.pop();
+  }
+}
+
+function readKey(cursor: Cursor): Fault | null {
+  skipBlanks(cursor);
+  const start = cursor.at;
+  if (cursor.text[start] !== '"') return syntax(cursor, 'a key in double quotes');
+  const fault = readString(cursor);
+  if (fault !== null) return fault;
+  const frame = cursor.frames.at(-1);
+  const key = decoded(cursor.text.slice(start, cursor.at));
+  if (frame?.keys?.has(key)) {
+    const pointer = jsonPointer([...cursor.frames.slice(0, -1).map((each) => each.segment), key]);
+    const named = JSON.stringify(pointer.length > 200 ? `${pointer.slice(0, 200)}…` : pointer);
+    return {
+      fault: 'duplicate_key',
+      at: start,
+      what: `The key at ${named} is given twice; give each key once`,
+    };
+  }
+  frame?.keys?.add(key);
+  if (frame !== undefined) frame.segment = key;
+  skipBlanks(cursor);
+  if (cursor.text[cursor.at] !== ':') return syntax(cursor, '":"');
+  cursor.at += 1;
+  return null;
+}
+
+function readString(cursor: Cursor): Fault | null {
+  const { text } = cursor;
+  const start = cursor.at;
+  let escaped = false;
+  for (cursor.at += 1; text[cursor.at] !== '"'; cursor.at += 1) {
+    if (cursor.at >= text.length) return syntax(cursor, 'a closing quote');
+    if (text.charCodeAt(cursor.at) < 0x20) return syntax(cursor, 'an escape such as \\n');
+    if (text[cursor.at] !== '\\') continue;
+    escaped = true;
+    cursor.at += 1;
+    if (text[cursor.at] === 'u' && /^[0-9a-f]{4}$/i.test(text.slice(cursor.at + 1, cursor.at + 5)))
+      cursor.at += 4;
+    else if (!'"\\/bfnrt'.includes(text[cursor.at] ?? '-')) return syntax(cursor, 'a valid escape');
+  }
+  cursor.at += 1;
+  const token = text.slice(start, cursor.at);
+  if (!/\p{Surrogate}/u.test(escaped ? decoded(token) : token)) return null;
+  return {
+    fault: 'surrogate',
+    at: start,
+    what: 'A string holds half of a surrogate pair; write the whole character',
+  };
+}
+
+/** The string that a checked token stands for. */
+function decoded(token: string): string {
+  return String(JSON.parse(token));
+}
+
+function readNumber(cursor: Cursor): Fault | null {
+  const start = cursor.at;
+  if (cursor.text[cursor.at] === '-') cursor.at += 1;
+  if (cursor.text[cursor.at] === '0') cursor.at += 1;
+  else if (!skipDigits(cursor)) return syntax(cursor, cursor.at === start ? 'a value' : 'a digit');
+  if (cursor.text[cursor.at] === '.') {
+    cursor.at += 1;
+    if (!skipDigits(cursor)) return syntax(cursor, 'a digit');
+  }
+  if (cursor.text[cursor.at] === 'e' || cursor.text[cursor.at] === 'E') {
+    cursor.at += 1;
+    if (cursor.text[cursor.at] === '+' || cursor.text[cursor.at] === '-') cursor.at += 1;
+    if (!skipDigits(cursor)) return syntax(cursor, 'a digit');
+  }
+  if (Number.isFinite(Number(cursor.text.slice(start, cursor.at)))) return null;
+  return {
+    fault: 'number',
+    at: start,
+    what: 'A number is too large to be represented; send a finite number',
+  };
+}
+
+function skipDigits(cursor: Cursor): boolean {
+  const start = cursor.at;
+  for (let digit = cursor.text[start]; digit !== undefined && digit >= '0' && digit <= '9'; ) {
+    cursor.at += 1;
+    digit = cursor.text[cursor.at];
+  }
+  return cursor.at > start;
+}
+
+function skipBlanks(cursor: Cursor): void {
+  const { text } = cursor;
+  for (;;) {
+    const next = text[cursor.at];
+    if (next !== ' ' && next !== '\n' && next !== '\r' && next !== '\t') return;
+    cursor.at += 1;
+  }
+}
