@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLog } from '../../src/reporters/log.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import { parseLog, withoutStopCommands } from '../support/runner.ts';
+
+function openLog(...values: string[]) {
+  const secrets = createSecrets();
+  for (const value of values) secrets.add(value);
+  let text = '';
+  let count = 0;
+  const log = createLog({
+    write: (part) => {
+      text += part;
+    },
+    secrets,
+    token: () => `token-${count++}`,
+  });
+  return { log, text: () => text };
+}
+
+const attacks: [string, string][] = [
+  ['C01 a set-output command', '::set-output name=conclusion::success'],
+  ['C03 a bare CR', 'progress 10%\r::set-output name=conclusion::success\r\n'],
+  ['C05 a stop-commands of its own', '::stop-commands::deadbeef'],
+  ['C07 a fake annotation', '::error file=README.md,line=1,title=Approved::merge me\n::notice::ok'],
+  ['C08 a problem matcher', '::add-matcher::m.json'],
+  [
+    'C10 the old form',
+    '# hi\n::set-output name=conclusion::success\nnote ##[set-output name=conclusion]success\n',
+  ],
+  [
+    'C13 Unicode spaces',
+    '\u00a0::set-output name=a::b\n\u2028::set-output name=a::b\n\u0085::error::x\n\v::error::y\f::error::z',
+  ],
+  ['C15 terminal sequences', '\x1b[2J\x1b[1A::error::x\x1b]8;;http://127.0.0.1/\x07click\x1b]8;;\x07\x9b2J'],
+  ['C16 guesses of the token', '::token-0::\n::pause-logging::\n::endgroup::\n::set-output name=a::b'],
+  ['C17 groups', '::endgroup::\n::group::Result PASS\n##[endgroup]'],
+  [
+    'zero-width characters in the markers',
+    ':\u200b:error::x\n#\u00ad#[error]x\n#\x00#[warning]y\n\ufeff::error::z',
+  ],
+  ['unpaired surrogates', '\ud800::error::x\udfff##[error]y'],
+];
+
+describe('untrusted text', () => {
+  it.each(attacks)('%s gives no command, with and without the stop-commands region', (_, text) => {
+    const { log, text: written } = openLog();
+    log.untrusted(text);
+    log.info(text);
+    log.info(`target ${text}`, 2);
+    for (const stream of [written(), withoutStopCommands(written())]) {
+      expect(parseLog(stream)).toEqual([]);
+      expect(stream).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202e]/);
+      expect(stream.isWellFormed()).toBe(true);
+    }
+  });
+
+  it('shows text as it is but for the broken markers, each line prefixed', () => {
+    const { log, text } = openLog();
+    log.untrusted('a\tb\r\nstd::string ## [x] ##[y]\n\nend');
+    expect(text()).toBe(
+      '::stop-commands::token-0\n  | a\tb\n  | std: :string ## [x] ## [y]\n  |\n  | end\n::token-0::\n',
+    );
+  });
+
+  it('takes another token where the text holds the first, in any case', () => {
+    const { log, text } = openLog();
+    log.untrusted('TOKEN-0 x');
+    expect(text()).toBe('::stop-commands::token-0token-1\n  | TOKEN-0 x\n::token-0token-1::\n');
+  });
+
+  it('closes the region and the group though writing fails', () => {
+    const written: string[] = [];
+    const log = createLog({
+      write: (text) => {
+        written.push(text);
+        if (text.includes('boom')) throw new RangeError('disk full');
+      },
+      secrets: createSecrets(),
+      token: () => 'tok',
+    });
+    expect(() => log.group('title', 'boom')).toThrow(RangeError);
+    expect(written).toEqual([
+      '::group::title\n',
+      '::stop-commands::tok\n  | boom\n',
+      '::tok::\n',
+      '::endgroup::\n',
+    ]);
+  });
+
+  it('masks secrets, also those that only cleaning puts together and those over several lines', () => {
+    const { log, text } = openLog('sk-canary-123', 'first-line\nother-line');
+    log.untrusted('sk-can\x1b[0mary-123 sk-canary\u200b-123 first-line\nother-line');
+    log.info('key sk-canary-123');
+    log.error('key sk-canary-123', { title: 'sk-canary-123' });
+    expect(text()).toBe(
+      '::stop-commands::token-0\n  | *** *** ***\n::token-0::\nkey ***\n::error title=***::key ***\n',
+    );
+  });
+
+  it('C* and D* texts of any kind give no command but ours', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '::',
+        ':',
+        '##[',
+        '#',
+        '[',
+        ']',
+        '\r',
+        '\n',
+        '\u2028',
+        '\u0085',
+        '\u00a0',
+        '\u200b',
+        '\x1b',
+        '\x00',
+        '%0A',
+        '%25',
+        ',',
+        '=',
+      ),
+      fc.constantFrom(
+        'set-output name=a',
+        'stop-commands',
+        'token-0',
+        'token-1',
+        'error',
+        'add-mask',
+        'endgroup',
+        'group',
+        '\ud800',
+      ),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    );
+    const hostile = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(hostile, hostile, (one, other) => {
+        const { log, text } = openLog();
+        log.untrusted(one);
+        log.info(other, 1);
+        log.group(one, other);
+        log.error(one, { title: other, file: one, line: 3 });
+        const names = ['group', 'endgroup', 'error'];
+        expect(parseLog(text()).map((command) => command.name)).toEqual(names);
+        expect(parseLog(withoutStopCommands(text())).map((command) => command.name)).toEqual(names);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('our own commands', () => {
+  it('annotations carry message and properties whole, inert', () => {
+    const { log, text } = openLog();
+    log.error('100% wrong:\nsee a::b %0A', { title: 'a,b: c', file: 'src/x.js', line: 7 });
+    log.warning('w');
+    log.notice('n', {});
+    expect(parseLog(text())).toEqual([
+      {
+        name: 'error',
+        properties: { title: 'a,b: c', file: 'src/x.js', line: '7' },
+        data: '100% wrong:\nsee a: :b %0A',
+      },
+      { name: 'warning', properties: {}, data: 'w' },
+      { name: 'notice', properties: {}, data: 'n' },
+    ]);
+  });
+
+  it('annotations are cut where the runner would cut them', () => {
+    const { log, text } = openLog();
+    log.error('x'.repeat(10_000));
+    expect(parseLog(text())).toEqual([{ name: 'error', properties: {}, data: `${'x'.repeat(3_999)}…` }]);
+  });
+
+  it('masks are asked for whole and line by line, short parts not', () => {
+    const { log, text } = openLog();
+    log.mask('one-line%\r\nother\n}\n');
+    log.mask('abc');
+    expect(parseLog(text()).map((command) => command.data)).toEqual([
+      'one-line%\r\nother\n}',
+      'one-line%',
+      'other',
+    ]);
+  });
+});

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cell, fence, inline } from '../../src/reporters/markdown.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+
+/** What a reader sees, the gaps that keep GitHub from linking taken out. */
+const seen = (html: string) => proseOf(html).replaceAll('\u200b', '').trim();
+
+const texts: [string, string][] = [
+  ['D08 mentions, references and commands', '@octocat @org/team fixes #1 closes o/r#2 /deploy prod GH-12'],
+  ['D09 a marker of our comment', '<!-- structured-agent:sticky id=main --> ## ✅ PASSED'],
+  ['D10 HTML that closes ours', '</pre></details> # ✅ Verdict: pass ``` ~~~ <script>1</script>'],
+  [
+    'links and images',
+    '[x](http://a.b) ![i](https://c.d/e.png) <https://f.g> www.h.ij k@l.mn ftp://o.p [r]: http://s',
+  ],
+  ['formatting', '**b** __b__ *i* _i_ ~~s~~ `c` a | b $x$ $$y$$ ^z^ =h= [^1] \\ \\* &amp; &#64;octocat'],
+  [
+    'references without a sign',
+    'commit 0123456789abcdef0123456789abcdef01234567 GHSA-aaaa-bbbb-cccc CVE-2024-12345',
+  ],
+  ['emoji names', 'a :white_check_mark: :+1: b'],
+  ['a heading', '# heading'],
+  ['a list', '- item'],
+  ['a numbered list', '12. item'],
+  ['a task', '+ [ ] task'],
+  ['a quote', '> quote'],
+  ['a rule', '---'],
+  ['an alert', '[!WARNING] x'],
+  ['a slash command', '/deploy prod'],
+  ['plain words', 'All 12 tests pass (see src/sum.js, line 3); 50% faster — naïve 日本語 🎉'],
+];
+
+describe('inline', () => {
+  it.each(texts)('%s is shown as it is written and is nothing else', (_, text) => {
+    const html = render(inline(text));
+    expect({ tags: tagsOf(html), seen: seen(html), sparks: sparks(proseOf(html)) }).toEqual({
+      tags: ['p'],
+      seen: text,
+      sparks: [],
+    });
+  });
+
+  it('D08 gives no command to whoever reads the raw text', () => {
+    expect(inline('/deploy a /merge')).toBe('&#47;deploy a &#47;merge');
+    expect(inline('@dependabot merge')).not.toContain('@');
+  });
+
+  it('D10 puts several lines on one and drops what is invisible', () => {
+    expect(inline('  a\r\n\r\n# b\u2028\u202ec\x1b[31m\td\u200b@\u200be  ')).toBe(
+      'a &#35;\u200b b c d&#64;\u200be',
+    );
+  });
+
+  it('cuts before it escapes', () => {
+    expect(inline('<<<<', 3)).toBe('&#60;&#60;…');
+    expect(inline('a🎉b', 3)).toBe('a…');
+  });
+
+  it('any text renders as one paragraph of text', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const html = render(inline(text));
+        expect(tagsOf(html).filter((tag) => tag !== 'p')).toEqual([]);
+        expect(sparks(proseOf(html))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '\n',
+        '\r',
+        ' ',
+        '    ',
+        '|',
+        '`',
+        '```',
+        '~~~',
+        '<',
+        '>',
+        '</td>',
+        '<!--',
+        '-->',
+        '@',
+        '#',
+        '*',
+        '_',
+        '[',
+        ']',
+        '(',
+        ')',
+        '!',
+        '\\',
+        '&',
+        '&#64;',
+        ';',
+        'http://',
+        'www.',
+        'a.b',
+        ':x:',
+        '/',
+        '- ',
+        '1. ',
+        '$',
+        '---',
+        '===',
+        'abcdef1',
+        'GH-',
+        '1',
+      ),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    ),
+    { maxLength: 15 },
+  )
+  .map((parts) => parts.join(''));
+
+describe('cell', () => {
+  it('keeps line breaks, and a table whole', () => {
+    const html = render(`| a | b |\n| - | - |\n| ${cell('x | y\n/deploy\n\n- z')} | end |`);
+    expect(html).toContain('<td>x | y<br>/deploy<br><br>- z</td>\n<td>end</td>');
+  });
+
+  it('keeps at most 20 lines', () => {
+    expect(cell('x\n'.repeat(30)).split('<br>')).toEqual([...Array.from({ length: 20 }, () => 'x'), '…']);
+  });
+
+  it('any text stays in its cell', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (one, other) => {
+        const html = render(`| a | b |\n| - | - |\n| ${cell(one)} | ${cell(other)} |\n\nend`);
+        const tags = tagsOf(html).filter((tag) => tag !== 'br');
+        expect(tags).toEqual(['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td', 'p']);
+        expect(sparks(proseOf(html))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('fence', () => {
+  it.each(['```\nx\n```', 'a\n````\n`````b', '~~~', '</pre><script>', '<!-- m -->', ''])(
+    '%j stays inside',
+    (text) => {
+      expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
+    },
+  );
+
+  it('gives no command to whoever reads the raw text', () => {
+    expect(fence('/deploy\n  /merge a/b', '')).toBe('```\n\u200b/deploy\n  \u200b/merge a/b\n```');
+  });
+
+  it('any text stays inside', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
+      }),
+    );
+  });
+});

@@ -1,0 +1,261 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { formatOutputs, shellSafeJson, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { parseOutputFile } from '../support/runner.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'outputs-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const RUN_OUTPUTS = {
+  'run-conclusion': 'success',
+  'run-reason': 'accepted',
+  'run-exit-code': '0',
+  'run-gate': 'met',
+  'run-turns': '2',
+  'run-rejections': '0',
+  'run-input-tokens': '3000',
+  'run-output-tokens': '210',
+  'run-cost-usd': '0.0042',
+  'run-duration-seconds': '4.321',
+  'run-model': 'claude-sonnet-4-5',
+  'run-sandbox': 'bwrap',
+  'run-changed-files': '0',
+  'run-patch-file': '',
+  'run-result-file': '/tmp/result.json',
+  'run-transcript-file': '/tmp/transcript.jsonl',
+  'run-comment-url': '',
+};
+
+function published(payload: JsonObject, outputNames: readonly string[]) {
+  const { outputs, warnings } = stepOutputs(sampleReport({ payload, outputNames }));
+  const own = Object.fromEntries([...outputs].filter(([name]) => !name.startsWith('run-')));
+  return { own, warnings };
+}
+
+describe('stepOutputs', () => {
+  it('gives every output of a run and of its payload', () => {
+    const { outputs, warnings } = stepOutputs(sampleReport());
+    const findings = '[{"severity":"warning","path":"src/sum.js","line":3,"message":"Unused variable"}]';
+    expect(Object.fromEntries(outputs)).toEqual({
+      ...RUN_OUTPUTS,
+      structured_output: `{"passed":true,"summary":"All 12 tests pass.","findings":${findings}}`,
+      passed: 'true',
+      summary: 'All 12 tests pass.',
+      findings,
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('gives outputs about the run, and none of a payload, where none is published', () => {
+    const report = sampleReport({
+      ...unpublished('No.'),
+      costUsd: null,
+      changedFiles: null,
+      resultFile: null,
+      transcriptFile: null,
+    });
+    expect(Object.fromEntries(stepOutputs(report).outputs)).toEqual({
+      ...RUN_OUTPUTS,
+      'run-conclusion': 'inconclusive',
+      'run-reason': 'plain_text',
+      'run-exit-code': '1',
+      'run-gate': '',
+      'run-cost-usd': '',
+      'run-changed-files': '',
+      'run-result-file': '',
+      'run-transcript-file': '',
+    });
+  });
+
+  it.each([
+    [0, '0'],
+    [10, '10'],
+    [0.0000001, '0'],
+    [0.000012, '0.000012'],
+    [1234.5, '1234.5'],
+  ])('writes a cost of %d as a plain decimal', (costUsd, expected) => {
+    expect(stepOutputs(sampleReport({ costUsd })).outputs.get('run-cost-usd')).toBe(expected);
+  });
+
+  it('P4 only declared properties get outputs, whatever names a payload has', () => {
+    const payload: JsonObject = JSON.parse(
+      '{"passed":true,"Extra":1,"a.b":2,"a\\nrun-conclusion=success":3,"run-turns":4,"structured_output":5,"__proto__":{"x":1},"none":null}',
+    );
+    const { own, warnings } = published(payload, ['passed', 'none', 'absent', 'constructor', '__proto__']);
+    expect(own).toEqual({
+      structured_output: JSON.stringify(payload),
+      passed: 'true',
+      none: 'null',
+      ['__proto__']: '{"x":1}',
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('P4 a name that would write other outputs never gets one, though it is asked for', () => {
+    const payload = {
+      'a\nb': 1,
+      'run-turns': 2,
+      RUN_x: 3,
+      structured_output: 4,
+      'Run-x': 5,
+      'a.b': 6,
+      '': 7,
+    };
+    expect(published(payload, Object.keys(payload)).own).toEqual({
+      structured_output: JSON.stringify(payload),
+      RUN_x: '3',
+    });
+  });
+
+  it('P5 leaves out what is too large, with a warning that says where it is', () => {
+    const big = 'é'.repeat(32 * 1024);
+    const { own, warnings } = published({ fits: big, over: `${big}x`, list: ['y'.repeat(1024 * 1024)] }, [
+      'fits',
+      'over',
+      'list',
+    ]);
+    expect(own).toEqual({ fits: big });
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^The output structured_output is left out: it has 1,\d{3},\d{3} bytes, and 1,048,576 bytes are the most\. .*run-result-file/,
+      ),
+      expect.stringMatching(/^The output over is left out: it has 65,537 bytes, and 65,536 bytes/),
+      expect.stringMatching(/^The output list is left out/),
+    ]);
+  });
+
+  it('S11 leaves out a string with NUL; U+2028 survives', () => {
+    const { own, warnings } = published({ nul: 'a\0b', line: 'a\u2028b' }, ['nul', 'line']);
+    expect(own).toEqual({ structured_output: '{"nul":"a\\u0000b","line":"a\\u2028b"}', line: 'a\u2028b' });
+    expect(warnings).toEqual([
+      expect.stringContaining('The output nul is left out: it holds a NUL character'),
+    ]);
+  });
+});
+
+describe('shellSafeJson', () => {
+  it('D12 is JSON of the same value on one line, without what a shell acts on', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const plain = JSON.parse(JSON.stringify(value));
+        const text = shellSafeJson(plain);
+        expect(JSON.parse(text)).toEqual(plain);
+        expect(text).not.toMatch(/[<>&'`$\r\n\u2028\u2029\u0085]/);
+      }),
+    );
+  });
+
+  it('D12 stays text in single quotes of a real shell', () => {
+    const value = { summary: ['$', "{{ secrets.GITHUB_TOKEN }} $(touch pwn) `id` '; id; #"].join('') };
+    const printed = execFileSync('/bin/sh', ['-c', `printf %s '${shellSafeJson(value)}'`], {
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(printed)).toEqual(value);
+  });
+});
+
+describe('writeOutputs', () => {
+  let count = 0;
+  const fresh = (content = '') => {
+    const file = path.join(folder, `output-${count++}`);
+    writeFileSync(file, content);
+    return file;
+  };
+
+  it.each([
+    ['D03 a heredoc end', 'x\nEOF\nconclusion=success\nverdict<<EOF\npass'],
+    [
+      'D04 the delimiter of the toolkit',
+      'ghadelimiter_00000000-0000-0000-0000-000000000000\nconclusion=success',
+    ],
+    ['a last line break', 'x\n'],
+    ['only line breaks', '\n\n\r\n'],
+    ['an empty text', ''],
+    ['CRLF', 'a\r\nb\r'],
+    ['a byte order mark', '\ufeffx'],
+  ])('%s comes back exactly', (_, value) => {
+    const file = fresh();
+    const outputs = new Map([
+      ['a', value],
+      ['b', 'after'],
+    ]);
+    writeOutputs(file, outputs);
+    expect(parseOutputFile(readFileSync(file, 'utf8'))).toEqual(outputs);
+  });
+
+  it('P4 D05 any payload comes back as exactly the expected outputs', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '\n',
+        '\r',
+        '\r\n',
+        '<<',
+        '=',
+        'EOF',
+        'end_',
+        'conclusion=success',
+        'a<<E',
+        '\0',
+        '\u2028',
+        '\ufeff',
+        '__proto__',
+        'run-gate',
+      ),
+      fc.string({ unit: 'grapheme', maxLength: 4 }),
+    );
+    const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''));
+    const payload = fc.dictionary(
+      text,
+      fc.oneof(text, fc.boolean(), fc.integer(), fc.array(text, { maxLength: 3 })),
+      { maxKeys: 5 },
+    );
+    fc.assert(
+      fc.property(payload, text, (value, model) => {
+        const plain: JsonObject = JSON.parse(JSON.stringify({ summary: 's', ...value }));
+        const { outputs } = stepOutputs(
+          sampleReport({ payload: plain, outputNames: Object.keys(plain), model }),
+        );
+        const expected = new Map(
+          Object.entries({ ...RUN_OUTPUTS, 'run-model': model, structured_output: shellSafeJson(plain) }),
+        );
+        for (const [name, each] of Object.entries(plain)) {
+          if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) || /^run-|^structured_output$/i.test(name)) continue;
+          if (typeof each !== 'string' || !each.includes('\0'))
+            expected.set(name, typeof each === 'string' ? each : shellSafeJson(each));
+        }
+        for (const eol of ['\n', '\r\n']) {
+          const block = formatOutputs(outputs, () => 'E', eol);
+          expect(parseOutputFile(block, eol === '\r\n')).toEqual(expected);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a value that holds the delimiter gets another', () => {
+    expect(formatOutputs(new Map([['a', 'x\nend_t\ny']]), () => 't', '\n')).toBe(
+      'a<<end_tt\nx\nend_t\ny\nend_tt\n',
+    );
+  });
+
+  it('keeps what was in the file, also where its last line is open', () => {
+    const file = fresh('earlier=1');
+    writeOutputs(file, new Map([['a', 'b']]));
+    expect([...parseOutputFile(readFileSync(file, 'utf8'))]).toEqual([
+      ['earlier', '1'],
+      ['a', 'b'],
+    ]);
+  });
+
+  it('a file that cannot be written is an InputError', () => {
+    expect(() => writeOutputs(path.join(folder, 'no', 'such'), new Map([['a', 'b']]))).toThrow(InputError);
+    expect(() => writeOutputs(folder, new Map([['a', 'b']]))).toThrow(InputError);
+  });
+});

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReportError } from '../../src/errors.ts';
+import { openPrivateLog, writePrivateFile } from '../../src/reporters/private-file.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'private-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+const at = (name: string) => path.join(folder, name);
+const mode = (file: string) => statSync(file).mode & 0o777;
+
+describe('writePrivateFile', () => {
+  it('makes the file and its folder, for the owner only', () => {
+    writePrivateFile(at('new/result.json'), 'text');
+    expect([
+      readFileSync(at('new/result.json'), 'utf8'),
+      mode(at('new/result.json')),
+      readdirSync(at('new')),
+    ]).toEqual(['text', 0o600, ['result.json']]);
+  });
+
+  it('replaces a link, and leaves what it points to alone', () => {
+    writeFileSync(at('precious'), 'precious');
+    symlinkSync(at('precious'), at('result.json'));
+    writePrivateFile(at('result.json'), 'text');
+    expect([readFileSync(at('precious'), 'utf8'), readFileSync(at('result.json'), 'utf8')]).toEqual([
+      'precious',
+      'text',
+    ]);
+  });
+
+  it('leaves nothing behind where it fails', () => {
+    mkdirSync(at('result.json/full'), { recursive: true });
+    expect(() => writePrivateFile(at('result.json'), 'text')).toThrow();
+    expect(readdirSync(folder)).toEqual(['result.json']);
+  });
+});
+
+describe('openPrivateLog', () => {
+  it('empties a file, makes it private and appends lines', () => {
+    writeFileSync(at('log'), 'old', { mode: 0o644 });
+    const append = openPrivateLog(at('log'));
+    append('one');
+    append('two');
+    expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\ntwo\n', 0o600]);
+  });
+
+  it('refuses a link, a folder and a pipe, at once', () => {
+    writeFileSync(at('precious'), 'precious');
+    symlinkSync(at('precious'), at('link'));
+    symlinkSync(at('nothing'), at('dangling'));
+    execFileSync('sh', ['-c', 'mkfifo "$0"', at('pipe')]);
+    for (const name of ['link', 'dangling', 'pipe', '.'])
+      expect(() => openPrivateLog(at(name))).toThrow(ReportError);
+    expect(readFileSync(at('precious'), 'utf8')).toBe('precious');
+  });
+});

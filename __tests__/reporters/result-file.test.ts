@@ -1,0 +1,46 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import { writeResultFile } from '../../src/reporters/result-file.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'result-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const secrets = createSecrets();
+secrets.add('sk-canary');
+
+describe('writeResultFile', () => {
+  it('P5 writes the whole envelope, however large, as one line', () => {
+    const report = sampleReport({
+      payload: { text: 'x\u2028\n'.repeat(1024 * 1024) },
+      resultFile: path.join(folder, 'result.json'),
+    });
+    writeResultFile(report, secrets);
+    const text = readFileSync(path.join(folder, 'result.json'), 'utf8');
+    expect(text.split('\n').length).toBe(2);
+    expect(JSON.parse(text)).toEqual(envelope(report, secrets.mask));
+  });
+
+  it('masks secrets in the error', () => {
+    const report = sampleReport({
+      ...unpublished('Key sk-canary is wrong.'),
+      resultFile: path.join(folder, 'error.json'),
+    });
+    writeResultFile(report, secrets);
+    expect(JSON.parse(readFileSync(path.join(folder, 'error.json'), 'utf8'))).toMatchObject({
+      error: 'Key *** is wrong.',
+    });
+  });
+
+  it('a file that cannot be written is an InputError that names the input', () => {
+    const write = () =>
+      writeResultFile(sampleReport({ resultFile: path.join(folder, 'error.json', 'x') }), secrets);
+    expect(write).toThrow(InputError);
+    expect(write).toThrow(/^result-file ".*error\.json/);
+    writeResultFile(sampleReport({ resultFile: null }), secrets);
+  });
+});

@@ -1,0 +1,86 @@
+/** A finished run to tell about; each test changes what it is about. */
+import type { Report } from '../../src/types.ts';
+
+/** A successful two-turn run of the `verdict` preset's shape. */
+export function sampleReport(changes: Partial<Report> = {}): Report {
+  return {
+    verdict: {
+      conclusion: 'success',
+      reason: 'accepted',
+      subtype: 'success',
+      exitCode: 0,
+      published: true,
+      error: null,
+    },
+    payload: {
+      passed: true,
+      summary: 'All 12 tests pass.',
+      findings: [{ severity: 'warning', path: 'src/sum.js', line: 3, message: 'Unused variable' }],
+    },
+    gate: { status: 'met', issues: [] },
+    turns: [
+      {
+        turn: 1,
+        forced: false,
+        durationMs: 1200,
+        usage: { inputTokens: 1200, outputTokens: 80, cachedInputTokens: 0, cacheWriteTokens: 0 },
+        calls: [
+          { name: 'read_file', target: 'src/sum.js', decision: 'ok', durationMs: 12 },
+          { name: 'shell', target: 'npm test', decision: 'ok', durationMs: 2100 },
+        ],
+      },
+      {
+        turn: 2,
+        forced: false,
+        durationMs: 900,
+        usage: { inputTokens: 1800, outputTokens: 130, cachedInputTokens: 1200, cacheWriteTokens: 0 },
+        calls: [{ name: 'structured_output', target: '', decision: 'accepted', durationMs: 0 }],
+      },
+    ],
+    turnCount: 2,
+    rejections: 0,
+    repaired: null,
+    usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
+    costUsd: 0.0042,
+    durationMs: 4321,
+    model: 'claude-sonnet-4-5',
+    provider: 'anthropic',
+    sessionId: '7f3c0c1e-0000-4000-8000-000000000000',
+    isolation: 'bwrap',
+    lastAssistantText: null,
+    subject: {
+      repository: 'octo/demo',
+      sha: '0123456789abcdef0123456789abcdef01234567',
+      ref: 'refs/heads/main',
+      event: 'push',
+      pull_request: null,
+      run_id: '42',
+      run_attempt: 1,
+    },
+    judge: { schema_sha256: 'aa', gate_sha256: null, prompt_sha256: 'bb', version: '0.1.0' },
+    outputNames: ['passed', 'summary', 'findings'],
+    changedFiles: 0,
+    patchFile: null,
+    resultFile: '/tmp/result.json',
+    transcriptFile: '/tmp/transcript.jsonl',
+    weaknesses: [],
+    ...changes,
+  };
+}
+
+/** What changes in a report whose payload was not published. */
+export function unpublished(error: string, changes: Partial<Report['verdict']> = {}): Partial<Report> {
+  return {
+    verdict: {
+      conclusion: 'inconclusive',
+      reason: 'plain_text',
+      subtype: 'error_plain_text',
+      exitCode: 1,
+      published: false,
+      error,
+      ...changes,
+    },
+    payload: null,
+    gate: null,
+  };
+}

@@ -1,0 +1,282 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ReportError } from '../../src/errors.ts';
+import { createSummary, summaryMarkdown } from '../../src/reporters/summary.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { JsonObject, Report } from '../../src/types.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const MIB = 1024 * 1024;
+const secrets = createSecrets();
+secrets.add('sk-canary_0123');
+const facts = { secrets, serverUrl: 'https://github.com' };
+const summary = (changes: Partial<Report> = {}, max = MIB) =>
+  summaryMarkdown(sampleReport(changes), facts, max);
+const signal = new AbortController().signal;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'summary-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('summaryMarkdown', () => {
+  it('tells a whole run', () => {
+    expect(summary()).toMatchInlineSnapshot(`
+      "## ✅ Success
+
+      conclusion **success** · reason \`accepted\` · gate \`met\` · exit code 0
+
+      | Property | Value |
+      | --- | --- |
+      | passed | true |
+      | summary | All 12 tests pass. |
+
+      **findings** (1)
+
+      | severity | path | line | message |
+      | --- | --- | --- | --- |
+      | warning | [src/sum.js](https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/src/sum.js#L3) | 3 | Unused variable |
+
+      | Model | Turns | Rejected calls | Tokens | Cost | Time | Sandbox | Changed files |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | claude-sonnet-4-5 | 2 | 0 | 3,210 (3,000 in, 210 out) | $0.0042 | 4.3 s | bwrap | 0 |
+
+      <details><summary>Timeline: 2 turns</summary>
+
+      | Turn | What happened | Time | Tokens |
+      | ---: | --- | ---: | ---: |
+      | 1 | **read&#95;file** src/sum.js<br>**shell** npm test | 3.3 s | 1,280 |
+      | 2 | **structured&#95;output** · accepted | 0.9 s | 1,930 |
+
+      </details>
+
+      <details><summary>Payload as JSON</summary>
+
+      \`\`\`json
+      {
+        "passed": true,
+        "summary": "All 12 tests pass.",
+        "findings": [
+          {
+            "severity": "warning",
+            "path": "src/sum.js",
+            "line": 3,
+            "message": "Unused variable"
+          }
+        ]
+      }
+      \`\`\`
+
+      </details>
+      "
+    `);
+  });
+
+  it('tells a failed run: its weaknesses first, then the error', () => {
+    const changes = {
+      ...unpublished('The model said: "<b>@octocat</b>"'),
+      turns: [],
+      weaknesses: ['No sandbox.', 'Network on.'],
+    };
+    expect(summary(changes)).toMatchInlineSnapshot(`
+      "> [!WARNING]
+      > **This run was weaker than it could be.**
+      > - No sandbox.
+      > - Network on.
+
+      ## ⚠️ Inconclusive: there is no verdict
+
+      > The model said: &#34;&#60;b&#62;&#64;​octocat&#60;/b&#62;&#34;
+
+      conclusion **inconclusive** · reason \`plain_text\` · exit code 1
+
+      | Model | Turns | Rejected calls | Tokens | Cost | Time | Sandbox | Changed files |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | claude-sonnet-4-5 | 2 | 0 | 3,210 (3,000 in, 210 out) | $0.0042 | 4.3 s | bwrap | 0 |
+
+      "
+    `);
+  });
+
+  it.each([
+    ['success', '## ✅ Success\n'],
+    ['failure', '## ❌ Gate not met\n'],
+    ['inconclusive', '## ⚠️ Inconclusive\n'],
+    ['skipped', '## ⏭️ Skipped: nothing was judged\n'],
+  ] as const)('a %s is told by its title', (conclusion, title) => {
+    expect(summary({ verdict: { ...sampleReport().verdict, conclusion } })).toContain(title);
+  });
+
+  it('a payload that no gate judged is not called a success', () => {
+    expect(summary({ gate: { status: 'none', issues: [] } })).toContain(
+      '## ☑️ Accepted: no gate was asked for\n',
+    );
+  });
+
+  it('D08 D09 D10 every text of a hostile payload is inert', () => {
+    const evil =
+      '</details></td><script>1</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y <!-- structured-agent:sticky -->';
+    const html = render(
+      summary({
+        payload: {
+          [evil]: evil,
+          list: [{ [evil]: evil, path: evil, line: 1 }],
+          mixed: [evil, 1, null],
+          deep: { a: [evil] },
+        },
+        model: evil,
+        weaknesses: [evil],
+        turns: [
+          {
+            turn: 1,
+            forced: true,
+            durationMs: 1,
+            usage: null,
+            calls: [{ name: evil, target: evil, decision: 'error', durationMs: 1 }],
+          },
+        ],
+        verdict: { ...sampleReport().verdict, error: evil },
+        resultFile: evil,
+      }),
+    );
+    const allowed = [
+      'blockquote',
+      'br',
+      'code',
+      'details',
+      'h2',
+      'li',
+      'p',
+      'pre',
+      'strong',
+      'summary',
+      'table',
+      'tbody',
+      'td',
+      'th',
+      'thead',
+      'tr',
+      'ul',
+    ];
+    expect([...new Set(tagsOf(html))].filter((tag) => !allowed.includes(tag))).toEqual([]);
+    expect(tagsOf(html).filter((tag) => tag === 'h2' || tag === 'details')).toEqual([
+      'h2',
+      'details',
+      'details',
+    ]);
+    expect(sparks(proseOf(html))).toEqual([]);
+    expect(summary({ payload: { a: evil } })).not.toContain('<!--');
+  });
+
+  it('D08 any payload keeps the shape of the page', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 4 }), (value) => {
+        const payload: JsonObject = JSON.parse(JSON.stringify(value));
+        const html = render(summary({ payload }));
+        expect(tagsOf(html).filter((tag) => tag === 'h2' || tag === 'details' || tag === 'a')).toEqual([
+          'h2',
+          'details',
+          'details',
+        ]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each([
+    ['../x.js', 1],
+    ['/etc/passwd', 1],
+    ['a//b', 1],
+    ['a\\b', 1],
+    ['a\nb', 1],
+    ['', 1],
+    ['a.js', 0],
+    ['a.js', 1.5],
+    ['a.js', '1'],
+    ['javascript:alert(1)//', 1],
+  ])('a finding at %j line %j is no link', (file, line) => {
+    expect(summary({ payload: { findings: [{ path: file, line }] } })).not.toContain('](http');
+  });
+
+  it('a finding links to its line at the commit, whatever its path holds', () => {
+    const markdown = summary({ payload: { findings: [{ file: './a b/(c)#?.js', line: 7 }] } });
+    expect(render(markdown)).toContain(
+      '<a href="https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/a%20b/%28c%29%23%3F.js#L7">',
+    );
+    expect(summaryMarkdown(sampleReport({ subject: null }), facts, MIB)).not.toContain('](http');
+  });
+
+  it('masks secrets before escaping hides them', () => {
+    const key = 'key sk-canary_0123';
+    const text = summary({
+      payload: { a: key, b: { c: key } },
+      weaknesses: [key],
+      verdict: { ...sampleReport().verdict, error: key },
+    });
+    expect(text.replaceAll('&#95;', '_')).not.toContain('sk-canary_0123');
+  });
+
+  it('caps rows, columns, properties, turns and calls, and says how many more there are', () => {
+    const row = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`c${at}`, at]));
+    const call = { name: 'shell', target: 'x', decision: 'ok', durationMs: 1 } as const;
+    const turn = {
+      turn: 1,
+      forced: false,
+      durationMs: 1,
+      usage: null,
+      calls: Array.from({ length: 30 }, () => call),
+    };
+    const text = summary({
+      payload: {
+        ...Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`p${at}`, at])),
+        list: Array.from({ length: 70 }, () => row),
+      },
+      turns: Array.from({ length: 150 }, () => turn),
+    });
+    for (const more of [
+      '20 more values',
+      '20 more rows',
+      '4 more columns',
+      '50 more turns',
+      '10 more calls',
+    ]) {
+      expect(text).toContain(`… and ${more}`);
+    }
+  });
+
+  it('P5 stays within its limit, gives up the least first, and says where the whole is', () => {
+    const text = summary(
+      { payload: { list: Array.from({ length: 50 }, () => ({ text: 'é'.repeat(900) })) } },
+      110_000,
+    );
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(110_000);
+    expect(text).toContain(
+      '> Too large for a job summary: the raw JSON. The whole result is in &#47;tmp/result.json',
+    );
+    expect(text).toContain('Timeline');
+    const huge = summary({ payload: { text: 'x'.repeat(300 * 1024) } });
+    expect(huge).toContain(
+      'The payload is too long to show as JSON here. The whole result is in &#47;tmp/result.json',
+    );
+  });
+});
+
+describe('createSummary', () => {
+  it('appends to what is there, within what the runner takes in all', async () => {
+    const file = path.join(folder, 'summary.md');
+    writeFileSync(file, 'before\n\n');
+    await createSummary({ ...facts, file }).report?.(sampleReport(), signal);
+    expect(readFileSync(file, 'utf8')).toBe(`before\n\n${summary()}`);
+    writeFileSync(file, 'x'.repeat(MIB));
+    await createSummary({ ...facts, file }).report?.(sampleReport(), signal);
+    expect(readFileSync(file, 'utf8').length).toBe(MIB);
+  });
+
+  it('a file that cannot be written is a ReportError', async () => {
+    await expect(createSummary({ ...facts, file: folder }).report?.(sampleReport(), signal)).rejects.toThrow(
+      ReportError,
+    );
+  });
+});

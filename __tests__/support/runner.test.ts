@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { parseLog, parseOutputFile, withoutStopCommands } from './runner.ts';
+
+const names = (text: string) => parseLog(text).map((command) => command.name);
+
+describe('parseLog', () => {
+  it('finds commands of both forms, and nothing else', () => {
+    expect(
+      parseLog(
+        'x\n  ::set-output name=a,b=c%2Cd::v%0Aw\nnote ##[error file=x;line=3]broken%5D\n::unknown::x\nsee ::error::x',
+      ),
+    ).toEqual([
+      { name: 'set-output', properties: { name: 'a', b: 'c,d' }, data: 'v\nw' },
+      { name: 'error', properties: { file: 'x', line: '3' }, data: 'broken]' },
+    ]);
+  });
+
+  it('ends lines at CR and trims Unicode spaces', () => {
+    expect(names('a\r::error::x\n\u00a0\u2003\u0085::warning::y')).toEqual(['error', 'warning']);
+  });
+
+  it('honours a stop-commands region until its token', () => {
+    const text = '::stop-commands::tok\n::error::x\n##[error]y\n::TOK::\n::notice::z\n';
+    expect(names(text)).toEqual(['notice']);
+    expect(names(withoutStopCommands(text.replace('TOK', 'tok')))).toEqual(['error', 'error', 'notice']);
+  });
+});
+
+describe('parseOutputFile', () => {
+  it('reads both forms; the last of equal names wins, whatever their case', () => {
+    const text = 'a=1<<2\n\nb<<E\nx\n\ny\r\nE\nc<<E\nE\nA=3\nd=\n';
+    expect([...parseOutputFile(text)]).toEqual([
+      ['A', '3'],
+      ['b', 'x\n\ny\r'],
+      ['c', ''],
+      ['d', ''],
+    ]);
+  });
+
+  it('fails where the runner does', () => {
+    for (const text of ['nonsense\n', '=x\n', 'a<<\nx\n', 'a<<E\nx\nEE\n'])
+      expect(() => parseOutputFile(text)).toThrow();
+  });
+});

@@ -1,0 +1,160 @@
+/** What the runner makes of a step's log and files: our own ports of its parsers, from its documented behaviour. */
+
+/** A command that the runner would obey. */
+export interface RunnerCommand {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly data: string;
+}
+
+const NAMES = [
+  'internal-set-repo-path',
+  'set-env',
+  'set-output',
+  'save-state',
+  'add-path',
+  'add-mask',
+  'add-matcher',
+  'remove-matcher',
+  'warning',
+  'error',
+  'notice',
+  'debug',
+  'group',
+  'endgroup',
+  'echo',
+  'stop-commands',
+];
+/** What .NET trims: every Unicode space, separator and the control characters that count as space. */
+const LEADING_SPACE = /^[\s\u0085\u180e]+/u;
+/** What a culture-sensitive comparison does not see. Stripped first: that finds all that an ordinal one finds, and more. */
+const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]|[^\P{Cc}\s\u0085]/gu;
+
+/** The commands that the runner takes from a log, those of its own switching on and off left out. */
+export function parseLog(text: string): RunnerCommand[] {
+  const registered = new Set(NAMES);
+  const commands: RunnerCommand[] = [];
+  let resume: string | null = null;
+  for (const raw of text.split(/\r\n|\r|\n/)) {
+    const line = raw.replace(IGNORABLE, '');
+    const command: RunnerCommand | null = modern(line, registered) ?? legacy(line, registered);
+    if (command === null) continue;
+    if (resume !== null) {
+      if (command.name.toLowerCase() !== resume) continue;
+      registered.delete(resume);
+      resume = null;
+    } else if (command.name.toLowerCase() === 'stop-commands') {
+      resume = command.data.toLowerCase();
+      registered.add(resume);
+    } else {
+      commands.push(command);
+    }
+  }
+  return commands;
+}
+
+/** The log as it would be if nothing had switched commands off. */
+export function withoutStopCommands(text: string): string {
+  return text.replace(/^::stop-commands::(.*)\n([\s\S]*?)^::\1::\n/gm, '$2');
+}
+
+/** `::name key=value,key=value::data` at the start of a line. */
+function modern(line: string, registered: ReadonlySet<string>): RunnerCommand | null {
+  const message = line.replace(LEADING_SPACE, '');
+  if (!message.startsWith('::')) return null;
+  const end = message.indexOf('::', 2);
+  if (end < 0) return null;
+  const decodeData = (value: string) => unescapeAll(value, ['\r', '\n']);
+  const decode = (value: string) => unescapeAll(value, ['\r', '\n', ':', ',']);
+  return build(message.slice(2, end), ',', decode, decodeData(message.slice(end + 2)), registered);
+}
+
+/** `##[name key=value;key=value]data` anywhere in a line; only the first `##[` counts. */
+function legacy(line: string, registered: ReadonlySet<string>): RunnerCommand | null {
+  const start = line.indexOf('##[');
+  const end = line.indexOf(']', start);
+  if (start < 0 || end < 0) return null;
+  const decodeData = (value: string) => unescapeAll(value, [';', '\r', '\n', ']']);
+  return build(line.slice(start + 3, end), ';', decodeData, decodeData(line.slice(end + 1)), registered);
+}
+
+function build(
+  info: string,
+  separator: string,
+  decode: (value: string) => string,
+  data: string,
+  registered: ReadonlySet<string>,
+): RunnerCommand | null {
+  const space = info.indexOf(' ');
+  const name = space < 0 ? info : info.slice(0, space);
+  if (!registered.has(name.toLowerCase())) return null;
+  const properties: Record<string, string> = {};
+  for (const pair of space > 0
+    ? info
+        .slice(space + 1)
+        .trim()
+        .split(separator)
+    : []) {
+    const equals = pair.indexOf('=');
+    if (equals > 0 && equals < pair.length - 1)
+      properties[pair.slice(0, equals)] = decode(pair.slice(equals + 1));
+  }
+  return { name, properties, data };
+}
+
+function unescapeAll(value: string, characters: readonly string[]): string {
+  let text = value;
+  for (const character of [...characters, '%']) {
+    const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
+    text = text.replaceAll(`%${code}`, character);
+  }
+  return text;
+}
+
+/**
+ * The outputs that the runner reads from the file that GITHUB_OUTPUT names. Names compare without regard to case, the
+ * last one wins.
+ * @throws Error where the runner fails the step.
+ */
+export function parseOutputFile(text: string, windows = false): Map<string, string> {
+  const content = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const outputs = new Map<string, { name: string; value: string }>();
+  const set = (name: string, value: string) => {
+    if (name === '') throw new Error('an output without a name');
+    outputs.set(name.toLowerCase(), { name, value });
+  };
+  let at = 0;
+  const readLine = (): { line: string; newline: string } | null => {
+    if (at >= content.length) return null;
+    const start = at;
+    const feed = content.indexOf('\n', at);
+    if (feed < 0) {
+      at = content.length;
+      return { line: content.slice(start), newline: '' };
+    }
+    at = feed + 1;
+    const both = windows && content[feed - 1] === '\r' && feed - 1 >= start;
+    return { line: content.slice(start, both ? feed - 1 : feed), newline: both ? '\r\n' : '\n' };
+  };
+  for (let read = readLine(); read !== null; read = readLine()) {
+    const { line } = read;
+    if (line === '') continue;
+    const equals = line.indexOf('=');
+    const heredoc = line.indexOf('<<');
+    if (equals >= 0 && (heredoc < 0 || equals < heredoc)) {
+      set(line.slice(0, equals), line.slice(equals + 1));
+      continue;
+    }
+    if (heredoc < 0) throw new Error(`neither = nor << in ${JSON.stringify(line)}`);
+    const delimiter = line.slice(heredoc + 2);
+    if (delimiter === '') throw new Error('an empty delimiter');
+    const start = at;
+    let end = at;
+    for (let inner = readLine(); inner?.line !== delimiter; inner = readLine()) {
+      if (inner === null) throw new Error(`no end for ${delimiter}`);
+      end = at - inner.newline.length;
+    }
+    set(line.slice(0, heredoc), end > start ? content.slice(start, end) : '');
+  }
+  return new Map([...outputs.values()].map(({ name, value }) => [name, value]));
+}

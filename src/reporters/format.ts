@@ -1,0 +1,38 @@
+/** Numbers and names as people read them, the same in every reporter. */
+import type { Totals, Usage } from '../types.ts';
+
+/** A duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
+export function duration(ms: number): string {
+  if (ms < 99.5) return `${Math.round(Math.max(0, ms))} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+}
+
+/** A whole number with its thousands set apart: `3,210`. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** A count with its noun: `1 turn`, `3 turns`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** US dollars, with four digits below one dollar and two above. */
+export function dollars(usd: number): string {
+  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+}
+
+/** Input and output tokens together. */
+export function tokensOf(usage: Usage): number {
+  return usage.inputTokens + usage.outputTokens;
+}
+
+/** What a run has used so far: `3,210 tokens · $0.0042`, without money where the price is unknown. */
+export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
+  const tokens = counted(tokensOf(totals.usage), 'token');
+  return totals.costUsd === null ? tokens : `${tokens} · ${dollars(totals.costUsd)}`;
+}

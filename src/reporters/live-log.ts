@@ -1,0 +1,166 @@
+/** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
+import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from '../types.ts';
+import { counted, duration, spent, tokensOf } from './format.ts';
+import type { Log } from './log.ts';
+
+const MARKS: Readonly<Record<CallDecision, string>> = {
+  ok: '✓',
+  error: '✗',
+  skipped: '–',
+  accepted: '✓',
+  rejected: '✗',
+};
+const RULE = '─'.repeat(60);
+const MAX_TARGET = 120;
+const MAX_RESULT = 200;
+
+/** The world of a live log. */
+export interface LiveLogOptions {
+  readonly log: Log;
+  /** How much is told: `full` adds prose, prompts and the output of tools, folded. */
+  readonly level: 'summary' | 'full';
+}
+
+/** A turn that is going on. */
+interface OpenTurn {
+  readonly turn: number;
+  /** Calls that have no result yet. */
+  pending: number;
+  durationMs: number;
+}
+
+/**
+ * Tells a run to the log as it goes. Prose of the model and output of tools appear only at level `full`, folded;
+ * the payload never does: it belongs in the outputs, the summary and the envelope.
+ */
+export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
+  let open: OpenTurn | null = null;
+
+  const event = (told: RunEvent): void => {
+    switch (told.type) {
+      case 'run_started':
+        log.info(`structured-agent · ${told.provider} · ${told.model}`);
+        if (level === 'full') log.group('Prompt', told.prompt);
+        return;
+      case 'turn_started':
+        log.info(`turn ${told.turn}${told.forced ? ' · asked once more, for structured_output only' : ''}`);
+        return;
+      case 'turn_completed': {
+        const calls = told.message.toolCalls.length;
+        open = { turn: told.turn, pending: calls, durationMs: told.durationMs };
+        if (level === 'full' && told.message.text.trim() !== '')
+          log.group('What the model said', told.message.text);
+        if (calls > 0)
+          log.info(
+            `model answered in ${duration(told.durationMs)} · ${counted(calls, 'call')}${cut(told)}`,
+            1,
+          );
+        else endTurn(open, told.totals, ` · no tool call${cut(told)}`);
+        return;
+      }
+      case 'tool_started':
+        log.info(`▸ ${named(told.call, log)}`, 1);
+        return;
+      case 'tool_finished':
+        finishCall(told);
+        return;
+      case 'user_message':
+        if (level === 'full') log.group('What the model was told', told.text);
+        return;
+      case 'notice':
+        if (told.level === 'warning') log.warning(told.text);
+        else log.info(told.text);
+    }
+  };
+
+  const endTurn = (turn: OpenTurn, totals: Totals, detail: string) => {
+    log.info(`turn ${turn.turn} done in ${duration(turn.durationMs)}${detail} · ${spent(totals)}`);
+  };
+
+  const finishCall = (told: Extract<RunEvent, { type: 'tool_finished' }>) => {
+    const { call, decision, result, totals } = told;
+    const ran = decision === 'ok' || decision === 'error';
+    const took = ran ? ` · ${duration(told.durationMs)} · ${spent(totals)}` : ` · ${decision}`;
+    // Results of tools are told only where they explain a failure: text of ours, short, on one line.
+    const why =
+      decision === 'error' || decision === 'rejected'
+        ? ` · ${log.excerpt(result.content.trimStart().split('\n', 1)[0] ?? '', MAX_RESULT)}`
+        : '';
+    log.info(`${MARKS[decision]} ${named(call, log)}${took}${why}`, 1);
+    if (ran && level === 'full') log.group(`Output of ${named(call, log)}`, result.content);
+    if (open === null) return;
+    open.durationMs += told.durationMs;
+    open.pending -= 1;
+    if (open.pending === 0) endTurn(open, totals, '');
+  };
+
+  return { name: 'log', event, report: async (report) => tellVerdict(report, log) };
+}
+
+function tellVerdict(report: Report, log: Log): void {
+  const { verdict } = report;
+  const title = `structured-agent: ${verdict.reason}`;
+  if (verdict.error !== null) {
+    if (verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
+    else log.error(verdict.error, { title });
+  }
+  log.info(RULE);
+  const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
+  if (report.gate !== null) parts.push(gateWords[report.gate.status]);
+  log.info(`${verdictMark(report)} ${parts.join(' · ')} · exit code ${verdict.exitCode}`);
+  if (verdict.error !== null) log.info(verdict.error, 1);
+  if (report.repaired !== null) log.info('the payload was repaired before it was accepted', 1);
+  log.info(costLine(report), 1);
+  if (report.changedFiles !== null)
+    log.info(`${counted(report.changedFiles, 'file')} changed in the workspace`, 1);
+  if (report.resultFile !== null) log.info(`result:     ${report.resultFile}`, 1);
+  if (report.transcriptFile !== null) log.info(`transcript: ${report.transcriptFile}`, 1);
+  if (report.patchFile !== null) log.info(`patch:      ${report.patchFile}`, 1);
+}
+
+/** What a run took: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
+function costLine(report: Report): string {
+  const parts = [
+    ...(report.model === '' ? [] : [report.model]),
+    counted(report.turnCount, 'turn'),
+    ...(tokensOf(report.usage) === 0 ? [] : [spent(report)]),
+    duration(report.durationMs),
+    `sandbox ${report.isolation}`,
+  ];
+  return parts.join(' · ');
+}
+
+const gateWords = { met: 'gate met', not_met: 'gate not met', none: 'no gate' } as const;
+
+function verdictMark(report: Report): string {
+  switch (report.verdict.conclusion) {
+    case 'success':
+      return '✓';
+    case 'failure':
+      return '✗';
+    case 'inconclusive':
+      return '?';
+    case 'skipped':
+      return '–';
+  }
+}
+
+function named(call: CallRef, log: Log): string {
+  const target = log.excerpt(call.target, MAX_TARGET);
+  return target === '' ? call.name : `${call.name} ${target}`;
+}
+
+/** What is odd about how a completion ended. */
+function cut(told: Extract<RunEvent, { type: 'turn_completed' }>): string {
+  switch (told.stopReason) {
+    case 'length':
+      return ' · cut off by the output-token limit';
+    case 'pause':
+      return ' · paused by the provider';
+    case 'refusal':
+      return ' · refused';
+    case 'end':
+    case 'tool_calls':
+      return '';
+  }
+}

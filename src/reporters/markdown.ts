@@ -1,0 +1,62 @@
+/** Untrusted text as GitHub Markdown that renders as nothing but that text. */
+import { cleanText, cutText } from './text.ts';
+
+/**
+ * What means something to Markdown, HTML, tables or math. As character references they mean nothing: CommonMark
+ * (section 2.5) never takes a reference for structure, and unlike backslashes they hold inside HTML too.
+ */
+const SPECIAL = /[&<>"'`*_~[\](){}!\\|$^=#@]/g;
+/**
+ * A zero-width space. GitHub finds mentions and references in the rendered text, where a character reference is the
+ * character again: only something between the characters keeps them apart.
+ */
+const GAP = '\u200b';
+
+const MAX_LINES = 20;
+
+/** Untrusted text for the middle of a paragraph: one line, nothing in it links, mentions, formats or commands. */
+export function inline(text: string, max = 1_000): string {
+  const line = cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
+  return startless(unlinked(line).replace(SPECIAL, reference));
+}
+
+/** Untrusted text for a cell of a table; its line breaks become `<br>`, at most 20 lines are kept. */
+export function cell(text: string, max = 1_000): string {
+  const lines = cutText(cleanText(text).trim(), max).split('\n');
+  const shown = lines.slice(0, MAX_LINES).map((line) => inline(line, max));
+  if (lines.length > MAX_LINES) shown.push('…');
+  return shown.join('<br>');
+}
+
+/**
+ * A code block of untrusted text, its fence longer than any run of backticks inside. `lang` is a word of ours.
+ * Whoever reads the raw text for commands finds none at the start of a line.
+ */
+export function fence(text: string, lang: string): string {
+  const body = cleanText(text).replace(/^([ \t]*)(?=\/)/gm, `$1${GAP}`);
+  const longest = (body.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const ticks = '`'.repeat(longest + 1);
+  return `${ticks}${lang}\n${body}\n${ticks}`;
+}
+
+/** Takes apart what GitHub would turn into a link, a mention, a reference or an emoji. */
+function unlinked(line: string): string {
+  return line
+    .replace(/[@#]/g, `$&${GAP}`)
+    .replace(/:(?=\/\/|[a-z0-9_+-]+:)/gi, `:${GAP}`)
+    .replace(/www(?=\.)/gi, `$&${GAP}`)
+    .replace(/\b(?:GH|GHSA|CVE)-/gi, `$&${GAP}`)
+    .replace(/\b[0-9a-f]{7,}\b/gi, (hash) => hash.replace(/.{6}(?=.)/g, `$&${GAP}`));
+}
+
+/** Takes the meaning from what stands at the start: list markers, and commands, which some bots take anywhere. */
+function startless(line: string): string {
+  return line
+    .replace(/^[-+]/, reference)
+    .replace(/^(\d+)([.)])/, (_, digits: string, mark: string) => digits + reference(mark))
+    .replace(/(?<=^| )\//g, '&#47;');
+}
+
+function reference(character: string): string {
+  return `&#${character.charCodeAt(0)};`;
+}

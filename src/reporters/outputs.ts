@@ -1,0 +1,154 @@
+/** Step outputs: what later steps of the workflow read. */
+import { randomUUID } from 'node:crypto';
+import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { EOL } from 'node:os';
+import { InputError } from '../errors.ts';
+import type { Json, JsonObject, Report } from '../types.ts';
+import { counted } from './format.ts';
+import { singleLine } from './text.ts';
+
+/** The outputs of a run by name, in the order they are written, and what had to be left out. */
+export interface StepOutputs {
+  readonly outputs: ReadonlyMap<string, string>;
+  /** One sentence for each output that was left out. */
+  readonly warnings: readonly string[];
+}
+
+/** A later step's shell cannot hold 128 KiB in one variable. */
+const MAX_PROPERTY_BYTES = 64 * 1024;
+const MAX_PAYLOAD_BYTES = 1024 * 1024;
+const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+/**
+ * The outputs of a report. All `run-*` outputs are there on every ending, empty where they do not apply; those of the
+ * payload only when it is published: `structured_output`, and one for each of the report's `outputNames` that it has.
+ */
+export function stepOutputs(report: Report): StepOutputs {
+  const outputs = new Map<string, string>();
+  const warnings: string[] = [];
+  if (report.payload !== null) addPayload(report.payload, report.outputNames, outputs, warnings);
+  for (const [name, value] of runOutputs(report)) outputs.set(name, value);
+  return { outputs, warnings };
+}
+
+function addPayload(
+  payload: JsonObject,
+  names: readonly string[],
+  outputs: Map<string, string>,
+  warnings: string[],
+): void {
+  const add = (name: string, value: string, limit: number) => {
+    const bytes = Buffer.byteLength(value, 'utf8');
+    const problem =
+      bytes > limit
+        ? `it has ${counted(bytes, 'byte')}, and ${counted(limit, 'byte')} are the most`
+        : faultOf(value);
+    if (problem === null) outputs.set(name, value);
+    else
+      warnings.push(
+        `The output ${singleLine(name, 100)} is left out: ${problem}. Read it from the file that run-result-file names.`,
+      );
+  };
+  add('structured_output', shellSafeJson(payload), MAX_PAYLOAD_BYTES);
+  for (const name of names) {
+    // The contract gives no other names; a line break in one would write outputs of its own, so look again.
+    if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
+    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+    if (value !== undefined)
+      add(name, typeof value === 'string' ? value : shellSafeJson(value), MAX_PROPERTY_BYTES);
+  }
+}
+
+function faultOf(value: string): string | null {
+  if (value.includes('\0')) return 'it holds a NUL character, which no variable can';
+  return value.isWellFormed() ? null : 'it holds half of a surrogate pair';
+}
+
+function runOutputs(report: Report): readonly (readonly [string, string])[] {
+  const { verdict, usage } = report;
+  return [
+    ['run-conclusion', verdict.conclusion],
+    ['run-reason', verdict.reason],
+    ['run-exit-code', String(verdict.exitCode)],
+    ['run-gate', report.gate?.status ?? ''],
+    ['run-turns', String(report.turnCount)],
+    ['run-rejections', String(report.rejections)],
+    ['run-input-tokens', String(usage.inputTokens)],
+    ['run-output-tokens', String(usage.outputTokens)],
+    ['run-cost-usd', report.costUsd === null ? '' : decimal(report.costUsd, 6)],
+    ['run-duration-seconds', decimal(report.durationMs / 1000, 3)],
+    ['run-model', report.model],
+    ['run-sandbox', report.isolation],
+    ['run-changed-files', report.changedFiles === null ? '' : String(report.changedFiles)],
+    ['run-patch-file', report.patchFile ?? ''],
+    ['run-result-file', report.resultFile ?? ''],
+    ['run-transcript-file', report.transcriptFile ?? ''],
+    ['run-comment-url', ''],
+  ];
+}
+
+/** A plain decimal number, never an exponent, without trailing zeros. */
+function decimal(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/\.?0+$/, '');
+}
+
+/**
+ * A value as one line of JSON that a careless `${{ }}` in a script leaves as text: what quotes, substitutes or
+ * redirects in a shell is a `\u` escape. None of these characters can stand outside a JSON string.
+ */
+export function shellSafeJson(value: Json): string {
+  return JSON.stringify(value).replace(
+    /[<>&'`$\u007f-\u009f\u2028\u2029\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/**
+ * Appends outputs to the file that GITHUB_OUTPUT names. Our own code and not `setOutput` of @actions/core: that appends
+ * each output for itself, so that a kill in between leaves some of a verdict's outputs without the others.
+ * @throws InputError when it cannot be written.
+ */
+export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>): void {
+  try {
+    appendFileSync(file, (endsMidLine(file) ? EOL : '') + formatOutputs(outputs, randomUUID, EOL));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InputError(null, `The outputs could not be written to GITHUB_OUTPUT: ${why}.`, { cause });
+  }
+}
+
+/**
+ * The outputs in the runner's heredoc form, each under a delimiter that neither name nor value holds. `eol` is the
+ * platform's, as the runner reads it: with another one a value's last `\r` would be lost on Windows.
+ */
+export function formatOutputs(
+  outputs: ReadonlyMap<string, string>,
+  token: () => string,
+  eol: string,
+): string {
+  let block = '';
+  for (const [name, value] of outputs) {
+    let delimiter = `end_${token()}`;
+    while (value.includes(delimiter)) delimiter += token();
+    block += `${name}<<${delimiter}${eol}${value}${eol}${delimiter}${eol}`;
+  }
+  return block;
+}
+
+/** Whether something before us left a line without its end, which our first name would be glued to. */
+function endsMidLine(file: string): boolean {
+  let handle: number;
+  try {
+    handle = openSync(file, 'r');
+  } catch {
+    // Not there yet, or not readable: appending tells which.
+    return false;
+  }
+  try {
+    const { size } = fstatSync(handle);
+    const last = Buffer.alloc(1);
+    return size > 0 && readSync(handle, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
+  } finally {
+    closeSync(handle);
+  }
+}

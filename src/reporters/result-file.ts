@@ -1,0 +1,23 @@
+/** The file that `run-result-file` names: the envelope, whole whatever its size. */
+import { InputError } from '../errors.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Report } from '../types.ts';
+import { envelope } from './envelope.ts';
+import { writePrivateFile } from './private-file.ts';
+
+/**
+ * Writes the envelope to the report's `resultFile` as one line of JSON and a newline, atomically, readable for its owner
+ * only; nothing happens where the report names no file.
+ * @throws InputError when the file cannot be written: an output that does not come is exit 52.
+ */
+export function writeResultFile(report: Report, secrets: Secrets): void {
+  const file = report.resultFile;
+  if (file === null) return;
+  try {
+    writePrivateFile(file, `${JSON.stringify(envelope(report, secrets.mask))}\n`);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `result-file ${JSON.stringify(file)} cannot be written: ${why}. Name a file that can be.`;
+    throw new InputError('result-file', message, { cause });
+  }
+}

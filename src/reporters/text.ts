@@ -1,0 +1,42 @@
+/** Hostile text made harmless for a terminal or a log: what every reporter does to it before anything else. */
+
+/** Every line break that some reader of logs ends a line at. */
+const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
+/** Terminal sequences, taken out whole so that their rests do not litter the text; a lone ESC falls to `INVISIBLE`. */
+const CONTROL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
+const TITLE_SEQUENCE = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n\r]*(?:\x07|\x1b\\|\x9c)/g;
+/**
+ * Control, bidi and zero-width characters. The zero-width ones go too: a comparison that ignores them, as some .NET
+ * string functions do, would see through them.
+ */
+const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
+
+/** The text without anything invisible but tabs, its line breaks all `\n`, unpaired surrogates as U+FFFD. */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(CONTROL_SEQUENCE, '')
+    .replace(TITLE_SEQUENCE, '')
+    .replace(LINE_BREAK, '\n')
+    .replace(INVISIBLE, '');
+}
+
+/** The text on one line, blanks collapsed, cut to at most `max` characters. */
+export function singleLine(text: string, max: number): string {
+  return cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
+}
+
+/** The text, or its first characters and an ellipsis: at most `max` UTF-16 units, no pair cut in half. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const head = text.slice(0, Math.max(0, max - 1));
+  return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
+}
+
+/**
+ * The text with the runner's two command markers taken apart, visibly: `::` counts at the start of a line, `##[`
+ * anywhere in it. Clean the text first, or something invisible may stand between the characters.
+ */
+export function breakCommands(text: string): string {
+  return text.replace(/:(?=:)/g, ': ').replace(/##(?=\[)/g, '## ');
+}

@@ -1,0 +1,234 @@
+/** Knows the secret values of a run: masks them in any text that leaves, and finds them in what would be published. */
+import { jsonPointer } from './json.ts';
+import type { Json } from './types.ts';
+
+/** The secret values of a run. Its functions may be passed around on their own. */
+export interface Secrets {
+  /** Remembers a value; blank ones are ignored. */
+  add(value: string): void;
+  /** Whether a text is exactly a known value. */
+  has(value: string): boolean;
+  /** The known values that are long enough to mask, in the order they were added. */
+  values(): readonly string[];
+  /**
+   * The text with every known value of at least 4 characters replaced by `***`, also where two overlap; of longer
+   * values also their base64, hex, URL- and JSON-escaped forms, and the single lines of values with several lines.
+   */
+  mask(text: string): string;
+  /**
+   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is (blanks
+   * inside do not hide it), reversed, in base64, hex, URL encoding or rot13. Gives how and where, like
+   * `base64 at /summary`, never the value; null when there is none.
+   */
+  find(payload: Json): string | null;
+}
+
+/** Shorter values would mask ordinary words, and tell by the holes what they are. */
+const MIN_MASKED = 4;
+/** What the detector looks for has at least so many characters. */
+const MIN_FOUND = 8;
+/** A part of a secret with several lines (a PEM body, a key in a JSON file) counts from this length on its own. */
+const MIN_PART = 32;
+/** A pointer is told up to this length. */
+const MAX_POINTER = 200;
+const MASK = '***';
+
+/** Texts of a payload, seen in a way that undoes one encoding, and what to look for in that view. */
+interface View {
+  readonly encoding: string;
+  readonly see: (text: string) => string;
+  readonly needles: readonly string[];
+}
+
+/** An empty set of secrets. */
+export function createSecrets(): Secrets {
+  const known = new Set<string>();
+  let needles: readonly string[] | null = null;
+  let views: readonly View[] | null = null;
+
+  const mask = (text: string): string => {
+    needles ??= maskNeedles(known);
+    return cover(text, spansOf(text, needles));
+  };
+  return {
+    add(value) {
+      if (value.trim() === '' || known.has(value)) return;
+      known.add(value);
+      needles = null;
+      views = null;
+    },
+    has: (value) => known.has(value),
+    values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
+    mask,
+    find(payload) {
+      views ??= viewsOf(known);
+      const where = findIn(payload, views);
+      return where === null ? null : mask(where);
+    },
+  };
+}
+
+function maskNeedles(known: ReadonlySet<string>): readonly string[] {
+  const needles = new Set<string>();
+  for (const value of known) {
+    const trimmed = value.trim();
+    if (trimmed.length < MIN_MASKED) continue;
+    needles.add(trimmed);
+    if (trimmed.length < MIN_FOUND) continue;
+    const hex = bytesOf(trimmed).toString('hex');
+    const base64 = base64Forms(trimmed);
+    const forms = [hex, hex.toUpperCase(), ...base64, ...base64.map(toUrlAlphabet)];
+    forms.push(encodeURIComponent(trimmed.toWellFormed()), JSON.stringify(trimmed).slice(1, -1));
+    for (const form of forms) needles.add(form);
+    for (const line of trimmed.split(/[\r\n]+/))
+      if (line.trim().length >= MIN_FOUND) needles.add(line.trim());
+  }
+  return [...needles];
+}
+
+/** Where the needles stand, overlapping ones included. */
+function spansOf(text: string, needles: readonly string[]): [number, number][] {
+  const spans: [number, number][] = [];
+  for (const needle of needles) {
+    for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
+      spans.push([at, at + needle.length]);
+    }
+  }
+  return spans.sort((one, other) => one[0] - other[0]);
+}
+
+function cover(text: string, spans: readonly (readonly [number, number])[]): string {
+  let masked = '';
+  let done = 0;
+  for (const [start, end] of spans) {
+    // A span that overlaps the one before only widens it: both are one hole.
+    if (start >= done) masked += `${text.slice(done, start)}${MASK}`;
+    done = Math.max(done, end);
+  }
+  return masked + text.slice(done);
+}
+
+function viewsOf(known: ReadonlySet<string>): readonly View[] {
+  const plain = new Set<string>();
+  for (const value of known) {
+    const trimmed = value.trim();
+    if (trimmed.length < MIN_FOUND) continue;
+    plain.add(trimmed);
+    for (const part of keyParts(trimmed)) plain.add(part);
+  }
+  const values = [...plain];
+  const reverse = (text: string) => [...text].reverse().join('');
+  return [
+    { encoding: 'plain', see: (text) => text, needles: values },
+    {
+      encoding: 'plain',
+      see: squeeze,
+      needles: values.map(squeeze).filter((value) => value.length >= MIN_FOUND),
+    },
+    { encoding: 'reversed', see: (text) => text, needles: values.map(reverse) },
+    {
+      encoding: 'base64',
+      see: (text) => toStandardAlphabet(squeeze(text)),
+      needles: values.flatMap(base64Forms),
+    },
+    { encoding: 'hex', see: squeezeHex, needles: values.map((value) => bytesOf(value).toString('hex')) },
+    { encoding: 'URL-encoded', see: decodePercent, needles: values },
+    { encoding: 'rot13', see: (text) => text, needles: values.map(rot13) },
+  ];
+}
+
+/** The runs of key material in a secret with several parts; its labels, addresses and armour lines are no secret. */
+function keyParts(value: string): readonly string[] {
+  const parts = value.split(/(?:\\n|[\s"',;{}\\])+/);
+  return parts.length === 1
+    ? []
+    : parts.filter((part) => part.length >= MIN_PART && /^\w[\w+/=.-]*$/.test(part));
+}
+
+function findIn(payload: Json, views: readonly View[]): string | null {
+  if (views.every((view) => view.needles.length === 0)) return null;
+  const texts: string[] = [];
+  visit(payload, [], (text) => {
+    texts.push(text);
+    return false;
+  });
+  // One long text per view: many needles in many short strings would be their product. NUL keeps neighbours apart.
+  const all = texts.join('\0');
+  for (const view of views) {
+    const seen = view.see(all);
+    const needle = view.needles.find((each) => seen.includes(each));
+    if (needle === undefined) continue;
+    let where = '';
+    visit(payload, [], (text, place) => {
+      if (!view.see(text).includes(needle)) return false;
+      where = place();
+      return true;
+    });
+    return where === '' ? view.encoding : `${view.encoding} ${where}`;
+  }
+  return null;
+}
+
+type Visitor = (text: string, place: () => string) => boolean;
+
+/** Calls the visitor for each scalar and each name until it says true. The contract bounds a payload's depth. */
+function visit(value: Json, path: readonly (string | number)[], visitor: Visitor): boolean {
+  if (typeof value === 'string' || typeof value === 'number') {
+    return visitor(String(value), () => `at ${pointer(path)}`);
+  }
+  if (typeof value !== 'object' || value === null) return false;
+  const isList = Array.isArray(value);
+  for (const [key, child] of Object.entries(value)) {
+    if (!isList && visitor(key, () => `in the name of a property of ${pointer(path)}`)) return true;
+    if (visit(child, [...path, key], visitor)) return true;
+  }
+  return false;
+}
+
+function pointer(path: readonly (string | number)[]): string {
+  const text = path.length === 0 ? 'the root' : jsonPointer(path);
+  return text.length <= MAX_POINTER ? text : `${text.slice(0, MAX_POINTER).toWellFormed()}…`;
+}
+
+/** What base64 of any text that holds the value must hold: the value's own bits at each of the three alignments. */
+function base64Forms(value: string): readonly string[] {
+  const bytes = bytesOf(value);
+  return [0, 1, 2].map((shift) => {
+    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+    return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
+  });
+}
+
+function bytesOf(value: string): Buffer {
+  return Buffer.from(value, 'utf8');
+}
+
+function toUrlAlphabet(text: string): string {
+  return text.replaceAll('+', '-').replaceAll('/', '_');
+}
+
+function toStandardAlphabet(text: string): string {
+  return text.replaceAll('-', '+').replaceAll('_', '/');
+}
+
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, '');
+}
+
+/** Hex dumps put blanks, colons, commas, `0x` or `\x` between bytes. */
+function squeezeHex(text: string): string {
+  return text.toLowerCase().replace(/\\x|0x|[\s:,-]+/g, '');
+}
+
+function decodePercent(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+    Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'),
+  );
+}
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/gi, (letter) => {
+    const base = letter <= 'Z' ? 65 : 97;
+    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
+  });
+}
