@@ -8,7 +8,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { readActionInputs } from './config/action-inputs.ts';
 import { type Config, parseConfig } from './config/config.ts';
 import { resolveOutputFile, resolveWorkingDirectory } from './config/paths.ts';
-import { readTrustedFile } from './config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
 import { findRunnerFiles, findSecrets, type RunnerFiles, requireOutputFile } from './github/runner.ts';
 import { createLiveLog } from './reporters/live-log.ts';
@@ -17,12 +17,10 @@ import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
 import { writeResultFile } from './reporters/result-file.ts';
 import { createSummary } from './reporters/summary.ts';
 import { createTranscript } from './reporters/transcript.ts';
-import { type EndListener, run, type World } from './run.ts';
+import { run } from './run.ts';
+import type { EndListener, World } from './run-state.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import type { Report } from './types.ts';
-
-/** Schemas, gates and prompts are at most this large, in bytes. */
-const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
 /** What was typed, or why it cannot be meant; and where files go either way. */
 interface Setup {
@@ -33,7 +31,7 @@ interface Setup {
   readonly level: Config['logLevel'];
 }
 
-/** Runs the action and gives the exit code. */
+/** Runs the action and gives the exit code; never rejects. */
 async function main(environment: NodeJS.ProcessEnv): Promise<number> {
   const secrets = createSecrets();
   const log = createLog({ write: (text) => process.stdout.write(text), secrets, token: randomUUID });
@@ -41,6 +39,17 @@ async function main(environment: NodeJS.ProcessEnv): Promise<number> {
     secrets.add(value);
     log.mask(value);
   }
+  try {
+    return await judge(environment, secrets, log);
+  } catch (error) {
+    // Before the run could begin: no folder to work in, most likely.
+    const text = error instanceof Error ? error.message : String(error);
+    log.error(`structured-agent could not start: ${text}`);
+    return 1;
+  }
+}
+
+async function judge(environment: NodeJS.ProcessEnv, secrets: Secrets, log: Log): Promise<number> {
   const files = findRunnerFiles(environment);
   const temp = await realpath(environment['RUNNER_TEMP'] ?? os.tmpdir());
   const workspace = await realpath(environment['GITHUB_WORKSPACE'] ?? process.cwd());
@@ -62,8 +71,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<number> {
     patchFile: path.join(results, 'changes.patch'),
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
     privileged: isPrivileged(environment),
-    readFile: (file) =>
-      readTrustedFile(path.resolve(workspace, file), { root: workspace, maxBytes: MAX_SOURCE_BYTES }),
+    readFile: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
     resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     rememberWorkspace: async (folder) =>
       (await import('./github/git.ts')).rememberWorkspace(workspace, folder),
@@ -151,9 +159,4 @@ function leave(exitCode: number): void {
   process.stdout.write('', () => process.exit(exitCode));
 }
 
-// A failure before the run could begin (no RUNNER_TEMP, say) is ours to tell; the text goes nowhere near a command.
-main(process.env).then(leave, (error: unknown) => {
-  const text = error instanceof Error ? error.message : String(error);
-  process.stdout.write(`::error::${encodeURI(text).replaceAll('%20', ' ')}\n`);
-  leave(1);
-});
+void main(process.env).then(leave);

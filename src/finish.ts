@@ -1,5 +1,5 @@
 /** *Finishing*: one ordered block, the same for every ending. */
-import type { RunState, World } from './run.ts';
+import type { RunState, World } from './run-state.ts';
 import type { GateResult, JsonObject, Report, Verdict } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
 
@@ -30,7 +30,9 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
 
 /** The last things that can turn an outcome: the gate, secrets in what would be published, a changed guarded file. */
 async function check(ending: Ending, state: RunState, world: World, grace: Grace) {
-  let checked = ending;
+  // Masked before anything is cut: half a secret would be found by nobody.
+  let checked: Ending =
+    ending.kind === 'plain_text' ? { ...ending, text: world.secrets.mask(ending.text) } : ending;
   let gate: GateResult | null = null;
   try {
     if (checked.kind === 'submitted') {

@@ -1,101 +1,23 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
-import { createHash, randomUUID } from 'node:crypto';
-import { type AgentRecord, createRecord, type RunStop, runAgent } from './agent/agent.ts';
+import { createHash } from 'node:crypto';
+import { type RunStop, runAgent } from './agent/agent.ts';
 import type { Price } from './agent/budget.ts';
 import { systemPrompt } from './agent/prompt.ts';
 import { STRUCTURED_OUTPUT } from './agent/redact.ts';
 import type { Config } from './config/config.ts';
-import {
-  type Contract,
-  createContract,
-  createGate,
-  type Gate,
-  type GateRequest,
-} from './contract/contract.ts';
-import { parseGateArgument, parseSchemaArgument, type ReadFile } from './contract/source.ts';
+import { type Contract, createContract, createGate, type GateRequest } from './contract/contract.ts';
+import { parseGateArgument, parseSchemaArgument } from './contract/source.ts';
 import { InputError } from './errors.ts';
 import { finish } from './finish.ts';
 import { createPricer } from './providers/pricing.ts';
 import { createProvider } from './providers/select.ts';
+import { createState, type RunState, type World } from './run-state.ts';
 import { openSandbox } from './sandbox/open.ts';
-import type { OpenedSandbox } from './sandbox/sandbox.ts';
-import { createTamperCheck, type TamperCheck } from './sandbox/tamper.ts';
-import type { Secrets } from './secrets.ts';
+import { createTamperCheck } from './sandbox/tamper.ts';
 import { structuredOutputSpec } from './tools/structured-output.ts';
 import { createToolbox } from './tools/toolbox.ts';
-import type { Judge, Report, Reporter, RunEvent, Subject } from './types.ts';
+import type { Report, RunEvent } from './types.ts';
 import type { Ending } from './verdict.ts';
-
-/** What the agent changed in the workspace; null where nobody can tell. */
-export interface Changes {
-  compare(patchFile: string): Promise<{ readonly changedFiles: number; readonly patchFile: string | null }>;
-}
-
-/** The world of a run, built by an entry. */
-export interface World {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly version: string;
-  readonly secrets: Secrets;
-  readonly subject: Subject | null;
-  /** Real, absolute paths. */
-  readonly workspace: string;
-  readonly home: string;
-  readonly temp: string;
-  /** A fresh private folder for the sandbox; removed when the run ends. */
-  readonly runFolder: string;
-  readonly resultFile: string | null;
-  readonly transcriptFile: string | null;
-  /** Where a patch of the agent's changes goes. */
-  readonly patchFile: string;
-  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
-  readonly guarded: readonly string[];
-  /** Whether the trigger gives a stranger's text the repository's rights. */
-  readonly privileged: boolean;
-  /** Reads a file that the user named: the schema, the gate, the prompt. */
-  readonly readFile: ReadFile;
-  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
-  readonly resolveFolder: (folder: string) => Promise<string>;
-  /** Remembers the workspace before the first tool runs. */
-  readonly rememberWorkspace: (runFolder: string) => Promise<Changes | null>;
-  /** Monotonic, in milliseconds. */
-  readonly now: () => number;
-  /** Tells the listener of what ends a run from outside; gives a function that stops telling. */
-  readonly listen: (listener: EndListener) => () => void;
-  /** Told while the run goes on and at its end, in this order. */
-  readonly reporters: readonly Reporter[];
-  /** Writes the result envelope and then the outputs, last of all. @throws InputError when they cannot be written. */
-  readonly publish: (report: Report) => Promise<void>;
-  /** Says something outside any event: a warning about a reporter, the stack of a bug. */
-  readonly warn: (text: string) => void;
-}
-
-/** Hears of what ends a run from outside the loop. */
-export interface EndListener {
-  /** A signal that asks to end. */
-  signal(name: string): void;
-  /** An error that nothing caught: a bug. */
-  crash(error: unknown): void;
-}
-
-/** What a run knows so far; grows, so that a run that failed midway is reported whole. */
-export interface RunState {
-  readonly sessionId: string;
-  readonly startedAt: number;
-  readonly record: AgentRecord;
-  /** Aborted with a `RunStop`, or with the error that makes it pointless to go on. */
-  readonly stop: AbortController;
-  /** Aborted by signals alone, whatever else ended the run before. */
-  readonly interrupt: AbortController;
-  readonly timers: Set<NodeJS.Timeout>;
-  config: Config | null;
-  contract: Contract | null;
-  gate: Gate | null;
-  gateLabel: string | null;
-  judge: Judge;
-  sandbox: OpenedSandbox | null;
-  tamper: TamperCheck | null;
-  changes: Changes | null;
-}
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export async function run(readConfig: () => Config, world: World): Promise<Report> {
@@ -124,7 +46,8 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const provider = createProvider({ ...config.model, userAgent: `structured-agent/${world.version}` });
   provider.catch(() => undefined);
   const { contract, prompt } = await readJudge(config, state, world);
-  for (const text of contract.warnings) emit({ type: 'notice', level: 'warning', text });
+  for (const text of [...contract.warnings, ...(state.gate?.warnings ?? [])])
+    emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, state, world);
   const toolbox = createToolbox({
     sandbox: { ...sandbox, ready },
@@ -273,27 +196,15 @@ async function attempt(task: () => Promise<Ending>): Promise<Ending> {
   }
 }
 
+/** A reporter that throws while it listens has a bug, but the run is not its to end. */
 function tell(event: RunEvent, world: World): void {
-  for (const reporter of world.reporters) reporter.event?.(event);
-}
-
-function createState(world: World): RunState {
-  return {
-    sessionId: randomUUID(),
-    startedAt: world.now(),
-    record: createRecord(),
-    stop: new AbortController(),
-    interrupt: new AbortController(),
-    timers: new Set(),
-    config: null,
-    contract: null,
-    gate: null,
-    gateLabel: null,
-    judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
-    sandbox: null,
-    tamper: null,
-    changes: null,
-  };
+  for (const reporter of world.reporters) {
+    try {
+      reporter.event?.(event);
+    } catch (error) {
+      world.warn(`${reporter.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
 }
 
 function sha256(text: string): string {

@@ -104,7 +104,8 @@ function accepted(facts: VerdictFacts): Verdict {
 }
 
 function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts): Verdict {
-  const last = issues.length === 0 ? '' : ` The last call of structured_output was rejected: ${say(issues)}`;
+  const last =
+    issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
   switch (limit) {
     case 'turns':
       return failed(
@@ -179,4 +180,11 @@ function turns(count: number): string {
 
 function say(issues: readonly Issue[]): string {
   return issues.map((issue) => `${issue.path === '' ? '' : `${issue.path}: `}${issue.message}`).join('; ');
+}
+
+/** Where a rejection found fault: paths and keywords, because the messages may quote what was rejected. */
+function places(issues: readonly Issue[]): string {
+  return issues
+    .map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`)
+    .join(', ');
 }

@@ -1,0 +1,101 @@
+/** The world of a run, and what a run knows so far. */
+import { randomUUID } from 'node:crypto';
+import { type AgentRecord, createRecord } from './agent/agent.ts';
+import type { Config } from './config/config.ts';
+import type { Contract, Gate } from './contract/contract.ts';
+import type { ReadFile } from './contract/source.ts';
+import type { OpenedSandbox } from './sandbox/sandbox.ts';
+import type { TamperCheck } from './sandbox/tamper.ts';
+import type { Secrets } from './secrets.ts';
+import type { Judge, Report, Reporter, Subject } from './types.ts';
+
+/** What the agent changed in the workspace; null where nobody can tell. */
+export interface Changes {
+  compare(patchFile: string): Promise<{ readonly changedFiles: number; readonly patchFile: string | null }>;
+}
+
+/** The world of a run, built by an entry. */
+export interface World {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly secrets: Secrets;
+  readonly subject: Subject | null;
+  /** Real, absolute paths. */
+  readonly workspace: string;
+  readonly home: string;
+  readonly temp: string;
+  /** A fresh private folder for the sandbox; removed when the run ends. */
+  readonly runFolder: string;
+  readonly resultFile: string | null;
+  readonly transcriptFile: string | null;
+  /** Where a patch of the agent's changes goes. */
+  readonly patchFile: string;
+  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
+  readonly guarded: readonly string[];
+  /** Whether the trigger gives a stranger's text the repository's rights. */
+  readonly privileged: boolean;
+  /** Reads a file that the user named: the schema, the gate, the prompt. */
+  readonly readFile: ReadFile;
+  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
+  readonly resolveFolder: (folder: string) => Promise<string>;
+  /** Remembers the workspace before the first tool runs. */
+  readonly rememberWorkspace: (runFolder: string) => Promise<Changes | null>;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+  /** Tells the listener of what ends a run from outside; gives a function that stops telling. */
+  readonly listen: (listener: EndListener) => () => void;
+  /** Told while the run goes on and at its end, in this order. */
+  readonly reporters: readonly Reporter[];
+  /** Writes the result envelope and then the outputs, last of all. @throws InputError when they cannot be written. */
+  readonly publish: (report: Report) => Promise<void>;
+  /** Says something outside any event: a warning about a reporter, the stack of a bug. */
+  readonly warn: (text: string) => void;
+}
+
+/** Hears of what ends a run from outside the loop. */
+export interface EndListener {
+  /** A signal that asks to end. */
+  signal(name: string): void;
+  /** An error that nothing caught: a bug. */
+  crash(error: unknown): void;
+}
+
+/** What a run knows so far; grows, so that a run that failed midway is reported whole. */
+export interface RunState {
+  readonly sessionId: string;
+  readonly startedAt: number;
+  readonly record: AgentRecord;
+  /** Aborted with a `RunStop`, or with the error that makes it pointless to go on. */
+  readonly stop: AbortController;
+  /** Aborted by signals alone, whatever else ended the run before. */
+  readonly interrupt: AbortController;
+  readonly timers: Set<NodeJS.Timeout>;
+  config: Config | null;
+  contract: Contract | null;
+  gate: Gate | null;
+  gateLabel: string | null;
+  judge: Judge;
+  sandbox: OpenedSandbox | null;
+  tamper: TamperCheck | null;
+  changes: Changes | null;
+}
+
+/** The state of a run that has done nothing yet. */
+export function createState(world: World): RunState {
+  return {
+    sessionId: randomUUID(),
+    startedAt: world.now(),
+    record: createRecord(),
+    stop: new AbortController(),
+    interrupt: new AbortController(),
+    timers: new Set(),
+    config: null,
+    contract: null,
+    gate: null,
+    gateLabel: null,
+    judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
+    sandbox: null,
+    tamper: null,
+    changes: null,
+  };
+}
