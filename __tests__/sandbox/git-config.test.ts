@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { hasCredentials, withoutCredentials } from '../../src/sandbox/git-config.ts';
+
+const SECRET = 'c2VjcmV0LXRva2Vu';
+
+it('what git needs stays, what opens doors goes', () => {
+  const config = `[core]
+	repositoryformatversion = 0
+	bare = false
+	fsmonitor = /evil
+	sshCommand = ssh -i /key ${SECRET}
+[remote "origin"]
+	url = https://x-access-token:${SECRET}@github.com/o/r
+	fetch = +refs/heads/*:refs/remotes/origin/*
+[http "https://github.com/"]
+	extraheader = AUTHORIZATION: basic ${SECRET}
+[credential]
+	helper = store --file ${SECRET}
+[includeIf "gitdir:/w/.git"]
+	path = /tmp/${SECRET}
+[url "https://u:${SECRET}@github.com/"]
+	insteadOf = https://github.com/
+[branch "main"]
+	remote = origin
+`;
+  expect(withoutCredentials(config)).toBe(`[core]
+	repositoryformatversion = "0"
+	bare = "false"
+[remote "origin"]
+	url = "https://github.com/o/r"
+	fetch = "+refs/heads/*:refs/remotes/origin/*"
+[http "https://github.com/"]
+[credential]
+[includeif "gitdir:/w/.git"]
+[branch "main"]
+	remote = "origin"
+`);
+});
+
+it('git reads the result as it read the original, for the keys that stay', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gc-'));
+  const read = (name: string, key: string) =>
+    execFileSync('git', ['config', '--file', join(folder, name), '--get', key], { encoding: 'utf8' }).trim();
+  const config =
+    '[core] bare = false ; note\n[remote "o\\"x"]\n url = "a b" # note\n[user]\n name = J \\"R\\" D\n';
+  writeFileSync(join(folder, 'a'), config);
+  writeFileSync(join(folder, 'b'), withoutCredentials(config));
+  const keys = ['core.bare', 'remote.o"x.url', 'user.name'];
+  expect(keys.map((key) => read('b', key))).toEqual(keys.map((key) => read('a', key)));
+  rmSync(folder, { recursive: true });
+});
+
+const doors = [
+  `[http]\textraheader = ${SECRET}`,
+  `[HTTP "x"] ExtraHeader = ${SECRET}`,
+  `[core][http]\n\textraheader = ${SECRET}`,
+  `[core]\n\tbare = fal\\\nse\n[http "a]b"]\n\textraheader=${SECRET}`,
+  `[http.https://github.com/]\n\textraheader = ${SECRET}`,
+  `[url "https://${SECRET}@h/"]\n\tinsteadOf = x`,
+  `[remote "a"]\n\turl = https://${SECRET}@h/r\n\tpushurl = https://u:${SECRET}@h/r`,
+  `[remote "https://u:${SECRET}@h/"]\n\tfetch = x`,
+];
+
+it('no order or shape of sections lets a token through', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...doors), { minLength: 1 }),
+      fc.constantFrom('\n', '\r\n'),
+      (parts, end) => {
+        expect(withoutCredentials(parts.join(end))).not.toContain(SECRET);
+      },
+    ),
+  );
+});
+
+it('credentials in a config are noticed', () => {
+  expect([...doors.slice(0, 3), doors[6] ?? ''].map(hasCredentials)).toEqual([true, true, true, true]);
+  expect(hasCredentials('[core]\n\tbare = false\n[remote "origin"]\n\turl = https://github.com/o/r\n')).toBe(
+    false,
+  );
+});

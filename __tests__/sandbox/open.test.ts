@@ -1,0 +1,419 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { CANARY, createWorld, exec, hasBwrap, isAlive, shellModes, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+for (const mode of shellModes) describe(`a command with sandbox: ${mode}`, () => shellFacts(mode));
+
+function shellFacts(mode: 'required' | 'off') {
+  let sandbox: OpenedSandbox;
+  const mark = (n: number) => `MARK${mode}${n}x${process.pid}`;
+  beforeAll(async () => {
+    sandbox = await world.open({ mode });
+    await sandbox.ready();
+  });
+
+  it('gives output of both streams in order, and the exit code', async () => {
+    const result = await exec(sandbox, 'echo a; echo b >&2; echo c; echo é > /dev/stderr; exit 3');
+    expect(result).toEqual({
+      exitCode: 3,
+      signal: null,
+      timedOut: false,
+      durationMs: expect.any(Number),
+      output: 'a\nb\nc\né\n',
+      totalBytes: 9,
+      fullOutputPath: null,
+      keptBytes: 9,
+    });
+  });
+
+  it('starts in the working directory, without stdin, with a private home', async () => {
+    const result = await exec(
+      sandbox,
+      'pwd; cat; read x || echo eof; test -w ~ && test "$HOME" != "$OLDHOME"; ls -A ~',
+    );
+    expect(result.output).toBe(`${world.workspace}\neof\n.gitconfig\n`);
+  });
+
+  it('sees none of the variables of the step', async () => {
+    const result = await exec(sandbox, 'env; cat /proc/self/environ; export -p');
+    expect(result.output).not.toContain(CANARY);
+    expect(result.output).not.toContain('ACTIONS_RUNTIME_TOKEN');
+  });
+
+  it('finds files in /tmp that an earlier one left, as read_file does', async () => {
+    await exec(sandbox, 'echo one > "$TMPDIR/left"');
+    const view = await sandbox.read('/tmp/left', 100);
+    expect([(await exec(sandbox, 'cat "$TMPDIR/left"')).output, view]).toEqual([
+      'one\n',
+      { kind: 'file', bytes: Buffer.from('one\n'), size: 4, truncated: false },
+    ]);
+  });
+
+  it('writes to the workspace, under names of any alphabet', async () => {
+    await exec(sandbox, 'mkdir -p "ünï" && echo ok > "ünï/cödé 😀.txt"');
+    const owner = statSync(world.workspace).uid;
+    const path = join(world.workspace, 'ünï', 'cödé 😀.txt');
+    expect([readFileSync(path, 'utf8'), statSync(path).uid]).toEqual(['ok\n', owner]);
+  });
+
+  it('has git, with log, status and diff', async () => {
+    writeFileSync(join(world.workspace, 'README.md'), 'hello\nmore\n');
+    const result = await exec(
+      sandbox,
+      'git log --format=%s && git status --short README.md && git diff --stat README.md | tail -1',
+    );
+    expect(result.output).toBe('first\n M README.md\n 1 file changed, 1 insertion(+)\n');
+  });
+
+  it('has the toolchains on PATH', async () => {
+    expect((await exec(sandbox, 'node -e "console.log(6*7)"')).output).toBe('42\n');
+  });
+
+  it('reaches its own localhost', async () => {
+    const script = `const s=require('net').createServer(c=>c.end('pong')).listen(0,()=>require('net').connect(s.address().port).on('data',d=>{console.log(String(d));process.exit()}))`;
+    expect((await exec(sandbox, `node -e "${script}"`)).output).toBe('pong\n');
+  });
+
+  it('E12 that runs too long is killed with its children, however it traps signals', async () => {
+    const result = await exec(
+      sandbox,
+      `trap '' TERM INT HUP; echo on; bash -c 'exec -a ${mark(1)} sleep 60'`,
+      400,
+    );
+    expect(result).toMatchObject({ exitCode: null, signal: null, timedOut: true, output: 'on\n' });
+    expect(isAlive(mark(1))).toBe(false);
+  });
+
+  it('E10 that is aborted is dead before the promise rejects with the reason', async () => {
+    const control = new AbortController();
+    const running = sandbox.exec(`bash -c 'exec -a ${mark(2)} sleep 60' & wait`, {
+      timeoutMs: 20_000,
+      maxOutputBytes: 1000,
+      signal: control.signal,
+    });
+    const reason = new Error('stop');
+    setTimeout(() => control.abort(reason), 300);
+    await expect(running).rejects.toBe(reason);
+    expect(isAlive(mark(2))).toBe(false);
+  });
+
+  it('is not started after the run was aborted', async () => {
+    const signal = AbortSignal.abort(new Error('over'));
+    const running = sandbox.exec('touch "$TMPDIR/never"', { timeoutMs: 1000, maxOutputBytes: 1000, signal });
+    await expect(running).rejects.toThrow('over');
+    await expect(sandbox.read('/tmp/never', 1)).rejects.toMatchObject({ missing: true });
+  });
+
+  it('leaves nothing running, not even a daemon that holds the output open', async () => {
+    const result = await exec(
+      sandbox,
+      `bash -c 'exec -a ${mark(3)} sleep 60' & setsid bash -c 'exec -a ${mark(3)} sleep 60' & sleep 0.1; echo done`,
+    );
+    expect([result.output, result.exitCode, isAlive(mark(3))]).toEqual(['done\n', 0, false]);
+  });
+
+  it('that kills its parent harms only itself', async () => {
+    await exec(sandbox, 'kill -9 $PPID; sleep 0.1');
+    expect((await exec(sandbox, 'echo fine')).output).toBe('fine\n');
+  });
+
+  it('with too much output is cut, and the whole of it can be read by both tools', async () => {
+    const result = await sandbox.exec('for i in $(seq 1 3000); do echo "line $i"; done', {
+      timeoutMs: 20_000,
+      maxOutputBytes: 1000,
+      signal: new AbortController().signal,
+    });
+    const path = result.fullOutputPath ?? '';
+    const view = await sandbox.read(path, 1_000_000);
+    const tail = await exec(sandbox, `tail -1 "${path}"; wc -l < "${path}"`);
+    expect(result.output).toMatch(/^line 1\n[\s\S]*bytes left out here[\s\S]*\nline 3000\n$/u);
+    expect([view.kind === 'file' && view.size, tail.output]).toEqual([
+      result.totalBytes,
+      'line 3000\n3000\n',
+    ]);
+  });
+
+  it('that cannot be passed on is denied', async () => {
+    await expect(exec(sandbox, 'echo \0')).rejects.toMatchObject({ name: 'DeniedError' });
+    await expect(exec(sandbox, `: ${'x'.repeat(130_000)}`)).rejects.toMatchObject({
+      name: 'DeniedError',
+      message: expect.stringContaining('too long'),
+    });
+  });
+
+  it('in a working directory that is gone is denied', async () => {
+    const inner = await world.open({ mode, workingDirectory: folder('gone') });
+    await inner.ready();
+    rmSync(join(world.workspace, 'gone'), { recursive: true });
+    await expect(exec(inner, 'pwd')).rejects.toMatchObject({
+      name: 'DeniedError',
+      message: expect.stringContaining('is gone'),
+    });
+    await inner.close();
+  });
+
+  it('is dead once the sandbox is closed, and the folder of the run is gone, whatever it did to its rights', async () => {
+    const runFolder = mkdtempSync(join(world.temp, 'run-'));
+    const inner = await world.open({ mode, runFolder });
+    await inner.ready();
+    await exec(inner, 'mkdir -p "$TMPDIR/a/b"; touch "$TMPDIR/a/b/c"; chmod 0 "$TMPDIR/a/b" "$TMPDIR/a"');
+    const running = exec(inner, `bash -c 'exec -a ${mark(4)} sleep 60'`).catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await inner.close();
+    await inner.close();
+    expect(await running).toBeInstanceOf(Error);
+    expect([isAlive(mark(4)), existsSync(runFolder)]).toEqual([false, false]);
+  });
+}
+
+function folder(name: string): string {
+  mkdirSync(join(world.workspace, name), { recursive: true });
+  return join(world.workspace, name);
+}
+
+/** A bwrap that starts the command without any wall, as a broken kernel might. */
+function fakeBwrap(body: string): string {
+  const helpers = mkdtempSync(join(world.base, 'helpers-'));
+  writeFileSync(join(helpers, 'bwrap'), `#!/bin/bash\n${body}\n`, { mode: 0o755 });
+  return helpers;
+}
+
+describe('a machine without a wall', () => {
+  it('required: ready rejects with the fix to paste, and nothing runs', async () => {
+    const sandbox = await world.open({ mode: 'required', helperFolders: [] });
+    await expect(sandbox.ready()).rejects.toThrow(/sudo apt-get install -y bubblewrap.*sandbox: off/u);
+    await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
+    await expect(sandbox.read('README.md', 10)).rejects.toBeInstanceOf(SandboxError);
+    expect(sandbox.isolation).toBe('none');
+  });
+
+  it('auto: no shell is offered, files still work, and it is said', async () => {
+    const sandbox = await world.open({ mode: 'auto', helperFolders: [] });
+    await sandbox.ready();
+    expect([sandbox.shellOffered, sandbox.isolation, (await sandbox.read('README.md', 10)).kind]).toEqual([
+      false,
+      'none',
+      'file',
+    ]);
+    expect(sandbox.weaknesses().join('\n')).toContain('sandbox: auto found no sandbox');
+    await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
+  });
+
+  it('off: the shell is offered, and it is said', async () => {
+    const sandbox = await world.open({ mode: 'off' });
+    await sandbox.ready();
+    expect([sandbox.shellOffered, sandbox.isolation]).toEqual([true, 'none']);
+    expect(sandbox.weaknesses().join('\n')).toContain('sandbox: off');
+  });
+});
+
+describe('a wall that does not stand', () => {
+  const through =
+    'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null';
+
+  it('a bwrap that fails is told with its words', async () => {
+    const sandbox = await world.open({
+      mode: 'required',
+      helperFolders: [fakeBwrap('echo "bwrap: no permissions" >&2; exit 1')],
+    });
+    await expect(sandbox.ready()).rejects.toThrow(/did not come up: bwrap: no permissions.*sandbox: off/u);
+  });
+
+  it('a bwrap that isolates nothing is found out', async () => {
+    const sandbox = await world.open({
+      mode: 'required',
+      helperFolders: [fakeBwrap(`${through}; exec "$@"`)],
+    });
+    await expect(sandbox.ready()).rejects.toThrow(/failed its self-test: /u);
+    await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
+  });
+
+  it('auto takes the shell away', async () => {
+    const sandbox = await world.open({ mode: 'auto', helperFolders: [fakeBwrap('exit 1')] });
+    expect([sandbox.shellOffered, sandbox.isolation]).toEqual([false, 'none']);
+  });
+});
+
+if (hasBwrap) describe('behind the wall', wallFacts);
+
+function wallFacts() {
+  it('a read-only workspace cannot be written, /tmp can', async () => {
+    const sandbox = await world.open({ access: 'read-only' });
+    await sandbox.ready();
+    const result = await exec(sandbox, 'touch x 2>&1; touch /tmp/y && echo wrote');
+    expect(result.output).toMatch(/Read-only file system\nwrote\n$/u);
+  });
+
+  it('shell-network reaches a listener outside, and is said', async () => {
+    const server = createServer((socket) => socket.end('hi'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const sandbox = await world.open({ shellNetwork: true });
+    await sandbox.ready();
+    expect((await exec(sandbox, `cat < /dev/tcp/127.0.0.1/${port}`)).output).toBe('hi');
+    expect(sandbox.weaknesses().join('\n')).toContain('shell-network: on');
+    server.close();
+  });
+
+  it('home, RUNNER_TEMP, the real /tmp and other processes are not there', async () => {
+    const sandbox = await world.open();
+    await sandbox.ready();
+    const result = await exec(
+      sandbox,
+      `cat ${world.home}/.npmrc ${world.temp}/git-credentials-1.config ${world.socket}; ls ${world.temp}; ls -d /proc/[0-9]* | wc -l`,
+    );
+    expect(result.output).not.toContain(CANARY);
+    expect(Number(result.output.trim().split('\n').at(-1))).toBeLessThan(8);
+  });
+
+  it('.git is read-only, with a config that keeps what git needs and no credentials', async () => {
+    const sandbox = await world.open();
+    await sandbox.ready();
+    const result = await exec(
+      sandbox,
+      'cat .git/config; git remote -v; git config core.pager id; git commit -qam x; mv .git g; mv .github g',
+    );
+    expect(result.output).toContain('https://github.com/o/r.git (fetch)');
+    expect(result.output).not.toContain(CANARY);
+    expect(execFileSync('git', ['log', '--format=%s'], { cwd: world.workspace, encoding: 'utf8' })).toBe(
+      'first\n',
+    );
+    expect(sandbox.weaknesses().join('\n')).toContain('.git/config holds credentials');
+  });
+
+  it('credentials that a cloud login left in the workspace are blank', async () => {
+    writeFileSync(join(world.workspace, 'gha-creds-0123.json'), CANARY);
+    const sandbox = await world.open();
+    await sandbox.ready();
+    expect(
+      (await exec(sandbox, 'cat gha-creds-0123.json; echo x > gha-creds-0123.json')).output,
+    ).not.toContain(CANARY);
+    expect(readFileSync(join(world.workspace, 'gha-creds-0123.json'), 'utf8')).toBe(CANARY);
+    rmSync(join(world.workspace, 'gha-creds-0123.json'));
+  });
+
+  it('a toolchain in home that is on PATH is there, read-only, and its credentials are not', async () => {
+    const bin = join(world.home, '.cargo', 'bin');
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'mytool'), '#!/bin/sh\necho tool\n', { mode: 0o755 });
+    writeFileSync(join(world.home, '.cargo', 'credentials.toml'), CANARY);
+    const sandbox = await world.open({ environment: { PATH: `${bin}:${process.env['PATH']}` } });
+    await sandbox.ready();
+    const result = await exec(
+      sandbox,
+      `mytool; cat ${world.home}/.cargo/credentials.toml; touch ${bin}/x 2>/dev/null || echo closed; ls -A ${world.home}`,
+    );
+    expect(result.output).toBe('tool\nclosed\n.cargo\nwork\n');
+  });
+
+  it('a folder of the workspace that is on PATH stays writable', async () => {
+    const bin = join(folder('vendor'), 'bin');
+    mkdirSync(bin);
+    const sandbox = await world.open({ environment: { PATH: `${bin}:/usr/bin:/bin` }, readable: [bin] });
+    await sandbox.ready();
+    expect((await exec(sandbox, 'touch vendor/x vendor/bin/y && echo wrote')).output).toBe('wrote\n');
+  });
+
+  it('a RUNNER_TEMP inside the workspace is hidden there', async () => {
+    const temp = folder('inner-temp');
+    writeFileSync(join(temp, 'token'), CANARY);
+    mkdirSync(join(temp, 'run'), { mode: 0o700 });
+    const sandbox = await world.open({ runnerTemp: temp, runFolder: join(temp, 'run') });
+    await sandbox.ready();
+    expect(
+      (await exec(sandbox, 'ls -A inner-temp; cat inner-temp/token; echo x > /tmp/f && cat /tmp/f')).output,
+    ).toMatch(/^cat: inner-temp\/token: No such file or directory\nx\n$/u);
+    await sandbox.close();
+  });
+
+  it('sandbox-read shows a folder of home, but never RUNNER_TEMP', async () => {
+    const data = join(world.home, 'data');
+    mkdirSync(data);
+    writeFileSync(join(data, 'd'), 'data\n');
+    const sandbox = await world.open({ readable: [data, world.home, join(world.base, 'absent')] });
+    await sandbox.ready();
+    const result = await exec(sandbox, `cat ${data}/d; ls -A ${world.temp}; cat ${world.home}/.npmrc`);
+    expect(result.output).toContain('data\n');
+    expect(result.output).not.toContain('_runner_file_commands');
+    expect(result.output).not.toContain(CANARY);
+  });
+
+  it('a worktree, whose git folder lies elsewhere, has its git, read-only', async () => {
+    const tree = join(world.base, 'tree');
+    execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: world.workspace, stdio: 'pipe' });
+    const sandbox = await world.open({ workspace: tree, workingDirectory: tree });
+    await sandbox.ready();
+    const result = await exec(
+      sandbox,
+      'git log --format=%s; git config --get-regexp extraheader; echo x > .git; git status --short',
+    );
+    expect(result.output).toMatch(/^first\n[^\n]*Read-only file system\n$/u);
+  });
+
+  it('an unprivileged user has the same wall', async () => {
+    if (process.getuid?.() !== 0) return expect(statSync(world.workspace).uid).toBe(process.getuid?.());
+    const outcome = runAsNobody();
+    expect(outcome).toEqual({
+      status: 0,
+      out: 'bwrap\nuid 65534 CapEff: 0000000000000000\nfirst\nsockets: 0\n',
+    });
+  });
+}
+
+/** The whole sandbox in another process, as user 65534, with the bundle of sources of this checkout. */
+function runAsNobody(): { status: number | null; out: string } {
+  const base = realpathSync(mkdtempSync(join(world.base, '..', 'nobody-')));
+  const script = `
+    import { openSandbox } from ${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'))};
+    const at = (name) => ${JSON.stringify(base)} + '/' + name;
+    const sandbox = await openSandbox({ workspace: at('ws'), workingDirectory: at('ws'), mode: 'required', access: 'in-place',
+      shellNetwork: false, readable: [], passEnv: [], environment: { PATH: '/usr/bin:/bin' }, home: at('home'),
+      runnerTemp: at('temp'), isSecret: () => false, runFolder: at('temp/run') });
+    await sandbox.ready();
+    const limits = { timeoutMs: 9000, maxOutputBytes: 9000, signal: new AbortController().signal };
+    const result = await sandbox.exec('echo uid $(id -u) $(grep CapEff /proc/self/status); git log --format=%s; touch new; echo sockets: $(ls -l /proc/self/fd /proc/1/fd | grep -c socket)', limits);
+    console.log(sandbox.isolation);
+    process.stdout.write(result.output);
+    await sandbox.close();`;
+  for (const name of ['ws', 'home', 'temp/run']) mkdirSync(join(base, name), { recursive: true });
+  execFileSync('git', ['init', '-q', '-b', 'main', '.'], { cwd: join(base, 'ws') });
+  execFileSync(
+    'git',
+    ['-c', 'user.name=a', '-c', 'user.email=b@c.d', 'commit', '--allow-empty', '-qm', 'first'],
+    { cwd: join(base, 'ws') },
+  );
+  writeFileSync(join(base, 'main.mjs'), script);
+  execFileSync('chown', ['-R', '65534:65534', base]);
+  const ran = spawnSync(
+    'setpriv',
+    ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, join(base, 'main.mjs')],
+    {
+      cwd: base,
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    },
+  );
+  rmSync(base, { recursive: true, force: true });
+  return { status: ran.status, out: ran.stdout + ran.stderr };
+}

@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTamperCheck } from '../../src/sandbox/tamper.ts';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+const at = (...names: string[]) => join(world.workspace, ...names);
+
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+async function verdictAfter(change: () => void, extra: readonly string[] = []): Promise<string | null> {
+  const check = createTamperCheck({ workspace: world.workspace, extra });
+  await check.snapshot();
+  change();
+  return check.compare();
+}
+
+describe('a change of what later steps trust is named', () => {
+  const changes: readonly (readonly [name: string, change: () => void])[] = [
+    ['.git/config', () => appendFileSync(at('.git', 'config'), '[core]\n\tfsmonitor = id\n')],
+    ['.git/hooks/pre-push', () => writeFileSync(at('.git', 'hooks', 'pre-push'), '#!/bin/sh\n')],
+    ['.git/info/attributes', () => writeFileSync(at('.git', 'info', 'attributes'), '* filter=x\n')],
+    ['.git/config.worktree', () => writeFileSync(at('.git', 'config.worktree'), '')],
+    [
+      '.github/workflows/ci.yml',
+      () => writeFileSync(at('.github', 'workflows', 'ci.yml'), 'on: pull_request_target\n'),
+    ],
+    ['.github/workflows/new.yml', () => writeFileSync(at('.github', 'workflows', 'new.yml'), '')],
+    ['.github', () => renameSync(at('.github'), at('.g2'))],
+    ['action.yml', () => writeFileSync(at('action.yml'), '')],
+    ['.GitHub', () => mkdirSync(at('.GitHub'))],
+    ['.github/workflows/ci.yml', () => chmodSync(at('.github', 'workflows', 'ci.yml'), 0o777)],
+  ];
+  for (const [name, change] of changes) {
+    it(`${name} (change ${changes.findIndex((row) => row[1] === change) + 1})`, async () => {
+      expect(await verdictAfter(change)).toBe(name);
+    });
+  }
+
+  it('a file replaced by a link of the same content', async () => {
+    writeFileSync(at('copy.yml'), 'on: push\n');
+    const swap = () => {
+      rmSync(at('.github', 'workflows', 'ci.yml'));
+      symlinkSync('../../copy.yml', at('.github', 'workflows', 'ci.yml'));
+    };
+    expect(await verdictAfter(swap)).toBe('.github/workflows/ci.yml');
+  });
+
+  it('the git folder replaced by another', async () => {
+    const swap = () => {
+      renameSync(at('.git'), at('.git-old'));
+      execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace });
+    };
+    expect(await verdictAfter(swap)).toBe('.git/config');
+  });
+
+  it('a file outside of the workspace, by its whole path', async () => {
+    const bundle = join(world.base, 'dist');
+    mkdirSync(bundle);
+    writeFileSync(join(bundle, 'index.js'), 'a');
+    expect(await verdictAfter(() => writeFileSync(join(bundle, 'index.js'), 'b'), [bundle])).toBe(
+      join(bundle, 'index.js'),
+    );
+    const absent = join(world.temp, 'output');
+    expect(await verdictAfter(() => writeFileSync(absent, 'x=1'), [absent])).toBe(absent);
+  });
+
+  it('the hooks of a nested checkout', async () => {
+    mkdirSync(at('nested'));
+    execFileSync('git', ['init', '-q', '.'], { cwd: at('nested') });
+    expect(await verdictAfter(() => writeFileSync(at('nested', '.git', 'hooks', 'pre-push'), ''))).toBe(
+      'nested/.git/hooks/pre-push',
+    );
+  });
+
+  it('a large file by its size and times', async () => {
+    writeFileSync(at('.github', 'big'), Buffer.alloc(9 * 1024 * 1024));
+    expect(await verdictAfter(() => appendFileSync(at('.github', 'big'), 'x'))).toBe('.github/big');
+  });
+});
+
+describe('what an agent does every day is no tampering', () => {
+  it('new files, commits, a changed index', async () => {
+    const work = () => {
+      writeFileSync(at('src.ts'), 'x');
+      execFileSync('git', ['add', '.'], { cwd: world.workspace });
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=b@c.d', 'commit', '-qm', 'second'], {
+        cwd: world.workspace,
+      });
+    };
+    expect(await verdictAfter(work)).toBeNull();
+  });
+
+  it('nothing at all', async () => {
+    expect(await verdictAfter(() => undefined)).toBeNull();
+  });
+
+  it('a workspace without git', async () => {
+    rmSync(at('.git'), { recursive: true });
+    expect(await verdictAfter(() => writeFileSync(at('x'), ''))).toBeNull();
+    expect(await verdictAfter(() => execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace }))).toBe(
+      '.git/config',
+    );
+  });
+});

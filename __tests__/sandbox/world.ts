@@ -1,0 +1,167 @@
+/** A runner in small, in a real temporary folder: home, RUNNER_TEMP, a git workspace, and canaries in all of them. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+
+/** What must never be seen by the model. */
+export const CANARY = 'sk-canary-5f1d9c3b7a20';
+
+/** Whether this machine can put up the wall. Without it, the facts about `required` without a wall are tested instead. */
+export const hasBwrap = existsSync('/usr/bin/bwrap');
+
+/** The modes that this machine can run commands in. */
+export const shellModes: readonly ('required' | 'off')[] = hasBwrap ? ['required', 'off'] : ['off'];
+
+export interface World {
+  readonly base: string;
+  readonly home: string;
+  readonly temp: string;
+  readonly workspace: string;
+  /** A loopback listener outside, and a socket: how often they were reached. */
+  readonly port: number;
+  readonly socket: string;
+  reached(): number;
+  open(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
+  close(): Promise<void>;
+}
+
+export async function createWorld(): Promise<World> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'world-')));
+  const home = join(base, 'home');
+  const temp = join(home, 'work', '_temp');
+  const workspace = join(home, 'work', 'repo', 'repo');
+  const commands = join(temp, '_runner_file_commands');
+  for (const folder of [workspace, commands]) mkdirSync(folder, { recursive: true });
+  for (const name of ['.npmrc', '.bashrc', '.netrc']) writeFileSync(join(home, name), `token=${CANARY}\n`);
+  writeFileSync(join(commands, 'set_output_1'), '');
+  writeFileSync(join(temp, 'git-credentials-1.config'), CANARY);
+  makeRepository(workspace);
+
+  let reached = 0;
+  const count = () => {
+    reached += 1;
+  };
+  const socket = join(base, 'out.sock');
+  const web = await listen(createServer(count), 0);
+  const unix = await listen(createServer(count), socket);
+  const address = web.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const opened: OpenedSandbox[] = [];
+
+  return {
+    base,
+    home,
+    temp,
+    workspace,
+    port,
+    socket,
+    reached: () => reached,
+    async open(options = {}) {
+      const runFolder = mkdtempSync(join(temp, 'run-'));
+      const sandbox = await openSandbox({
+        workspace,
+        workingDirectory: workspace,
+        mode: hasBwrap ? 'required' : 'off',
+        access: 'in-place',
+        shellNetwork: false,
+        readable: [],
+        passEnv: [],
+        environment: {
+          ...process.env,
+          HOME: home,
+          API_KEY: CANARY,
+          INPUT_API_KEY: CANARY,
+          ACTIONS_RUNTIME_TOKEN: CANARY,
+        },
+        home,
+        runnerTemp: temp,
+        isSecret: (value) => value === CANARY,
+        runFolder,
+        ...options,
+      });
+      opened.push(sandbox);
+      return sandbox;
+    },
+    async close() {
+      for (const sandbox of opened) await sandbox.close();
+      web.close();
+      unix.close();
+      await rm(base, { recursive: true, force: true });
+    },
+  };
+}
+
+function makeRepository(workspace: string): void {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
+      cwd: workspace,
+      stdio: 'pipe',
+    });
+  mkdirSync(join(workspace, '.github', 'workflows'), { recursive: true });
+  writeFileSync(join(workspace, '.github', 'workflows', 'ci.yml'), 'on: push\n');
+  writeFileSync(join(workspace, 'README.md'), 'hello\n');
+  git('init', '-q', '-b', 'main', '.');
+  git('add', '.');
+  git('commit', '-qm', 'first');
+  git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${CANARY}`);
+  git('config', 'remote.origin.url', `https://user:${CANARY}@github.com/o/r.git`);
+}
+
+async function listen(server: Server, where: number | string): Promise<Server> {
+  await new Promise<void>((resolve) => {
+    if (typeof where === 'number') server.listen(where, '127.0.0.1', resolve);
+    else server.listen(where, resolve);
+  });
+  return server;
+}
+
+/** Everything below a folder: mode and content of each file, without the paths that `skip` names. */
+export function manifest(folder: string, skip: (path: string) => boolean): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  const queue = [folder];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (skip(path)) continue;
+    const stats = lstatSync(path);
+    if (stats.isDirectory()) {
+      result[path] = `folder ${stats.mode}`;
+      queue.push(...readdirSync(path).map((name) => join(path ?? '', name)));
+    } else if (stats.isSymbolicLink()) result[path] = `link ${readlinkSync(path)}`;
+    else if (stats.isFile())
+      result[path] = `${stats.mode} ${createHash('sha1').update(readFileSync(path)).digest('hex')}`;
+  }
+  return result;
+}
+
+/** Whether a process with this text in its command line lives. */
+export function isAlive(mark: string): boolean {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/u.test(name))
+    .some((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark);
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Runs a command with limits that no test reaches. */
+export function exec(sandbox: OpenedSandbox, command: string, timeoutMs = 20_000) {
+  return sandbox.exec(command, { timeoutMs, maxOutputBytes: 25_600, signal: new AbortController().signal });
+}

@@ -1,0 +1,154 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
+import { createToolbox, type Toolbox } from '../../src/tools/toolbox.ts';
+import attacks from '../fixtures/attacks.json' with { type: 'json' };
+import { CANARY, createWorld, hasBwrap, isAlive, manifest, type World } from '../sandbox/world.ts';
+
+/** Rows that are a matter of tools and walls, not of the log, the outputs or the gate. */
+const rows = attacks.filter(
+  (row) => /^[ABDEF]/u.test(row.id) && !('unit' in row) && !('run' in row && row.run === false),
+);
+
+const sleepMark = () => `SAMARK${process.pid}`;
+
+function rot13(text: string): string {
+  return text.replace(/[a-z]/giu, (c) =>
+    String.fromCharCode(c.charCodeAt(0) + (c.toLowerCase() < 'n' ? 13 : -13)),
+  );
+}
+
+/** The answer says that a wall refused, not that something else went wrong. */
+const DENIED = /was refused: (?!there is nothing)/u;
+
+function attackTheWall() {
+  let world: World;
+  let sandbox: OpenedSandbox;
+  let toolbox: Toolbox;
+
+  beforeAll(async () => {
+    world = await createWorld();
+    sandbox = await world.open();
+    toolbox = createToolbox({
+      sandbox,
+      tools: ['read_file', 'edit', 'shell'],
+      exclude: [],
+      access: 'in-place',
+      shellOffered: true,
+      maxToolOutputBytes: 25_600,
+      shellTimeoutSeconds: 20,
+      structuredOutput: structuredOutputSpec({ type: 'object' }),
+    });
+    await sandbox.ready();
+  });
+  afterAll(() => world.close());
+
+  let before: Readonly<Record<string, string>>;
+  const outside = () =>
+    manifest(world.base, (path) => {
+      const inGit =
+        path.startsWith(join(world.workspace, '.git')) || path.startsWith(join(world.workspace, '.github'));
+      const inTree = path !== world.workspace && path.startsWith(world.workspace) && !inGit;
+      return inTree || path.startsWith(join(world.temp, 'run-'));
+    });
+  beforeEach(() => {
+    before = outside();
+  });
+
+  async function call(tool: string, args: unknown) {
+    const raw = JSON.stringify(args)
+      .replaceAll('{WS}', world.workspace)
+      .replaceAll('{HOME}', world.home)
+      .replaceAll('{TEMP}', world.temp)
+      .replaceAll('{PORT}', String(world.port))
+      .replaceAll('{SOCK}', world.socket)
+      .replaceAll('SAMARK', sleepMark());
+    const signal = new AbortController().signal;
+    return toolbox.run({ id: 'c', name: tool, rawArguments: raw, status: 'complete' }, signal);
+  }
+
+  for (const row of rows) {
+    it(row.id, async () => {
+      const expected: Readonly<Record<string, unknown>> = row.expect;
+      for (const step of 'pre' in row && row.pre !== undefined ? row.pre : [])
+        await call(step.tool, step.args);
+      const started = performance.now();
+      const answer = await call(row.tool, row.args);
+      const elapsed = performance.now() - started;
+      const settle = expected['settle_ms'];
+      if (typeof settle === 'number') await sleep(settle);
+
+      expect(answer.content).not.toContain(CANARY);
+      expect(answer.content).not.toContain(rot13(CANARY));
+      if (expected['tool'] === 'denied')
+        expect(answer).toEqual({ content: expect.stringMatching(DENIED), isError: true });
+      if (expected['tool'] === 'timeout') expect(answer.content).toContain('timed out after');
+      expect(outside()).toEqual(before);
+      expect(world.reached()).toBe(0);
+      expect(isAlive(sleepMark())).toBe(false);
+      if (typeof expected['max_ms'] === 'number') expect(elapsed).toBeLessThan(expected['max_ms']);
+      if (typeof expected['max_out'] === 'number')
+        expect(answer.content.length).toBeLessThan(expected['max_out']);
+      if (typeof expected['match'] === 'string') expect(answer.content).toContain(expected['match']);
+      if (typeof expected['not_match'] === 'string')
+        expect(answer.content).not.toContain(expected['not_match']);
+    });
+  }
+
+  it('edits of protected files that hold the very text asked for are refused by the wall', async () => {
+    const path = '.github/workflows/ci.yml';
+    const answer = await call('edit', {
+      path,
+      old_string: 'on: push',
+      new_string: 'on: pull_request_target',
+    });
+    expect(answer).toEqual({ content: expect.stringMatching(DENIED), isError: true });
+  });
+
+  it('the planted canaries are there, so that not seeing them means something', () => {
+    expect(existsSync(join(world.home, '.npmrc'))).toBe(true);
+    expect(manifest(world.home, () => false)).toHaveProperty([join(world.temp, 'git-credentials-1.config')]);
+  });
+
+  it('a nested checkout has its git folder, its credentials and its workflows behind the same wall', async () => {
+    const nested = join(world.workspace, 'nested');
+    const { execFileSync } = await import('node:child_process');
+    mkdirSync(join(nested, '.github'), { recursive: true });
+    writeFileSync(join(nested, '.github', 'x.yml'), 'a');
+    execFileSync('git', ['init', '-q', '.'], { cwd: nested });
+    execFileSync('git', ['config', 'http.extraheader', CANARY], { cwd: nested });
+    const second = await world.open();
+    await second.ready();
+    const result = await second.exec(
+      'cat nested/.git/config; echo x >> nested/.git/config; echo x >> nested/.github/x.yml',
+      {
+        timeoutMs: 5000,
+        maxOutputBytes: 10_000,
+        signal: new AbortController().signal,
+      },
+    );
+    expect(result.output).not.toContain(CANARY);
+    expect(result.output.match(/Read-only file system|Permission denied/gu)).toHaveLength(2);
+    await second.close();
+  });
+
+  it('a folder above the workspace cannot be listed into the home', async () => {
+    const answer = await call('shell', { command: `ls -A ${world.home} ${dirname(world.home)}` });
+    expect(answer.content).not.toContain('.npmrc');
+  });
+}
+
+function refuseWithoutWall() {
+  it('a required sandbox never runs a command', async () => {
+    const world = await createWorld();
+    const sandbox = await world.open({ mode: 'required' });
+    await expect(sandbox.ready()).rejects.toMatchObject({ name: 'SandboxError' });
+    await world.close();
+  });
+}
+
+if (hasBwrap) describe('attacks behind bubblewrap', attackTheWall);
+else describe('attacks without bubblewrap', refuseWithoutWall);

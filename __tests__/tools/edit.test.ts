@@ -1,0 +1,131 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createEdit } from '../../src/tools/edit.ts';
+import { replaceText } from '../../src/tools/replace.ts';
+import type { Tool } from '../../src/tools/tool.ts';
+import { createWorld, type World } from '../sandbox/world.ts';
+
+let world: World;
+let tool: Tool;
+const at = (name: string) => join(world.workspace, name);
+
+beforeAll(async () => {
+  world = await createWorld();
+  tool = createEdit(await world.open({ mode: 'off' }));
+});
+afterAll(() => world.close());
+
+function edit(path: string, before: string, after: string, all?: boolean) {
+  const input = {
+    path,
+    old_string: before,
+    new_string: after,
+    ...(all === undefined ? {} : { replace_all: all }),
+  };
+  return tool.run(input, new AbortController().signal);
+}
+
+async function edited(content: string, before: string, after: string, all?: boolean) {
+  writeFileSync(at('f'), content);
+  const answer = await edit('f', before, after, all);
+  return { ...answer, file: readFileSync(at('f'), 'utf8') };
+}
+
+it('one exact match is replaced, literally', async () => {
+  expect(await edited('a\nb\nc\n', 'b', '$& $1 \\n')).toEqual({
+    content: 'Changed "f": 1 replacement, at line 2.',
+    isError: false,
+    file: 'a\n$& $1 \\n\nc\n',
+  });
+});
+
+it('several matches: their lines, and nothing changes', async () => {
+  expect(await edited('x\ny\nx\n', 'x', 'z')).toEqual({
+    content:
+      '"f" was not changed: old_string occurs 2 times, at lines 1, 3. Add more of the surrounding text so that it fits one place only, or set replace_all to true.',
+    isError: true,
+    file: 'x\ny\nx\n',
+  });
+  expect((await edited('aaa', 'aa', 'b')).isError).toBe(true);
+});
+
+it('replace_all replaces every match', async () => {
+  expect(await edited('x y x\nx', 'x', 'xx', true)).toEqual({
+    content: 'Changed "f": 3 replacements, at line 1, 1, 2.',
+    isError: false,
+    file: 'xx y xx\nxx',
+  });
+});
+
+it('no match: where its first line stands all the same', async () => {
+  expect((await edited('if (a) {\n\treturn 1;\n}\n', '  return 1;\n}', 'x')).content).toBe(
+    '"f" was not changed: old_string does not occur in it. Its first line occurs at line 2, but what follows or the white space differs. Read the file there and copy the text exactly.',
+  );
+  expect((await edited('abc', 'nowhere', 'x')).content).toContain('Nor does its first line.');
+});
+
+it('CRLF stays CRLF, whichever way the model writes it', async () => {
+  expect((await edited('a\r\nb\r\nc\r\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\r\nc\r\n');
+  expect((await edited('a\r\nb\r\n', 'a\r\nb', 'x')).file).toBe('x\r\n');
+  expect((await edited('a\r\nb\r\n', 'b', 'b\nc')).file).toBe('a\r\nb\r\nc\r\n');
+  expect((await edited('a\nb\n', 'a\r\nb', 'x\r\ny')).file).toBe('x\ny\n');
+  expect((await edited('a\r\nb\nc\n', 'a\nb', 'x\ny')).file).toBe('x\r\ny\nc\n');
+});
+
+it('a byte order mark and the mode stay', async () => {
+  writeFileSync(at('bom.sh'), '\ufeffecho a\n');
+  chmodSync(at('bom.sh'), 0o755);
+  await edit('bom.sh', 'echo a', 'echo b');
+  expect([readFileSync(at('bom.sh'), 'utf8'), statSync(at('bom.sh')).mode & 0o777]).toEqual([
+    '\ufeffecho b\n',
+    0o755,
+  ]);
+});
+
+it('an empty old_string creates a file, fills an empty one, and spares any other', async () => {
+  expect(await edit('made/new.txt', '', 'hi\n')).toEqual({
+    content: 'Created "made/new.txt" (1 line).',
+    isError: false,
+  });
+  expect(readFileSync(at('made/new.txt'), 'utf8')).toBe('hi\n');
+  writeFileSync(at('blank'), '');
+  expect((await edit('blank', '', 'x')).isError).toBe(false);
+  expect(await edited('full', '', 'x')).toMatchObject({ isError: true, file: 'full' });
+});
+
+it('a missing file, a folder, binary and equal strings are sentences that say what to do', async () => {
+  mkdirSync(at('folder'));
+  writeFileSync(at('bin'), Buffer.from([0xff, 0xfe, 0x61]));
+  const answers = [
+    await edit('missing', 'a', 'b'),
+    await edit('folder', 'a', 'b'),
+    await edit('bin', 'a', 'b'),
+    await edited('a', 'a', 'a'),
+  ];
+  expect(answers.map(({ isError }) => isError)).toEqual([true, true, true, true]);
+  expect(answers[0]?.content).toContain('To create it, call edit with an empty old_string');
+  expect(existsSync(at('missing'))).toBe(false);
+  expect(readFileSync(at('bin'))).toEqual(Buffer.from([0xff, 0xfe, 0x61]));
+});
+
+it('what the walls refuse is refused before the text is looked at', async () => {
+  const answer = await edit('.github/workflows/ci.yml', 'no such text', 'x');
+  expect(answer).toEqual({
+    content: '".github/workflows/ci.yml" was refused: .github is protected and may be read but not changed.',
+    isError: true,
+  });
+});
+
+it('replacing and replacing back gives the same bytes', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '\r\n', 'é', '$&', '\ufeff') });
+  fc.assert(
+    fc.property(text, text, (head, tail) => {
+      const bytes = Buffer.from(`${head}<MARK>${tail}`);
+      const there = replaceText(bytes, '<MARK>', '<$&OTHER>', false);
+      const back = there.ok ? replaceText(there.bytes, '<$&OTHER>', '<MARK>', false) : there;
+      expect(back.ok && back.bytes.equals(bytes)).toBe(true);
+    }),
+  );
+});

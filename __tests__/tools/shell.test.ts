@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { createShell } from '../../src/tools/shell.ts';
+import type { Tool } from '../../src/tools/tool.ts';
+import { createWorld, type World } from '../sandbox/world.ts';
+
+let world: World;
+let sandbox: OpenedSandbox;
+let shell: Tool;
+
+beforeAll(async () => {
+  world = await createWorld();
+  sandbox = await world.open({ mode: 'off' });
+  shell = createShell(sandbox, { timeoutSeconds: 20, maxOutputBytes: 400 });
+});
+afterAll(() => world.close());
+
+const run = (command: string, more: Record<string, number> = {}) =>
+  shell.run({ command, ...more }, new AbortController().signal);
+
+it('the exit code is data, not an error', async () => {
+  expect(await run('echo out; echo err >&2; exit 3')).toEqual({
+    content: 'out\nerr\n[exit code 3]',
+    isError: false,
+  });
+});
+
+it('output without a line end and no output at all are told apart from the exit code', async () => {
+  expect((await run('printf x')).content).toBe('x\n[exit code 0]');
+  expect((await run('true')).content).toBe('(no output)\n[exit code 0]');
+});
+
+it('a timeout is said, with how to get more time', async () => {
+  expect(await run('echo begun; sleep 30', { timeout_seconds: 1 })).toEqual({
+    content:
+      'begun\n[timed out after 1 s and was killed. If it needs longer, set timeout_seconds (at most 600).]',
+    isError: false,
+  });
+});
+
+it('cut output names the file that holds all of it', async () => {
+  const { content } = await run('seq 1 1000');
+  expect(content).toMatch(
+    /^1\n2\n[\s\S]*\[… \d+ bytes left out here …\][\s\S]*\n1000\n\[The output has 3893 bytes; all of it is in \/\S+\.txt: read it by lines with read_file, or search it with grep\.\]\n\[exit code 0\]$/u,
+  );
+});
+
+it('NUL characters and broken UTF-8 arrive as characters that every model API takes', async () => {
+  expect((await run("printf 'a\\0b\\377c'")).content).toBe('a\u2400b\ufffdc\n[exit code 0]');
+});
+
+it('an empty command and one with a NUL are refused in a sentence', async () => {
+  expect((await run('  ')).isError).toBe(true);
+  expect(await run('echo \0')).toEqual({
+    content: 'A command must not contain a NUL character.',
+    isError: true,
+  });
+});
+
+it('an abort passes through', async () => {
+  const control = new AbortController();
+  const running = shell.run({ command: 'sleep 30' }, control.signal);
+  setTimeout(() => control.abort(new Error('stop')), 100);
+  await expect(running).rejects.toThrow('stop');
+});

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
+import { createToolbox, TOOL_NAMES, type ToolboxOptions } from '../../src/tools/toolbox.ts';
+import type { ArgumentStatus } from '../../src/types.ts';
+import { createWorld, type World } from '../sandbox/world.ts';
+
+let world: World;
+let sandbox: OpenedSandbox;
+const signal = new AbortController().signal;
+
+beforeAll(async () => {
+  world = await createWorld();
+  sandbox = await world.open({ mode: 'off' });
+});
+afterAll(() => world.close());
+
+function toolbox(options: Partial<ToolboxOptions> = {}) {
+  return createToolbox({
+    sandbox,
+    tools: ['read_file', 'edit', 'shell'],
+    exclude: [],
+    access: 'in-place',
+    shellOffered: true,
+    maxToolOutputBytes: 25_600,
+    shellTimeoutSeconds: 20,
+    structuredOutput: structuredOutputSpec({ type: 'object' }),
+    ...options,
+  });
+}
+
+function call(name: string, rawArguments: string, status: ArgumentStatus = 'complete') {
+  return { id: 'c1', name, rawArguments, status };
+}
+
+const run = (name: string, raw: string, status?: ArgumentStatus) =>
+  toolbox().run(call(name, raw, status), signal);
+
+describe('which tools there are', () => {
+  it('all of them, in a stable order, the terminal one last', () => {
+    const { names, specs } = toolbox();
+    expect([names, specs.map(({ name }) => name)]).toEqual([TOOL_NAMES, TOOL_NAMES]);
+  });
+
+  it('E14 an allow-list never hides structured_output', () => {
+    expect(toolbox({ tools: ['read_file'] }).names).toEqual(['read_file', 'structured_output']);
+  });
+
+  it('E13 a deny-list does, and calling it then is calling an unknown tool', async () => {
+    const box = toolbox({ exclude: ['structured_output', 'edit'] });
+    expect([box.names, box.has('structured_output')]).toEqual([['read_file', 'shell'], false]);
+    expect(await box.run(call('structured_output', '{}'), signal)).toEqual({
+      content: 'There is no tool named "structured_output". The tools are: read_file, shell.',
+      isError: true,
+    });
+  });
+
+  it('edit is not offered on a read-only workspace, shell not where auto found no wall', () => {
+    expect(toolbox({ access: 'read-only', shellOffered: false }).names).toEqual([
+      'read_file',
+      'structured_output',
+    ]);
+  });
+
+  it('S1 structured_output carries the schema, and says that it is the only way and wants to be alone', () => {
+    const schema = { type: 'object', properties: { passed: { type: 'boolean' } } };
+    const spec = structuredOutputSpec(schema);
+    expect(spec.parameters).toBe(schema);
+    expect(spec.description).toMatch(/only way.*plain text is discarded.*call it alone/u);
+  });
+
+  it('each tool takes at most 450 bytes of a request', () => {
+    const sizes = toolbox().specs.map((spec) => JSON.stringify(spec).length);
+    expect(sizes.filter((size) => size > 450)).toEqual([]);
+  });
+});
+
+describe('calls that cannot be run are answered', () => {
+  it('N8 an unknown tool: which tools there are', async () => {
+    expect(await run('write_file', '{}')).toEqual({
+      content:
+        'There is no tool named "write_file". The tools are: read_file, edit, shell, structured_output.',
+      isError: true,
+    });
+  });
+
+  it('N9 malformed, cut off or doubled arguments never run as {}', async () => {
+    const answers = [
+      await run('shell', '{"command": "tru', 'truncated'),
+      await run('shell', '{"command": tru', 'malformed'),
+      await run('shell', '{"command": tru'),
+      await run('shell', '{"command":"true","command":"false"}'),
+      await run('shell', '["true"]'),
+      await run('shell', '"true"'),
+    ];
+    expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => true));
+    expect(answers[0]?.content).toContain('cut off by the output limit');
+    expect(answers[2]?.content).toContain('not valid JSON');
+    expect(answers[4]?.content).toContain('must be a JSON object');
+  });
+
+  it('missing, mistyped and unknown arguments are named, all at once', async () => {
+    expect(await run('edit', '{"path": 1, "old_string": "a", "mode": 7}')).toEqual({
+      content:
+        'Wrong arguments for edit: new_string is missing; path must be a string; "mode" is not a parameter. It takes: path, old_string, new_string, replace_all (optional).',
+      isError: true,
+    });
+    expect((await run('shell', '{"command":"true","timeout_seconds":601}')).content).toContain('at most 600');
+    expect((await run('read_file', '{"path":"x","offset":1.5}')).content).toContain(
+      'offset must be an integer',
+    );
+    expect((await run('read_file', '{"path":"x","__proto__":1}')).content).toContain(
+      '"__proto__" is not a parameter',
+    );
+    expect((await run('read_file', '')).content).toContain('path is missing');
+  });
+});
+
+describe('what a call is about', () => {
+  it('a path, the first line of a command, nothing for the rest', () => {
+    const box = toolbox();
+    const targets = [
+      call('read_file', '{"path":"src/a.ts"}'),
+      call('edit', '{"path":"b","old_string":"","new_string":"secret"}'),
+      call('shell', '{"command":"\\n npm test\\nrm x"}'),
+      call('structured_output', '{"passed":true}'),
+      call('shell', 'not json'),
+      call('nope', '{}'),
+    ].map((each) => box.target(each));
+    expect(targets).toEqual(['src/a.ts', 'b', 'npm test', '', '', '']);
+  });
+});
+
+describe('the sandbox comes first', () => {
+  it('a broken wall ends every call, of reading tools too', async () => {
+    const broken = await world.open({ mode: 'required', helperFolders: [] });
+    const box = toolbox({ sandbox: broken });
+    await expect(box.run(call('read_file', '{"path":"README.md"}'), signal)).rejects.toBeInstanceOf(
+      SandboxError,
+    );
+    await expect(box.run(call('shell', '{"command":"true"}'), signal)).rejects.toBeInstanceOf(SandboxError);
+  });
+
+  it('nothing runs after the run was aborted', async () => {
+    const aborted = AbortSignal.abort(new Error('over'));
+    await expect(toolbox().run(call('shell', '{"command":"true"}'), aborted)).rejects.toThrow('over');
+  });
+});

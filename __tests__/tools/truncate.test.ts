@@ -1,0 +1,24 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { cutToBytes, cutToCharacters } from '../../src/tools/truncate.ts';
+
+it('a cut text is a beginning of the text, within its bytes, and whole characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(50), (text, max) => {
+      const cut = cutToBytes(text, max);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(max);
+      expect(Buffer.byteLength(text) - Buffer.byteLength(cut) > 3 && max - Buffer.byteLength(cut) > 3).toBe(
+        false,
+      );
+    }),
+  );
+});
+
+it('a line is not cut within a character', () => {
+  expect([cutToCharacters('ab😀', 3), cutToCharacters('ab😀', 4), cutToCharacters('abc', 2)]).toEqual([
+    'ab',
+    'ab😀',
+    'ab',
+  ]);
+});

@@ -1,0 +1,133 @@
+/** Keeps what a command writes: head and tail in bounded memory, the whole of it in a file once it is too much. */
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What was captured. */
+export interface Captured {
+  /** Valid Unicode text: everything, or head and tail with a line between that says how much is missing. */
+  readonly text: string;
+  readonly totalBytes: number;
+  /** The file's name in the spill folder; null when nothing was cut. */
+  readonly spillName: string | null;
+  readonly keptBytes: number;
+}
+
+/** Takes chunks until `finish`. */
+export interface Capture {
+  /** Resolves when the next chunk may come. */
+  add(chunk: Buffer): Promise<void>;
+  finish(): Promise<Captured>;
+}
+
+/** Bytes of output that are kept in a file at most: 64 MiB. */
+export const MAX_SPILL_BYTES = 64 * 1024 * 1024;
+
+/**
+ * @param maxBytes of text that `finish` gives back, the line about the cut aside.
+ * @param spillFolder where the whole output goes when it is longer than that; a command can write there too.
+ */
+export function createCapture(maxBytes: number, spillFolder: string): Capture {
+  const headBytes = Math.ceil(maxBytes / 2);
+  const tailBytes = maxBytes - headBytes;
+  let total = 0;
+  let kept = 0;
+  /** Everything while it fits, then the first half of `maxBytes`. */
+  let head: Buffer = Buffer.alloc(0);
+  let tail: Buffer[] = [];
+  let tailLength = 0;
+  let spill: { readonly name: string; readonly file: FileHandle } | null = null;
+
+  function keepTail(chunk: Buffer): void {
+    tail.push(chunk);
+    tailLength += chunk.length;
+    while (tail.length > 1 && tailLength - (tail[0]?.length ?? 0) >= tailBytes) {
+      tailLength -= tail.shift()?.length ?? 0;
+    }
+  }
+
+  async function writeSpill(chunk: Buffer): Promise<void> {
+    if (spill === null || kept >= MAX_SPILL_BYTES) return;
+    const part = chunk.subarray(0, MAX_SPILL_BYTES - kept);
+    kept += part.length;
+    try {
+      await spill.file.appendFile(part);
+    } catch {
+      // A full disk must not fail the command: the file just ends earlier.
+      kept = MAX_SPILL_BYTES;
+    }
+  }
+
+  return {
+    async add(chunk) {
+      total += chunk.length;
+      if (spill === null && total <= maxBytes) {
+        head = Buffer.concat([head, chunk]);
+        return;
+      }
+      if (spill === null) {
+        spill = await openSpill(spillFolder);
+        await writeSpill(head);
+        keepTail(head.subarray(headBytes));
+        const missing = Math.max(0, headBytes - head.length);
+        head = Buffer.concat([head.subarray(0, headBytes), chunk.subarray(0, missing)]);
+        keepTail(chunk.subarray(missing));
+      } else {
+        keepTail(chunk);
+      }
+      await writeSpill(chunk);
+    },
+    async finish() {
+      await spill?.file.close();
+      if (spill === null) {
+        return { text: decode(head), totalBytes: total, spillName: null, keptBytes: total };
+      }
+      const rest = Buffer.concat(tail);
+      const first = cutEnd(head);
+      const last = cutStart(rest.subarray(Math.max(0, rest.length - tailBytes)));
+      const gap = `\n[… ${total - first.length - last.length} bytes left out here …]\n`;
+      tail = [];
+      return {
+        text: `${decode(first)}${gap}${decode(last)}`,
+        totalBytes: total,
+        spillName: spill.name,
+        keptBytes: kept,
+      };
+    },
+  };
+}
+
+/** A name no command can have guessed, and O_EXCL: a link planted there would lead our write astray. */
+async function openSpill(folder: string): Promise<{ name: string; file: FileHandle }> {
+  const name = `shell-output-${randomBytes(6).toString('hex')}.txt`;
+  const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  return {
+    name,
+    file: await open(join(folder, name), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0o600),
+  };
+}
+
+function decode(bytes: Buffer): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}
+
+/** Without the code point that a cut at the end has split. */
+function cutEnd(bytes: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return back < length ? bytes.subarray(0, bytes.length - back) : bytes;
+    }
+    if (byte < 0x80) return bytes;
+  }
+  return bytes;
+}
+
+/** Without the rest of a code point that a cut at the start has split. */
+function cutStart(bytes: Buffer): Buffer {
+  let start = 0;
+  while (start < Math.min(3, bytes.length) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return bytes.subarray(start);
+}

@@ -1,0 +1,86 @@
+/** Which variables a command of the model gets: an allow-list, never the runner's own. */
+
+/** What a child's environment is made from. */
+export interface EnvironmentOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly passEnv: readonly string[];
+  readonly shellNetwork: boolean;
+  readonly isSecret: (value: string) => boolean;
+  /** The private /tmp as the command sees it; HOME lies in it. */
+  readonly tmp: string;
+  /** git refuses a repository of another owner unless it is named safe. */
+  readonly workspace: string;
+}
+
+/** The folder of the private home, below the private /tmp. */
+export const PRIVATE_HOME = '.home';
+
+const PLAIN = new Set(
+  `PATH LANG LANGUAGE TZ TERM CI RUNNER_OS RUNNER_ARCH RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY ImageOS ImageVersion
+  GITHUB_ACTIONS GITHUB_ACTOR GITHUB_API_URL GITHUB_BASE_REF GITHUB_EVENT_NAME GITHUB_GRAPHQL_URL GITHUB_HEAD_REF
+  GITHUB_JOB GITHUB_REF GITHUB_REF_NAME GITHUB_REF_TYPE GITHUB_REPOSITORY GITHUB_REPOSITORY_OWNER GITHUB_RUN_ATTEMPT
+  GITHUB_RUN_ID GITHUB_RUN_NUMBER GITHUB_SERVER_URL GITHUB_SHA GITHUB_WORKFLOW GITHUB_WORKSPACE
+  ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT GOROOT GRADLE_HOME M2_HOME MAVEN_HOME NVM_DIR PYENV_ROOT RUSTUP_HOME
+  RUSTUP_TOOLCHAIN SDKMAN_DIR VOLTA_HOME LD_LIBRARY_PATH pythonLocation Python_ROOT_DIR`.split(/\s+/u),
+);
+const FAMILIES = /^(?:LC_[A-Z]+|JAVA_HOME(?:_\w+)?|GOROOT_\w+)$/u;
+const NETWORK = new Set(
+  `HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy NODE_EXTRA_CA_CERTS
+  SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO`.split(/\s+/u),
+);
+const NEVER =
+  /^(?:INPUT_.*|ACTIONS_.*|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)|RUNNER_TEMP|HOME|TMPDIR)$/iu;
+
+/** Whether a variable may be named in `pass-env` at all: never the runner's inputs, tokens and file-command paths. */
+export function isPassable(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) && !NEVER.test(name);
+}
+
+/** The whole environment of a command; a value equal to a secret is left out under whatever name. */
+export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
+  const { environment, shellNetwork, isSecret, tmp, workspace } = options;
+  const passed = new Set(options.passEnv.filter(isPassable));
+  const result: Record<string, string> = {
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    ...toolchains(environment['PATH']),
+  };
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || isSecret(value)) continue;
+    const plain = PLAIN.has(name) || FAMILIES.test(name) || (shellNetwork && NETWORK.has(name));
+    if (plain || passed.has(name)) result[name] = value;
+  }
+  const privateHome = `${tmp}/${PRIVATE_HOME}`;
+  return {
+    ...result,
+    PATH: absoluteFolders(environment['PATH']),
+    HOME: privateHome,
+    TMPDIR: tmp,
+    // Not /dev/null: as root without a wall, `git config --global` would replace the device by a file.
+    GIT_CONFIG_GLOBAL: `${privateHome}/.gitconfig`,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: workspace,
+  };
+}
+
+/** The folders of a PATH; an empty or relative one would mean whatever folder a command happens to stand in. */
+export function pathFolders(path: string | undefined): readonly string[] {
+  return (path ?? '').split(':').filter((folder) => folder.startsWith('/'));
+}
+
+function absoluteFolders(path: string | undefined): string {
+  return pathFolders(path).join(':') || '/usr/local/bin:/usr/bin:/bin';
+}
+
+/** rustup and pyenv look for themselves in HOME, which is another one here. */
+function toolchains(path: string | undefined): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const folder of pathFolders(path)) {
+    const match = /^(.+)\/\.(?:(cargo)\/bin|(pyenv)\/.*)$/u.exec(folder);
+    if (match?.[2] !== undefined) found['RUSTUP_HOME'] ??= `${match[1]}/.rustup`;
+    if (match?.[3] !== undefined) found['PYENV_ROOT'] ??= `${match[1]}/.pyenv`;
+  }
+  return found;
+}

@@ -1,0 +1,152 @@
+/** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
+import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isInside } from './confine.ts';
+import { pathFolders } from './environment.ts';
+import { withoutCredentials } from './git-config.ts';
+import type { Repository } from './git-folders.ts';
+import type { Mount } from './mounts.ts';
+import { holdsCredentials, isProtected, topsOf } from './protected.ts';
+import type { SandboxOptions } from './sandbox.ts';
+import { namesIn, visibleFolders } from './toolchains.ts';
+
+/** A plan, and what the self-test needs to know about it. */
+export interface MountPlan {
+  readonly mounts: readonly Mount[];
+  /** Paths that exist on this machine in hidden folders and must not be seen inside. */
+  readonly unseen: readonly string[];
+}
+
+/** System folders that hold other people's sockets and files. */
+const HIDDEN_SYSTEM_FOLDERS = ['/run', '/home', '/root', '/var/tmp', '/mnt/wsl'];
+
+/** Makes the plan; writes the files it mounts into `walls` in the run's folder. */
+export async function planMounts(
+  options: SandboxOptions,
+  repositories: readonly Repository[],
+): Promise<MountPlan> {
+  const { workspace, runFolder, access } = options;
+  const walls = join(runFolder, 'walls');
+  const blank = join(walls, 'blank');
+  await mkdir(join(walls, 'none'), { recursive: true, mode: 0o700 });
+  await writeFile(blank, '');
+  await chmod(blank, 0o444);
+
+  const home = await realOr(options.home);
+  const temp = await realOr(options.runnerTemp);
+  const privateTmp = await realOr('/tmp');
+  const hidden = await existing([...HIDDEN_SYSTEM_FOLDERS, home, temp]);
+  const roots = hidden.filter((path) => !['/', workspace, privateTmp].includes(path));
+  const visible = await visibleFolders({
+    pathFolders: pathFolders(options.environment['PATH']),
+    readable: options.shellNetwork ? [...options.readable, '/etc/resolv.conf'] : options.readable,
+    hidden: [...roots, privateTmp],
+    closed: [temp, runFolder, workspace, home],
+    workspace,
+  });
+  const shown = visible.filter(({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder));
+
+  const mounts: Mount[] = [
+    ...uncovered(
+      roots,
+      [privateTmp],
+      shown.map(({ folder }) => folder),
+      workspace,
+    ).map(empty),
+    { kind: 'read-write', from: join(runFolder, 'tmp'), at: privateTmp },
+    ...shown.map(({ folder }) => readOnly(folder)),
+    ...shown.flatMap(({ credentials }) =>
+      credentials.map((c) => (c.kind === 'directory' ? empty(c.path) : mask(blank, c.path))),
+    ),
+    { kind: access === 'read-only' ? 'read-only' : 'read-write', from: workspace, at: workspace },
+    ...(await protectedMounts(workspace, repositories, blank, walls)),
+  ];
+  return { mounts, unseen: await findUnseen([home, temp], mounts) };
+}
+
+/** `.git` and `.github` of every repository, `action.yml`, and credential files left in the workspace. */
+async function protectedMounts(
+  workspace: string,
+  repositories: readonly Repository[],
+  blank: string,
+  walls: string,
+): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const top of topsOf(workspace, repositories)) {
+    for (const name of await namesIn(top)) {
+      const path = join(top, name);
+      // A link cannot be mounted over; the tamper check watches it.
+      if ((await realOr(path)) !== path) continue;
+      if (isProtected(name)) mounts.push(readOnly(path));
+      if (holdsCredentials(name)) mounts.push(mask(blank, path));
+    }
+  }
+  for (const folder of new Set(repositories.flatMap(({ elsewhere }) => elsewhere)))
+    mounts.push(readOnly(folder));
+  for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
+    const copy = join(walls, `git-config-${index}`);
+    await writeFile(copy, withoutCredentials(await readFile(path, 'utf8')), { mode: 0o444 });
+    mounts.push(mask(copy, await realOr(path)));
+  }
+  return mounts;
+}
+
+/** The hidden folders that need hiding: not those in another hidden one, unless a visible folder opens a way to them. */
+function uncovered(
+  hidden: readonly string[],
+  covers: readonly string[],
+  visible: readonly string[],
+  workspace: string,
+): readonly string[] {
+  return hidden.filter((path) => {
+    const opened = [...visible, workspace].some((folder) => path !== folder && isInside(path, folder));
+    const covered = [...hidden, ...covers].some((other) => other !== path && isInside(path, other));
+    return opened || !covered;
+  });
+}
+
+/** Up to 40 real paths that stand right below a hidden folder and that no mount brings back. */
+async function findUnseen(hidden: readonly string[], mounts: readonly Mount[]): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for (const folder of hidden) {
+    if (folder === '/') continue;
+    const names = await namesIn(folder);
+    paths.push(...names.slice(0, 200).map((name) => join(folder, name)));
+  }
+  const shown = mounts.filter((mount) => mount.kind !== 'empty').map((mount) => mount.at);
+  return paths
+    .filter((path) => !shown.some((at) => at !== '/tmp' && (isInside(at, path) || isInside(path, at))))
+    .slice(0, 40);
+}
+
+function empty(at: string): Mount {
+  return { kind: 'empty', at };
+}
+
+function readOnly(path: string): Mount {
+  return { kind: 'read-only', from: path, at: path };
+}
+
+function mask(from: string, at: string): Mount {
+  return { kind: 'read-only', from, at };
+}
+
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    try {
+      if ((await stat(path)).isDirectory()) found.add(await realpath(path));
+    } catch {
+      // Not on this machine.
+    }
+  }
+  return [...found];
+}
+
+async function realOr(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
+}

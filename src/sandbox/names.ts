@@ -1,0 +1,55 @@
+/** Which names the model may speak, judged from the text of a path alone. */
+
+/** Characters that some file systems ignore in names, so that `.g<zero width>it` is `.git` there (CVE-2014-9390). */
+const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
+const CONTROL = /[\u0000-\u001f\u007f]/u;
+const CREDENTIALS = new Set(['.git-credentials', '.netrc', '_netrc']);
+
+/** Why git's own folder is refused, as the end of a sentence. */
+export const GIT_CLOSED =
+  'the .git folder is closed to this tool; git itself works in the shell (git log, git diff, git status)';
+
+/** A path as it may stand in a sentence: quoted, with control characters escaped, at most 200 characters of it. */
+export function shown(path: string): string {
+  return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
+}
+
+/** The name that a component would have on the most forgiving file system: case, dots, streams, invisible characters. */
+export function foldName(component: string): string {
+  const stream = component.replace(IGNORED, '').normalize('NFKC').toLowerCase().split(':', 1)[0] ?? '';
+  return stream.replace(/[. ]+$/u, '');
+}
+
+/** Why a path cannot be meant at all, as the end of a sentence; null where it can. */
+export function refuseText(path: string): string | null {
+  if (path === '') return 'the path is empty';
+  if (CONTROL.test(path)) return 'a path must not contain line breaks or other control characters';
+  if (path.includes('\\')) return 'a path must not contain a backslash; write / between folders';
+  if (Buffer.byteLength(path) > 4000) return 'the path is too long';
+  return null;
+}
+
+/**
+ * Why the components of a path are closed to the agent, as the end of a sentence; null where they are not.
+ * `.git` and credentials are never read; `.github`, and `action.yml` at the top of the workspace, never written.
+ */
+export function refuseComponents(
+  components: readonly string[],
+  intent: 'read' | 'edit',
+  inWorkspace: boolean,
+): string | null {
+  const folded = components.map(foldName);
+  if (folded.some((name) => name === '.git' || name === 'git~1')) {
+    return GIT_CLOSED;
+  }
+  if (folded.some((name) => CREDENTIALS.has(name) || /^gha-creds-.*\.json$/u.test(name))) {
+    return 'it holds credentials, which are closed to every tool';
+  }
+  if (intent === 'read' || !inWorkspace) return null;
+  if (folded.some((name) => name === '.github'))
+    return '.github is protected and may be read but not changed';
+  const top = folded.length === 1 ? folded[0] : undefined;
+  if (top === 'action.yml' || top === 'action.yaml')
+    return `${top} is protected and may be read but not changed`;
+  return null;
+}

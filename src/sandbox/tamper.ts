@@ -1,0 +1,127 @@
+/** Whether anything that later steps trust was changed while the agent worked. */
+import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { lstat, readdir, readlink } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { isInside } from './confine.ts';
+import { findRepositories } from './git-folders.ts';
+import { holdsCredentials, isProtected, topsOf } from './protected.ts';
+
+/** Two looks at the same files. */
+export interface TamperCheck {
+  /** The look before the first model call. */
+  snapshot(): Promise<void>;
+  /**
+   * The look after every child is dead, and before this step writes its own outputs.
+   * @returns the first file that is not as it was (new, gone, changed), relative to the workspace where it lies there;
+   *   null when all are.
+   */
+  compare(): Promise<string | null>;
+}
+
+/** Most files that are looked at; more in one protected folder are told apart by their number alone. */
+const MAX_FILES = 20_000;
+/** Larger files are told by their inode, size and times, which a command cannot set back: ctime is the kernel's. */
+const MAX_HASHED_BYTES = 8 * 1024 * 1024;
+
+/** Names in a git folder that make git run something or look elsewhere. */
+const GIT_PATHS = ['config', 'config.worktree', 'hooks', 'info/attributes', 'HEAD.lock', 'commondir'];
+/** Protected names that are watched even while they are absent. */
+const TOP_NAMES = ['.git', '.github', 'action.yml', 'action.yaml'];
+
+/**
+ * Makes the check.
+ * @param extra more files and folders, absolute: our own bundle, this step's own file-command files.
+ */
+export function createTamperCheck(options: {
+  readonly workspace: string;
+  readonly extra: readonly string[];
+}): TamperCheck {
+  const { workspace, extra } = options;
+  let watched: readonly string[] = [];
+  let before: ReadonlyMap<string, string> = new Map();
+  return {
+    async snapshot() {
+      watched = await findWatched(workspace, extra);
+      before = await fingerprints(watched);
+    },
+    async compare() {
+      const after = await fingerprints([...watched, ...(await newAtTop(workspace, watched))]);
+      const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
+      const changed = paths.find((path) => before.get(path) !== after.get(path));
+      if (changed === undefined) return null;
+      return isInside(changed, workspace) ? relative(workspace, changed) || '.' : changed;
+    },
+  };
+}
+
+async function findWatched(workspace: string, extra: readonly string[]): Promise<readonly string[]> {
+  const repositories = await findRepositories(workspace);
+  const watched = new Set<string>(extra);
+  for (const top of topsOf(workspace, repositories)) {
+    for (const name of TOP_NAMES) if (name !== '.git') watched.add(join(top, name));
+    for (const name of await namesOf(top)) {
+      if (holdsCredentials(name) || (isProtected(name) && name !== '.git')) watched.add(join(top, name));
+    }
+  }
+  const gitFolders = repositories.flatMap(({ gitFolders: folders }) => folders);
+  for (const folder of [join(workspace, '.git'), ...gitFolders]) {
+    for (const path of GIT_PATHS) watched.add(join(folder, path));
+  }
+  return [...watched];
+}
+
+/** Protected names under another spelling (`.GitHub`) that were not there before. */
+async function newAtTop(workspace: string, watched: readonly string[]): Promise<readonly string[]> {
+  const names = (await namesOf(workspace)).filter((name) => name !== '.git' && isProtected(name));
+  return names.map((name) => join(workspace, name)).filter((path) => !watched.includes(path));
+}
+
+async function fingerprints(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const queue = [...paths].reverse();
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    const stats = await statOrNull(path);
+    if (stats === null) continue;
+    found.set(path, found.size < MAX_FILES ? await fingerprint(path, stats) : 'counted');
+    if (stats.isDirectory())
+      for (const name of (await namesOf(path)).toReversed()) queue.push(join(path, name));
+  }
+  return found;
+}
+
+async function fingerprint(path: string, stats: Stats): Promise<string> {
+  const mode = stats.mode.toString(8);
+  if (stats.isSymbolicLink()) return `link ${await readlink(path)}`;
+  if (!stats.isFile()) return `other ${mode}`;
+  if (stats.size > MAX_HASHED_BYTES)
+    return `large ${mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+  return `file ${mode} ${await hash(path)}`;
+}
+
+async function hash(path: string): Promise<string> {
+  const digest = createHash('sha256');
+  try {
+    await pipeline(createReadStream(path), digest);
+  } catch {
+    return 'unreadable';
+  }
+  return digest.digest('hex');
+}
+
+async function statOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch {
+    return null;
+  }
+}
+
+async function namesOf(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch {
+    return [];
+  }
+}

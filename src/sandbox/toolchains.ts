@@ -1,0 +1,121 @@
+/** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isInside } from './confine.ts';
+
+/** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
+const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[] = [
+  ['.cargo', ['.cargo', '.rustup']],
+  ['.pyenv', ['.pyenv']],
+  ['.rbenv', ['.rbenv']],
+  ['.nvm', ['.nvm']],
+  ['.asdf', ['.asdf']],
+  ['.sdkman', ['.sdkman']],
+  ['.volta', ['.volta']],
+  ['.dotnet', ['.dotnet']],
+  [
+    '.local',
+    ['.local/bin', '.local/lib', '.local/share/mise', '.local/share/pnpm', '.local/share/uv', '.local/pipx'],
+  ],
+];
+
+/** Files and folders that hold credentials, as paths below a home or a toolchain's folder. */
+const CREDENTIAL_PATHS =
+  `.npmrc .netrc .git-credentials .pypirc .yarnrc.yml .aws .azure .ssh .gnupg .kube .docker
+  .config/gh .config/git/credentials .config/gcloud .config/pip .config/containers .cargo/credentials
+  .cargo/credentials.toml credentials credentials.toml .m2/settings.xml .m2/settings-security.xml settings.xml
+  settings-security.xml .gradle/gradle.properties .sbt/.credentials .ivy2/.credentials .gem/credentials
+  .composer/auth.json .config/composer/auth.json .nuget/NuGet/NuGet.Config NuGet/NuGet.Config .terraform.d
+  .terraformrc config.json .password-store`.split(/\s+/u);
+
+/** A toolchain's folder that is to be seen, and the credentials in it that are not. */
+export interface Visible {
+  /** Where it stands, a real path. */
+  readonly folder: string;
+  readonly credentials: readonly { readonly path: string; readonly kind: 'file' | 'directory' }[];
+}
+
+/**
+ * The folders to show: those of `pathFolders` that lie in `hidden`, widened to their toolchain, and `readable`.
+ * Never a folder that contains one of `closed`, unless it was asked for by name in `readable`.
+ */
+export async function visibleFolders(options: {
+  readonly pathFolders: readonly string[];
+  readonly readable: readonly string[];
+  readonly hidden: readonly string[];
+  readonly closed: readonly string[];
+  /** Seen anyway, and writable: nothing in it is shown again. */
+  readonly workspace: string;
+}): Promise<readonly Visible[]> {
+  const { hidden, closed } = options;
+  const wanted = new Set<string>();
+  for (const folder of options.pathFolders) {
+    if (!hidden.some((root) => isInside(folder, root)) || isInside(folder, options.workspace)) continue;
+    const isOpen = (root: string) => !closed.some((path) => isInside(path, root)) && !hidden.includes(root);
+    const roots = toolchainOf(folder, hidden);
+    for (const root of roots.every(isOpen) ? roots : [folder].filter(isOpen)) wanted.add(root);
+  }
+  const result: Visible[] = [];
+  for (const folder of [...wanted, ...options.readable]) {
+    const real = await realOrNull(folder);
+    if (real === null || isInside(real, options.workspace)) continue;
+    result.push({ folder: real, credentials: await credentialsIn(real) });
+    // A PATH entry may be a link into a hidden folder; the name the shell looks under must exist too.
+    if (real !== folder && hidden.some((root) => isInside(folder, root))) {
+      result.push({
+        folder,
+        credentials: (await credentialsIn(real)).map((c) => ({ ...c, path: c.path.replace(real, folder) })),
+      });
+    }
+  }
+  return result;
+}
+
+function toolchainOf(folder: string, hidden: readonly string[]): readonly string[] {
+  for (const [prefix, folders] of SPREAD) {
+    const at = `${folder}/`.indexOf(`/${prefix}/`);
+    const home = folder.slice(0, at);
+    if (at > 0 && hidden.some((root) => isInside(home, root))) return folders.map((path) => join(home, path));
+  }
+  const parent = dirname(folder);
+  const named = ['bin', 'shims', 'sbin'].includes(basename(folder));
+  // A whole home is never a toolchain, whoever's it is.
+  const isHome = dirname(parent) === '/home' || hidden.includes(parent);
+  return named && !isHome && hidden.some((root) => isInside(parent, root)) ? [parent] : [folder];
+}
+
+async function credentialsIn(folder: string): Promise<Visible['credentials']> {
+  const found: { path: string; kind: 'file' | 'directory' }[] = [];
+  for (const name of CREDENTIAL_PATHS) {
+    const path = join(folder, name);
+    try {
+      const stats = await stat(path);
+      if (await isPlain(path)) found.push({ path, kind: stats.isDirectory() ? 'directory' : 'file' });
+    } catch {
+      // Not there: nothing to hide.
+    }
+  }
+  return found;
+}
+
+/** Only a path that is no link can be mounted over; a link's target is hidden where it lies. */
+async function isPlain(path: string): Promise<boolean> {
+  return (await realpath(path)) === path;
+}
+
+async function realOrNull(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Names in a folder, sorted; empty where it cannot be read. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch {
+    return [];
+  }
+}

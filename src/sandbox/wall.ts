@@ -1,0 +1,44 @@
+/** What stands between a command and this machine: one file beside this one for each kind. */
+import type { Isolation } from '../types.ts';
+
+/** How one command is started. */
+export interface Launch {
+  /** Absolute. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What the child reads on descriptor 3, to its end; null for a child without descriptors 3 and 4. */
+  readonly instructions: string | null;
+  /** How to find the processes of this command without a wall; null behind one. */
+  readonly trace: Trace | null;
+}
+
+/** What tells a command's processes from others. */
+export interface Trace {
+  /** An entry of the environment that this command alone was given. */
+  readonly marker: string;
+  /** None of them is older: clock ticks since boot. */
+  readonly since: number;
+}
+
+/** A kind of isolation. */
+export interface Wall {
+  readonly name: Isolation;
+  launch(command: string): Promise<Launch>;
+  /** Whether the command ran at all, judged from what the child wrote on descriptor 4. */
+  cameUp(status: string): boolean;
+  /**
+   * Kills what a command started, and resolves when all of it is dead, or after 2 s.
+   * @param child that was launched; its number may be another's once it has ended.
+   * @param status what it wrote on descriptor 4 so far.
+   */
+  sweep(child: Launched, status: string, launch: Launch): Promise<void>;
+}
+
+/** A child as it was launched. */
+export interface Launched {
+  /** undefined where it could not be started. */
+  readonly pid: number | undefined;
+  readonly ended: boolean;
+}

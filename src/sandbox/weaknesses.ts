@@ -1,0 +1,42 @@
+/** What is weaker than it could be, in plain words, for the log, the summary and the comment. */
+import { readFile } from 'node:fs/promises';
+import type { SandboxError } from '../errors.ts';
+import { hasCredentials } from './git-config.ts';
+import type { Repository } from './git-folders.ts';
+import type { SandboxOptions } from './sandbox.ts';
+
+/** A list that grows while the sandbox looks at the workspace. */
+export interface Weaknesses {
+  list(): readonly string[];
+  look(repositories: readonly Repository[]): Promise<void>;
+}
+
+/** Starts the list from how the sandbox was asked for and what came of it. */
+export function findWeaknesses(
+  options: SandboxOptions,
+  walled: boolean,
+  broken: SandboxError | null,
+): Weaknesses {
+  const list: string[] = [];
+  if (options.mode === 'off') {
+    list.push(
+      "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
+    );
+  } else if (options.mode === 'auto' && !walled) {
+    list.push(`sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim());
+  }
+  if (options.shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
+  if (options.passEnv.length > 0)
+    list.push(`pass-env: the agent's commands see ${options.passEnv.join(', ')}.`);
+  if (process.getuid?.() === 0) list.push('The step runs as root (uid 0).');
+  return {
+    list: () => [...list],
+    async look(repositories) {
+      for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
+        if (!hasCredentials(await readFile(path, 'utf8'))) continue;
+        list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');
+        return;
+      }
+    },
+  };
+}

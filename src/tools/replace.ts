@@ -1,0 +1,97 @@
+/** Exact replacement in the bytes of a text file: its line endings, its byte order mark and everything else stay. */
+
+/** The new bytes and the lines (from 1) where something was replaced, or a sentence about why nothing was. */
+export type Edited =
+  | { readonly ok: true; readonly bytes: Buffer; readonly lines: readonly number[] }
+  | { readonly ok: false; readonly problem: string };
+
+const MAX_PLACES = 1000;
+
+/** Replaces the one place where `before` stands, or every place with `all`. */
+export function replaceText(bytes: Buffer, before: string, after: string, all: boolean): Edited {
+  if (before === after) return no('old_string and new_string are the same.');
+  const text = decode(bytes);
+  if (text === null) return no('it is not a UTF-8 text file. Change it with a command in the shell.');
+  const fitted = fitLineEnds(text, before, after);
+  const places = placesOf(text, fitted.before, all);
+  const lines = places.slice(0, MAX_PLACES).map((at) => lineAt(text, at));
+  if (places.length === 0) return no(`old_string does not occur in it. ${nearest(text, before)}`);
+  if (places.length > 1 && !all) {
+    const more = lines.length > 10 ? ', …' : '';
+    return no(
+      `old_string occurs ${places.length} times, at lines ${lines.slice(0, 10).join(', ')}${more}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
+    );
+  }
+  let result = '';
+  let from = 0;
+  for (const at of places) {
+    result += text.slice(from, at) + fitted.after;
+    from = at + fitted.before.length;
+  }
+  result += text.slice(from);
+  if (result === text)
+    return no('old_string and new_string are the same but for line endings, which are kept.');
+  return { ok: true, bytes: Buffer.from(result), lines };
+}
+
+/** The text with its byte order mark, if any, as its first character; null where it is not UTF-8. */
+function decode(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The model writes \n; in a file whose every line ends in \r\n both strings mean that, and the other way round. */
+function fitLineEnds(text: string, before: string, after: string): { before: string; after: string } {
+  const crlf = text.split('\r\n').length - 1;
+  const lf = text.split('\n').length - 1 - crlf;
+  if (crlf > 0 && lf === 0) return { before: toCrlf(before), after: toCrlf(after) };
+  if (crlf === 0) return { before: toLf(before), after: toLf(after) };
+  // Mixed: as written where that occurs, else as \r\n.
+  if (text.includes(before)) return { before, after };
+  return text.includes(toCrlf(before)) ? { before: toCrlf(before), after: toCrlf(after) } : { before, after };
+}
+
+function toLf(text: string): string {
+  return text.replace(/\r\n/gu, '\n');
+}
+
+function toCrlf(text: string): string {
+  return text.replace(/\r?\n/gu, '\r\n');
+}
+
+/** Where `part` begins. Overlapping places count as two unless all are replaced. */
+function placesOf(text: string, part: string, all: boolean): readonly number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + (all ? part.length : 1))) {
+    places.push(at);
+    if (!all && places.length >= MAX_PLACES) break;
+  }
+  return places;
+}
+
+function lineAt(text: string, at: number): number {
+  let line = 1;
+  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
+  return line;
+}
+
+/** Where the first line of the text looked for stands with other white space around it: the usual mistake. */
+function nearest(text: string, before: string): string {
+  const first = before
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line !== '');
+  if (first === undefined) return 'Read the file again and copy the text exactly.';
+  const lines = text.split('\n');
+  const found = lines.flatMap((line, index) => (line.includes(first) ? [index + 1] : []));
+  if (found.length === 0) return 'Nor does its first line. Read the file again and copy the text exactly.';
+  const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, 10).join(', ')}`;
+  return `Its first line occurs at ${at}, but what follows or the white space differs. Read the file there and copy the text exactly.`;
+}
+
+function no(problem: string): Edited {
+  return { ok: false, problem };
+}

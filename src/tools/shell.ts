@@ -1,0 +1,78 @@
+/** The tool that runs a command. */
+import { DeniedError, type ExecResult, type Sandbox } from '../sandbox/sandbox.ts';
+import type { Tool, ToolAnswer } from './tool.ts';
+
+const MAX_TIMEOUT_SECONDS = 600;
+
+/** Makes the tool. @param timeoutSeconds for a command whose call names none. */
+export function createShell(
+  sandbox: Sandbox,
+  limits: { timeoutSeconds: number; maxOutputBytes: number },
+): Tool {
+  const { timeoutSeconds, maxOutputBytes } = limits;
+  return {
+    spec: {
+      name: 'shell',
+      description: `Run a command in bash, without stdin. Gives its output and exit code. Nothing outlives the command but its files. Times out after ${timeoutSeconds} s unless timeout_seconds says otherwise.`,
+      parameters: {
+        type: 'object',
+        properties: {
+          command: { type: 'string' },
+          timeout_seconds: { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_SECONDS },
+        },
+        required: ['command'],
+        additionalProperties: false,
+      },
+    },
+    target: (input) => firstLine(typeof input['command'] === 'string' ? input['command'] : ''),
+    async run(input, signal): Promise<ToolAnswer> {
+      const { command, timeout_seconds: asked } = input;
+      if (typeof command !== 'string' || command.trim() === '') {
+        return { content: 'The command is empty. Give a command to run.', isError: true };
+      }
+      const seconds = typeof asked === 'number' ? asked : timeoutSeconds;
+      try {
+        const result = await sandbox.exec(command, { timeoutMs: seconds * 1000, maxOutputBytes, signal });
+        return { content: describe(result, seconds), isError: false };
+      } catch (error) {
+        if (error instanceof DeniedError) return { content: error.message, isError: true };
+        throw error;
+      }
+    },
+  };
+}
+
+function describe(result: ExecResult, seconds: number): string {
+  const output = withoutNul(result.output);
+  const text = output.trim() === '' ? '(no output)' : output.endsWith('\n') ? output : `${output}\n`;
+  return `${text.endsWith('\n') ? text : `${text}\n`}${whole(result)}[${ending(result, seconds)}]`;
+}
+
+function ending(result: ExecResult, seconds: number): string {
+  if (result.timedOut) {
+    const more =
+      seconds < MAX_TIMEOUT_SECONDS
+        ? ` If it needs longer, set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}).`
+        : '';
+    return `timed out after ${seconds} s and was killed.${more}`;
+  }
+  if (result.signal !== null) return `killed by ${result.signal}`;
+  return `exit code ${result.exitCode}`;
+}
+
+function whole(result: ExecResult): string {
+  if (result.fullOutputPath === null) return '';
+  const path = result.fullOutputPath;
+  const part =
+    result.keptBytes < result.totalBytes ? `the first ${result.keptBytes} bytes are` : 'all of it is';
+  return `[The output has ${result.totalBytes} bytes; ${part} in ${path}: read it by lines with read_file, or search it with grep.]\n`;
+}
+
+/** Some model APIs refuse a text with NUL in it. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\u2400');
+}
+
+function firstLine(text: string): string {
+  return text.trimStart().split('\n', 1)[0] ?? '';
+}

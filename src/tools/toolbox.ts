@@ -1,0 +1,92 @@
+/** The tools of a run behind one door. The front door of this folder. */
+import type { Sandbox, WorkspaceAccess } from '../sandbox/sandbox.ts';
+import type { ToolCall, ToolSpec } from '../types.ts';
+import { readArguments } from './arguments.ts';
+import { createEdit } from './edit.ts';
+import { createReadFile } from './read-file.ts';
+import { createShell } from './shell.ts';
+import { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
+import type { Tool, ToolAnswer } from './tool.ts';
+
+export { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
+
+/** Every tool that `tools` and `exclude-tools` may name. */
+export const TOOL_NAMES = ['read_file', 'edit', 'shell', STRUCTURED_OUTPUT_NAME] as const;
+
+/** What a toolbox is made from. */
+export interface ToolboxOptions {
+  readonly sandbox: Sandbox;
+  /** The allow-list; it never hides `structured_output`. */
+  readonly tools: readonly string[];
+  /** The deny-list; it does. */
+  readonly exclude: readonly string[];
+  readonly access: WorkspaceAccess;
+  /** false where there is no wall and `sandbox: auto` asked for one. */
+  readonly shellOffered: boolean;
+  readonly maxToolOutputBytes: number;
+  readonly shellTimeoutSeconds: number;
+  readonly structuredOutput: ToolSpec;
+}
+
+/** What the agent may call. */
+export interface Toolbox {
+  /** In a stable order, `structured_output` last; the same array for the whole run. */
+  readonly specs: readonly ToolSpec[];
+  readonly names: readonly string[];
+  has(name: string): boolean;
+  /** A short label of what a call is about, for logs: hostile text; empty for `structured_output` and unreadable calls. */
+  target(call: ToolCall): string;
+  /**
+   * Runs a call; what is wrong with it is an error answer. `structured_output` is not run here: the contract judges it.
+   * @throws SandboxError when the wall is absent or broken, the signal's reason when it was aborted.
+   */
+  run(call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
+}
+
+/** Makes the toolbox of a run. */
+export function createToolbox(options: ToolboxOptions): Toolbox {
+  const { sandbox, exclude, structuredOutput } = options;
+  const tools = makeTools(options).filter(
+    ({ spec }) => options.tools.includes(spec.name) && !exclude.includes(spec.name),
+  );
+  const byName = new Map(tools.map((tool) => [tool.spec.name, tool]));
+  const specs = tools.map(({ spec }) => spec);
+  if (!exclude.includes(structuredOutput.name)) specs.push(structuredOutput);
+  const names = specs.map(({ name }) => name);
+
+  return {
+    specs,
+    names,
+    has: (name) => names.includes(name),
+    target(call) {
+      const tool = byName.get(call.name);
+      const read = tool === undefined ? null : readArguments(call, tool.spec);
+      return tool !== undefined && read?.ok ? tool.target(read.input) : '';
+    },
+    async run(call, signal) {
+      const tool = byName.get(call.name);
+      if (tool === undefined) return unknownTool(call.name, names);
+      const read = readArguments(call, tool.spec);
+      if (!read.ok) return { content: read.problem, isError: true };
+      await sandbox.ready();
+      signal.throwIfAborted();
+      return tool.run(read.input, signal);
+    },
+  };
+}
+
+function makeTools(options: ToolboxOptions): readonly Tool[] {
+  const { sandbox, maxToolOutputBytes, shellTimeoutSeconds } = options;
+  const limits = { timeoutSeconds: shellTimeoutSeconds, maxOutputBytes: maxToolOutputBytes };
+  return [
+    createReadFile(sandbox, maxToolOutputBytes),
+    ...(options.access === 'read-only' ? [] : [createEdit(sandbox)]),
+    ...(options.shellOffered ? [createShell(sandbox, limits)] : []),
+  ];
+}
+
+function unknownTool(name: string, names: readonly string[]): ToolAnswer {
+  const there =
+    names.length === 0 ? 'There are no tools in this run.' : `The tools are: ${names.join(', ')}.`;
+  return { content: `There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${there}`, isError: true };
+}
