@@ -138,19 +138,15 @@ function publish(report: Report, outputFile: string | null, secrets: Secrets, lo
   if (outputFile !== null) writeOutputs(outputFile, outputs);
 }
 
-/** Signals that ask to end, and errors that nothing caught: both end the run in its own order, with outputs. */
-function listen(listener: EndListener): () => void {
+/**
+ * Signals that ask to end, and errors that nothing caught: both end the run in its own order, with outputs. They are
+ * caught until the process leaves: a signal in its last moments must not kill what is already written and decided.
+ */
+function listen(listener: EndListener): void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const;
-  const onSignal = (signal: NodeJS.Signals) => listener.signal(signal);
-  const onCrash = (error: unknown) => listener.crash(error);
-  for (const signal of signals) process.on(signal, onSignal);
-  process.on('uncaughtException', onCrash);
-  process.on('unhandledRejection', onCrash);
-  return () => {
-    for (const signal of signals) process.off(signal, onSignal);
-    process.off('uncaughtException', onCrash);
-    process.off('unhandledRejection', onCrash);
-  };
+  for (const signal of signals) process.on(signal, () => listener.signal(signal));
+  process.on('uncaughtException', (error) => listener.crash(error));
+  process.on('unhandledRejection', (error) => listener.crash(error));
 }
 
 /** Leaves once everything written to stdout has been taken: a pipe may be read late. */

@@ -105,6 +105,8 @@ async function publish(report: Report, build: (ending: Ending) => Report, world:
     const failed = build({ kind: 'failed', error });
     explainBug(error, failed.verdict, world);
     world.warn(failed.verdict.error ?? 'The outputs could not be written.');
+    // Once more, for the envelope: it must not go on saying what the exit code takes back.
+    await world.publish(failed).catch(() => undefined);
     return failed;
   }
 }

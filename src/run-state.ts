@@ -42,8 +42,8 @@ export interface World {
   readonly rememberWorkspace: (runFolder: string) => Promise<Changes | null>;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
-  /** Tells the listener of what ends a run from outside; gives a function that stops telling. */
-  readonly listen: (listener: EndListener) => () => void;
+  /** Tells the listener of what ends a run from outside, for as long as the process lives. */
+  readonly listen: (listener: EndListener) => void;
   /** Told while the run goes on and at its end, in this order. */
   readonly reporters: readonly Reporter[];
   /** Writes the result envelope and then the outputs, last of all. @throws InputError when they cannot be written. */

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { type RunStop, runAgent } from './agent/agent.ts';
 import type { Price } from './agent/budget.ts';
 import { systemPrompt } from './agent/prompt.ts';
-import { STRUCTURED_OUTPUT } from './agent/redact.ts';
 import type { Config } from './config/config.ts';
 import { type Contract, createContract, createGate, type GateRequest } from './contract/contract.ts';
 import { parseGateArgument, parseSchemaArgument } from './contract/source.ts';
@@ -15,14 +14,14 @@ import { createState, type RunState, type World } from './run-state.ts';
 import { openSandbox } from './sandbox/open.ts';
 import { createTamperCheck } from './sandbox/tamper.ts';
 import { structuredOutputSpec } from './tools/structured-output.ts';
-import { createToolbox } from './tools/toolbox.ts';
+import { createToolbox, STRUCTURED_OUTPUT_NAME } from './tools/toolbox.ts';
 import type { Report, RunEvent } from './types.ts';
 import type { Ending } from './verdict.ts';
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export async function run(readConfig: () => Config, world: World): Promise<Report> {
   const state = createState(world);
-  const stopListening = world.listen({
+  world.listen({
     signal(name) {
       const reason: RunStop = { stop: 'signal', signal: name };
       state.stop.abort(reason);
@@ -30,11 +29,7 @@ export async function run(readConfig: () => Config, world: World): Promise<Repor
     },
     crash: (error) => state.stop.abort(error),
   });
-  try {
-    return await finish(await attempt(() => work(readConfig, state, world)), state, world);
-  } finally {
-    stopListening();
-  }
+  return finish(await attempt(() => work(readConfig, state, world)), state, world);
 }
 
 /** From the configuration to an outcome of the loop. */
@@ -70,7 +65,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
       price,
       system: systemPrompt({
         workingDirectory: sandbox.workingDirectory,
-        structured: toolbox.has(STRUCTURED_OUTPUT),
+        structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
         writable: config.workspaceAccess === 'in-place',
         extra: config.systemPrompt,
       }),

@@ -2,12 +2,12 @@
 import type { Contract } from '../contract/contract.ts';
 import { ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
-import type { Toolbox } from '../tools/toolbox.ts';
+import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { FORCED_ASK } from './prompt.ts';
-import { redactMessage, STRUCTURED_OUTPUT } from './redact.ts';
+import { redactMessage } from './redact.ts';
 
 /** The world of one run of the loop. */
 export interface AgentOptions {
@@ -71,7 +71,7 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   const budget = createBudget(options.limits, options.price);
   const messages: Message[] = [{ role: 'user', text: options.prompt }];
   const ask = createAsk(options, messages);
-  let askable = options.forceOutput && toolbox.has(STRUCTURED_OUTPUT);
+  let askable = options.forceOutput && toolbox.has(STRUCTURED_OUTPUT_NAME);
   let forced = false;
   emit({ type: 'run_started', model: provider.model, provider: provider.name, prompt: options.prompt });
 
@@ -150,7 +150,7 @@ function createAsk(
   return async (force) => {
     if (!force || !forcible) return request('auto');
     try {
-      return await request({ tool: STRUCTURED_OUTPUT });
+      return await request({ tool: STRUCTURED_OUTPUT_NAME });
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure !== 'tool_choice') throw error;
       forcible = false;

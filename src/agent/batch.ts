@@ -1,6 +1,6 @@
 /** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
 import type { Contract } from '../contract/contract.ts';
-import type { Toolbox } from '../tools/toolbox.ts';
+import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type {
   CallDecision,
   CallRecord,
@@ -14,7 +14,7 @@ import type {
   Totals,
 } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
-import { redactIssues, STRUCTURED_OUTPUT } from './redact.ts';
+import { redactIssues } from './redact.ts';
 
 /** What a batch needs of its run. */
 export interface BatchWorld {
@@ -46,7 +46,7 @@ export interface Batch {
  */
 export async function runBatch(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
   const terminal =
-    world.toolbox.has(STRUCTURED_OUTPUT) && calls.some((call) => call.name === STRUCTURED_OUTPUT);
+    world.toolbox.has(STRUCTURED_OUTPUT_NAME) && calls.some((call) => call.name === STRUCTURED_OUTPUT_NAME);
   return terminal ? judge(calls, world) : execute(calls, world);
 }
 
@@ -74,7 +74,7 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
   const checked = new Map<ToolCall, readonly Issue[] | 'accepted'>();
   let submitted: Batch['submitted'] = null;
   for (const call of calls) {
-    if (call.name !== STRUCTURED_OUTPUT) continue;
+    if (call.name !== STRUCTURED_OUTPUT_NAME) continue;
     const check = world.contract.check(call);
     checked.set(call, check.ok ? 'accepted' : check.issues);
     if (!check.ok) continue;
@@ -153,6 +153,6 @@ function refer(call: ToolCall, toolbox: Toolbox): CallRef {
   return {
     id: call.id,
     name: call.name,
-    target: call.name === STRUCTURED_OUTPUT ? '' : toolbox.target(call),
+    target: call.name === STRUCTURED_OUTPUT_NAME ? '' : toolbox.target(call),
   };
 }

@@ -1,6 +1,7 @@
 /** Every text that the loop itself says to the model. Product code: snapshot-tested. */
+
+import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Issue } from '../types.ts';
-import { STRUCTURED_OUTPUT } from './redact.ts';
 
 /** What the built-in system prompt depends on. */
 export interface PromptFacts {
@@ -25,7 +26,7 @@ export function systemPrompt(facts: PromptFacts): string {
   if (!facts.writable) parts.push('The checkout is read-only; write to /tmp.');
   if (facts.structured) {
     parts.push(
-      `When you are done, call ${STRUCTURED_OUTPUT} alone. It is the only way to deliver your result and ends the ` +
+      `When you are done, call ${STRUCTURED_OUTPUT_NAME} alone. It is the only way to deliver your result and ends the ` +
         'run; plain text is discarded.',
     );
   }
@@ -35,25 +36,25 @@ export function systemPrompt(facts: PromptFacts): string {
 
 /** The one message after a turn without a tool call. */
 export const FORCED_ASK =
-  `Your last turn called no tool, so nothing was delivered: plain text is discarded. Call ${STRUCTURED_OUTPUT} now, ` +
+  `Your last turn called no tool, so nothing was delivered: plain text is discarded. Call ${STRUCTURED_OUTPUT_NAME} now, ` +
   'alone, with your result in its parameters. This is the last time you are asked.';
 
 /** The result of a `structured_output` call that did not validate. */
 export function rejectionText(issues: readonly Issue[]): string {
   const lines = issues.map((issue) => `- ${issue.path === '' ? '(root)' : issue.path}: ${issue.message}`);
   return [
-    `Rejected: the arguments do not satisfy the schema of ${STRUCTURED_OUTPUT}. Nothing was delivered.`,
+    `Rejected: the arguments do not satisfy the schema of ${STRUCTURED_OUTPUT_NAME}. Nothing was delivered.`,
     ...lines,
-    `Correct every point and call ${STRUCTURED_OUTPUT} again, alone, with the whole result.`,
+    `Correct every point and call ${STRUCTURED_OUTPUT_NAME} again, alone, with the whole result.`,
   ].join('\n');
 }
 
 /** The result of a call beside an accepted `structured_output`: nobody acts on it. */
-export const SKIPPED_BESIDE_ACCEPTED = `Skipped: a valid ${STRUCTURED_OUTPUT} call of this turn ended the run.`;
+export const SKIPPED_BESIDE_ACCEPTED = `Skipped: a valid ${STRUCTURED_OUTPUT_NAME} call of this turn ended the run.`;
 
 /** The result of a call beside a rejected `structured_output`. */
 export const SKIPPED_BESIDE_REJECTED =
-  `Skipped: not executed, because this turn also called ${STRUCTURED_OUTPUT}, which goes alone. ` +
+  `Skipped: not executed, because this turn also called ${STRUCTURED_OUTPUT_NAME}, which goes alone. ` +
   'Re-issue this call in a separate turn if you still need it.';
 
 /** The result that an accepted call gets; only records see it. */

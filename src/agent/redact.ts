@@ -2,10 +2,8 @@
  * The one place where arguments of `structured_output` are taken out of what is told. The payload belongs in the
  * outputs, the summary and the envelope; a rejected one belongs nowhere.
  */
+import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { AssistantMessage, Issue } from '../types.ts';
-
-/** The name of the synthetic tool whose parameters are the user's schema. */
-export const STRUCTURED_OUTPUT = 'structured_output';
 
 /** What stands in every log, transcript and event instead of the arguments; itself a JSON object. */
 export const REDACTED_ARGUMENTS = '{"redacted":"arguments of structured_output are not recorded"}';
@@ -16,7 +14,7 @@ export const REDACTED_ARGUMENTS = '{"redacted":"arguments of structured_output a
  */
 export function redactMessage(message: AssistantMessage): AssistantMessage {
   const toolCalls = message.toolCalls.map((call) =>
-    call.name === STRUCTURED_OUTPUT ? { ...call, rawArguments: REDACTED_ARGUMENTS } : call,
+    call.name === STRUCTURED_OUTPUT_NAME ? { ...call, rawArguments: REDACTED_ARGUMENTS } : call,
   );
   return { role: 'assistant', text: message.text, toolCalls, native: null };
 }

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const root = path.join(import.meta.dirname, '..');
+const depcruise = path.join(root, 'node_modules', '.bin', 'depcruise');
+
+interface Cruise {
+  readonly summary: {
+    readonly totalCruised: number;
+    readonly violations: readonly { readonly rule: { readonly name: string }; readonly from: string }[];
+  };
+  readonly modules: readonly { readonly source: string }[];
+}
+
+function cruise(cwd: string, ...targets: readonly string[]): Cruise {
+  const args = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', ...targets];
+  try {
+    return JSON.parse(execFileSync(depcruise, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 28 }));
+  } catch (error) {
+    // A violation gives exit 1 and the same report.
+    if (error instanceof Error && 'stdout' in error) return JSON.parse(String(error.stdout));
+    throw error;
+  }
+}
+
+/** A copy of the sources, where rules can be broken without anybody else seeing it. */
+const copy = mkdtempSync(path.join(os.tmpdir(), 'architecture-'));
+for (const name of ['src', 'schemas', 'package.json', 'tsconfig.json', '.dependency-cruiser.mjs']) {
+  cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+}
+symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+describe('the import rules', () => {
+  it('hold, and every source file was looked at', () => {
+    const { summary, modules } = cruise(root, 'src');
+    expect(summary.violations.map((each) => `${each.rule.name}: ${each.from}`)).toEqual([]);
+    const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const seen = modules.filter(({ source }) => source.startsWith('src/') && source.endsWith('.ts'));
+    expect(files.length).toBeGreaterThan(50);
+    expect(seen).toHaveLength(files.length);
+  });
+
+  it.each([
+    ['src/agent', "import 'node:fs'; export {};", '2-pure-layers'],
+    ['src/tools', "import 'node:fs'; export {};", '2-tools-go-through-the-sandbox'],
+    ['src/reporters', "import 'node:child_process'; export {};", '2-only-the-sandbox-spawns'],
+    ['src/agent', "import 'openai'; export {};", '3-only-providers-import-model-sdks'],
+    ['src/providers', "import 'ajv'; export {};", '3-only-contract-imports-ajv'],
+    [
+      'src/agent',
+      "import type { X } from '../contract/compile.ts'; export type Y = X;",
+      '3-agent-sees-front-doors',
+    ],
+    ['src/sandbox', "import '@actions/exec'; export {};", '4-only-the-action-imports-the-toolkit'],
+    ['src/config', "import '../action.ts'; export {};", '5-nothing-imports-the-entries'],
+    ['src/reporters', "import '../agent/agent.ts'; export {};", '5-only-run-goes-sideways'],
+    ['src/config', "import '../run.ts'; export {};", '5-run-belongs-to-the-entries'],
+  ])('a file in %s that breaks a rule is found', (folder, text, rule) => {
+    const probe = `${folder}/zz-probe.ts`;
+    writeFileSync(path.join(copy, probe), text);
+    const { summary } = cruise(copy, probe);
+    rmSync(path.join(copy, probe));
+    expect(summary.violations.map((each) => each.rule.name)).toContain(rule);
+  });
+});

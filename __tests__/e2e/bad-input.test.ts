@@ -1,0 +1,164 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ActionOptions, type ActionRun, HAS_BWRAP, runAction, submits } from '../support/action.ts';
+import { parseLog } from '../support/runner.ts';
+
+const good = submits({ passed: true, summary: 'all well' });
+
+/** Every wrong input: exit 52, no model call, one annotation that names the input and the fix, no stack, outputs. */
+function expectConfigError(run: ActionRun, says: RegExp): void {
+  const errors = parseLog(run.log).filter((command) => command.name === 'error');
+  expect(errors).toHaveLength(1);
+  expect(errors[0]?.data).toMatch(says);
+  expect(run.exitCode).toBe(52);
+  expect(run.log).not.toMatch(/^\s+at .*\(/mu);
+  expect(run.requests).toHaveLength(0);
+  expect(run.outputs.get('run-reason')).toBe('config');
+  expect(run.envelope).toMatchObject({ subtype: 'error_config', exit_code: 52 });
+  expect(run.summary).toContain('config');
+  expect(run.leftovers).toEqual([]);
+}
+
+const cases: readonly [
+  title: string,
+  inputs: Readonly<Record<string, string>>,
+  says: RegExp,
+  more?: ActionOptions,
+][] = [
+  ['no prompt', { prompt: '' }, /prompt/u],
+  ['a prompt of blanks', { prompt: '  \n ' }, /prompt cannot be empty/u],
+  ['two prompts', { 'prompt-file': 'p.md' }, /prompt and prompt-file/u],
+  ['a missing prompt file', { prompt: '', 'prompt-file': 'p.md' }, /prompt-file.*p\.md/u],
+  ['an unknown input', { 'max-turn': '3' }, /max-turn.*max-turns/u],
+  ['no model', { model: '' }, /model/u],
+  ['a model without a provider', { provider: '', 'base-url': '' }, /provider/u],
+  ['an unknown provider', { provider: 'openia' }, /provider.*openai/u],
+  ['a base URL that is none', { 'base-url': 'localhost:1' }, /base-url/u],
+  ['a base URL with a password', { 'base-url': 'http://u:p4ssw0rd@127.0.0.1/v1' }, /base-url.*api-key/u],
+  ['no key', { provider: 'anthropic', 'api-key': '' }, /api-key.*ANTHROPIC_API_KEY/u],
+  ['a turn count that is none', { 'max-turns': 'many' }, /max-turns.*whole number/u],
+  ['a timeout of nothing', { 'timeout-minutes': '0' }, /timeout-minutes/u],
+  ['a boolean that is none', { 'force-output': 'yes' }, /force-output.*true or false/u],
+  ['an unknown tool', { tools: 'read_file, bash' }, /tools.*bash.*shell/u],
+  ['an unknown tool to exclude', { 'exclude-tools': 'edti' }, /exclude-tools/u],
+  ['a wrong sandbox', { sandbox: 'none' }, /sandbox.*off/u],
+  ['a relative sandbox-read', { 'sandbox-read': 'opt' }, /sandbox-read.*absolute/u],
+  ['a variable that must not be passed', { 'pass-env': 'ACTIONS_RUNTIME_TOKEN' }, /pass-env/u],
+  ['a working directory that is missing', { 'working-directory': 'nowhere' }, /working-directory/u],
+  ['a working directory outside', { 'working-directory': '..' }, /working-directory.*leaves the workspace/u],
+  ['a result file outside', { 'result-file': '../../x.json' }, /result-file.*outside/u],
+  ['a result file in .git', { 'result-file': '.git/x.json' }, /result-file/u],
+  ['a money budget without a price', { 'max-cost-usd': '1' }, /max-cost-usd.*price/u],
+  ['A4 a schema of blanks', { schema: '   ' }, /schema cannot be empty/u],
+  ['A5 a schema that is no JSON', { schema: '{not json}' }, /schema.*JSON/u],
+  ['A6 a schema that is no object', { schema: '[]' }, /object/u],
+  ['A7 a missing schema file', { schema: '@none.json' }, /none\.json/u],
+  [
+    'A8 a schema folder',
+    { schema: '@folder' },
+    /regular file/u,
+    { prepare: ({ workspace }) => mkdir(path.join(workspace, 'folder')).then(() => undefined) },
+  ],
+  [
+    'A11 a schema link that leaves the workspace',
+    { schema: '@link.json' },
+    /leaves the workspace/u,
+    { prepare: ({ workspace }) => symlink('/etc/hostname', path.join(workspace, 'link.json')) },
+  ],
+  ['a preset that is none', { schema: 'verdcit' }, /verdcit.*verdict/u],
+  ['a root that is no object', { schema: '{"type":"array"}' }, /object/u],
+  ['S12 $async', { schema: '{"$async":true,"type":"object"}' }, /\$async/u],
+  [
+    'S12 a remote $ref',
+    { schema: '{"type":"object","properties":{"a":{"$ref":"https://example.com/x.json"}}}' },
+    /\$ref|reference/u,
+  ],
+  ['a misspelt keyword', { schema: '{"type":"object","propertees":{}}' }, /propertees/u],
+  ['a gate that is no JSON', { gate: '{"properties":' }, /gate/u],
+  [
+    'an unwritable transcript',
+    { 'transcript-file': 'folder' },
+    /transcript-file/u,
+    { prepare: ({ workspace }) => mkdir(path.join(workspace, 'folder')).then(() => undefined) },
+  ],
+];
+
+describe('bad input', () => {
+  it.each(cases)('%s: exit 52 and one clear annotation', async (_title, inputs, says, more) => {
+    expectConfigError(await runAction({ script: [good], ...more, inputs }), says);
+  });
+
+  it('A10 a schema file with secrets in it is not echoed by one character', async () => {
+    const run = await runAction({
+      script: [good],
+      inputs: { schema: '@secret.json' },
+      files: { 'secret.json': 'AWS_SECRET_ACCESS_KEY: wJalrXUtnFEMI' },
+    });
+    expectConfigError(run, /secret\.json.*not valid JSON/u);
+    expect(run.log + run.summary + JSON.stringify(run.envelope)).not.toMatch(/AWS_SECRET|wJalr/u);
+  });
+
+  it('A1 A2 A3 A12 an absent, an inline and a filed schema with a BOM all judge', async () => {
+    const own = '{"type":"object","properties":{"grade":{"type":"integer"}},"required":["grade"]}';
+    const absent = await runAction({ script: [submits({ passed: true, summary: 's', findings: [] })] });
+    expect([absent.exitCode, absent.outputs.get('run-gate')]).toEqual([0, 'met']);
+    const inline = await runAction({ script: [submits({ grade: 3 })], inputs: { schema: own } });
+    expect([inline.exitCode, inline.outputs.get('grade'), inline.outputs.get('run-gate')]).toEqual([
+      0,
+      '3',
+      'none',
+    ]);
+    const filed = await runAction({
+      script: [submits({ grade: 4 })],
+      inputs: { schema: '@s.json' },
+      files: { 's.json': `\uFEFF${own}` },
+    });
+    expect([filed.exitCode, filed.outputs.get('grade')]).toEqual([0, '4']);
+    expect(filed.envelope?.['judge']).toEqual(inline.envelope?.['judge']);
+  });
+
+  it('a prompt file is read', async () => {
+    const run = await runAction({
+      script: [good],
+      inputs: { prompt: '', 'prompt-file': 'task.md' },
+      files: { 'task.md': 'Judge the UNIQUE-TASK.' },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.requests[0]?.raw).toContain('UNIQUE-TASK');
+  });
+
+  it('sandbox: off is refused on a privileged trigger', async () => {
+    const run = await runAction({
+      script: [good],
+      inputs: { sandbox: 'off' },
+      variables: { GITHUB_EVENT_NAME: 'pull_request_target' },
+    });
+    expectConfigError(run, /sandbox: off is refused on pull_request_target/u);
+  });
+
+  it('an endpoint that is not there is one clear sentence', async () => {
+    const run = await runAction({ script: [good], inputs: { 'base-url': 'http://127.0.0.1:9/v1' } });
+    expect(run.exitCode).toBe(1);
+    expect(run.envelope).toMatchObject({ reason: 'provider_error' });
+    expect(run.envelope?.['error']).toMatch(/127\.0\.0\.1:9/u);
+  });
+
+  it.runIf(HAS_BWRAP)('without a sandbox on PATH, sandbox: required still finds the system one', async () => {
+    const run = await runAction({ script: [good] });
+    expect(run.outputs.get('run-sandbox')).toBe('bwrap');
+  });
+
+  it('outputs that cannot be written at the end are exit 52, the envelope says so', async () => {
+    const run = await runAction({
+      script: [good],
+      prepare: async ({ temp }) => {
+        await mkdir(path.join(temp, '_runner_file_commands'), { recursive: true });
+        await writeFile(path.join(temp, 'marker'), '');
+      },
+      variables: { GITHUB_OUTPUT: '/dev/full' },
+    });
+    expect(run.exitCode).toBe(52);
+    expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
+  });
+});

@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import { type ActionOptions, type ActionRun, calls, KEY, runAction, submits } from '../support/action.ts';
+
+const SCHEMA = JSON.stringify({
+  type: 'object',
+  required: ['passed', 'summary'],
+  properties: { passed: { type: 'boolean' }, summary: { type: 'string' } },
+  additionalProperties: false,
+});
+const good = submits({ passed: true, summary: 'all well' });
+const inputs = { schema: SCHEMA };
+const look = calls('read_file', { path: 'a.txt' });
+const files = { 'a.txt': 'hello\n' };
+
+/** What every ending owes: outputs about the run, an envelope that agrees, a summary, no process, no folder, no key. */
+function expectEnding(
+  run: ActionRun,
+  row: { conclusion: string; reason: string; exit: number; subtype: string; payload?: boolean },
+) {
+  const { outputs, envelope } = run;
+  expect({
+    exit: run.exitCode,
+    conclusion: outputs.get('run-conclusion'),
+    reason: outputs.get('run-reason'),
+    code: outputs.get('run-exit-code'),
+  }).toEqual({ exit: row.exit, conclusion: row.conclusion, reason: row.reason, code: String(row.exit) });
+  expect(envelope).toMatchObject({
+    type: 'result',
+    subtype: row.subtype,
+    is_error: row.exit !== 0,
+    exit_code: row.exit,
+    conclusion: row.conclusion,
+    reason: row.reason,
+  });
+  const published = row.payload ?? false;
+  expect(outputs.has('structured_output')).toBe(published);
+  expect(outputs.has('passed')).toBe(published);
+  expect(Object.hasOwn(envelope ?? {}, 'structured_output')).toBe(published);
+  expect(Object.hasOwn(envelope ?? {}, 'error')).toBe(!published);
+  expect(run.summary).toContain(row.reason.replaceAll('_', row.reason.includes('_') ? '_' : ''));
+  expect(run.survivors).toEqual([]);
+  expect(run.leftovers).toEqual([]);
+  const told = [
+    run.log.replaceAll(`::add-mask::${KEY}`, ''),
+    run.summary,
+    run.transcript,
+    JSON.stringify(envelope),
+  ].join('\n');
+  expect(told).not.toContain(KEY);
+}
+
+async function ends(options: ActionOptions, row: Parameters<typeof expectEnding>[1]): Promise<ActionRun> {
+  const run = await runAction({ files, ...options, inputs: { ...inputs, ...options.inputs } });
+  expectEnding(run, row);
+  return run;
+}
+
+const accepted = { conclusion: 'success', reason: 'accepted', exit: 0, subtype: 'success', payload: true };
+const plainText = { conclusion: 'inconclusive', reason: 'plain_text', exit: 1, subtype: 'error_plain_text' };
+const maxTurns = { conclusion: 'inconclusive', reason: 'max_turns', exit: 53, subtype: 'error_max_turns' };
+const config = { conclusion: 'inconclusive', reason: 'config', exit: 52, subtype: 'error_config' };
+
+describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (provider) => {
+  it('a valid call is a success after real tools, streamed or not', async () => {
+    for (const stream of ['on', 'off']) {
+      const script = [look, calls('shell', { command: 'cat a.txt; exit 3' }), good];
+      const run = await ends({ provider, script, inputs: { stream } }, accepted);
+      expect(run.outputs.get('structured_output')).toBe('{"passed":true,"summary":"all well"}');
+      expect(run.outputs.get('passed')).toBe('true');
+      expect(run.requests).toHaveLength(3);
+      expect(run.requests[1]?.raw).toContain('hello');
+      expect(run.requests[2]?.raw).toMatch(/exit code 3/u);
+    }
+  });
+
+  it('E1 plain text twice ends with the turn count and a preview of at most 200 characters', async () => {
+    const long = 'word '.repeat(200);
+    const run = await ends({ provider, script: [{ text: 'hm' }, { text: long }] }, plainText);
+    expect(run.requests).toHaveLength(2);
+    expect(run.outputs.get('run-turns')).toBe('2');
+    const preview = run.envelope?.['last_assistant_text'];
+    expect(typeof preview === 'string' && preview.length <= 200 && preview.startsWith('word word')).toBe(
+      true,
+    );
+    expect(run.envelope?.['error']).toContain('2 turns');
+  });
+
+  it('E3 plain text, then a forced valid call is a success', async () => {
+    const script = (request: { toolChoice: string }) =>
+      request.toolChoice === 'structured_output' ? good : { text: 'done' };
+    const run = await ends({ provider, script }, accepted);
+    expect(run.requests).toHaveLength(2);
+  });
+
+  it('E4 a refused forced choice is asked again with auto', async () => {
+    const run = await ends(
+      {
+        provider,
+        script: (request, index) => {
+          if (index === 0) return { text: 'done' };
+          if (request.toolChoice !== 'auto') {
+            return {
+              status: 400,
+              error: {
+                message: 'tool_choice forces tool use, which is not supported',
+                type: 'invalid_request_error',
+                param: 'tool_choice',
+              },
+            };
+          }
+          return good;
+        },
+      },
+      accepted,
+    );
+    expect(run.requests).toHaveLength(3);
+    expect(run.outputs.get('run-turns')).toBe('2');
+  });
+
+  it('E16 a refused key names where the key came from, never the key', async () => {
+    const script = [
+      { status: 401, error: { message: `Incorrect API key provided: ${KEY}`, type: 'authentication_error' } },
+    ];
+    const run = await ends(
+      { provider, script },
+      { conclusion: 'inconclusive', reason: 'provider_auth', exit: 1, subtype: 'error_provider' },
+    );
+    expect(run.envelope?.['error']).toContain('the input api-key');
+    expect(run.requests).toHaveLength(1);
+  });
+
+  it('E17 rate limits for ever end after a bounded number of tries', async () => {
+    const script = [
+      { status: 429, retryAfter: 0, error: { message: 'slow down', type: 'rate_limit_error' } },
+    ];
+    const run = await ends(
+      { provider, script },
+      { conclusion: 'inconclusive', reason: 'provider_rate_limit', exit: 1, subtype: 'error_provider' },
+    );
+    expect(run.requests.length).toBeGreaterThan(1);
+    expect(run.requests.length).toBeLessThan(8);
+  });
+
+  it('E18 a refusal', async () => {
+    const script = [{ text: 'I will not', finishReason: 'content_filter' as const }];
+    await ends(
+      { provider, script },
+      { conclusion: 'inconclusive', reason: 'refusal', exit: 1, subtype: 'error_refusal' },
+    );
+  });
+});
+
+describe('endings', () => {
+  it('E2 empty turns end like plain text', async () => {
+    await ends({ script: [{}] }, plainText);
+  });
+
+  it('E5 force-output: false and plain text end after one call', async () => {
+    const run = await ends({ script: [{ text: 'done' }], inputs: { 'force-output': 'false' } }, plainText);
+    expect(run.requests).toHaveLength(1);
+  });
+
+  it('E6 a model that never submits gets exactly max-turns calls and the hint', async () => {
+    const run = await ends({ script: [look], inputs: { 'max-turns': '3' } }, maxTurns);
+    expect(run.requests).toHaveLength(3);
+    expect(run.envelope?.['error']).toMatch(/tool is denied.*schema cannot be met/u);
+  });
+
+  it('E7 a valid call on the last permitted turn is a success', async () => {
+    await ends({ script: [look, look, good], inputs: { 'max-turns': '3' } }, accepted);
+  });
+
+  it('E8 max-turns: 0 ends without a call', async () => {
+    const run = await ends({ script: [good], inputs: { 'max-turns': '0' } }, maxTurns);
+    expect(run.requests).toHaveLength(0);
+  });
+
+  it('E9 a model that is invalid for ever ends with the last issues', async () => {
+    const run = await ends(
+      { script: [submits({ passed: 'yes', summary: '' })], inputs: { 'max-turns': '2' } },
+      maxTurns,
+    );
+    expect(run.outputs.get('run-rejections')).toBe('2');
+    expect(run.envelope?.['error']).toContain('/passed');
+  });
+
+  it('E12 time that runs out in a command ends with 55, the command killed', async () => {
+    const script = [calls('shell', { command: 'exec -a SAMARK-e12 sleep 60' })];
+    await ends(
+      { script, inputs: { 'timeout-minutes': '0.03' } },
+      { conclusion: 'inconclusive', reason: 'timeout', exit: 55, subtype: 'error_budget' },
+    );
+  });
+
+  it('E12 time that runs out while the model is awaited ends with 55', async () => {
+    const script = () => new Promise<never>(() => undefined);
+    await ends(
+      { script, inputs: { 'timeout-minutes': '0.02' } },
+      { conclusion: 'inconclusive', reason: 'timeout', exit: 55, subtype: 'error_budget' },
+    );
+  });
+
+  it('tokens that are used up end with 55', async () => {
+    const script = [{ ...look, usage: { inputTokens: 900, outputTokens: 200 } }];
+    const run = await ends(
+      { script, inputs: { 'max-total-tokens': '1000' } },
+      { conclusion: 'inconclusive', reason: 'max_tokens', exit: 55, subtype: 'error_budget' },
+    );
+    expect(run.requests).toHaveLength(1);
+    expect(run.envelope?.['usage']).toMatchObject({ input_tokens: 900, output_tokens: 200 });
+  });
+
+  it('E13 exclude-tools: structured_output takes it from the tools and the prompt', async () => {
+    const run = await ends(
+      { script: [{ text: 'done' }], inputs: { 'exclude-tools': 'structured_output' } },
+      plainText,
+    );
+    expect(run.requests).toHaveLength(1);
+    expect(run.requests[0]?.raw).not.toContain('structured_output');
+  });
+
+  it('E14 tools: read_file still offers structured_output', async () => {
+    const names: string[][] = [];
+    const script = (request: { tools: readonly { name: string }[] }) => {
+      names.push(request.tools.map((tool) => tool.name));
+      return good;
+    };
+    await ends({ script, inputs: { tools: 'read_file' } }, accepted);
+    expect(names).toEqual([['read_file', 'structured_output']]);
+  });
+
+  it('E15 a gate that is not met fails the step and still publishes the payload', async () => {
+    const script = [submits({ passed: false, summary: 'two tests fail' })];
+    const failure = {
+      conclusion: 'failure',
+      reason: 'gate_not_met',
+      exit: 1,
+      subtype: 'gate_not_met',
+      payload: true,
+    };
+    const run = await ends({ script, inputs: { gate: 'passed' } }, failure);
+    expect(run.outputs.get('passed')).toBe('false');
+    expect(run.outputs.get('run-gate')).toBe('not_met');
+    const bySchema = { gate: JSON.stringify({ properties: { passed: { const: true } } }) };
+    await ends({ script, inputs: bySchema }, failure);
+    const lacking = {
+      schema: JSON.stringify({ type: 'object', properties: { passed: {}, score: { type: 'number' } } }),
+      gate: '{"properties":{"score":{"minimum":1}}}',
+    };
+    const absent = await ends({ script: [submits({ passed: true })], inputs: lacking }, failure);
+    expect(absent.outputs.get('run-gate')).toBe('not_met');
+  });
+
+  it('E15 a gate that names what the schema does not declare as boolean is exit 52, with the nearest names', async () => {
+    const run = await ends({ script: [good], inputs: { gate: 'pased' } }, config);
+    expect(run.envelope?.['error']).toMatch(/pased.*passed/u);
+    expect(run.requests).toHaveLength(0);
+  });
+
+  it('a payload that holds the key is not published', async () => {
+    const security = {
+      conclusion: 'inconclusive',
+      reason: 'secret_in_payload',
+      exit: 1,
+      subtype: 'error_security',
+    };
+    for (const text of [KEY, Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]) {
+      const run = await ends({ script: [submits({ passed: true, summary: `see ${text}` })] }, security);
+      expect(run.summary + run.log.replaceAll(`::add-mask::${KEY}`, '')).not.toContain(text);
+    }
+  });
+
+  it('outputs that have nowhere to go are exit 52, before any model call, in an envelope all the same', async () => {
+    const run = await runAction({ script: [good], inputs, variables: { GITHUB_OUTPUT: '' } });
+    expect(run.exitCode).toBe(52);
+    expect(run.requests).toHaveLength(0);
+    expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
+  });
+});

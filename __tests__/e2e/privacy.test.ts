@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { calls, KEY, runAction, submits } from '../support/action.ts';
+import { parseLog } from '../support/runner.ts';
+
+const CANARY = 'CANARY-5d2e';
+const schema = JSON.stringify({
+  type: 'object',
+  required: ['passed'],
+  properties: { passed: { type: 'boolean' }, note: { type: 'string' } },
+});
+
+describe('privacy', () => {
+  it.each(['summary', 'full'])(
+    'P3 no argument of structured_output, valid or not, in transcript or log at log-level %s',
+    async (level) => {
+      const run = await runAction({
+        script: [
+          calls('read_file', { path: 'a.txt' }),
+          submits({ passed: `${CANARY}-1`, note: `${CANARY}-2`, [`${CANARY}-3`]: 1 }),
+          calls('structured_output', `{"passed": ${CANARY}-4`),
+          submits({ passed: true, note: `${CANARY}-5` }),
+        ],
+        files: { 'a.txt': 'hello\n' },
+        inputs: { schema, 'log-level': level },
+        variables: { RUNNER_DEBUG: level === 'full' ? '1' : '' },
+      });
+      expect(run.exitCode).toBe(0);
+      const transcript = run.transcript;
+      expect(transcript).not.toContain(CANARY);
+      expect(transcript).toContain('arguments of structured_output are not recorded');
+      expect(transcript).toContain('{\\"path\\":\\"a.txt\\"}');
+      expect(transcript).toContain('hello');
+      for (const part of ['-1', '-2', '-3', '-4']) expect(run.log).not.toContain(CANARY + part);
+      expect(run.outputs.get('note')).toBe(`${CANARY}-5`);
+      expect(run.summary).toContain(`${CANARY}-5`);
+    },
+  );
+
+  it('P7 prose of the model is in no log line at log-level summary, the preview of a plain-text ending aside', async () => {
+    const talk = await runAction({
+      script: [
+        { text: `${CANARY}-prose`, calls: [{ name: 'read_file', arguments: '{"path":"a.txt"}' }] },
+        { text: `${CANARY}-prose`, calls: [{ name: 'structured_output', arguments: '{"passed":true}' }] },
+      ],
+      files: { 'a.txt': 'hello\n' },
+      inputs: { schema },
+    });
+    expect(talk.exitCode).toBe(0);
+    expect(talk.log).not.toContain(CANARY);
+    expect(talk.transcript).toContain(`${CANARY}-prose`);
+    const long = `${'x'.repeat(150)} ${'y'.repeat(100)}${CANARY}`;
+    const plain = await runAction({
+      script: [{ text: `${CANARY}-first` }, { text: long }],
+      inputs: { schema },
+    });
+    expect(plain.exitCode).toBe(1);
+    expect(plain.log).not.toContain(CANARY);
+    expect(plain.log).toContain('x'.repeat(150));
+  });
+
+  it('the key is masked before the first line, and stands nowhere else', async () => {
+    const run = await runAction({
+      script: [
+        calls('shell', { command: `echo ${KEY}; env; cat /proc/*/environ | tr '\\0' '\\n'` }),
+        submits({ passed: true }),
+      ],
+      inputs: { schema, 'log-level': 'full' },
+      variables: {
+        GITHUB_TOKEN: 'ghs_canary0123456789abcdefghij',
+        ACTIONS_RUNTIME_TOKEN: 'runtime-canary-0123456789',
+      },
+    });
+    expect(run.exitCode).toBe(0);
+    const lines = run.log.split('\n');
+    const firstOther = lines.findIndex((line) => !line.startsWith('::add-mask::'));
+    const masked = lines.slice(0, firstOther).map((line) => line.replace('::add-mask::', ''));
+    expect(masked.toSorted()).toEqual(
+      [KEY, 'ghs_canary0123456789abcdefghij', 'runtime-canary-0123456789'].toSorted(),
+    );
+    const rest = [
+      lines.slice(firstOther).join('\n'),
+      run.transcript,
+      run.summary,
+      JSON.stringify(run.envelope),
+    ].join('\n');
+    for (const secret of masked) expect(rest).not.toContain(secret);
+    // The model said the key itself; no tool result may give it back any other.
+    expect(run.requests[1]?.raw).not.toContain('canary0123');
+    expect(run.requests[1]?.raw).not.toContain('runtime-canary');
+  });
+
+  it('P4 hostile names of properties give exactly the expected outputs', async () => {
+    const hostile = {
+      type: 'object',
+      properties: {
+        structured_output: { type: 'string' },
+        'run-turns': { type: 'string' },
+        Passed: { type: 'boolean' },
+        passed: { type: 'boolean' },
+        'a.b': { type: 'string' },
+        'line\nbreak=1': { type: 'string' },
+        fine: { type: 'string' },
+      },
+    };
+    const payload = {
+      structured_output: 'mine',
+      'run-turns': '99',
+      Passed: true,
+      passed: false,
+      'a.b': 'x',
+      'line\nbreak=1': 'y',
+      fine: 'v<<EOF\r\nEOF\nrun-conclusion=failure',
+      undeclared: 'z',
+    };
+    const run = await runAction({ script: [submits(payload)], inputs: { schema: JSON.stringify(hostile) } });
+    expect(run.exitCode).toBe(0);
+    const own = [...run.outputs.keys()].filter((name) => !name.startsWith('run-'));
+    expect(own.toSorted()).toEqual(['fine', 'structured_output']);
+    expect(run.outputs.get('fine')).toBe(payload.fine);
+    expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(payload);
+    expect(run.outputs.get('run-turns')).toBe('1');
+    expect(run.outputs.get('run-conclusion')).toBe('success');
+    const warnings = parseLog(run.log).filter((command) => command.name === 'warning');
+    expect(warnings.length).toBeGreaterThanOrEqual(5);
+  });
+
+  it('P5 a payload above 1 MiB is accepted, its large outputs left out with a warning, the envelope whole', async () => {
+    const payload = { passed: true, note: 'n'.repeat(1_100_000) };
+    const run = await runAction({ script: [submits(payload)], inputs: { schema } });
+    expect(run.exitCode).toBe(0);
+    expect(run.outputs.get('passed')).toBe('true');
+    expect(run.outputs.has('note')).toBe(false);
+    expect(run.outputs.has('structured_output')).toBe(false);
+    expect(run.envelope?.['structured_output']).toEqual(payload);
+    expect(parseLog(run.log).filter((command) => command.name === 'warning').length).toBeGreaterThanOrEqual(
+      2,
+    );
+    expect(Buffer.byteLength(run.summary)).toBeLessThan(1024 * 1024);
+  });
+
+  it('P6 a large log into a pipe that is read late is complete, and then the process ends', async () => {
+    const flood = calls('shell', { command: 'seq -f "line %g of a long log" 1 900' });
+    const run = await runAction({
+      script: (_request, index) => (index < 12 ? flood : submits({ passed: true })),
+      inputs: { schema, 'log-level': 'full' },
+      readAfterMs: 3_000,
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.log.length).toBeGreaterThan(200_000);
+    expect(run.log.match(/line 900 of a long log/gu)).toHaveLength(12);
+    expect(run.log).toMatch(/SUCCESS|ACCEPTED/iu);
+    expect(run.log).toContain('result.json');
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { type ActionOptions, calls, runAction, submits } from '../support/action.ts';
+
+const good = submits({ passed: true, summary: 'all well' });
+const cancelled = {
+  conclusion: 'inconclusive',
+  reason: 'cancelled',
+  exit_code: 130,
+  subtype: 'error_cancelled',
+};
+
+/** Runs until the log has such a line, then sends the signal; gives the run and how long it lived on, in milliseconds. */
+async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOptions) {
+  let sentAt = 0;
+  const run = await runAction({
+    ...options,
+    onLine: (text, kill) => {
+      if (sentAt !== 0 || !line.test(text)) return;
+      sentAt = performance.now();
+      kill(signal);
+    },
+  });
+  expect(sentAt).toBeGreaterThan(0);
+  return { run, livedOn: performance.now() - sentAt };
+}
+
+describe('a signal', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'E10 %s while the model is awaited: 130 within 2 s, outputs and envelope written',
+    async (signal) => {
+      const { run, livedOn } = await interrupt(/^turn 1/u, signal, {
+        script: () => new Promise<never>(() => undefined),
+      });
+      expect(run.exitCode).toBe(130);
+      expect(livedOn).toBeLessThan(2_000);
+      expect(run.envelope).toMatchObject(cancelled);
+      expect(run.envelope?.['error']).toContain(signal);
+      expect(run.outputs.get('run-exit-code')).toBe('130');
+      expect(run.outputs.has('structured_output')).toBe(false);
+      expect(run.summary).toContain('cancelled');
+    },
+  );
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'E10 %s while a command runs: 130 within 2 s, and no child left',
+    async (signal) => {
+      const command = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec -a SAMARK-e10 sleep 300"';
+      const { run, livedOn } = await interrupt(/▸ shell/u, signal, { script: [calls('shell', { command })] });
+      expect(run.exitCode).toBe(130);
+      expect(livedOn).toBeLessThan(2_000);
+      expect(run.envelope).toMatchObject(cancelled);
+      expect(run.survivors).toEqual([]);
+      expect(run.leftovers).toEqual([]);
+    },
+  );
+
+  it('E11 after the payload was accepted: it is still published, and the exit code is 130', async () => {
+    const { run, livedOn } = await interrupt(/structured_output · accepted/u, 'SIGTERM', { script: [good] });
+    expect(run.exitCode).toBe(130);
+    expect(livedOn).toBeLessThan(2_000);
+    expect(run.envelope).toMatchObject({
+      ...cancelled,
+      structured_output: { passed: true, summary: 'all well' },
+    });
+    expect(run.outputs.get('run-conclusion')).toBe('inconclusive');
+    expect(run.outputs.get('run-exit-code')).toBe('130');
+    expect(run.outputs.get('structured_output')).toBe('{"passed":true,"summary":"all well"}');
+  });
+
+  it('E10 while the ending is being written: never green, everything whole', async () => {
+    const { run } = await interrupt(/^─{5}/u, 'SIGTERM', { script: [good] });
+    // The signal may come before or after the last output is written: both are whole, and both agree with themselves.
+    expect([0, 130]).toContain(run.exitCode);
+    expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
+    expect(run.envelope?.['exit_code']).toBe(run.exitCode);
+  });
+
+  it('E10 a second signal does not cut the ending short', async () => {
+    let sent = 0;
+    const run = await runAction({
+      script: () => new Promise<never>(() => undefined),
+      onLine: (line, kill) => {
+        if (sent > 0 || !/^turn 1/u.test(line)) return;
+        sent += 1;
+        kill('SIGTERM');
+        kill('SIGINT');
+      },
+    });
+    expect(run.exitCode).toBe(130);
+    expect(run.envelope).toMatchObject(cancelled);
+    expect(run.outputs.get('run-reason')).toBe('cancelled');
+  });
+});

@@ -1,0 +1,180 @@
+/** What went wrong at a model's API, as one sentence that says what to do. Texts of servers are hostile and capped. */
+import { ProviderError, type ProviderFailure } from '../errors.ts';
+
+/** An SDK's error, independent of the SDK. */
+export interface ApiFailure {
+  /** null when there was no HTTP answer, or when the error came inside a stream. */
+  readonly status: number | null;
+  /** The server's word, or one of ours: `connection` and `timeout` when no answer came, `cut` when it broke off. */
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  /** What the server said; empty when it said nothing. */
+  readonly message: string;
+  readonly requestId: string | null;
+  readonly cause: unknown;
+}
+
+/** What the sentences name. */
+export interface FailureContext {
+  readonly model: string;
+  /** Where the key came from; never the key. */
+  readonly keySource: string;
+  readonly hasKey: boolean;
+  /** Host and port of the endpoint. */
+  readonly host: string;
+  /** Whether the request forced a tool choice. */
+  readonly forced: boolean;
+}
+
+const maxServerText = 300;
+
+const certificateCodes = new Set([
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error', 'prompt_too_long']);
+
+/**
+ * The only place that reads an error's prose: Anthropic and most compatible servers give a context that is too long no
+ * code of its own, only `invalid_request_error`. Each line names who says it.
+ */
+const overflowTexts = [
+  /prompt is too long/i, // Anthropic
+  /maximum context length/i, // OpenAI, vLLM, OpenRouter, DeepSeek
+  /exceeds? the (available |model'?s? )?(maximum )?context/i, // llama.cpp, LM Studio, xAI
+  /input length and `?max_tokens`? exceed context limit/i, // Anthropic
+  /input (token count|is too long)/i, // Gemini, Bedrock
+];
+
+/** A failure as the error that a run ends with, or goes on from where it can. */
+export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
+  const [kind, sentence] = judge(failure, context);
+  const { status, requestId, cause } = failure;
+  return new ProviderError(kind, sentence, { status, requestId: requestId?.slice(0, 100) ?? null, cause });
+}
+
+type Judged = readonly [failure: ProviderFailure, sentence: string];
+
+function judge(failure: ApiFailure, context: FailureContext): Judged {
+  const { status } = failure;
+  if (status === null) return unanswered(failure, context);
+  if (context.forced && status >= 400 && status < 500 && namesToolChoice(failure)) {
+    return ['tool_choice', `${told(failure, context)} It refuses a forced tool choice.`];
+  }
+  if (isOverflow(failure)) {
+    return [
+      'context_overflow',
+      `The conversation is too long for ${context.model}. ${told(failure, context)}`,
+    ];
+  }
+  if (status === 401 || status === 403) return ['auth', authSentence(failure, context)];
+  if (status === 429) return ['rate_limit', rateSentence(failure, context)];
+  if (status === 529 || status === 503) {
+    return ['overloaded', `${told(failure, context)} It is overloaded: run again later.`];
+  }
+  return ['error', `${told(failure, context)}${advice(status, failure)}`];
+}
+
+function unanswered(failure: ApiFailure, context: FailureContext): Judged {
+  if (failure.type === 'connection' || failure.type === 'timeout')
+    return ['error', connectionSentence(failure, context)];
+  if (failure.type === 'cut') {
+    return [
+      'error',
+      `The answer of ${context.host} for ${context.model} broke off in every try: run again later.`,
+    ];
+  }
+  const sentence = `The stream of ${context.host} ended with an error.${quoted(failure.message)}`;
+  if (failure.type === 'overloaded_error') return ['overloaded', sentence];
+  if (failure.type === 'rate_limit_error') return ['rate_limit', sentence];
+  if (isOverflow(failure)) return ['context_overflow', sentence];
+  return ['error', sentence];
+}
+
+function namesToolChoice(failure: ApiFailure): boolean {
+  return failure.param === 'tool_choice' || /tool[_ ]choice/i.test(failure.message);
+}
+
+function isOverflow(failure: ApiFailure): boolean {
+  if (overflowCodes.has(failure.code ?? '') || overflowCodes.has(failure.type ?? '')) return true;
+  if (failure.status === 413) return true;
+  if (failure.status !== 400 && failure.status !== 422 && failure.status !== null) return false;
+  return overflowTexts.some((pattern) => pattern.test(failure.message));
+}
+
+function authSentence(failure: ApiFailure, context: FailureContext): string {
+  const { host, model, keySource } = context;
+  if (!context.hasKey) {
+    return `${host} refused the request for ${model} (${failure.status}): no key was given.${quoted(failure.message)} Set \`api-key\`.`;
+  }
+  return (
+    `${host} refused the key from ${keySource} for ${model} (${failure.status}).${quoted(failure.message)} ` +
+    'Check that the key is valid, belongs to this provider and may use this model.'
+  );
+}
+
+function rateSentence(failure: ApiFailure, context: FailureContext): string {
+  const spent = [failure.code, failure.type].some((word) => word === 'insufficient_quota');
+  const what = spent
+    ? ` The quota of the key from ${context.keySource} is spent: check its plan and billing.`
+    : ' The rate limit held through every retry: run again later, or ask for a higher limit.';
+  return `${told(failure, context)}${what}`;
+}
+
+function advice(status: number, failure: ApiFailure): string {
+  if (status === 404 || status === 405 || status === 410)
+    return ' Model or endpoint not found: check `model` and `base-url`.';
+  if (status >= 300 && status < 400) return ' Redirects are not followed: check `base-url`.';
+  if (status === 200) return ' That is no completion: check `base-url`.';
+  if (isMarkup(failure.message))
+    return ' Check `base-url`, and what stands between this machine and the API.';
+  if (status === 402) return ' Check the plan and billing of the key.';
+  return status >= 500 ? ' Every retry failed: run again later.' : '';
+}
+
+function connectionSentence(failure: ApiFailure, context: FailureContext): string {
+  if (failure.type === 'timeout') {
+    return `${context.host} gave no answer for ${context.model} within the time limit of one request. Run again later.`;
+  }
+  const code = causeCode(failure.cause);
+  const where = `No connection to ${context.host}${code === null ? '' : ` (${code})`}.`;
+  if (code !== null && certificateCodes.has(code)) {
+    return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `${where} The name does not resolve: check \`base-url\`.`;
+  return `${where} Check \`base-url\` and the network.`;
+}
+
+/** The first `code` down a chain of causes; Node hides the system's own error below one or two others. */
+function causeCode(error: unknown): string | null {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+    current = current.cause;
+  }
+  return null;
+}
+
+function told(failure: ApiFailure, context: FailureContext): string {
+  return `${context.host} answered ${failure.status} for ${context.model}.${quoted(failure.message)}`;
+}
+
+function isMarkup(text: string): boolean {
+  return text.trimStart().startsWith('<');
+}
+
+/** A server's words in one line, quoted and capped; of a web page only that it is one. */
+function quoted(text: string): string {
+  if (isMarkup(text)) return ' It answered with HTML instead of JSON.';
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line === '') return '';
+  return ` It said: "${line.length > maxServerText ? `${line.slice(0, maxServerText)}…` : line}"`;
+}

@@ -1,0 +1,36 @@
+/** The one API behind which every model sits. The front door of this folder. */
+import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
+
+/** One request for a completion. */
+export interface CompletionRequest {
+  readonly system: string;
+  /** The same array object on every turn of a run, so that an adapter may project it once. */
+  readonly tools: readonly ToolSpec[];
+  /** Append-only: each request of a run begins with the messages of the one before. */
+  readonly messages: readonly Message[];
+  /** `auto`, or the name of the one tool that must be called. */
+  readonly toolChoice: 'auto' | { readonly tool: string };
+  /** Ends every wait, those between retries included; the promise then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+/** What the model answered. */
+export interface Completion {
+  readonly message: AssistantMessage;
+  readonly stopReason: StopReason;
+  /** null where the server reported none. */
+  readonly usage: Usage | null;
+  /** The model's name as the server gives it, else the requested one. */
+  readonly model: string;
+}
+
+/** A model behind its API. */
+export interface Provider {
+  readonly name: 'openai' | 'anthropic' | 'openai-compatible';
+  readonly model: string;
+  /**
+   * One completion, retries included.
+   * @throws ProviderError when the API gives none; the signal's reason when it was aborted.
+   */
+  complete(request: CompletionRequest): Promise<Completion>;
+}

@@ -1,0 +1,88 @@
+/** Reading answers of servers that may send anything: every field is asked for its type first. */
+import { isObject } from '../json.ts';
+import type { ArgumentStatus, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
+
+/** A field's text; empty when it is missing or no string. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A token count; null when it is missing or no count. */
+export function countOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+/** A field's object; empty when it is missing or something else. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** A field's elements that are objects, each with its place in the source. */
+export function objectsOf(value: unknown): readonly { readonly at: number; readonly value: JsonObject }[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each: unknown, at) => (isObject(each) ? [{ at, value: each }] : []));
+}
+
+/** A call as an answer holds it. */
+export interface RawCall {
+  /** Empty where the server gave none. */
+  readonly id: string;
+  readonly name: string;
+  readonly rawArguments: string;
+  /** Whether `rawArguments` is what the model wrote, not an object that lost its text on the way. */
+  readonly isRaw: boolean;
+}
+
+/**
+ * The calls of a turn with ids that are unique in the whole conversation: servers leave ids out, give two calls one id,
+ * and start again from `call_0` each turn, while each call needs exactly one result.
+ */
+export function toolCalls(
+  calls: readonly RawCall[],
+  stopReason: StopReason,
+  messages: readonly Message[],
+): ToolCall[] {
+  const turns = messages.filter((message) => message.role === 'assistant');
+  const used = new Set(turns.flatMap((turn) => turn.toolCalls.map((call) => call.id)));
+  return calls.map((call, n) => {
+    const wanted = call.id === '' ? `call_${turns.length + 1}_${n + 1}` : call.id;
+    let id = wanted;
+    for (let copy = 2; used.has(id); copy += 1) id = `${wanted}_${copy}`;
+    used.add(id);
+    return { id, name: call.name, rawArguments: call.rawArguments, status: status(call, stopReason) };
+  });
+}
+
+/** A cut answer marks all of its calls: nobody knows which of them is whole. */
+function status(call: RawCall, stopReason: StopReason): ArgumentStatus {
+  if (stopReason === 'length' || stopReason === 'pause' || stopReason === 'refusal') return 'truncated';
+  return call.isRaw ? 'complete' : 'malformed';
+}
+
+/** The object that an argument text stands for, for a history that must be valid; `{}` where it is none. */
+export function replayableInput(rawArguments: string): JsonObject {
+  try {
+    return objectOf(JSON.parse(rawArguments));
+  } catch {
+    return {};
+  }
+}
+
+/** A tool's name as histories may hold it: both APIs refuse one that a model made up with other characters. */
+export function replayableName(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown';
+}
+
+/** Text as JSON may hold it for both APIs, which refuse half of a surrogate pair. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+/** What a key was made into before, or is now: the same object goes out byte-identical, and is projected once. */
+export function once<K extends object, V>(made: WeakMap<K, V>, key: K, make: (key: K) => V): V {
+  const before = made.get(key);
+  if (before !== undefined) return before;
+  const value = make(key);
+  made.set(key, value);
+  return value;
+}

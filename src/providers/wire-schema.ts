@@ -1,0 +1,152 @@
+/**
+ * The wire schema is a projection: a legal tool schema for a provider, at most as strict as the user's, which the
+ * contract judges by. What it cannot say is said in words.
+ */
+import { isDeeperThan, isObject, maxDepth } from '../json.ts';
+import type { Json, JsonObject, ToolSpec } from '../types.ts';
+import { subschemas } from './wire-keywords.ts';
+import { type Refs, resolveRefs } from './wire-refs.ts';
+import { combinators, isFoldable, rootView, type View } from './wire-root.ts';
+import { createWalk, objectAt } from './wire-walk.ts';
+
+/** Whose rules a tool's schema has to follow. */
+export type Dialect = 'openai' | 'anthropic';
+
+/** A tool's parameters as a provider accepts them, and what is missing from them, in words for the model. */
+export interface Projection {
+  readonly parameters: JsonObject;
+  /** null where nothing is missing. */
+  readonly note: string | null;
+}
+
+/** Anthropic refuses the whole request for one name at the top level that does not match. */
+const anthropicName = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** A limit that OpenAI had for a function's description, and that hosts of its models still have. */
+const maxOpenAiDescription = 1024;
+
+/** Characters of JSON in a note; what is cut comes back to the model as an issue. */
+const maxNote = 8000;
+
+/** A tool with its projected parameters; what had to go is a part of its description. */
+export function describedTool(
+  spec: ToolSpec,
+  dialect: Dialect,
+): { description: string; parameters: JsonObject } {
+  const { parameters, note } = projectSchema(spec.parameters, dialect);
+  if (note === null) return { description: spec.description, parameters };
+  const description = `${spec.description}\n\n${note}`;
+  if (dialect !== 'openai' || description.length <= maxOpenAiDescription) return { description, parameters };
+  const own = parameters['description'];
+  const told = typeof own === 'string' ? `${own}\n\n${note}` : note;
+  return { description: spec.description, parameters: { ...parameters, description: told } };
+}
+
+/**
+ * The schema as the provider takes it for a tool's parameters, for every schema that the contract accepts. Whatever the
+ * full schema accepts, the projection accepts. Written in draft 2020-12.
+ */
+export function projectSchema(schema: JsonObject, dialect: Dialect): Projection {
+  if (isDeeperThan(schema, maxDepth)) return { parameters: { type: 'object', properties: {} }, note: null };
+  const refs = countsItems(schema) ? null : resolveRefs(schema, keepsMeaning(schema));
+  if (refs === null) return vague(schema, dialect);
+  const walk = createWalk(refs);
+  const view = rootView(schema, refs, walk);
+  const lost = lostAtRoot(schema, refs);
+  const isFolded = combinators.some((keyword) => schema[keyword] !== undefined);
+  const { unevaluatedProperties, ...own } = walk.object(schema);
+  // Folded branches no longer count as having looked at a property.
+  const kept = unevaluatedProperties === undefined || isFolded ? own : { ...own, unevaluatedProperties };
+  if (isFolded && schema['unevaluatedProperties'] !== undefined) {
+    lost.set('unevaluatedProperties', schema['unevaluatedProperties']);
+  }
+  const parameters = nameable(rootObject(kept, view), dialect, lost);
+  const defs = { ...objectAt(own, '$defs'), ...hoistedDefs(schema, refs, walk.schema) };
+  return {
+    parameters: Object.keys(defs).length === 0 ? parameters : { ...parameters, $defs: defs },
+    note: noteOf(lost),
+  };
+}
+
+/** Whether a reference to the root means the same when it leads to the projected root. */
+function keepsMeaning(schema: JsonObject): boolean {
+  const changed = ['nullable', '$ref', '$dynamicRef', ...combinators];
+  return schema['type'] === 'object' && !changed.some((keyword) => schema[keyword] !== undefined);
+}
+
+/** Whether `unevaluatedItems` is used anywhere: the `items` that OpenAI asks for would change what it sees. */
+function countsItems(schema: JsonObject): boolean {
+  const rest: Json[] = [schema];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (!isObject(next)) continue;
+    if (next['unevaluatedItems'] !== undefined) return true;
+    rest.push(...subschemas(next));
+  }
+  return false;
+}
+
+/** Names and nothing else, where the rest cannot be told apart without running the schema. */
+function vague(schema: JsonObject, dialect: Dialect): Projection {
+  const names = Object.keys(objectAt(schema, 'properties')).filter((name) => isNameable(name, dialect));
+  const properties = Object.fromEntries(names.map((name) => [name, {}]));
+  return { parameters: { type: 'object', properties }, note: noteOf(new Map(Object.entries(schema))) };
+}
+
+function rootObject(own: JsonObject, view: View | null): JsonObject {
+  const dropped = new Set(['type', 'properties', 'required', '$ref', ...combinators]);
+  const rest = Object.entries(own).filter(([keyword]) => !dropped.has(keyword));
+  const parts = [...(view?.properties ?? [])].map(([name, part]) => [name, part.schema] as const);
+  const required = [...(view?.required ?? [])];
+  return {
+    type: 'object',
+    ...Object.fromEntries(rest.filter(([keyword]) => keyword === 'title' || keyword === 'description')),
+    properties: Object.fromEntries(parts),
+    ...(required.length === 0 ? {} : { required }),
+    ...Object.fromEntries(rest),
+  };
+}
+
+/** The combinators of the root that did not fold into its properties whole. */
+function lostAtRoot(schema: JsonObject, refs: Refs): Map<string, Json> {
+  const lost = combinators.flatMap((keyword): [string, Json][] => {
+    const value = schema[keyword];
+    if (value === undefined) return [];
+    return keyword === 'allOf' && isFoldable({ allOf: value }, refs) ? [] : [[keyword, value]];
+  });
+  return new Map(lost);
+}
+
+/** Leaves out names that the provider refuses, with what would then forbid them. */
+function nameable(parameters: JsonObject, dialect: Dialect, lost: Map<string, Json>): JsonObject {
+  const entries = Object.entries(objectAt(parameters, 'properties'));
+  const refused = entries.filter(([name]) => !isNameable(name, dialect));
+  if (refused.length === 0) return parameters;
+  lost.set('properties', Object.fromEntries(refused));
+  const { additionalProperties, unevaluatedProperties, ...rest } = parameters;
+  if (additionalProperties !== undefined) lost.set('additionalProperties', additionalProperties);
+  if (unevaluatedProperties !== undefined) lost.set('unevaluatedProperties', unevaluatedProperties);
+  return { ...rest, properties: Object.fromEntries(entries.filter(([name]) => isNameable(name, dialect))) };
+}
+
+function isNameable(name: string, dialect: Dialect): boolean {
+  return dialect === 'openai' || anthropicName.test(name);
+}
+
+/** Copies of what references lead to; copying one may name the next. */
+function hoistedDefs(root: JsonObject, refs: Refs, copy: (schema: Json) => Json): JsonObject {
+  const copies: [string, Json][] = [];
+  for (let all = refs.hoisted(); copies.length < all.length; all = refs.hoisted()) {
+    for (const [name, target] of all.slice(copies.length)) {
+      const { $defs: _, definitions: __, ...rest } = target === root ? root : {};
+      copies.push([name, copy(target === root ? rest : target)]);
+    }
+  }
+  return Object.fromEntries(copies);
+}
+
+function noteOf(lost: ReadonlyMap<string, Json>): string | null {
+  if (lost.size === 0) return null;
+  const json = JSON.stringify(Object.fromEntries(lost));
+  const shown = json.length > maxNote ? `${json.slice(0, maxNote)}… (cut)` : json;
+  return `The arguments must also satisfy this JSON Schema, which the parameters cannot express: ${shown}`;
+}
