@@ -1,0 +1,225 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Provider } from '../../src/providers/provider.ts';
+import { objectOf } from '../../src/providers/reading.ts';
+import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { answered, asking, providerAt, wires } from '../support/provider-wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+
+const [, , whole, streamed] = wires;
+const open: RawServer[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+async function serving(
+  answer: JsonObject | readonly unknown[],
+  settings: Partial<ProviderSettings> = {},
+): Promise<{ provider: Provider; server: RawServer }> {
+  const isStream = Array.isArray(answer);
+  const server = await startRawServer((response) =>
+    isStream ? sendEvents(response, answer) : sendJson(response, JSON.stringify(answer)),
+  );
+  open.push(server);
+  const wire = isStream ? streamed : whole;
+  if (wire === undefined) throw new Error('no wire');
+  return { provider: await providerAt(wire, server.url, settings), server };
+}
+
+const sentBody = (server: RawServer, n: number): JsonObject =>
+  objectOf(JSON.parse(server.requests[n]?.raw ?? '{}'));
+const mark = { cache_control: { type: 'ephemeral' } };
+
+const thinking = { type: 'thinking', thinking: 'Hm. Well.', signature: 'c2ln' };
+const redacted = { type: 'redacted_thinking', data: 'b3BhcXVl' };
+const use = {
+  type: 'tool_use',
+  id: 'x',
+  name: 'shell',
+  input: { command: 'ls' },
+  caller: { type: 'direct' },
+};
+const cited = { type: 'text', text: 'Prose.', citations: [{ n: 1 }] };
+
+const events: readonly unknown[] = [
+  {
+    type: 'message_start',
+    message: {
+      model: 'served',
+      content: [],
+      usage: {
+        input_tokens: 5,
+        cache_read_input_tokens: 7,
+        cache_creation_input_tokens: 11,
+        output_tokens: 1,
+      },
+    },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm. ' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Well.' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } },
+  { type: 'content_block_start', index: 1, content_block: redacted },
+  { type: 'content_block_start', index: 2, content_block: { type: 'text', text: '', citations: [] } },
+  { type: 'content_block_delta', index: 2, delta: { type: 'citations_delta', citation: { n: 1 } } },
+  { type: 'content_block_delta', index: 2, delta: { type: 'text_delta', text: 'Prose.' } },
+  { type: 'content_block_start', index: 3, content_block: { ...use, input: {} } },
+  { type: 'content_block_delta', index: 3, delta: { type: 'input_json_delta', partial_json: '{"command"' } },
+  { type: 'content_block_delta', index: 3, delta: { type: 'input_json_delta', partial_json: ': "ls"}' } },
+  {
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use' },
+    usage: { input_tokens: null, output_tokens: 30 },
+  },
+  { type: 'message_stop' },
+];
+
+const message = {
+  model: 'served',
+  content: [thinking, redacted, cited, use],
+  stop_reason: 'tool_use',
+  usage: { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 11, output_tokens: 30 },
+};
+
+describe.each([
+  ['whole', message],
+  ['streamed', events],
+])('an answer, %s', (_, answer) => {
+  it('replays its blocks verbatim, thinking and signatures included, before the results', async () => {
+    const { provider, server } = await serving(answer);
+    const first = await provider.complete(asking());
+    await provider.complete(asking({ messages: answered(asking().messages, first) }));
+    expect(sentBody(server, 1)['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Go.', ...mark }] },
+      { role: 'assistant', content: message.content },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'result 0', ...mark }] },
+    ]);
+  });
+
+  it('counts cached tokens as a part of the input', async () => {
+    const { provider } = await serving(answer);
+    expect((await provider.complete(asking())).usage).toEqual({
+      inputTokens: 23,
+      outputTokens: 30,
+      cachedInputTokens: 7,
+      cacheWriteTokens: 11,
+    });
+  });
+});
+
+describe('stop reasons', () => {
+  it.each([
+    ['end_turn', 'tool_calls'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['pause_turn', 'pause'],
+    ['refusal', 'refusal'],
+  ])('%s is %s', async (stop_reason, expected) => {
+    const { provider } = await serving({ ...message, stop_reason });
+    const completion = await provider.complete(asking());
+    expect([completion.stopReason, completion.message.toolCalls[0]?.status]).toEqual([
+      expected,
+      expected === 'tool_calls' ? 'complete' : 'truncated',
+    ]);
+  });
+});
+
+describe('a replay', () => {
+  it('leaves out what the API sends and refuses: blank text, and thinking that was cut before its signature', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'cut', signature: '' },
+      { type: 'text', text: ' \n' },
+    ];
+    const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
+    const first = await provider.complete(asking());
+    await provider.complete(
+      asking({ messages: [...asking().messages, first.message, { role: 'user', text: 'Again.' }] }),
+    );
+    expect(sentBody(server, 1)['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Go.', ...mark }] },
+      { role: 'assistant', content: [{ type: 'text', text: '(empty)' }] },
+      { role: 'user', content: [{ type: 'text', text: 'Again.', ...mark }] },
+    ]);
+  });
+
+  it('an input that came whole with the start of its block has lost its text', async () => {
+    const { provider } = await serving([
+      { type: 'message_start', message: { content: [] } },
+      { type: 'content_block_start', index: 0, content_block: use },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      { type: 'message_stop' },
+    ]);
+    expect((await provider.complete(asking())).message.toolCalls).toEqual([
+      { id: 'x', name: 'shell', rawArguments: '', status: 'malformed' },
+    ]);
+  });
+});
+
+describe('a request', () => {
+  it('marks the system text and the last two messages of ours for the cache', async () => {
+    const { provider, server } = await serving({ ...message, content: [cited] });
+    const { message: turn } = await provider.complete(asking());
+    const user = { role: 'user' as const, text: 'More.' };
+    await provider.complete(asking({ messages: [...asking().messages, turn, user, turn, user] }));
+    const { system, messages } = sentBody(server, 1);
+    expect(system).toEqual([{ type: 'text', text: 'Be good.', ...mark }]);
+    expect(JSON.stringify(messages).split('cache_control')).toHaveLength(3);
+    expect(JSON.stringify(Array.isArray(messages) && messages[0])).not.toContain('cache_control');
+  });
+
+  it.each([
+    ['claude-3-haiku-20240307', 4096],
+    ['claude-3-5-sonnet-20241022', 8192],
+    ['claude-sonnet-4-5', 16_000],
+  ])('asks %s for at most %i tokens unless told otherwise', async (model, expected) => {
+    const { provider, server } = await serving(message, { model });
+    await provider.complete(asking());
+    const told = await serving(message, { model, maxOutputTokens: 7 });
+    await told.provider.complete(asking());
+    expect([sentBody(server, 0)['max_tokens'], sentBody(told.server, 0)['max_tokens']]).toEqual([
+      expected,
+      7,
+    ]);
+  });
+
+  it('finds the endpoint although the base URL was copied with /v1', async () => {
+    const server = await startRawServer((response) => sendJson(response, JSON.stringify(message)));
+    open.push(server);
+    if (whole === undefined) throw new Error('no wire');
+    for (const tail of ['/v1', '/v1/', '/', '/gateway/v1']) {
+      await (await providerAt(whole, server.url, { baseUrl: `${server.url}${tail}` })).complete(asking());
+    }
+    expect(server.requests.map((request) => request.path)).toEqual([
+      '/v1/messages',
+      '/v1/messages',
+      '/v1/messages',
+      '/gateway/v1/messages',
+    ]);
+  });
+
+  it('names the version of the API that the SDK names', async () => {
+    const { provider, server } = await serving(message);
+    await provider.complete(asking());
+    const sdk = new Anthropic({ apiKey: 'k', baseURL: server.url, logLevel: 'off', openTelemetry: false });
+    await sdk.messages.create({ model: 'm', max_tokens: 1, messages: [] });
+    const [ours, theirs] = server.requests.map((request) => request.headers['anthropic-version']);
+    expect(ours).toBe(theirs);
+  });
+});
+
+describe('an error inside a stream', () => {
+  it.each([
+    ['overloaded_error', 'overloaded', 3],
+    ['rate_limit_error', 'rate_limit', 1],
+    ['invalid_request_error', 'error', 1],
+  ])('%s ends as %s after %i tries', async (type, expected, tries) => {
+    const { provider, server } = await serving([
+      events[0],
+      { type: 'error', error: { type, message: 'told' } },
+    ]);
+    await expect(provider.complete(asking())).rejects.toMatchObject({ failure: expected, status: null });
+    expect(server.requests).toHaveLength(tries);
+  });
+});

@@ -1,0 +1,436 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { objectOf } from '../../src/providers/reading.ts';
+import { type Dialect, describedTool, projectSchema } from '../../src/providers/wire-schema.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+import { wireViolations } from '../support/wire-rules.ts';
+
+const dialects: readonly Dialect[] = ['openai', 'anthropic'];
+
+const rows: readonly { schema: JsonObject; expect: string; why: string }[] = JSON.parse(
+  readFileSync(new URL('../fixtures/root-schemas.json', import.meta.url), 'utf8'),
+);
+const accepted = rows.filter((row) => row.expect === 'accept');
+
+/** The contract's judge, leniently: what it says of a payload is what counts here. */
+function fullJudge(schema: JsonObject): ((payload: Json) => boolean) | null {
+  const is2020 = String(schema['$schema'] ?? '').includes('2020-12');
+  const options = { strict: false, validateFormats: false, ownProperties: true, logger: false } as const;
+  try {
+    const validate = (is2020 ? new Ajv2020(options) : new Ajv(options)).compile(schema);
+    return (payload) => verdict(() => validate(payload));
+  } catch {
+    return null;
+  }
+}
+
+function wireJudge(parameters: JsonObject): (payload: Json) => boolean {
+  const validate = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true }).compile(
+    parameters,
+  );
+  return (payload) => verdict(() => validate(payload));
+}
+
+/** A validator that overflows the stack (endless recursion) accepts nothing. */
+function verdict(validate: () => unknown): boolean {
+  try {
+    return validate() === true;
+  } catch {
+    return false;
+  }
+}
+
+const names = ['a', 'b', '$ref', 'format', 'x y'];
+const leaf: fc.Arbitrary<Json> = fc.constantFrom<Json[]>(null, true, 0, 1, 2.5, 'a', 'b', '', [], {});
+const payloads: fc.Arbitrary<JsonObject> = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, leaf, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
+  object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 4 }),
+})).object;
+
+function conditional(condition: Json, consequence: Json): JsonObject {
+  return Object.fromEntries([
+    ['if', condition],
+    ['then', consequence],
+    ['else', { not: consequence }],
+  ]);
+}
+
+const typeNames: readonly Json[] = [
+  'object',
+  'string',
+  'array',
+  'number',
+  ['object', 'null'],
+  ['array', 'string'],
+];
+const plainKeywords: readonly JsonObject[] = [
+  { type: 'string', nullable: true },
+  { $comment: 'c' },
+  { minProperties: 1 },
+  ...['#', '#/definitions/a', '#/definitions/b', '#/properties/a'].map(($ref) => ({ $ref })),
+];
+
+/** Schemas with everything that the projection treats in a way of its own; many contradict themselves. */
+function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
+  const nodes = fc.letrec<{ node: Json; map: JsonObject; list: readonly Json[]; keyword: JsonObject }>(
+    (tie) => ({
+      map: fc.dictionary(fc.constantFrom(...names), tie('node'), { maxKeys: 3 }),
+      list: fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+      keyword: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(...plainKeywords),
+        fc.record({ type: fc.constantFrom(...typeNames) }),
+        fc.record({ required: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 }) }),
+        fc.record({ const: payloads }),
+        fc.record({ enum: fc.array(fc.oneof(leaf, payloads), { minLength: 1, maxLength: 3 }) }),
+        fc.record({ properties: tie('map') }),
+        fc.record({ properties: tie('map'), additionalProperties: fc.oneof(fc.boolean(), tie('node')) }),
+        fc.record({
+          patternProperties: fc.constant({ '^a': { type: 'string' } }),
+          additionalProperties: fc.boolean(),
+        }),
+        fc.record({ allOf: tie('list') }),
+        fc.record({ anyOf: tie('list') }),
+        fc.record({ oneOf: tie('list') }),
+        fc.record({ not: tie('node') }),
+        fc.tuple(tie('node'), tie('node')).map(([first, second]) => conditional(first, second)),
+        is2020
+          ? fc.record({ type: fc.constant('array'), prefixItems: tie('list'), items: tie('node') })
+          : fc.record({ type: fc.constant('array'), items: tie('list'), additionalItems: tie('node') }),
+        is2020
+          ? fc.record({ unevaluatedProperties: tie('node') })
+          : fc.record({ dependencies: fc.oneof(fc.constant({ a: ['b'] }), tie('map')) }),
+        fc.record({ contains: tie('node') }),
+        fc.record({ propertyNames: tie('node') }),
+      ),
+      node: fc.oneof(
+        { maxDepth: 4 },
+        fc.boolean(),
+        fc.array(tie('keyword'), { maxLength: 3 }).map((parts): JsonObject => Object.assign({}, ...parts)),
+      ),
+    }),
+  ).node;
+  return nodes.chain((node) => {
+    const root = objectOf(node);
+    const definitions = fc.constantFrom<Json[]>(
+      { type: 'string' },
+      { properties: { a: { $ref: '#' } } },
+      true,
+    );
+    return definitions.map((a): JsonObject => {
+      const dialect = is2020 ? { $schema: 'https://json-schema.org/draft/2020-12/schema' } : {};
+      const properties = { a: { type: ['string', 'object', 'number'] }, ...objectOf(root['properties']) };
+      return { ...dialect, ...root, properties, definitions: { a, b: { not: { $ref: '#/properties/a' } } } };
+    });
+  });
+}
+
+describe('projectSchema', () => {
+  for (const [n, { schema, why }] of accepted.entries()) {
+    it.each(dialects)(
+      `A13 row ${n} (${why}) is a legal tool on %s and accepts what it accepted`,
+      (dialect) => {
+        const { parameters } = projectSchema(schema, dialect);
+        expect(wireViolations(parameters, dialect)).toEqual([]);
+        const judge = fullJudge(schema);
+        const wire = wireJudge(parameters);
+        const unsayable = fc
+          .sample(payloads, { numRuns: 60, seed: 1 })
+          .filter((each) => judge?.(each) === true && !wire(each));
+        expect(unsayable).toEqual([]);
+      },
+    );
+  }
+
+  for (const is2020 of [false, true]) {
+    it(`random ${is2020 ? '2020-12' : 'draft-07'} schemas are legal tools that make nothing valid unsayable`, () => {
+      let compared = 0;
+      const sample = fc.array(payloads, { minLength: 25, maxLength: 25 });
+      const property = fc.property(
+        schemas(is2020),
+        sample,
+        fc.constantFrom(...dialects),
+        (schema, candidates, dialect) => {
+          const judge = fullJudge(schema);
+          fc.pre(judge !== null);
+          const { parameters } = projectSchema(schema, dialect);
+          expect(wireViolations(parameters, dialect)).toEqual([]);
+          const wire = wireJudge(parameters);
+          for (const candidate of candidates) {
+            if (judge?.(candidate) !== true) continue;
+            compared += 1;
+            expect({ candidate, wire: wire(candidate) }).toEqual({ candidate, wire: true });
+          }
+        },
+      );
+      fc.assert(property, { numRuns: 100 });
+      expect(compared).toBeGreaterThan(30);
+    });
+  }
+
+  it('S1 leaves a plain schema as it is, without a note', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        passed: { type: 'boolean' },
+        list: { type: 'array', items: { type: 'string', format: 'date' } },
+      },
+      required: ['passed'],
+      additionalProperties: false,
+    };
+    for (const dialect of dialects)
+      expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
+  });
+
+  it('S6 an empty schema becomes an object without properties', () => {
+    for (const dialect of dialects) {
+      expect(projectSchema({}, dialect)).toEqual({
+        parameters: { type: 'object', properties: {} },
+        note: null,
+      });
+    }
+  });
+
+  it('folds allOf, through references, and needs no note when nothing is lost', () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'https://example.com/verdict.json',
+      allOf: [{ $ref: '#/definitions/Base' }, { required: ['b'], properties: { b: { type: 'number' } } }],
+      definitions: { Base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+    };
+    expect(projectSchema(schema, 'anthropic')).toEqual({
+      parameters: {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'number' } },
+        required: ['a', 'b'],
+        definitions: schema.definitions,
+      },
+      note: null,
+    });
+  });
+
+  it('folds oneOf to the union of properties and the intersection of required, and says the rest in words', () => {
+    const oneOf = [
+      {
+        properties: { kind: { const: 'a' }, x: { type: 'string' } },
+        required: ['kind', 'x'],
+        additionalProperties: false,
+      },
+      {
+        properties: { kind: { const: 'b' }, y: { type: 'number' } },
+        required: ['kind', 'y'],
+        additionalProperties: false,
+      },
+    ];
+    expect(projectSchema({ type: 'object', oneOf }, 'openai')).toEqual({
+      parameters: {
+        type: 'object',
+        properties: {
+          kind: { anyOf: [{ const: 'a' }, { const: 'b' }] },
+          x: { type: 'string' },
+          y: { type: 'number' },
+        },
+        required: ['kind'],
+      },
+      note: `The arguments must also satisfy this JSON Schema, which the parameters cannot express: ${JSON.stringify({ oneOf })}`,
+    });
+  });
+
+  it('never touches literals, nor properties that are named like keywords', () => {
+    const literal = { $ref: '#/nowhere', items: [{ type: 'array' }], nullable: true, $comment: 'kept' };
+    const schema = {
+      type: 'object',
+      properties: {
+        id: { type: 'string' },
+        format: { enum: [literal] },
+        items: { const: literal, default: literal, examples: [literal] },
+        properties: { type: 'object', properties: { $id: { type: 'string' }, $ref: { type: 'string' } } },
+      },
+    };
+    for (const dialect of dialects)
+      expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
+  });
+
+  it('writes draft-07 tuples, dependencies and nullable in draft 2020-12', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        pair: { type: 'array', items: [{ type: 'string' }, true], additionalItems: false },
+        list: { type: ['array', 'null'] },
+        maybe: { type: 'string', nullable: true },
+      },
+      dependencies: { pair: ['list'], list: { required: ['maybe'] } },
+    };
+    expect(projectSchema(schema, 'anthropic')).toEqual({
+      parameters: {
+        type: 'object',
+        properties: {
+          pair: { type: 'array', prefixItems: [{ type: 'string' }, {}], items: false },
+          list: { type: ['array', 'null'], items: {} },
+          maybe: { type: ['string', 'null'] },
+        },
+        dependentRequired: { pair: ['list'] },
+        dependentSchemas: { list: { required: ['maybe'] } },
+      },
+      note: null,
+    });
+  });
+
+  it('keeps references working when what they lead to moves, by pointer, anchor or id', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'https://example.com/root',
+      type: 'object',
+      properties: {
+        kept: { $ref: '#/$defs/a~1b' },
+        anchored: { $ref: '#here' },
+        absolute: { $ref: 'https://example.com/root#/$defs/named' },
+        embedded: { $ref: 'other#/$defs/inner' },
+        self: { $ref: '#' },
+      },
+      $defs: {
+        'a/b': { type: 'string' },
+        named: { $anchor: 'here', type: 'number' },
+        other: { $id: 'other', $defs: { inner: { type: 'boolean' } } },
+      },
+    };
+    const { parameters } = projectSchema(schema, 'openai');
+    expect(parameters['properties']).toEqual({
+      kept: { $ref: '#/$defs/a~1b' },
+      anchored: { $ref: '#/$defs/named' },
+      absolute: { $ref: '#/$defs/named' },
+      embedded: { $ref: '#/$defs/part_1' },
+      self: { $ref: '#' },
+    });
+    expect(parameters['$defs']).toMatchObject({ part_1: { type: 'boolean' } });
+    const wire = wireJudge(parameters);
+    expect(wire({ kept: 's', anchored: 1, embedded: true, self: { anchored: 2 } })).toBe(true);
+    expect([{ kept: 1 }, { anchored: 's' }, { embedded: 1 }, { self: { kept: 1 } }].map(wire)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('a reference to a root that changes leads to a copy of what the root was', () => {
+    const schema = {
+      anyOf: [{ type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }, { type: 'null' }],
+    };
+    const { parameters } = projectSchema(schema, 'anthropic');
+    expect(parameters).toEqual({
+      type: 'object',
+      properties: { next: { $ref: '#/$defs/part_1' } },
+      required: ['next'],
+      $defs: {
+        part_1: {
+          anyOf: [
+            { type: 'object', properties: { next: { $ref: '#/$defs/part_1' } }, required: ['next'] },
+            { type: 'null' },
+          ],
+        },
+      },
+    });
+    expect(wireJudge(parameters)({ next: { next: null } })).toBe(true);
+  });
+
+  it('keeps open what patterns or unevaluated properties leave open', () => {
+    const patterned = {
+      properties: { a: { type: 'string' } },
+      patternProperties: { '^x': {} },
+      additionalProperties: false,
+    };
+    const union = {
+      type: 'object',
+      anyOf: [
+        patterned,
+        { properties: { xy: { type: 'number' } }, required: ['xy'], additionalProperties: false },
+      ],
+    };
+    expect(wireJudge(projectSchema(union, 'openai').parameters)({ xy: 'text' })).toBe(true);
+    const unevaluated = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      unevaluatedProperties: false,
+      anyOf: [{ patternProperties: { '^p': { type: 'string' } } }, true],
+    };
+    const { parameters, note } = projectSchema(unevaluated, 'anthropic');
+    expect(wireJudge(parameters)({ pq: 's' })).toBe(true);
+    expect(note).toContain('"unevaluatedProperties":false');
+  });
+
+  it('leaves out property names that Anthropic refuses, says so, and keeps them for OpenAI', () => {
+    const schema = {
+      type: 'object',
+      properties: { 'a b': { type: 'string' }, ok: { type: 'boolean' } },
+      required: ['a b'],
+      additionalProperties: false,
+    };
+    const { parameters, note } = projectSchema(schema, 'anthropic');
+    expect(parameters).toEqual({
+      type: 'object',
+      properties: { ok: { type: 'boolean' } },
+      required: ['a b'],
+    });
+    expect(note).toContain('{"properties":{"a b":{"type":"string"}},"additionalProperties":false}');
+    expect(projectSchema(schema, 'openai').parameters).toEqual(schema);
+  });
+
+  it('is safe for schemas of any depth, chains of references, and branches that multiply', () => {
+    let deep: JsonObject = {};
+    for (let n = 0; n < 20_000; n += 1) deep = { not: deep };
+    const chain = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, n) => [`d${n + 1}`, { $ref: `#/$defs/d${n}` }]),
+    );
+    const wide = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => {
+        const next = { $ref: `#/$defs/w${n + 1}` };
+        const branch = (k: number) => ({ allOf: [next], properties: { p: { minimum: n * 2 + k } } });
+        return [`w${n}`, { anyOf: [branch(0), branch(1)] }];
+      }),
+    );
+    const cases: readonly JsonObject[] = [
+      deep,
+      { allOf: [{ $ref: '#/$defs/d5000' }], $defs: { ...chain, d0: { type: 'object' } } },
+      { allOf: [{ $ref: '#/$defs/w0' }], $defs: { ...wide, w40: { properties: { p: { maximum: 9 } } } } },
+    ];
+    for (const schema of cases) {
+      for (const dialect of dialects) {
+        const { parameters } = projectSchema(schema, dialect);
+        expect(wireViolations(parameters, dialect)).toEqual([]);
+        expect(JSON.stringify(parameters).length).toBeLessThan(1_000_000);
+      }
+    }
+  });
+});
+
+describe('describedTool', () => {
+  const parameters = { type: 'object', not: { required: ['a'] } };
+  const note =
+    'The arguments must also satisfy this JSON Schema, which the parameters cannot express: {"not":{"required":["a"]}}';
+
+  it('S1 writes what had to go into the description', () => {
+    expect(describedTool({ name: 't', description: 'Deliver.', parameters }, 'anthropic')).toEqual({
+      description: `Deliver.\n\n${note}`,
+      parameters: { type: 'object', properties: {} },
+    });
+  });
+
+  it('writes it into the parameters where the description would be longer than an OpenAI host takes', () => {
+    const description = 'd'.repeat(1000);
+    expect(describedTool({ name: 't', description, parameters }, 'openai')).toEqual({
+      description,
+      parameters: { type: 'object', properties: {}, description: note },
+    });
+  });
+
+  it('cuts what is too long to be worth sending', () => {
+    const long = { type: 'object', not: { const: 'x'.repeat(20_000) } };
+    expect(
+      describedTool({ name: 't', description: 'd', parameters: long }, 'anthropic').description.length,
+    ).toBeLessThan(8200);
+  });
+});

@@ -1,0 +1,79 @@
+/**
+ * A loopback HTTP server that answers byte by byte what a test says: for all that an emulator is too well-behaved to
+ * send (streams that break off, equal keys, web pages, silence).
+ */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+
+/** A request as it arrived. */
+export interface RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+}
+
+/** A running server. */
+export interface RawServer {
+  readonly url: string;
+  readonly requests: readonly RawRequest[];
+  close(): Promise<void>;
+}
+
+/** Starts a server on a free loopback port; `answer` is called with each request and its index from 0. */
+export async function startRawServer(
+  answer: (response: ServerResponse, request: RawRequest, index: number) => void,
+): Promise<RawServer> {
+  const requests: RawRequest[] = [];
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const { method = '', url = '', headers } = incoming;
+      const request = { method, path: url, headers, raw: Buffer.concat(chunks).toString('utf8') };
+      requests.push(request);
+      answer(response, request, requests.length - 1);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers with JSON text as it is. */
+export function sendJson(
+  response: ServerResponse,
+  text: string,
+  status = 200,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(text);
+}
+
+/** Answers with server-sent events; an event that is an object with a `type` gets that as its name, as Anthropic does. */
+export function sendEvents(
+  response: ServerResponse,
+  events: readonly unknown[],
+  end: 'end' | 'cut' | 'open' = 'end',
+): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const text = events.map((event) => {
+    if (typeof event === 'string') return `data: ${event}\n\n`;
+    const named =
+      typeof event === 'object' && event !== null && 'type' in event ? `event: ${String(event.type)}\n` : '';
+    return `${named}data: ${JSON.stringify(event)}\n\n`;
+  });
+  response.write(text.join(''), () => {
+    if (end === 'end') response.end();
+    if (end === 'cut') response.destroy();
+  });
+}
