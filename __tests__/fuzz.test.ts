@@ -1,0 +1,323 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readActionInputs } from '../src/config/action-inputs.ts';
+import { parseConfig } from '../src/config/config.ts';
+import { INPUTS } from '../src/config/inputs.ts';
+import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
+import { writeResultFile } from '../src/reporters/result-file.ts';
+import { createSummary } from '../src/reporters/summary.ts';
+import { createTranscript } from '../src/reporters/transcript.ts';
+import { run } from '../src/run.ts';
+import { createSecrets } from '../src/secrets.ts';
+import type { Report } from '../src/types.ts';
+import { type Reply, startModel } from './support/model-server.ts';
+import { parseOutputFile } from './support/runner.ts';
+
+/** Every ending there is: conclusion, reason, exit code, subtype, and whether a payload goes with it. */
+const TABLE = new Set([
+  'success accepted 0 success true',
+  'failure gate_not_met 1 gate_not_met true',
+  'inconclusive plain_text 1 error_plain_text false',
+  'inconclusive refusal 1 error_refusal false',
+  ...[
+    'provider_auth',
+    'provider_rate_limit',
+    'provider_overloaded',
+    'provider_error',
+    'context_overflow',
+  ].map((reason) => `inconclusive ${reason} 1 error_provider false`),
+  ...['secret_in_payload', 'tampered'].map((reason) => `inconclusive ${reason} 1 error_security false`),
+  'inconclusive sandbox 44 error_sandbox false',
+  'inconclusive config 52 error_config false',
+  'inconclusive max_turns 53 error_max_turns false',
+  ...['timeout', 'max_tokens', 'max_cost'].map((reason) => `inconclusive ${reason} 55 error_budget false`),
+  'inconclusive cancelled 130 error_cancelled false',
+  'inconclusive cancelled 130 error_cancelled true',
+]);
+
+const SECRET = 'sk-fuzz-0123456789abcdef';
+const verdict = {
+  type: 'object',
+  required: ['passed'],
+  properties: { passed: { type: 'boolean' }, note: { type: 'string' } },
+};
+
+const payload = fc.oneof(
+  fc.record({ passed: fc.boolean(), note: fc.string({ unit: 'binary', maxLength: 30 }) }),
+  fc.record({ passed: fc.oneof(fc.boolean(), fc.constant('true'), fc.constant(1), fc.constant(null)) }),
+  fc.record({ output: fc.record({ passed: fc.boolean() }) }),
+  fc.constant({ passed: true, note: SECRET }),
+  fc.dictionary(fc.string({ maxLength: 12 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 }),
+);
+
+const rawArguments = fc.oneof(
+  { weight: 6, arbitrary: payload.map((value) => JSON.stringify(value)) },
+  { weight: 1, arbitrary: payload.map((value) => JSON.stringify(value).slice(0, -1)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '',
+      '{}',
+      '[]',
+      'null',
+      '{"passed":true,"passed":false}',
+      '{"passed":1e999}',
+      '"{\\"passed\\":true}"',
+      '{"passed":true,"note":"\\ud800"}',
+    ),
+  },
+  { weight: 1, arbitrary: fc.string({ maxLength: 40 }) },
+);
+
+const structured = rawArguments.map((text) => ({ name: 'structured_output', arguments: text }));
+const writing = fc.constantFrom(
+  { name: 'edit', arguments: JSON.stringify({ path: 'ran.txt', old_string: '', new_string: 'x' }) },
+  { name: 'shell', arguments: JSON.stringify({ command: 'echo x > ran.txt; (sleep 30 &)' }) },
+);
+const harmless = fc.oneof(
+  fc.constantFrom(
+    { name: 'read_file', arguments: '{"path":"a.txt"}' },
+    { name: 'read_file', arguments: '{"path":"/etc/passwd"}' },
+    { name: 'shell', arguments: '{"command":"(setsid sleep 30 >/dev/null 2>&1 &); cat a.txt; exit 4"}' },
+    { name: 'edit', arguments: '{"path":"a.txt","old_string":"nothing like it","new_string":""}' },
+    { name: 'web_search', arguments: '{}' },
+  ),
+  fc.record({
+    name: fc.constantFrom('read_file', 'edit', 'shell', 'x\n::error::y'),
+    arguments: fc.string({ maxLength: 30 }),
+  }),
+);
+
+const reply: fc.Arbitrary<Reply> = fc.oneof(
+  { weight: 4, arbitrary: fc.array(harmless, { minLength: 1, maxLength: 3 }).map((calls) => ({ calls })) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(fc.array(writing, { maxLength: 2 }), structured, fc.array(writing, { maxLength: 2 }))
+      .map(([before, call, after]) => ({ calls: [...before, call, ...after] })),
+  },
+  { weight: 2, arbitrary: fc.array(structured, { minLength: 2, maxLength: 3 }).map((calls) => ({ calls })) },
+  { weight: 2, arbitrary: fc.string({ maxLength: 40 }).map((text) => ({ text })) },
+  { weight: 1, arbitrary: structured.map((call) => ({ calls: [call], finishReason: 'length' as const })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Reply>(
+      { text: 'no', finishReason: 'content_filter' },
+      { status: 401, error: { message: 'no' } },
+      { status: 400, error: { message: 'odd request' } },
+    ),
+  },
+);
+
+const schema = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(JSON.stringify(verdict)) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '{}',
+      '',
+      'verdict',
+      '{"type":"array"}',
+      '{"$async":true}',
+      '{',
+      '@none.json',
+      'verdikt',
+      '{"type":"object","properties":{"note":{"pattern":"^(a+)+$"}}}',
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .dictionary(
+        fc.constantFrom('type', 'properties', 'required', 'anyOf', 'const', 'enum', 'not', 'if'),
+        fc.jsonValue({ maxDepth: 3 }),
+        { maxKeys: 3 },
+      )
+      .map((value) => JSON.stringify(value)),
+  },
+);
+
+const inputs = fc.record(
+  {
+    schema,
+    gate: fc.constantFrom('auto', 'none', 'passed', 'pased', '{"properties":{"passed":{"const":true}}}', '{'),
+    'max-turns': fc.constantFrom('0', '1', '2', '3', '-1', 'x'),
+    'max-total-tokens': fc.constantFrom('1', '150', '100000', '-3'),
+    'force-output': fc.constantFrom('true', 'false', 'perhaps'),
+    'exclude-tools': fc.constantFrom('', 'edit', 'structured_output', 'nothing'),
+    'system-prompt': fc.string({ maxLength: 30 }),
+    stream: fc.constantFrom('on', 'off'),
+    'max-turn': fc.constantFrom('', '', '', '', '3'),
+  },
+  { requiredKeys: ['schema'] },
+);
+
+interface Fuzzed {
+  readonly report: Report;
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly envelope: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  readonly transcript: string;
+  /** Whether a call that stood beside `structured_output` ran. */
+  readonly ran: boolean;
+  readonly survivors: number;
+}
+
+async function fuzz(
+  given: Readonly<Record<string, string | undefined>>,
+  script: readonly Reply[],
+): Promise<Fuzzed> {
+  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'fuzz-')));
+  const place = (name: string) => path.join(base, name);
+  for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(place(name));
+  await writeFile(place('workspace/a.txt'), 'hello\n');
+  // After its script the model submits for ever, so that an unlimited run has an end.
+  const last: Reply = { calls: [{ name: 'structured_output', arguments: '{"passed":true}' }] };
+  const model = await startModel(
+    (_request, index) => script[index] ?? (index > 12 ? { text: 'enough' } : last),
+  );
+  const secrets = createSecrets();
+  secrets.add(SECRET);
+  const variables: Record<string, string> = {
+    INPUT_PROMPT: 'Judge.',
+    INPUT_MODEL: 'scripted-1',
+    'INPUT_BASE-URL': `${model.url}/v1`,
+    'INPUT_API-KEY': SECRET,
+    INPUT_SANDBOX: 'off',
+    ...Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value ?? '']),
+    ),
+  };
+  try {
+    const report = await run(() => parseConfig(readActionInputs(variables), { environment: {} }), {
+      environment: { PATH: process.env['PATH'] },
+      version: '0.0.0',
+      secrets,
+      subject: null,
+      workspace: place('workspace'),
+      home: base,
+      temp: place('temp'),
+      runFolder: place('temp/run'),
+      resultFile: place('result.json'),
+      transcriptFile: place('transcript.jsonl'),
+      patchFile: place('changes.patch'),
+      guarded: [],
+      privileged: false,
+      readFile: async () => ({ ok: false, problem: 'there is none' }),
+      resolveFolder: async () => place('workspace'),
+      rememberWorkspace: async () => null,
+      now: () => performance.now(),
+      listen: () => undefined,
+      reporters: [
+        createTranscript({ file: place('transcript.jsonl'), secrets }),
+        createSummary({ file: place('summary.md'), secrets, serverUrl: null }),
+      ],
+      publish: async (finished) => {
+        writeResultFile(finished, secrets);
+        writeOutputs(place('outputs'), stepOutputs(finished).outputs);
+      },
+      warn: () => undefined,
+    });
+    const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');
+    return {
+      report,
+      outputs: parseOutputFile(read('outputs')),
+      envelope: JSON.parse(read('result.json')),
+      summary: read('summary.md'),
+      transcript: read('transcript.jsonl'),
+      ran: existsSync(place('workspace/ran.txt')),
+      survivors: survivors(base),
+    };
+  } finally {
+    await model.close();
+    await rm(base, { recursive: true, force: true });
+  }
+}
+
+/** Processes that still work in the folder. */
+function survivors(folder: string): number {
+  if (!existsSync('/proc')) return 0;
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/u.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+/** Ajv by itself, with nothing of ours around it. */
+function ajvAccepts(text: string, value: unknown): boolean {
+  const parsed = JSON.parse(text);
+  const options = {
+    strictSchema: true,
+    strictRequired: false,
+    strictTypes: false,
+    strictTuples: false,
+    allowUnionTypes: true,
+    ownProperties: true,
+    logger: false,
+  } as const;
+  const ajv = String(parsed.$schema).includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
+  formats.default(ajv);
+  return ajv.compile(parsed)(value) === true;
+}
+
+describe('whatever the inputs, the schema and the model do', () => {
+  it('a run ends in one row of the table, whole, with nothing published that Ajv alone would not accept', async () => {
+    const reasons = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(inputs, fc.array(reply, { minLength: 1, maxLength: 4 }), async (given, script) => {
+        const {
+          report,
+          outputs,
+          envelope,
+          summary,
+          transcript,
+          ran,
+          survivors: left,
+        } = await fuzz(given, script);
+        const { verdict: end } = report;
+        const published = report.payload !== null;
+        expect(TABLE).toContain(
+          `${end.conclusion} ${end.reason} ${end.exitCode} ${end.subtype} ${published}`,
+        );
+        reasons.add(end.reason);
+        expect(outputs.get('run-exit-code')).toBe(String(end.exitCode));
+        expect(outputs.get('run-reason')).toBe(end.reason);
+        expect(outputs.has('structured_output')).toBe(published);
+        expect(envelope).toMatchObject({ type: 'result', subtype: end.subtype, exit_code: end.exitCode });
+        expect(summary).not.toBe('');
+        // Where it is excluded, structured_output is a tool like any unknown one, and its neighbours run.
+        if (given['exclude-tools'] !== 'structured_output') expect(ran).toBe(false);
+        expect(left).toBe(0);
+        expect([transcript, summary, JSON.stringify(envelope), ...outputs.values()].join('\n')).not.toContain(
+          SECRET,
+        );
+        if (!published) return;
+        const text =
+          given.schema === '' || given.schema === 'verdict'
+            ? readFileSync(path.join(import.meta.dirname, '..', 'schemas', 'verdict.schema.json'), 'utf8')
+            : given.schema;
+        expect(JSON.parse(outputs.get('structured_output') ?? '')).toEqual(report.payload);
+        expect(ajvAccepts(text, report.payload)).toBe(true);
+        if (end.exitCode === 0 && given.gate === 'passed') expect(report.payload?.['passed']).toBe(true);
+      }),
+      { numRuns: Number(process.env['FUZZ_RUNS'] ?? 400), interruptAfterTimeLimit: 100_000 },
+    );
+    // The generator reaches most of the table; one that only ever met configuration errors would prove nothing.
+    for (const reason of ['accepted', 'config', 'max_turns', 'plain_text']) expect(reasons).toContain(reason);
+  }, 180_000);
+
+  it('the table of inputs holds no name twice', () => {
+    expect(new Set(INPUTS.map((input) => input.name)).size).toBe(INPUTS.length);
+  });
+});
