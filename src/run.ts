@@ -18,6 +18,9 @@ import { createToolbox, STRUCTURED_OUTPUT_NAME } from './tools/toolbox.ts';
 import type { Report, RunEvent } from './types.ts';
 import type { Ending } from './verdict.ts';
 
+/** How long after the first request was begun the walls are raised, in milliseconds; they overlap the model's answer. */
+const WALLS_AFTER_MS = 20;
+
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export async function run(readConfig: () => Config, world: World): Promise<Report> {
   const state = createState(world);
@@ -37,13 +40,18 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const config = readConfig();
   state.config = config;
   startClock(config.timeoutMs, state);
-  const emit = (event: RunEvent) => tell(event, world);
+  const begin = Promise.withResolvers<void>();
+  const emit = (event: RunEvent) => {
+    tell(event, world);
+    // The request leaves first: starting processes would hold it up.
+    if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_AFTER_MS);
+  };
   const provider = createProvider({ ...config.model, userAgent: `structured-agent/${world.version}` });
   provider.catch(() => undefined);
   const { contract, prompt } = await readJudge(config, state, world);
   for (const text of [...contract.warnings, ...(state.gate?.warnings ?? [])])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await openWalls(config, state, world);
+  const { sandbox, ready } = await openWalls(config, begin.promise, state, world);
   const toolbox = createToolbox({
     sandbox: { ...sandbox, ready },
     shellOffered: sandbox.shellOffered,
@@ -124,7 +132,7 @@ async function readPrompt(prompt: Config['prompt'], world: World): Promise<strin
 }
 
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
-async function openWalls(config: Config, state: RunState, world: World) {
+async function openWalls(config: Config, begin: Promise<void>, state: RunState, world: World) {
   if (config.sandbox === 'off' && world.privileged) {
     throw new InputError(
       'sandbox',
@@ -144,14 +152,16 @@ async function openWalls(config: Config, state: RunState, world: World) {
     runnerTemp: world.temp,
     isSecret: world.secrets.has,
     runFolder: world.runFolder,
+    begin,
   });
   state.sandbox = sandbox;
   const tamper = createTamperCheck({ workspace: world.workspace, extra: world.guarded });
   state.tamper = tamper;
   const remember = async () => {
+    await begin;
     state.changes = await world.rememberWorkspace(world.runFolder);
   };
-  const snapshots = Promise.all([sandbox.ready(), tamper.snapshot(), remember()]).then(() => {
+  const snapshots = Promise.all([sandbox.ready(), begin.then(tamper.snapshot), remember()]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
   });
   // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.

@@ -44,6 +44,8 @@ const options: Options = {
   allErrors: true,
   verbose: true,
   logger: false,
+  // A validator that judges a handful of payloads is not worth polishing: a few milliseconds of the start.
+  code: { optimize: false },
 };
 
 /**

@@ -32,7 +32,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   const bwrap = searched ? await findHelper(['bwrap'], helpers) : null;
   const closing = new AbortController();
 
-  const repositories = findRepositories(options.workspace);
+  const begun = options.mode === 'auto' ? Promise.resolve() : whenBegun(options.begin, closing.signal);
+  const repositories = begun.then(() => findRepositories(options.workspace));
   const files = repositories.then((found) => confine(options, folders, found, bwrap === null));
   const wall =
     options.mode === 'off'
@@ -53,6 +54,12 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     bwrap !== null && broken === null,
     weaknesses.list,
   );
+}
+
+/** Closing counts as beginning: whoever waits for the wall must not wait for ever. */
+async function whenBegun(begin: Promise<void> | undefined, closing: AbortSignal): Promise<void> {
+  if (begin === undefined || closing.aborted) return;
+  await Promise.race([begin, new Promise((resolve) => closing.addEventListener('abort', resolve))]);
 }
 
 interface Parts {

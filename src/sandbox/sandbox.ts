@@ -109,6 +109,8 @@ export interface SandboxOptions {
   readonly isSecret: (value: string) => boolean;
   /** A fresh folder of this run (mode 0700), made by the caller under RUNNER_TEMP; `close` removes it. */
   readonly runFolder: string;
+  /** The self-test starts no sooner; at once when left out, and with `auto`, which cannot wait for it. */
+  readonly begin?: Promise<void>;
   /** Where the helpers (bwrap, bash) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];
 }
