@@ -16,7 +16,15 @@ const run = (tool: string, args: readonly string[]) =>
 for (const folder of ['build', 'dist']) rmSync(path.join(root, folder), { recursive: true, force: true });
 // tsc first: left to itself, ncc type-checks the tests as well, or gives up ES modules.
 run('tsc', ['--project', 'tsconfig.build.json']);
-run('ncc', ['build', 'build/src/action.js', '--out', 'dist', '--no-source-map-register', '--license', 'licenses.txt']);
+run('ncc', [
+  'build',
+  'build/src/action.js',
+  '--out',
+  'dist',
+  '--no-source-map-register',
+  '--license',
+  'licenses.txt',
+]);
 
 let bytes = 0;
 for (const name of readdirSync(dist)) {

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ACTION_YML, actionYml, OUTPUTS } from '../scripts/action-yml.ts';
+import { INPUTS } from '../src/config/inputs.ts';
+
+describe('action.yml', () => {
+  const text = readFileSync(ACTION_YML, 'utf8');
+  const action: unknown = parse(text);
+
+  it('is what the table of inputs says, byte for byte', () => {
+    expect(text).toBe(actionYml());
+  });
+
+  it('gives every input with its default and description, in the order of the table', () => {
+    const expected = INPUTS.map((input) => [
+      input.name,
+      {
+        description: input.description,
+        required: input.name === 'model',
+        ...(input.default === '' ? {} : { default: input.default }),
+      },
+    ]);
+    expect(action).toMatchObject({ inputs: Object.fromEntries(expected) });
+  });
+
+  it('runs the committed bundle on Node 24', () => {
+    expect(action).toMatchObject({ runs: { using: 'node24', main: 'dist/index.js' } });
+  });
+
+  it('describes every output in one sentence', () => {
+    for (const [name, description] of Object.entries(OUTPUTS)) {
+      expect(description, name).toMatch(/^[^\n]{20,160}\.$/u);
+    }
+  });
+});

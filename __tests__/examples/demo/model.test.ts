@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { answer, countTests } from '../../../examples/demo/model.ts';
+import type { ModelMessage, ModelRequest } from '../../support/model-server.ts';
+
+const SPEC = `✔ a test (0.4ms)
+✖ an order of exactly 100.00 gets the discount (0.59ms)
+✖ another one (1.2ms)
+ℹ tests 9
+ℹ pass 7
+ℹ fail 2
+
+✖ failing tests:
+
+test at test/discount.test.js:9:1
+✖ an order of exactly 100.00 gets the discount (0.59ms)
+`;
+
+const TAP = `TAP version 13
+ok 1 - a test
+not ok 2 - a broken test
+  ---
+  location: '/w/test/money.test.js:18:1'
+  ...
+# tests 2
+# pass 1
+# fail 1
+`;
+
+const VERDICT = { properties: { passed: {}, summary: {}, failure_count: {} } };
+
+/** A conversation in which each call got the result beside it. */
+function request(
+  steps: readonly (readonly [name: string, input: unknown, result: string])[],
+  schema: unknown = VERDICT,
+): ModelRequest {
+  const messages = steps.flatMap(([name, input, result], index): readonly ModelMessage[] => [
+    { role: 'assistant', text: '', calls: [{ id: `c${index}`, name, arguments: JSON.stringify(input) }] },
+    { role: 'tool', callId: `c${index}`, text: result },
+  ]);
+  return {
+    endpoint: 'chat',
+    model: 'm',
+    streamed: false,
+    messages: [{ role: 'user', text: 'task' }, ...messages],
+    tools: [{ name: 'structured_output', description: '', parameters: schema }],
+    toolResults: [],
+    toolChoice: 'auto',
+  };
+}
+
+function calls(asked: ModelRequest): readonly (readonly [string, unknown])[] {
+  return (answer(asked).calls ?? []).map((call) => [call.name, JSON.parse(call.arguments)]);
+}
+
+const MANIFEST = [
+  'read_file',
+  { path: 'package.json' },
+  '3\t"main": "lib/a.js",\n4\t"test": "node --test"',
+] as const;
+const SOURCE = ['read_file', { path: 'lib/a.js' }, 'export {}'] as const;
+
+describe('countTests', () => {
+  it("reads Node's own format", () => {
+    expect(countTests(SPEC)).toEqual({
+      passed: 7,
+      failed: 2,
+      failures: ['an order of exactly 100.00 gets the discount', 'another one'],
+      at: { file: 'test/discount.test.js', line: 9 },
+    });
+  });
+
+  it('reads TAP', () => {
+    expect(countTests(TAP)).toEqual({
+      passed: 1,
+      failed: 1,
+      failures: ['a broken test'],
+      at: { file: '/w/test/money.test.js', line: 18 },
+    });
+  });
+
+  it('counts nothing where nothing was counted', () => {
+    expect(countTests('bash: npm: command not found')).toBeNull();
+  });
+});
+
+describe('the scripted model', () => {
+  it('looks at the project first', () => {
+    expect(calls(request([]))).toEqual([
+      ['read_file', { path: 'package.json' }],
+      ['read_file', { path: 'README.md' }],
+    ]);
+  });
+
+  it('then reads the file that package.json names', () => {
+    expect(calls(request([MANIFEST]))).toEqual([
+      ['read_file', { path: 'lib/a.js' }],
+      ['read_file', { path: 'test' }],
+    ]);
+  });
+
+  it('then runs the tests', () => {
+    expect(calls(request([MANIFEST, SOURCE]))).toEqual([['shell', { command: 'npm test' }]]);
+  });
+
+  it('runs what package.json says by itself where the shell has no npm', () => {
+    const failed = ['shell', { command: 'npm test' }, 'npm: command not found\nexit code 127'] as const;
+    expect(calls(request([MANIFEST, SOURCE, failed]))).toEqual([['shell', { command: 'node --test' }]]);
+  });
+
+  it('delivers what the test output says', () => {
+    expect(calls(request([MANIFEST, SOURCE, ['shell', {}, SPEC]]))).toEqual([
+      [
+        'structured_output',
+        {
+          passed: false,
+          summary: '2 of 9 tests fail: an order of exactly 100.00 gets the discount; another one.',
+          failure_count: 2,
+        },
+      ],
+    ]);
+  });
+
+  it('does not call a suite of no counts passed', () => {
+    expect(calls(request([MANIFEST, SOURCE, ['shell', {}, 'exit code 1']]))).toEqual([
+      [
+        'structured_output',
+        {
+          passed: false,
+          summary: 'The test suite gave no counts, so nothing is known about it.',
+          failure_count: 0,
+        },
+      ],
+    ]);
+  });
+
+  it('answers with the properties that it is offered', () => {
+    const asked = request([MANIFEST, SOURCE, ['shell', {}, TAP]], {
+      properties: { findings: {}, passed: {} },
+    });
+    expect(calls(asked)).toEqual([
+      [
+        'structured_output',
+        {
+          passed: false,
+          findings: [
+            { severity: 'error', message: 'Failing: a broken test', path: '/w/test/money.test.js', line: 18 },
+          ],
+        },
+      ],
+    ]);
+  });
+});

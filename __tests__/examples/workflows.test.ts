@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OUTPUTS } from '../../scripts/action-yml.ts';
+import { readActionInputs } from '../../src/config/action-inputs.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { INPUTS } from '../../src/config/inputs.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const OURS = 'org/structured-agent@v1';
+
+interface Step {
+  readonly id?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Workflow {
+  readonly name: string;
+  readonly text: string;
+  readonly permissions: unknown;
+  readonly jobs: readonly {
+    readonly id: string;
+    readonly outputs: readonly string[];
+    readonly steps: readonly Step[];
+  }[];
+  readonly jobPermissions: readonly unknown[];
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function string(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function readStep(value: unknown): Step {
+  const { id, uses, run, with: given } = members(value);
+  const [i, u, r] = [string(id), string(uses), string(run)];
+  return {
+    ...(i === undefined ? {} : { id: i }),
+    ...(u === undefined ? {} : { uses: u }),
+    ...(r === undefined ? {} : { run: r }),
+    ...(given === undefined ? {} : { with: members(given) }),
+  };
+}
+
+function readWorkflow(folder: string, file: string): Workflow {
+  const text = readFileSync(path.join(ROOT, folder, file), 'utf8');
+  const workflow = members(parse(text));
+  const jobs = Object.entries(members(workflow['jobs']));
+  return {
+    name: `${folder}/${file}`,
+    text,
+    permissions: workflow['permissions'],
+    jobs: jobs.map(([id, job]) => {
+      const { steps, outputs } = members(job);
+      return {
+        id,
+        outputs: Object.keys(members(outputs)),
+        steps: Array.isArray(steps) ? steps.map(readStep) : [],
+      };
+    }),
+    jobPermissions: jobs.flatMap(([, job]) =>
+      'permissions' in members(job) ? [members(job)['permissions']] : [],
+    ),
+  };
+}
+
+function readFolder(folder: string): readonly Workflow[] {
+  const files = readdirSync(path.join(ROOT, folder)).filter((file) => file.endsWith('.yml'));
+  return files.map((file) => readWorkflow(folder, file));
+}
+
+const examples = readFolder('examples');
+const workflows = [...examples, ...readFolder('.github/workflows')];
+
+/** What a step of ours gives: the declared outputs about the run, and those of its schema. */
+function outputsOf(step: Step): readonly string[] {
+  const about = Object.keys(OUTPUTS).filter(
+    (name) => name.startsWith('run-') || name === 'structured_output',
+  );
+  const schema = string(step.with?.['schema']) ?? 'verdict';
+  if (schema === 'verdict') return Object.keys(OUTPUTS);
+  const text = schema.startsWith('@')
+    ? readFileSync(path.join(ROOT, 'examples/demo/repository', schema.slice(1)), 'utf8')
+    : schema;
+  return [...about, ...Object.keys(members(members(JSON.parse(text))['properties']))];
+}
+
+describe('the example workflows', () => {
+  it('are there', () => {
+    expect(examples.map((each) => each.name).toSorted()).toEqual([
+      'examples/gate.yml',
+      'examples/local-model.yml',
+      'examples/pull-request-review.yml',
+    ]);
+  });
+
+  describe.each(examples)('$name', (workflow) => {
+    const steps = workflow.jobs.flatMap((job) => job.steps);
+    const ours = steps.filter((step) => step.uses === OURS);
+
+    it('uses the action once, with nothing but inputs that action.yml has', () => {
+      expect(ours).toHaveLength(1);
+      const known: readonly string[] = INPUTS.map((input) => input.name);
+      for (const step of ours) expect(known).toEqual(expect.arrayContaining(Object.keys(step.with ?? {})));
+    });
+
+    it('gives the action a configuration that it can mean', () => {
+      const values: Readonly<Record<string, string>> = {
+        'secrets.ANTHROPIC_API_KEY': 'key',
+        'vars.MODEL_BASE_URL': 'http://127.0.0.1:1/v1',
+        'vars.MODEL_NAME': 'model',
+        'github.event.pull_request.base.sha': '0123456789',
+      };
+      for (const step of ours) {
+        const environment = Object.entries(step.with ?? {}).map(([name, value]) => [
+          `INPUT_${name.toUpperCase()}`,
+          String(value).replace(
+            /\$\{\{ (.+?) \}\}/gu,
+            (_, expression: string) => values[expression] ?? `unknown ${expression}`,
+          ),
+        ]);
+        const config = parseConfig(readActionInputs(Object.fromEntries(environment)), { environment: {} });
+        expect(JSON.stringify(config)).not.toContain('unknown ');
+      }
+    });
+
+    it('reads no output that nobody gives', () => {
+      const read = [...workflow.text.matchAll(/steps\.([\w-]+)\.outputs\.([\w-]+)/gu)];
+      expect(read).not.toEqual([]);
+      for (const [expression, id, output] of read) {
+        const step = steps.find((each) => each.id === id);
+        expect(step === undefined ? [] : outputsOf(step), expression).toContain(output);
+      }
+      for (const [expression, id, output] of workflow.text.matchAll(/needs\.([\w-]+)\.outputs\.([\w-]+)/gu)) {
+        expect(workflow.jobs.find((job) => job.id === id)?.outputs, expression).toContain(output);
+      }
+    });
+
+    it('compares outputs with == alone, so that a run without a verdict does not pass', () => {
+      expect(workflow.text).not.toMatch(/outputs\.[\w-]+ *!=/u);
+    });
+  });
+});
+
+describe.each(workflows)('$name', (workflow) => {
+  const steps = workflow.jobs.flatMap((job) => job.steps);
+
+  it('may read the repository and nothing else', () => {
+    expect({ top: workflow.permissions, jobs: workflow.jobPermissions }).toEqual({
+      top: { contents: 'read' },
+      jobs: [],
+    });
+  });
+
+  it('pins every action of others by commit, with its version beside it', () => {
+    const lines = workflow.text
+      .split('\n')
+      .filter((line) => /^\s*(?:- )?uses: /u.test(line) && !line.includes(OURS));
+    expect(lines).not.toEqual([]);
+    for (const line of lines) expect(line).toMatch(/uses: [\w.-]+\/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);
+  });
+
+  it('keeps no credentials in the checkout', () => {
+    const checkouts = steps.filter((step) => step.uses?.startsWith('actions/checkout@'));
+    expect(checkouts).not.toEqual([]);
+    for (const step of checkouts) expect(step.with).toMatchObject({ 'persist-credentials': false });
+  });
+
+  it('puts no expression into a script', () => {
+    for (const step of steps) expect(step.run ?? '').not.toContain('${{');
+  });
+});

@@ -1,0 +1,167 @@
+/**
+ * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
+ * one run. Prints each figure beside its target; always ends 0, for a figure is no test.
+ */
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
+import { BUNDLE } from '../examples/demo/runner.ts';
+import { type Bench, type Format, type Run, runBare, runBundle } from './clients.ts';
+import { bundleFiles, loadedSdks } from './dist.ts';
+import { type Exchange, startBenchServer } from './server.ts';
+
+const RUNS = 15;
+const SHORT = { reads: 3, file: 'package.json' };
+const MANY = { reads: 40, file: 'package.json' };
+const LONG = { reads: 200, file: 'twenty-kilobytes.txt' };
+const MB = 1_000_000;
+const FORMATS: readonly Format[] = ['openai-compatible', 'anthropic'];
+
+if (existsSync(BUNDLE)) await main();
+else console.log('dist/index.js is not there. Run: npm run build');
+
+async function main(): Promise<void> {
+  const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'structured-agent-bench-')));
+  const server = await startBenchServer();
+  try {
+    const workspace = path.join(folder, 'cart');
+    const sha = createRepository(workspace, []) ?? '0'.repeat(40);
+    writeFileSync(path.join(workspace, LONG.file), `${'x'.repeat(99)}\n`.repeat(200));
+    const sandbox = hasBubblewrap() ? 'required' : 'off';
+    const bench: Bench = { server, workspace, sha, folder, sandbox };
+    console.log(`node ${process.version}, sandbox ${sandbox}, ${RUNS} runs of each, medians\n`);
+    await compare(bench);
+    await size(bench);
+    await long(bench);
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What one client did. */
+interface Runs {
+  readonly short: Run[];
+  readonly many: Run[];
+}
+
+/** Start, memory and first request of short runs, turns of long ones. The clients take turns, so that all see the same machine. */
+async function compare(bench: Bench): Promise<void> {
+  const clients = new Map<Format | 'bare', Runs>(
+    (['bare', ...FORMATS] as const).map((name) => [name, { short: [], many: [] }]),
+  );
+  const once = (name: Format | 'bare', exchange: Exchange) =>
+    name === 'bare' ? runBare(bench, exchange) : runBundle(bench, exchange, name);
+  for (let run = 0; run < RUNS; run++) {
+    for (const [name, { short, many }] of clients) {
+      short.push(await once(name, SHORT));
+      if (run % 3 === 0) many.push(await once(name, MANY));
+    }
+  }
+  const bare = clients.get('bare') ?? { short: [], many: [] };
+  for (const [name, ours] of clients) {
+    if (name === 'bare') continue;
+    const figure = (of: (run: Run) => number) =>
+      [median(ours.short.map(of)), median(bare.short.map(of))] as const;
+    console.log(name);
+    ratio('process start to first request', ...figure(startMs), 'ms', 2.5);
+    ratio(
+      'a turn with a read',
+      median(ours.many.flatMap(turnsMs)),
+      median(bare.many.flatMap(turnsMs)),
+      'ms',
+      3,
+    );
+    ratio('peak memory', ...figure(peakMb), 'MB', 2);
+    const [first] = figure((run) => run.requests[0]?.bytes ?? Number.NaN);
+    line('first request, two properties', `${first} bytes`, '≤ 4,000 bytes', first <= 4_000);
+  }
+}
+
+/** What lies in dist/, and which provider's SDK a run of each loads. */
+async function size(bench: Bench): Promise<void> {
+  console.log('bundle');
+  const files = bundleFiles();
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  line('dist/', `${(bytes / MB).toFixed(2)} MB in ${files.length} files`, '≤ 3.5 MB', bytes <= 3.5 * MB);
+  for (const format of FORMATS) {
+    const coverage = path.join(bench.folder, 'coverage');
+    await runBundle(bench, SHORT, format, { NODE_V8_COVERAGE: coverage });
+    const { sdks, bytes: loaded } = loadedSdks(coverage);
+    rmSync(coverage, { recursive: true, force: true });
+    const wanted = format === 'anthropic' ? 'anthropic' : 'openai';
+    line(
+      `SDKs loaded by ${format}`,
+      `${sdks.join(', ') || 'none'} (${(loaded / MB).toFixed(2)} MB of code)`,
+      `${wanted} alone`,
+      sdks.join() === wanted,
+    );
+  }
+}
+
+/** A run of 200 turns, each adding 20 KB: the time of a turn may grow with the bytes sent and with nothing else. */
+async function long(bench: Bench): Promise<void> {
+  console.log('200 turns with 20 KB each (openai-compatible)');
+  const bare = quarters(await runBare(bench, LONG));
+  const ours = quarters(await runBundle(bench, LONG, 'openai-compatible'));
+  for (const [name, parts] of [['bare client', bare] as const, ['bundle', ours] as const]) {
+    const shown = parts.map((part) => `${part.ms.toFixed(1)} ms for ${(part.bytes / MB).toFixed(2)} MB`);
+    console.log(`  ${`${name}, by quarter`.padEnd(36)} ${shown.join(' · ')}`);
+  }
+  const [, second, , last] = ours;
+  if (second === undefined || last === undefined) return;
+  const time = last.ms / second.ms;
+  const bytes = last.bytes / second.bytes;
+  line(
+    'last ÷ second quarter, time',
+    `${time.toFixed(2)}×`,
+    `≤ 1.25 × ${bytes.toFixed(2)} (bytes)`,
+    time <= 1.25 * bytes,
+  );
+}
+
+function startMs(run: Run): number {
+  return (run.requests[0]?.at ?? Number.NaN) - run.startedAt;
+}
+
+/** The time from each request to the next. */
+function turnsMs(run: Run): readonly number[] {
+  return run.requests.slice(1).map((request, index) => request.at - (run.requests[index]?.at ?? Number.NaN));
+}
+
+function peakMb(run: Run): number {
+  return (run.peakBytes ?? Number.NaN) / MB;
+}
+
+/** Median time and bytes of a turn in each quarter of a run. */
+function quarters(run: Run): readonly { readonly ms: number; readonly bytes: number }[] {
+  const times = turnsMs(run);
+  const length = Math.floor(times.length / 4);
+  return [0, 1, 2, 3].map((quarter) => {
+    const from = quarter * length;
+    return {
+      ms: median(times.slice(from, from + length)),
+      bytes: median(run.requests.slice(from + 1, from + 1 + length).map((request) => request.bytes)),
+    };
+  });
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function ratio(name: string, ours: number, bare: number, unit: string, most: number): void {
+  const times = ours / bare;
+  line(
+    name,
+    `${times.toFixed(2)}× (${ours.toFixed(1)} ${unit}, bare ${bare.toFixed(1)})`,
+    `≤ ${most}×`,
+    times <= most,
+  );
+}
+
+function line(name: string, value: string, target: string, met: boolean): void {
+  console.log(`  ${name.padEnd(36)} ${value.padEnd(44)} ${target.padEnd(24)} ${met ? 'PASS' : 'MISS'}`);
+}

@@ -1,0 +1,85 @@
+/** The two clients of the benchmark, each run once per call and watched by the server. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startStep } from '../examples/demo/runner.ts';
+import type { BenchServer, Exchange, Observation } from './server.ts';
+
+const BARE_CLIENT = fileURLToPath(new URL('bare-client.mjs', import.meta.url));
+
+/** Where the clients run. */
+export interface Bench {
+  readonly server: BenchServer;
+  readonly workspace: string;
+  readonly sha: string;
+  /** A folder for what a run leaves, emptied after each. */
+  readonly folder: string;
+  readonly sandbox: 'required' | 'off';
+}
+
+/** One run as it was seen, with the moment the process was started. */
+export interface Run extends Observation {
+  readonly startedAt: number;
+}
+
+/** Runs the bare client. */
+export async function runBare(bench: Bench, exchange: Exchange): Promise<Run> {
+  const watched = bench.server.begin(exchange);
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [BARE_CLIENT, `${bench.server.url}/v1`, bench.workspace], {
+    cwd: bench.workspace,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.resume();
+  if (child.pid !== undefined) watched.watch(child.pid);
+  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (exitCode !== 0) throw new Error(`The bare client ended with ${exitCode}.`);
+  return { startedAt, ...watched.end() };
+}
+
+/** The wire formats the bundle is measured with. */
+export type Format = 'openai-compatible' | 'anthropic';
+
+/** A schema of two properties. */
+const SCHEMA =
+  '{"type":"object","properties":{"ok":{"type":"boolean"},"note":{"type":"string"}},"required":["ok"]}';
+
+/** Runs the committed bundle. */
+export async function runBundle(
+  bench: Bench,
+  exchange: Exchange,
+  format: Format,
+  extra: Readonly<Record<string, string>> = {},
+): Promise<Run> {
+  const watched = bench.server.begin(exchange);
+  const folder = path.join(bench.folder, 'run');
+  mkdirSync(folder);
+  const log: string[] = [];
+  const startedAt = performance.now();
+  const step = startStep({
+    workspace: bench.workspace,
+    folder,
+    sha: bench.sha,
+    environment: process.env,
+    extra,
+    inputs: {
+      prompt: 'Read the files, then deliver.',
+      schema: SCHEMA,
+      provider: format,
+      model: format === 'anthropic' ? 'claude-sonnet-4-5' : 'bench',
+      'base-url': format === 'anthropic' ? bench.server.url : `${bench.server.url}/v1`,
+      'api-key': 'the-benchmark-needs-no-key',
+      stream: 'off',
+      sandbox: bench.sandbox,
+      'max-turns': '-1',
+    },
+    onLine: (line) => log.push(line),
+  });
+  if (step.pid !== undefined) watched.watch(step.pid);
+  const { exitCode } = await step.done;
+  rmSync(folder, { recursive: true, force: true });
+  if (exitCode !== 0) throw new Error(`The bundle ended with ${exitCode}.\n${log.join('\n')}`);
+  return { startedAt, ...watched.end() };
+}
