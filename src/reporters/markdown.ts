@@ -13,6 +13,8 @@ const SPECIAL = /[&<>"'`*_~[\](){}!\\|$^=#@]/g;
 const GAP = '\u200b';
 
 const MAX_LINES = 20;
+/** One backtick, no more, at either end: three of them are a fence that somebody tried. */
+const CODE_SPAN = /(?<!`)`(?!`)([^`]*[^`\s][^`]*)`(?!`)/;
 
 /** Untrusted text for the middle of a paragraph: one line, nothing in it links, mentions, formats or commands. */
 export function inline(text: string, max = 1_000): string {
@@ -20,10 +22,25 @@ export function inline(text: string, max = 1_000): string {
   return startless(unlinked(line).replace(SPECIAL, reference));
 }
 
-/** Untrusted text for a cell of a table; its line breaks become `<br>`, at most 20 lines are kept. */
+/** Like `inline`, but what stands between two backticks is shown as code, as whoever wrote it meant it. */
+export function prose(text: string, max = 1_000): string {
+  const line = cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
+  return line
+    .split(CODE_SPAN)
+    .map((part, at) => (at % 2 === 0 ? startless(unlinked(part).replace(SPECIAL, reference)) : code(part)))
+    .join('');
+}
+
+/** Untrusted text on one line as code: a file, a command, a name. An HTML element, since its content can be escaped. */
+export function code(text: string, max = 1_000): string {
+  const shown = inline(text, max);
+  return shown === '' ? '' : `<code>${shown}</code>`;
+}
+
+/** Untrusted text for a cell of a table, each line as `prose`; line breaks become `<br>`, at most 20 lines are kept. */
 export function cell(text: string, max = 1_000): string {
   const lines = cutText(cleanText(text).trim(), max).split('\n');
-  const shown = lines.slice(0, MAX_LINES).map((line) => inline(line, max));
+  const shown = lines.slice(0, MAX_LINES).map((line) => prose(line, max));
   if (lines.length > MAX_LINES) shown.push('…');
   return shown.join('<br>');
 }

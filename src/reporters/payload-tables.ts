@@ -2,110 +2,114 @@
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
 import { counted } from './format.ts';
+import { lineLink, pathKey } from './line-link.ts';
 import type { Say } from './say.ts';
+import { bySeverity, severityMark } from './severity.ts';
 
-const MAX_ROWS = 50;
+/** Rows that stand open; more of them are folded, so that what comes after the table is still seen. */
+const OPEN_ROWS = 25;
 const MAX_COLUMNS = 8;
 const MAX_SCALARS = 100;
 /** Characters of one cell. */
 const MAX_CELL = 1_000;
 const MAX_SCALAR = 4_000;
 const MAX_NAME = 100;
+/** A list of so few short scalars reads better as one cell than as a section. */
+const SHORT_LIST = 10;
+const SHORT_ITEM = 60;
+
+/** How a payload is shown. */
+export interface TableOptions {
+  readonly subject: Subject | null;
+  /** Where the repository's pages are; null for tables without links. */
+  readonly serverUrl: string | null;
+  /** The most rows of one list. */
+  readonly maxRows: number;
+}
+
+type Link = (row: JsonObject) => string | null;
 
 /** The payload in Markdown, inert. Rows with `path` or `file` and `line` link to that line at the judged commit. */
-export function payloadTables(
-  payload: JsonObject,
-  subject: Subject | null,
-  serverUrl: string | null,
-  say: Say,
-): string {
+export function payloadTables(payload: JsonObject, options: TableOptions, say: Say): string {
+  const { subject, serverUrl, maxRows } = options;
   const scalars: [string, Json][] = [];
   const lists: [string, readonly Json[]][] = [];
   for (const [name, value] of Object.entries(payload)) {
-    if (isArray(value) && value.length > 0) lists.push([name, value]);
+    if (isArray(value) && value.length > 0 && !isShort(value)) lists.push([name, value]);
     else scalars.push([name, value]);
   }
   const link = (row: JsonObject) => lineLink(row, subject, serverUrl);
-  return scalarTable(scalars, say) + lists.map(([name, list]) => listTable(name, list, link, say)).join('');
+  return scalarTable(scalars, say) + lists.map(([name, list]) => section(name, list, maxRows, link, say)).join('');
+}
+
+function isShort(list: readonly Json[]): boolean {
+  return list.length <= SHORT_LIST && list.every((item) => !isArray(item) && !isObject(item) && plain(item).length <= SHORT_ITEM);
 }
 
 function scalarTable(scalars: readonly (readonly [string, Json])[], say: Say): string {
   if (scalars.length === 0) return '';
-  const rows = scalars
-    .slice(0, MAX_SCALARS)
-    .map(([name, value]) => `| ${say.cell(name, MAX_NAME)} | ${shown(value, MAX_SCALAR, say)} |\n`);
-  return `| Property | Value |\n| --- | --- |\n${rows.join('')}\n${andMore(scalars.length - MAX_SCALARS, 'more value')}`;
+  const rows = scalars.slice(0, MAX_SCALARS).map(([name, value]) => {
+    const text = isArray(value) && value.length > 0 ? value.map(plain).join('\n') : value;
+    return `| **${say.inline(name, MAX_NAME)}** | ${shown(text, MAX_SCALAR, say)} |\n`;
+  });
+  return `| Property | Value |\n| :--- | :--- |\n${rows.join('')}\n${andMore(scalars.length - MAX_SCALARS, 'more value')}`;
 }
 
-function listTable(
-  name: string,
-  list: readonly Json[],
-  link: (row: JsonObject) => string | null,
-  say: Say,
-): string {
-  const heading = `**${say.inline(name, MAX_NAME)}** (${list.length})\n\n`;
-  const shownRows = list.slice(0, MAX_ROWS);
-  const more = andMore(list.length - MAX_ROWS, 'more row');
-  const objects = shownRows.filter(isObject);
-  if (objects.length < shownRows.length) {
-    return `${heading}${shownRows.map((item) => `- ${shown(item, MAX_CELL, say)}\n`).join('')}\n${more}`;
-  }
+function section(name: string, list: readonly Json[], maxRows: number, link: Link, say: Say): string {
+  const heading = `### ${say.inline(name, MAX_NAME)} (${list.length})\n\n`;
+  const objects = list.filter(isObject);
+  const text =
+    objects.length === list.length ? objectTable(bySeverity(objects), maxRows, link, say) : bullets(list, maxRows, say);
+  return `${heading}${text}${andMore(list.length - maxRows, 'more row')}`;
+}
+
+function bullets(list: readonly Json[], maxRows: number, say: Say): string {
+  const lines = list.slice(0, maxRows).map((item) => `- ${shown(item, MAX_CELL, say)}\n`);
+  return folded(lines, (some) => `${some.join('')}\n`);
+}
+
+function objectTable(objects: readonly JsonObject[], maxRows: number, link: Link, say: Say): string {
   const all = [...new Set(objects.flatMap((row) => Object.keys(row)))];
   const columns = all.slice(0, MAX_COLUMNS);
-  if (columns.length === 0) return `${heading}${more}`;
-  const head = `| ${columns.map((column) => say.cell(column, MAX_NAME)).join(' | ')} |\n|${' --- |'.repeat(columns.length)}\n`;
-  const rows = objects.map(
-    (row) => `| ${columns.map((column) => linkedCell(row, column, link, say)).join(' | ')} |\n`,
-  );
-  const hidden = andMore(all.length - MAX_COLUMNS, 'more column');
-  return `${heading}${head}${rows.join('')}\n${more}${hidden}`;
+  if (columns.length === 0) return '';
+  const head = columns.map((column) => say.inline(column, MAX_NAME) || ' ').join(' | ');
+  const ruler = columns.map((column) => (isNumeric(column, objects) ? '---:' : ':---')).join(' | ');
+  const rows = objects
+    .slice(0, maxRows)
+    .map((row) => `| ${columns.map((column) => linkedCell(row, column, link, say)).join(' | ')} |\n`);
+  const tables = folded(rows, (some) => `| ${head} |\n| ${ruler} |\n${some.join('')}\n`);
+  return tables + andMore(all.length - MAX_COLUMNS, 'more column');
 }
 
-function linkedCell(
-  row: JsonObject,
-  column: string,
-  link: (row: JsonObject) => string | null,
-  say: Say,
-): string {
+/** The first rows, and the others behind a fold. */
+function folded(rows: readonly string[], show: (rows: readonly string[]) => string): string {
+  const rest = rows.slice(OPEN_ROWS);
+  if (rest.length === 0) return show(rows);
+  const fold = `<details><summary>${rest.length} more</summary>\n\n${show(rest)}</details>\n\n`;
+  return show(rows.slice(0, OPEN_ROWS)) + fold;
+}
+
+function isNumeric(column: string, rows: readonly JsonObject[]): boolean {
+  return rows.every((row) => !Object.hasOwn(row, column) || typeof row[column] === 'number');
+}
+
+function linkedCell(row: JsonObject, column: string, link: Link, say: Say): string {
   const value = Object.hasOwn(row, column) ? row[column] : undefined;
   if (value === undefined) return '';
   const target = column === pathKey(row) ? link(row) : null;
-  const text = shown(value, MAX_CELL, say);
-  return target === null ? text : `[${text}](${target})`;
+  const mark = column === 'severity' ? severityMark(value) : '';
+  // A link may hold no other link, and its text no code that a bracket could end.
+  const text = target === null ? shown(value, MAX_CELL, say) : say.inline(plain(value), MAX_CELL);
+  return target === null ? mark + text : `[${text}](${target})`;
 }
 
 /** A scalar as text, anything deeper as JSON. */
 function shown(value: Json, max: number, say: Say): string {
-  return say.cell(typeof value === 'string' ? value : JSON.stringify(value), max);
+  return say.cell(plain(value), max);
 }
 
-function pathKey(row: JsonObject): 'path' | 'file' | null {
-  for (const key of ['path', 'file'] as const) {
-    if (Object.hasOwn(row, key) && typeof row[key] === 'string') return key;
-  }
-  return null;
-}
-
-/** The page of a line at the judged commit; null where the row names none that could be in the repository. */
-function lineLink(row: JsonObject, subject: Subject | null, serverUrl: string | null): string | null {
-  const key = pathKey(row);
-  if (key === null || subject === null || serverUrl === null) return null;
-  const file = row[key];
-  const line = Object.hasOwn(row, 'line') ? row['line'] : undefined;
-  if (typeof file !== 'string' || typeof line !== 'number' || !Number.isSafeInteger(line) || line < 1)
-    return null;
-  if (!/^[\w.-]+\/[\w.-]+$/.test(subject.repository) || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
-  const segments = file.replace(/^\.\//, '').split('/');
-  if (
-    file.length > 500 ||
-    segments.some((each) => each === '' || each === '.' || each === '..' || /[\p{Cc}\\]/u.test(each))
-  ) {
-    return null;
-  }
-  const escaped = segments.map((each) =>
-    encodeURIComponent(each).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`),
-  );
-  return `${serverUrl}/${subject.repository}/blob/${subject.sha}/${escaped.join('/')}#L${line}`;
+function plain(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function andMore(count: number, noun: string): string {

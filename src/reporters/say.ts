@@ -1,11 +1,15 @@
 /** How a report in Markdown says a text that is not its own. */
 import type { Secrets } from '../secrets.ts';
-import { cell, inline } from './markdown.ts';
+import { cell, code, inline, prose } from './markdown.ts';
 import { cleanText } from './text.ts';
 
 /** Text of the model, of the repository or of an error, without secrets and inert; `max` counts characters. */
 export interface Say {
   inline(text: string, max?: number): string;
+  /** One line, in which what stands between backticks is code. */
+  prose(text: string, max?: number): string;
+  /** One line that is code as a whole. */
+  code(text: string, max?: number): string;
   cell(text: string, max?: number): string;
 }
 
@@ -14,6 +18,8 @@ export function createSay(secrets: Secrets): Say {
   const masked = (text: string) => secrets.mask(cleanText(secrets.mask(text)));
   return {
     inline: (text, max) => inline(masked(text), max),
+    prose: (text, max) => prose(masked(text), max),
+    code: (text, max) => code(masked(text), max),
     cell: (text, max) => cell(masked(text), max),
   };
 }
