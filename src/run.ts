@@ -75,6 +75,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
         workingDirectory: sandbox.workingDirectory,
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
         writable: config.workspaceAccess === 'in-place',
+        offline: toolbox.has('shell') && sandbox.isolation !== 'none' && !config.shellNetwork,
         extra: config.systemPrompt,
       }),
       prompt,

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { readActionInputs } from '../../src/config/action-inputs.ts';
+import { type Config, parseConfig } from '../../src/config/config.ts';
+import { InputError } from '../../src/errors.ts';
+
+const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' };
+
+/** Parses inputs as the runner passes them, with these variables beside. */
+function parse(
+  inputs: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+): Config {
+  const variables = Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
+  );
+  return parseConfig(readActionInputs(variables), { environment });
+}
+
+/** The input that an InputError names, and its sentence. */
+function refusal(
+  inputs: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+) {
+  try {
+    parse(inputs, environment);
+  } catch (error) {
+    if (error instanceof InputError) return { input: error.input, message: error.message };
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('the configuration', () => {
+  it('has a default for everything but the task, the model and the key', () => {
+    expect(parse(least)).toEqual({
+      prompt: { text: 'Judge.' },
+      schema: 'verdict',
+      gate: 'auto',
+      systemPrompt: null,
+      model: {
+        provider: 'anthropic',
+        providerReason: expect.stringContaining('claude-sonnet-4-5'),
+        model: 'claude-sonnet-4-5',
+        apiKey: 'sk-1',
+        keySource: 'the input api-key',
+        baseUrl: null,
+        maxOutputTokens: null,
+        stream: 'auto',
+      },
+      maxTurns: 30,
+      timeoutMs: 600_000,
+      maxTotalTokens: null,
+      maxCostUsd: null,
+      forceOutput: true,
+      tools: ['read_file', 'edit', 'shell'],
+      excludeTools: [],
+      shellTimeoutSeconds: 120,
+      maxToolOutputBytes: 25 * 1024,
+      sandbox: 'required',
+      shellNetwork: false,
+      sandboxRead: [],
+      workspaceAccess: 'in-place',
+      passEnv: [],
+      workingDirectory: '.',
+      summary: true,
+      resultFile: null,
+      transcriptFile: null,
+      logLevel: 'summary',
+    } satisfies Config);
+  });
+
+  it('reads every input', () => {
+    const config = parse({
+      'prompt-file': 'task.md',
+      schema: '{}',
+      gate: 'none',
+      'system-prompt': 'Be brief.',
+      provider: 'OpenAI',
+      model: 'my-model',
+      'api-key': 'k',
+      'base-url': 'https://gateway.example.com/v1/',
+      'max-output-tokens': '2000',
+      stream: 'off',
+      'max-turns': '-1',
+      'timeout-minutes': '1.5',
+      'max-total-tokens': '5000',
+      'max-cost-usd': '.25',
+      'force-output': 'FALSE',
+      tools: 'shell,read_file',
+      'exclude-tools': 'shell structured_output',
+      'shell-timeout-seconds': '5',
+      'max-tool-output-kb': '1',
+      sandbox: 'auto',
+      'shell-network': 'on',
+      'sandbox-read': '/opt/a\n /opt/b c\n',
+      'workspace-access': 'read-only',
+      'pass-env': 'FOO, BAR\nBAZ',
+      'working-directory': 'sub',
+      summary: 'false',
+      'result-file': 'r.json',
+      'transcript-file': 't.jsonl',
+      'log-level': 'full',
+    });
+    expect(config).toMatchObject({
+      prompt: { file: 'task.md' },
+      model: {
+        provider: 'openai',
+        baseUrl: 'https://gateway.example.com/v1',
+        maxOutputTokens: 2000,
+        stream: 'off',
+      },
+      maxTurns: null,
+      timeoutMs: 90_000,
+      maxTotalTokens: 5000,
+      maxCostUsd: 0.25,
+      forceOutput: false,
+      tools: ['read_file', 'shell'],
+      excludeTools: ['shell', 'structured_output'],
+      sandboxRead: ['/opt/a', '/opt/b c'],
+      passEnv: ['FOO', 'BAR', 'BAZ'],
+      logLevel: 'full',
+    });
+  });
+
+  it.each([
+    ['claude-opus-4', 'anthropic'],
+    ['gpt-5-mini', 'openai'],
+    ['o3', 'openai'],
+    ['o4-mini', 'openai'],
+  ])('the model %s tells its provider %s, a base URL or not', (model, provider) => {
+    expect(parse({ ...least, model }).model.provider).toBe(provider);
+    expect(parse({ ...least, model, 'base-url': 'http://127.0.0.1:1/v1' }).model.provider).toBe(provider);
+  });
+
+  it('a key in the environment never chooses the provider', () => {
+    const environment = { OPENAI_API_KEY: 'sk-o', ANTHROPIC_API_KEY: 'sk-a' };
+    expect(refusal({ prompt: 'x', model: 'llama3' }, environment).input).toBe('provider');
+    expect(parse({ prompt: 'x', model: 'claude-3' }, environment).model).toMatchObject({
+      provider: 'anthropic',
+      apiKey: 'sk-a',
+      keySource: 'the variable ANTHROPIC_API_KEY',
+    });
+    // A compatible server is given no vendor's key.
+    expect(
+      parse({ prompt: 'x', model: 'llama3', 'base-url': 'http://127.0.0.1:1/v1' }, environment).model,
+    ).toMatchObject({ provider: 'openai-compatible', apiKey: null });
+  });
+
+  it('the log is full when the runner debugs', () => {
+    expect(parse(least, { RUNNER_DEBUG: '1' }).logLevel).toBe('full');
+    expect(parse({ ...least, 'log-level': 'summary' }, { RUNNER_DEBUG: '1' }).logLevel).toBe('summary');
+  });
+
+  it('an empty string is an absent input, blanks are a mistake', () => {
+    expect(parse({ ...least, 'max-turns': '', gate: '' }).maxTurns).toBe(30);
+    expect(refusal({ ...least, gate: '  ' })).toMatchObject({ input: 'gate' });
+  });
+
+  it.each([
+    ['max-turns', '1.5'],
+    ['max-turns', '-2'],
+    ['max-turns', '1e3'],
+    ['max-turns', '99999999999999999999'],
+    ['timeout-minutes', '-1'],
+    ['timeout-minutes', 'Infinity'],
+    ['timeout-minutes', '99999'],
+    ['max-total-tokens', '0'],
+    ['max-cost-usd', '0'],
+    ['max-cost-usd', '$1'],
+    ['max-output-tokens', '0'],
+    ['shell-timeout-seconds', '601'],
+    ['max-tool-output-kb', '0'],
+    ['force-output', '1'],
+    ['stream', 'true'],
+    ['sandbox', 'on'],
+    ['shell-network', 'yes'],
+    ['workspace-access', 'scratch'],
+    ['log-level', 'debug'],
+    ['tools', 'bash'],
+    ['exclude-tools', 'bash'],
+    ['pass-env', 'A-B'],
+    ['pass-env', 'GITHUB_TOKEN'],
+    ['pass-env', 'INPUT_API'],
+    ['sandbox-read', 'relative'],
+    ['base-url', 'ftp://x'],
+  ])('%s: %s is refused by a sentence that names the input', (name, value) => {
+    const { input, message } = refusal({ ...least, [name]: value });
+    expect(input).toBe(name);
+    expect(message).toContain(name);
+    expect(message).not.toContain('undefined');
+  });
+
+  it('what was typed is quoted short', () => {
+    expect(refusal({ ...least, sandbox: 'x'.repeat(500) }).message.length).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isPrivileged, readSubject } from '../../src/github/event.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'event-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function environment(event: string, payload: unknown, more: Readonly<Record<string, string>> = {}) {
+  const file = path.join(folder, `${event}.json`);
+  writeFileSync(file, typeof payload === 'string' ? payload : JSON.stringify(payload));
+  return {
+    GITHUB_REPOSITORY: 'o/r',
+    GITHUB_SHA: 'abc',
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_EVENT_NAME: event,
+    GITHUB_EVENT_PATH: file,
+    GITHUB_RUN_ID: '42',
+    GITHUB_RUN_ATTEMPT: '2',
+    ...more,
+  };
+}
+
+describe('the subject', () => {
+  it('is what the runner says', () => {
+    expect(readSubject(environment('push', {}))).toEqual({
+      repository: 'o/r',
+      sha: 'abc',
+      ref: 'refs/heads/main',
+      event: 'push',
+      pull_request: null,
+      run_id: '42',
+      run_attempt: 2,
+    });
+  });
+
+  it('is null outside GitHub', () => {
+    expect(readSubject({})).toBeNull();
+  });
+
+  it.each([
+    ['pull_request', { pull_request: { number: 7 } }, {}, 7],
+    ['issue_comment', { issue: { number: 8, pull_request: {} } }, {}, 8],
+    ['issue_comment', { issue: { number: 8 } }, {}, null],
+    ['merge_group', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, 9],
+    ['pull_request', { pull_request: { number: '7; rm' } }, {}, null],
+    ['pull_request', '{broken', {}, null],
+    ['pull_request', 'null', {}, null],
+  ])('of %s %j names the pull request, or none', (event, payload, more, expected) => {
+    expect(readSubject(environment(event, payload, more))?.pull_request).toBe(expected);
+  });
+});
+
+describe('privileged triggers', () => {
+  it.each(['pull_request_target', 'workflow_run', 'issue_comment', 'issues'])('%s is one', (event) => {
+    expect(isPrivileged({ GITHUB_EVENT_NAME: event })).toBe(true);
+  });
+
+  it.each(['push', 'pull_request', 'merge_group', ''])('%j is none', (event) => {
+    expect(isPrivileged({ GITHUB_EVENT_NAME: event })).toBe(false);
+  });
+});

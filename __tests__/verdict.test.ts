@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ContractError,
+  InputError,
+  ProviderError,
+  type ProviderFailure,
+  SandboxError,
+} from '../src/errors.ts';
+import { type Ending, preview, type VerdictFacts, verdictOf } from '../src/verdict.ts';
+
+const facts: VerdictFacts = {
+  turns: 3,
+  gate: { status: 'none', issues: [] },
+  gateLabel: null,
+  limits: { turns: '3 turns (max-turns)', time: '10 minutes', tokens: '1000 tokens', cost: '$2' },
+};
+const submitted: Ending = { kind: 'submitted', payload: {}, repaired: null };
+const issues = [{ path: '/passed', keyword: 'type', message: 'Must be boolean, not "QUOTED".' }];
+
+function row(ending: Ending, more: Partial<VerdictFacts> = {}) {
+  const { conclusion, reason, subtype, exitCode, published } = verdictOf(ending, { ...facts, ...more });
+  return [conclusion, reason, exitCode, subtype, published];
+}
+
+const provider = (failure: ProviderFailure): Ending => ({
+  kind: 'failed',
+  error: new ProviderError(failure, 'x'),
+});
+
+describe('the endings table', () => {
+  it.each<[Ending, unknown[], Partial<VerdictFacts>?]>([
+    [submitted, ['success', 'accepted', 0, 'success', true]],
+    [submitted, ['success', 'accepted', 0, 'success', true], { gate: { status: 'met', issues: [] } }],
+    [
+      submitted,
+      ['failure', 'gate_not_met', 1, 'gate_not_met', true],
+      { gate: { status: 'not_met', issues } },
+    ],
+    [
+      { ...submitted, kind: 'interrupted', signal: 'SIGTERM' },
+      ['inconclusive', 'cancelled', 130, 'error_cancelled', true],
+    ],
+    [{ kind: 'cancelled', signal: 'SIGINT' }, ['inconclusive', 'cancelled', 130, 'error_cancelled', false]],
+    [
+      { kind: 'plain_text', text: 'x', truncated: false },
+      ['inconclusive', 'plain_text', 1, 'error_plain_text', false],
+    ],
+    [{ kind: 'refused', text: 'x' }, ['inconclusive', 'refusal', 1, 'error_refusal', false]],
+    [
+      { kind: 'exhausted', limit: 'turns', lastIssues: [] },
+      ['inconclusive', 'max_turns', 53, 'error_max_turns', false],
+    ],
+    [
+      { kind: 'exhausted', limit: 'time', lastIssues: [] },
+      ['inconclusive', 'timeout', 55, 'error_budget', false],
+    ],
+    [
+      { kind: 'exhausted', limit: 'tokens', lastIssues: [] },
+      ['inconclusive', 'max_tokens', 55, 'error_budget', false],
+    ],
+    [
+      { kind: 'exhausted', limit: 'cost', lastIssues: [] },
+      ['inconclusive', 'max_cost', 55, 'error_budget', false],
+    ],
+    [
+      { kind: 'secret', where: 'plain at /note' },
+      ['inconclusive', 'secret_in_payload', 1, 'error_security', false],
+    ],
+    [{ kind: 'tampered', file: '.git/config' }, ['inconclusive', 'tampered', 1, 'error_security', false]],
+    [provider('auth'), ['inconclusive', 'provider_auth', 1, 'error_provider', false]],
+    [provider('rate_limit'), ['inconclusive', 'provider_rate_limit', 1, 'error_provider', false]],
+    [provider('overloaded'), ['inconclusive', 'provider_overloaded', 1, 'error_provider', false]],
+    [provider('context_overflow'), ['inconclusive', 'context_overflow', 1, 'error_provider', false]],
+    [provider('tool_choice'), ['inconclusive', 'provider_error', 1, 'error_provider', false]],
+    [provider('error'), ['inconclusive', 'provider_error', 1, 'error_provider', false]],
+    [
+      { kind: 'failed', error: new SandboxError('x') },
+      ['inconclusive', 'sandbox', 44, 'error_sandbox', false],
+    ],
+    [
+      { kind: 'failed', error: new InputError('model', 'x') },
+      ['inconclusive', 'config', 52, 'error_config', false],
+    ],
+    [
+      { kind: 'failed', error: new ContractError('root', 'x') },
+      ['inconclusive', 'config', 52, 'error_config', false],
+    ],
+    [{ kind: 'failed', error: new TypeError('x') }, ['inconclusive', 'internal', 1, 'error_internal', false]],
+    [{ kind: 'failed', error: 'thrown text' }, ['inconclusive', 'internal', 1, 'error_internal', false]],
+  ])('%j', (ending, expected, more) => {
+    expect(row(ending, more)).toEqual(expected);
+    const { error } = verdictOf(ending, { ...facts, ...more });
+    expect(error === null).toBe(expected[1] === 'accepted');
+  });
+
+  it('max_turns gives the hint and the last issues by place, never their words', () => {
+    const { error } = verdictOf({ kind: 'exhausted', limit: 'turns', lastIssues: issues }, facts);
+    expect(error).toMatch(/3 turns.*\/passed \(type\).*denied.*schema cannot be met/u);
+    expect(error).not.toContain('QUOTED');
+  });
+
+  it('plain text gives the turn count and a preview', () => {
+    const { error } = verdictOf(
+      { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, truncated: true },
+      facts,
+    );
+    expect(error).toContain('3 turns');
+    expect(error).toContain('a b ccc');
+    expect(error).toContain('max-output-tokens');
+    expect(error).not.toContain('c'.repeat(200));
+  });
+
+  it('a gate that is not met says what it wanted and what is wrong', () => {
+    const { error } = verdictOf(submitted, {
+      ...facts,
+      gate: { status: 'not_met', issues },
+      gateLabel: 'passed to be true',
+    });
+    expect(error).toMatch(/wants passed to be true.*\/passed/u);
+  });
+});
+
+describe('a preview', () => {
+  it('is one line of at most 200 characters, never half a character', () => {
+    expect(preview('  a\r\n\tb  ')).toBe('a b');
+    const long = preview('😀'.repeat(150));
+    expect(long.length).toBeLessThanOrEqual(200);
+    expect(long.isWellFormed()).toBe(true);
+    expect(preview('x'.repeat(200))).toBe('x'.repeat(200));
+  });
+});
