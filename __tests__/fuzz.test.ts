@@ -207,22 +207,22 @@ async function fuzz(
       runFolder: place('temp/run'),
       resultFile: place('result.json'),
       transcriptFile: place('transcript.jsonl'),
-      patchFile: place('changes.patch'),
+      writePatch: () => place('changes.patch'),
+      restoreRunnerFiles: () => undefined,
+      spareResultFile: null,
       guarded: [],
       privileged: false,
       readFile: async () => ({ ok: false, problem: 'there is none' }),
       resolveFolder: async () => place('workspace'),
-      rememberWorkspace: async () => null,
+      requireReadable: async () => undefined,
       now: () => performance.now(),
       listen: () => undefined,
       reporters: [
         createTranscript({ file: place('transcript.jsonl'), secrets }),
         createSummary({ file: place('summary.md'), secrets, serverUrl: null }),
       ],
-      publish: async (finished) => {
-        writeResultFile(finished, secrets);
-        writeOutputs(place('outputs'), stepOutputs(finished).outputs);
-      },
+      writeEnvelope: (finished) => writeResultFile(finished, secrets),
+      writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
       warn: () => undefined,
     });
     const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');

@@ -45,16 +45,19 @@ function world(told: Told, more: Partial<World> = {}): World {
     runFolder: path.join(base, 'temp', 'run'),
     resultFile: null,
     transcriptFile: null,
-    patchFile: path.join(base, 'changes.patch'),
+    writePatch: () => 'changes.patch',
+    restoreRunnerFiles: () => undefined,
+    spareResultFile: null,
     guarded: [],
     privileged: false,
     readFile: async (file) => ({ ok: true, text: await readFile(file, 'utf8') }),
     resolveFolder: async () => path.join(base, 'workspace'),
-    rememberWorkspace: async () => null,
+    requireReadable: async () => undefined,
     now: () => performance.now(),
     listen: () => undefined,
     reporters: [{ name: 'probe', report: async (report) => void told.reports.push(report) }],
-    publish: async (report) => void told.published.push(report),
+    writeEnvelope: () => undefined,
+    writeOutputs: (report) => void told.published.push(report),
     warn: (text) => told.warnings.push(text),
     ...more,
   };
@@ -80,7 +83,7 @@ describe('a run', () => {
     const told = nothing();
     const report = await run(
       config(),
-      world(told, { rememberWorkspace: () => Promise.reject(new TypeError('x is not a function')) }),
+      world(told, { requireReadable: () => Promise.reject(new TypeError('x is not a function')) }),
     );
     expect(report.verdict).toMatchObject({
       conclusion: 'inconclusive',
@@ -123,17 +126,49 @@ describe('a run', () => {
     expect(told.warnings).toContain('failing: deaf');
   });
 
-  it('outputs that cannot be written turn a success into exit 52', async () => {
+  it('outputs that cannot be written turn a success into exit 52, told once more and in the envelope', async () => {
     const told = nothing();
-    let tries = 0;
-    const publish = () => {
-      tries += 1;
-      return Promise.reject(new InputError(null, 'the outputs cannot be written'));
+    const envelopes: Report[] = [];
+    const probe: Reporter = {
+      name: 'log',
+      retold: true,
+      report: async (report) => void told.reports.push(report),
     };
-    const report = await run(config(), world(told, { publish }));
+    const report = await run(
+      config(),
+      world(told, {
+        reporters: [probe],
+        writeEnvelope: (each) => void envelopes.push(each),
+        writeOutputs: () => {
+          throw new InputError(null, 'the outputs cannot be written');
+        },
+      }),
+    );
     expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52, published: false });
     expect(report.payload).toBeNull();
-    expect(tries).toBe(2);
+    expect(told.reports.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+    expect(envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+  });
+
+  it('an envelope that cannot be written goes to its spare place, and the outputs are written all the same', async () => {
+    const told = nothing();
+    const envelopes: (string | null)[] = [];
+    const report = await run(
+      config(),
+      world(told, {
+        resultFile: '/wanted.json',
+        spareResultFile: '/spare.json',
+        writeEnvelope: (each) => {
+          if (each.resultFile === '/wanted.json') throw new InputError('result-file', 'it cannot be written');
+          envelopes.push(each.resultFile);
+        },
+      }),
+    );
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+    expect(envelopes).toEqual(['/spare.json']);
+    expect(told.published.map((each) => [each.verdict.exitCode, each.resultFile])).toEqual([
+      [52, '/spare.json'],
+    ]);
   });
 
   it('a tampered guarded file ends without a payload and names the file', async () => {

@@ -11,7 +11,6 @@ import { type Ending, preview, type VerdictFacts, verdictOf } from '../src/verdi
 const facts: VerdictFacts = {
   turns: 3,
   gate: { status: 'none', issues: [] },
-  gateLabel: null,
   limits: { turns: '3 turns (max-turns)', time: '10 minutes', tokens: '1000 tokens', cost: '$2' },
 };
 const submitted: Ending = { kind: 'submitted', payload: {}, repaired: null };
@@ -110,13 +109,17 @@ describe('the endings table', () => {
     expect(error).not.toContain('c'.repeat(200));
   });
 
-  it('a gate that is not met says what it wanted and what is wrong', () => {
-    const { error } = verdictOf(submitted, {
-      ...facts,
-      gate: { status: 'not_met', issues },
-      gateLabel: 'passed to be true',
-    });
-    expect(error).toMatch(/wants passed to be true.*\/passed/u);
+  it('a gate that is not met says in one sentence what is wrong', () => {
+    const broken = [
+      { path: '/passed', keyword: 'const', message: 'must be true.' },
+      { path: '', keyword: 'present', message: 'the payload has no "score", and the gate is about it.' },
+      { path: '/a', keyword: 'required', message: 'the required property "b" is missing.' },
+    ];
+    const { error } = verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: broken } });
+    expect(error).toBe(
+      'The gate is not met: /passed must be true; the payload has no "score", and the gate is about it; ' +
+        '/a: the required property "b" is missing.',
+    );
   });
 });
 

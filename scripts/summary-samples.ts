@@ -30,19 +30,16 @@ const unstarted: Partial<Report> = {
 
 function ended(ending: Ending, changes: Partial<Report> = {}): Report {
   const turns = changes.turnCount ?? 2;
-  const verdict = verdictOf(ending, { turns, gate: null, gateLabel: null, limits });
+  const verdict = verdictOf(ending, { turns, gate: null, limits });
   return sampleReport({ ...unpublished(''), ...changes, verdict });
 }
 
 function gateFails(payload: JsonObject, changes: Partial<Report> = {}): Report {
   const gate = {
     status: 'not_met',
-    issues: [{ path: '/passed', keyword: 'const', message: '"passed" must be true for the gate to be met.' }],
+    issues: [{ path: '/passed', keyword: 'const', message: 'must be true.' }],
   } as const;
-  const verdict = verdictOf(
-    { kind: 'submitted', payload, repaired: null },
-    { turns: 2, gate, gateLabel: 'passed to be true', limits },
-  );
+  const verdict = verdictOf({ kind: 'submitted', payload, repaired: null }, { turns: 2, gate, limits });
   return sampleReport({ verdict, gate, payload, ...changes });
 }
 
@@ -176,7 +173,7 @@ const reports: Readonly<Record<string, Report>> = {
       kind: 'failed',
       error: new InputError(
         'provider',
-        'The model "my-model" does not tell its provider. Set provider to one of openai, anthropic, openai-compatible, or set base-url.',
+        'No provider is known for the model "my-model". Set provider to one of openai, anthropic, openai-compatible, or set base-url for a compatible server.',
       ),
     },
     { ...unstarted, model: '', provider: '', isolation: 'none' },

@@ -14,10 +14,11 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
   for (const timer of state.timers) clearTimeout(timer);
   const grace = createGrace(state);
   try {
+    const changes = await countChanges(state, world, grace);
     await grace
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
-    const { checked, gate, changes } = await check(ending, state, world, grace);
+    const { checked, gate } = await check(ending, state, world, grace);
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
@@ -39,23 +40,30 @@ async function check(ending: Ending, state: RunState, world: World, grace: Grace
       const where = world.secrets.find(checked.payload);
       if (where !== null) checked = { kind: 'secret', where };
     }
-    const file = (await grace.bound(state.tamper?.compare() ?? Promise.resolve(null))) ?? null;
-    if (file !== null) checked = { kind: 'tampered', file };
+    const file = await grace.bound(state.tamper?.compare() ?? Promise.resolve(null));
+    // What could not be looked at before the grace was over may be anything.
+    if (file === undefined)
+      checked = { kind: 'cancelled', signal: 'a signal, before the last checks were done' };
+    else if (file !== null) checked = { kind: 'tampered', file };
+    if (checked.kind === 'tampered') world.restoreRunnerFiles();
     if (checked.kind === 'submitted')
       gate = state.gate?.evaluate(checked.payload) ?? { status: 'none', issues: [] };
   } catch (error) {
     checked = { kind: 'failed', error };
   }
-  // Git is asked only where nothing was tampered with: its configuration could name programs to run.
-  const changes = checked.kind === 'tampered' ? null : await countChanges(state, world, grace);
-  return { checked, gate, changes };
+  return { checked, gate };
 }
 
+/** What the agent changed, asked while the wall still stands; a signal leaves no time for it. */
 async function countChanges(state: RunState, world: World, grace: Grace) {
+  if (state.changes === null || grace.running()) return null;
   try {
-    return (await grace.bound(state.changes?.compare(world.patchFile) ?? Promise.resolve(null))) ?? null;
+    const changes = await state.changes.compare(state.interrupt.signal);
+    if (changes === null) return null;
+    const { changedFiles, patch } = changes;
+    return { changedFiles, patchFile: patch === null ? null : world.writePatch(patch) };
   } catch (error) {
-    warn(error, 'git', world);
+    if (!grace.running()) warn(error, 'changes', world);
     return null;
   }
 }
@@ -97,16 +105,33 @@ async function tellReporters(
   return report;
 }
 
+/**
+ * The envelope, and then the outputs. Where one cannot be written the run ends as a configuration error, and all that
+ * was told is told again, the envelope at its spare place if need be: nothing may go on saying what the exit code takes back.
+ */
 async function publish(report: Report, build: (ending: Ending) => Report, world: World): Promise<Report> {
+  let resultFile = world.spareResultFile;
   try {
-    await world.publish(report);
+    world.writeEnvelope(report);
+    resultFile = report.resultFile;
+    world.writeOutputs(report);
     return report;
   } catch (error) {
-    const failed = build({ kind: 'failed', error });
+    const failed = { ...build({ kind: 'failed', error }), resultFile };
     explainBug(error, failed.verdict, world);
-    world.warn(failed.verdict.error ?? 'The outputs could not be written.');
-    // Once more, for the envelope: it must not go on saying what the exit code takes back.
-    await world.publish(failed).catch(() => undefined);
+    for (const write of [world.writeEnvelope, world.writeOutputs]) {
+      try {
+        write(failed);
+      } catch (again) {
+        warn(again, 'outputs', world);
+      }
+    }
+    for (const reporter of world.reporters) {
+      if (reporter.retold !== true) continue;
+      await reporter
+        .report?.(failed, new AbortController().signal)
+        .catch((again: unknown) => warn(again, reporter.name, world));
+    }
     return failed;
   }
 }
@@ -122,7 +147,6 @@ function buildReport(
   const verdict = verdictOf(ending, {
     turns: record.totals.turns,
     gate,
-    gateLabel: state.gateLabel,
     limits: limitWords(state),
   });
   const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
@@ -140,7 +164,8 @@ function buildReport(
     model: config?.model.model ?? '',
     provider: config?.model.provider ?? '',
     sessionId: state.sessionId,
-    isolation: state.sandbox?.isolation ?? 'none',
+    // A wall that did not stand is none.
+    isolation: verdict.reason === 'sandbox' ? 'none' : (state.sandbox?.isolation ?? 'none'),
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: world.subject,
     judge: state.judge,
@@ -155,10 +180,11 @@ function buildReport(
 
 function limitWords(state: RunState) {
   const { config } = state;
+  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
   return {
-    turns: `${config?.maxTurns ?? 0} turns (max-turns)`,
-    time: `${(config?.timeoutMs ?? 0) / 60_000} minutes`,
-    tokens: `${config?.maxTotalTokens ?? 0} tokens`,
+    turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,
+    time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
+    tokens: count(config?.maxTotalTokens ?? 0, 'token'),
     cost: `$${config?.maxCostUsd ?? 0}`,
   };
 }

@@ -4,15 +4,11 @@ import { type AgentRecord, createRecord } from './agent/agent.ts';
 import type { Config } from './config/config.ts';
 import type { Contract, Gate } from './contract/contract.ts';
 import type { ReadFile } from './contract/source.ts';
+import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
 import type { Secrets } from './secrets.ts';
 import type { Judge, Report, Reporter, Subject } from './types.ts';
-
-/** What the agent changed in the workspace; null where nobody can tell. */
-export interface Changes {
-  compare(patchFile: string): Promise<{ readonly changedFiles: number; readonly patchFile: string | null }>;
-}
 
 /** The world of a run, built by an entry. */
 export interface World {
@@ -28,8 +24,10 @@ export interface World {
   readonly runFolder: string;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
-  /** Where a patch of the agent's changes goes. */
-  readonly patchFile: string;
+  /** Keeps the patch of what the agent changed; gives its path. */
+  readonly writePatch: (patch: Buffer) => string;
+  /** Takes back what somebody wrote into this step's own file-command files. */
+  readonly restoreRunnerFiles: () => void;
   /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
   readonly guarded: readonly string[];
   /** Whether the trigger gives a stranger's text the repository's rights. */
@@ -38,16 +36,20 @@ export interface World {
   readonly readFile: ReadFile;
   /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
   readonly resolveFolder: (folder: string) => Promise<string>;
-  /** Remembers the workspace before the first tool runs. */
-  readonly rememberWorkspace: (runFolder: string) => Promise<Changes | null>;
+  /** @throws InputError for a folder that the shell cannot be shown. */
+  readonly requireReadable: (folders: readonly string[]) => Promise<void>;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
   /** Tells the listener of what ends a run from outside, for as long as the process lives. */
   readonly listen: (listener: EndListener) => void;
   /** Told while the run goes on and at its end, in this order. */
   readonly reporters: readonly Reporter[];
-  /** Writes the result envelope and then the outputs, last of all. @throws InputError when they cannot be written. */
-  readonly publish: (report: Report) => Promise<void>;
+  /** Where the envelope goes when it cannot be written where it was asked for; null for nowhere. */
+  readonly spareResultFile: string | null;
+  /** Writes the result envelope to the report's result file. @throws InputError when it cannot be written. */
+  readonly writeEnvelope: (report: Report) => void;
+  /** Writes the outputs, last of all. @throws InputError when they cannot be written. */
+  readonly writeOutputs: (report: Report) => void;
   /** Says something outside any event: a warning about a reporter, the stack of a bug. */
   readonly warn: (text: string) => void;
 }
@@ -73,7 +75,6 @@ export interface RunState {
   config: Config | null;
   contract: Contract | null;
   gate: Gate | null;
-  gateLabel: string | null;
   judge: Judge;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
@@ -92,7 +93,6 @@ export function createState(world: World): RunState {
     config: null,
     contract: null,
     gate: null,
-    gateLabel: null,
     judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
     sandbox: null,
     tamper: null,

@@ -4,13 +4,14 @@ import { type RunStop, runAgent } from './agent/agent.ts';
 import type { Price } from './agent/budget.ts';
 import { systemPrompt } from './agent/prompt.ts';
 import type { Config } from './config/config.ts';
-import { type Contract, createContract, createGate, type GateRequest } from './contract/contract.ts';
+import { type Contract, createContract, createGate } from './contract/contract.ts';
 import { parseGateArgument, parseSchemaArgument } from './contract/source.ts';
 import { InputError } from './errors.ts';
 import { finish } from './finish.ts';
 import { createPricer } from './providers/pricing.ts';
 import { createProvider } from './providers/select.ts';
 import { createState, type RunState, type World } from './run-state.ts';
+import { rememberWorkspace } from './sandbox/changes.ts';
 import { openSandbox } from './sandbox/open.ts';
 import { createTamperCheck } from './sandbox/tamper.ts';
 import { structuredOutputSpec } from './tools/structured-output.ts';
@@ -48,6 +49,8 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   };
   const provider = createProvider({ ...config.model, userAgent: `structured-agent/${world.version}` });
   provider.catch(() => undefined);
+  const { provider: name, providerReason } = config.model;
+  emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const { contract, prompt } = await readJudge(config, state, world);
   for (const text of [...contract.warnings, ...(state.gate?.warnings ?? [])])
     emit({ type: 'notice', level: 'warning', text });
@@ -64,7 +67,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   });
   const price = lazyPrice(config);
   await requirePrice(config, price);
-  return runAgent(
+  const outcome = await runAgent(
     {
       provider: await provider,
       toolbox,
@@ -87,6 +90,9 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     },
     state.record,
   );
+  // A broken wall explains more than whatever the model did in front of it.
+  if (outcome.kind !== 'cancelled' && state.record.totals.turns > 0) await ready();
+  return outcome;
 }
 
 /** Reads and freezes what judges: the task, the schema, the gate. */
@@ -99,7 +105,6 @@ async function readJudge(
   const contract = await createContract(schema.schema);
   const request = await parseGateArgument(config.gate, schema.preset, world.readFile);
   state.gate = await createGate(request, contract);
-  state.gateLabel = labelOf(request);
   state.contract = contract;
   const prompt = await readPrompt(config.prompt, world);
   state.judge = {
@@ -109,18 +114,6 @@ async function readJudge(
     version: world.version,
   };
   return { contract, prompt };
-}
-
-/** What the gate wants, in words for people. */
-function labelOf(request: GateRequest): string | null {
-  switch (request.kind) {
-    case 'none':
-      return null;
-    case 'property':
-      return `${request.name} to be true`;
-    case 'schema':
-      return 'the payload to satisfy the gate schema';
-  }
 }
 
 async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {
@@ -140,6 +133,7 @@ async function openWalls(config: Config, begin: Promise<void>, state: RunState, 
       `sandbox: off is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use sandbox: required.`,
     );
   }
+  await world.requireReadable(config.sandboxRead);
   const sandbox = await openSandbox({
     workspace: world.workspace,
     workingDirectory: await world.resolveFolder(config.workingDirectory),
@@ -159,10 +153,11 @@ async function openWalls(config: Config, begin: Promise<void>, state: RunState, 
   const tamper = createTamperCheck({ workspace: world.workspace, extra: world.guarded });
   state.tamper = tamper;
   const remember = async () => {
-    await begin;
-    state.changes = await world.rememberWorkspace(world.runFolder);
+    await sandbox.ready();
+    // Not knowing what changed is no reason to end a run.
+    state.changes = await rememberWorkspace(sandbox, state.stop.signal).catch(() => null);
   };
-  const snapshots = Promise.all([sandbox.ready(), begin.then(tamper.snapshot), remember()]).then(() => {
+  const snapshots = Promise.all([begin.then(tamper.snapshot), remember()]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
   });
   // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.

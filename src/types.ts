@@ -293,6 +293,8 @@ export interface Reporter {
   event?(event: RunEvent): void;
   /** Called once, after every child is dead. A rejection is a warning and never changes the verdict. */
   report?(report: Report, signal: AbortSignal): Promise<void>;
+  /** Whether `report` is called once more where the ending could not be written as it was told. */
+  readonly retold?: boolean;
   /** Whether `report` goes over the network: such reporters are dropped when a signal ended the run. */
   readonly network?: boolean;
 }

@@ -18,12 +18,12 @@ export interface VerdictFacts {
   readonly turns: number;
   /** The gate's result on the accepted payload; null when none was accepted. */
   readonly gate: GateResult | null;
-  /** Words for what the gate wanted, for people; null when there is no gate. */
-  readonly gateLabel: string | null;
   readonly limits: Readonly<Record<Limit, string>>;
 }
 
 type Row = Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'>;
+
+const MORE = 'Raise it, or give the agent a smaller task.';
 
 /** The longest stretch of model prose that an ending may show, in characters. */
 export const PREVIEW_CHARACTERS = 200;
@@ -38,10 +38,13 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
       return {
         ...row('cancelled', 'error_cancelled', 130),
         published: true,
-        error: cancelledBy(ending.signal),
+        error: `Cancelled by ${ending.signal}, after the payload was accepted.`,
       };
     case 'cancelled':
-      return failed(row('cancelled', 'error_cancelled', 130), cancelledBy(ending.signal));
+      return failed(
+        row('cancelled', 'error_cancelled', 130),
+        `Cancelled by ${ending.signal}, before a payload was accepted.`,
+      );
     case 'plain_text':
       return failed(
         row('plain_text', 'error_plain_text', 1),
@@ -91,8 +94,7 @@ function accepted(facts: VerdictFacts): Verdict {
       error: null,
     };
   }
-  const wanted = facts.gateLabel === null ? '' : ` It wants ${facts.gateLabel}.`;
-  const error = `The gate is not met.${wanted} ${say(facts.gate.issues)}`.trim();
+  const error = `The gate is not met: ${say(facts.gate.issues)}.`;
   return {
     conclusion: 'failure',
     reason: 'gate_not_met',
@@ -116,17 +118,17 @@ function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts):
     case 'time':
       return failed(
         row('timeout', 'error_budget', 55),
-        `Stopped after ${facts.limits.time} (timeout-minutes).${last}`,
+        `Stopped after ${turns(facts.turns)}: the limit of ${facts.limits.time} (timeout-minutes) is reached.${last} ${MORE}`,
       );
     case 'tokens':
       return failed(
         row('max_tokens', 'error_budget', 55),
-        `Stopped after ${turns(facts.turns)}: ${facts.limits.tokens} are used up (max-total-tokens).${last}`,
+        `Stopped after ${turns(facts.turns)}: the limit of ${facts.limits.tokens} (max-total-tokens) is reached.${last} ${MORE}`,
       );
     case 'cost':
       return failed(
         row('max_cost', 'error_budget', 55),
-        `Stopped after ${turns(facts.turns)}: ${facts.limits.cost} are spent (max-cost-usd).${last}`,
+        `Stopped after ${turns(facts.turns)}: the limit of ${facts.limits.cost} (max-cost-usd) is reached.${last} ${MORE}`,
       );
   }
 }
@@ -170,16 +172,17 @@ function plainText(text: string, truncated: boolean, turnCount: number): string 
   return `The model ended with ${what}${cut} instead of calling structured_output, after ${turns(turnCount)}.${quote}`;
 }
 
-function cancelledBy(signal: string): string {
-  return `Cancelled by ${signal}.`;
-}
-
 function turns(count: number): string {
   return count === 1 ? '1 turn' : `${count} turns`;
 }
 
+/** The issues as clauses of one sentence; a message that begins with `must` reads on from its path. */
 function say(issues: readonly Issue[]): string {
-  return issues.map((issue) => `${issue.path === '' ? '' : `${issue.path}: `}${issue.message}`).join('; ');
+  const clauses = issues.map(({ path, message }) => {
+    const gap = message.startsWith('must ') ? ' ' : ': ';
+    return `${path === '' ? '' : `${path}${gap}`}${message.replace(/\.$/u, '')}`;
+  });
+  return clauses.join('; ');
 }
 
 /** Where a rejection found fault: paths and keywords, because the messages may quote what was rejected. */

@@ -169,6 +169,9 @@ describe('stops from outside', () => {
     const run = await runScripted([{ calls }], { signal: stop.signal });
     expect(run.outcome).toMatchObject({ kind: 'exhausted', limit: 'time' });
     expect(run.events.filter((event) => event.type === 'tool_started')).toHaveLength(1);
+    expect(run.record.turns.map((turn) => turn.calls.map((each) => [each.name, each.decision]))).toEqual([
+      [['shell', 'error']],
+    ]);
   });
 
   it('E10 a signal while the model is awaited cancels', async () => {
@@ -181,6 +184,24 @@ describe('stops from outside', () => {
       { signal: stop.signal },
     );
     expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
+  });
+
+  it('a payload that was judged in time is accepted although the clock ends while the self-test still runs', async () => {
+    const stop = new AbortController();
+    const ready = () => new Promise<void>((resolve) => setTimeout(resolve, 200));
+    setTimeout(() => stop.abort({ stop: 'timeout' }), 100);
+    const run = await runScripted([{ calls: [good] }], { ready, signal: stop.signal });
+    expect(run.outcome.kind).toBe('submitted');
+  });
+
+  it('S9 pathological payloads do not keep a signal waiting: it is seen between two of them', async () => {
+    const stop = new AbortController();
+    const evil = submit({ a: `${'a'.repeat(40)}!` });
+    setTimeout(() => stop.abort({ stop: 'signal', signal: 'SIGTERM' }), 50);
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
+    const run = await runScripted([{ calls: [evil, evil, evil, evil] }], { schema, signal: stop.signal });
+    expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
+    expect(run.record.rejections).toBe(0);
   });
 
   it('a broken sandbox ends the run while the model is awaited, and nothing is accepted behind it', async () => {

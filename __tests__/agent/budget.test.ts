@@ -47,4 +47,13 @@ describe('a budget', () => {
     await silent.add(null);
     expect(silent.totals()).toMatchObject({ turns: 1, costUsd: null });
   });
+
+  it('a limit that cannot be measured counts as reached', async () => {
+    const tokens = createBudget({ ...none, maxTotalTokens: 1_000_000 }, async () => 0.1);
+    await tokens.add(null);
+    expect(tokens.exhausted()).toBe('tokens');
+    const cost = createBudget({ ...none, maxCostUsd: 100 }, async () => null);
+    await cost.add(usage);
+    expect(cost.exhausted()).toBe('cost');
+  });
 });

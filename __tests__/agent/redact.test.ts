@@ -25,6 +25,19 @@ describe('what is told of a turn', () => {
     expect(JSON.parse(REDACTED_ARGUMENTS)).toBeTypeOf('object');
   });
 
+  it('loses them under a garbled name too', () => {
+    const call = {
+      id: 'a',
+      name: 'functions.structured_output',
+      rawArguments: '{"passed":true}',
+      status: 'complete',
+    } as const;
+    expect(
+      redactMessage({ role: 'assistant', text: '', toolCalls: [call], native: null }).toolCalls[0]
+        ?.rawArguments,
+    ).toBe(REDACTED_ARGUMENTS);
+  });
+
   it('keeps paths and keywords of a rejection, no message', () => {
     const issues = [
       { path: '', keyword: 'required', message: 'SECRET' },

@@ -18,6 +18,8 @@ let base: string;
 let root: string;
 const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
+const MISSING =
+  'there is no such file. Check the path, and that the repository is checked out before this step.';
 
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'trusted-')));
@@ -34,9 +36,9 @@ describe('readTrustedFile', () => {
   });
 
   it('A7 a missing file could not be read', async () => {
-    expect(await read('nope.json')).toEqual(problem('could not read "nope.json": there is no such file.'));
+    expect(await read('nope.json')).toEqual(problem(`could not read "nope.json": ${MISSING}`));
     writeFileSync(join(root, 'file'), '');
-    expect(await read('file/x')).toEqual(problem('could not read "file/x": there is no such file.'));
+    expect(await read('file/x')).toEqual(problem(`could not read "file/x": ${MISSING}`));
   });
 
   it('A8 a directory, a FIFO, a device and a socket are refused at once', async () => {

@@ -35,9 +35,9 @@ describe('createContract', () => {
       outputNames: ['ok'],
       warnings: [
         'The format "odd" in the schema is not known, so it is not checked.',
-        '"a.b" gets no output of its own: the name of an output is a letter or underscore, then letters, digits, underscores and hyphens. Read it from structured_output.',
-        '"Passed" gets no output of its own: outputs ignore case, and "passed" is declared too. Read it from structured_output.',
-        '"passed" gets no output of its own: outputs ignore case, and "Passed" is declared too. Read it from structured_output.',
+        'The property "a.b" gets no step output of its own: the name of an output is a letter or underscore, then letters, digits, underscores and hyphens. Read it from structured_output.',
+        'The property "Passed" gets no step output of its own: outputs ignore case, and "passed" is declared too. Read it from structured_output.',
+        'The property "passed" gets no step output of its own: outputs ignore case, and "Passed" is declared too. Read it from structured_output.',
       ],
       check: null,
     });

@@ -30,11 +30,7 @@ describe('a gate that is the name of a property', () => {
   it('is met by true alone', async () => {
     const { evaluate } = await gate({ kind: 'property', name: 'passed' });
     expect(evaluate({ passed: true })).toEqual(met);
-    const issue = {
-      path: '/passed',
-      keyword: 'const',
-      message: '"passed" must be true for the gate to be met.',
-    };
+    const issue = { path: '/passed', keyword: 'const', message: 'must be true.' };
     for (const value of [false, 'true', 1, null, {}]) {
       expect(evaluate({ passed: value })).toEqual({ status: 'not_met', issues: [issue] });
     }
@@ -48,7 +44,7 @@ describe('a gate that is the name of a property', () => {
         {
           path: '',
           keyword: 'present',
-          message: 'the gate is about "passed", which the payload does not have.',
+          message: 'the payload has no "passed", and the gate is about it.',
         },
       ],
     });
@@ -64,10 +60,10 @@ describe('a gate that is the name of a property', () => {
   );
 
   it.each([
-    ['pased', 'which the schema does not declare. Boolean properties nearest to it: "passed".'],
+    ['pased', 'which the schema does not declare. Did you mean "passed"?'],
     [
       'summary',
-      'which the schema does not declare as a boolean. Boolean properties nearest to it: "passed", "flag", "yes".',
+      'which the schema does not declare as a boolean. Its boolean properties: "passed", "flag", "yes".',
     ],
     ['constructor', 'which the schema does not declare.'],
   ])('E15 the name %s is refused at once', async (name, words) => {
@@ -105,12 +101,12 @@ describe('a gate that is a schema', () => {
         {
           path: '',
           keyword: 'present',
-          message: 'the gate is about "score", which the payload does not have.',
+          message: 'the payload has no "score", and the gate is about it.',
         },
         {
           path: '',
           keyword: 'present',
-          message: 'the gate is about "constructor", which the payload does not have.',
+          message: 'the payload has no "constructor", and the gate is about it.',
         },
       ],
     });

@@ -23,7 +23,7 @@ describe('outputNames', () => {
     const { names, warnings } = outputNames(['ok', name]);
     expect(names).toEqual(['ok']);
     expect(warnings.length).toBe(1);
-    expect(warnings[0]).toContain(`${JSON.stringify(name)} gets no output of its own`);
+    expect(warnings[0]).toContain(`The property ${JSON.stringify(name)} gets no step output of its own`);
   });
 
   it('P4 names that differ by case only all lose their output', () => {

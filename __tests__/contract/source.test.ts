@@ -51,15 +51,14 @@ describe('parseSchemaArgument', () => {
 
   it('A4 blanks only cannot be empty', async () => {
     expect(await refusal(schemaOf(' \n'))).toBe(
-      'schema: cannot be empty. Leave it out for the verdict preset.',
+      'schema cannot be empty. Leave it out for the verdict preset.',
     );
-    expect(await refusal(schemaOf('@'))).toBe('schema: has no path after @. Write @path/to/file.json.');
+    expect(await refusal(schemaOf('@'))).toBe('schema has no path after @. Write @path/to/file.json.');
   });
 
   it("A5 text that is no JSON is refused with the parser's words", async () => {
     const message = await refusal(schemaOf('{not json}'));
-    expect(message).toContain('schema: is not valid JSON: Expected property name');
-    expect(message).toContain('(line 1, column 2)');
+    expect(message).toContain("schema is not valid JSON: Expected property name or '}' (line 1, column 2). ");
     expect(await refusal(schemaOf('type: object'))).toContain('not valid JSON');
   });
 
@@ -77,7 +76,7 @@ describe('parseSchemaArgument', () => {
 
   it('A7 A8 what cannot be read says so and names the path', async () => {
     expect(await refusal(schemaOf('@nope.json'))).toBe(
-      'schema: could not read "nope.json": there is no such file.',
+      'schema: could not read "nope.json": there is no such file. Check the path, and that the repository is checked out before this step.',
     );
     expect(await refusal(schemaOf('@.'))).toBe('schema: "." must be a regular file, but is a directory.');
     expect(await refusal(schemaOf('@/etc/hostname'))).toBe(
@@ -87,10 +86,10 @@ describe('parseSchemaArgument', () => {
 
   it('A10 a file that is not JSON is refused without a character of it', async () => {
     expect(await refusal(schemaOf('@secret.json'))).toBe(
-      'schema: "secret.json" is not valid JSON: a syntax error, at line 1, column 1.',
+      'schema file "secret.json" is not valid JSON: a syntax error, at line 1, column 1.',
     );
     expect(await refusal(schemaOf('@twice.json'))).toBe(
-      'schema: "twice.json" is not valid JSON: a key that is given twice in one object, at line 1, column 14.',
+      'schema file "twice.json" is not valid JSON: a key that is given twice in one object, at line 1, column 14.',
     );
   });
 
@@ -101,11 +100,13 @@ describe('parseSchemaArgument', () => {
 
   it('a word that is no preset names the nearest, or the way to a file', async () => {
     expect(await refusal(schemaOf('verdit'))).toBe(
-      'schema: "verdit" is no preset; nearest: "verdict". Otherwise give inline JSON or @path.',
+      'schema is "verdit", which is no preset. Did you mean "verdict"? For a schema of your own give inline JSON or @path.',
     );
-    expect(await refusal(schemaOf('schemas/x.json'))).toContain('To read a file, write @ before its path.');
+    expect(await refusal(schemaOf('schemas/x.json'))).toBe(
+      'schema is "schemas/x.json", which is no preset. To read that file, write "@schemas/x.json".',
+    );
     for (const word of ['constructor', '__proto__', 'verdict2'])
-      expect(await refusal(schemaOf(word))).toContain('is no preset');
+      expect(await refusal(schemaOf(word))).toContain('which is no preset');
   });
 
   it('a file of another repository is refused for now, with a way out', async () => {
@@ -142,9 +143,9 @@ describe('parseGateArgument', () => {
 
   it('what is broken says that the gate is', async () => {
     expect(await refusal(gateOf(' '))).toBe(
-      'gate: cannot be empty. Write auto, none, a property, or a JSON Schema.',
+      'gate cannot be empty. Write auto, none, a property, or a JSON Schema.',
     );
-    expect(await refusal(gateOf('{"a"'))).toContain('gate: is not valid JSON');
+    expect(await refusal(gateOf('{"a"'))).toContain('gate is not valid JSON');
     expect(await refusal(gateOf('@nope.json'))).toContain('gate: could not read "nope.json"');
     expect(await refusal(gateOf('@secret.json'))).not.toContain('hunter2');
   });

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, HAS_BWRAP, runAction, submits } from '../support/action.ts';
+import { type ActionOptions, type ActionRun, runAction, submits } from '../support/action.ts';
 import { parseLog } from '../support/runner.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
@@ -144,11 +144,6 @@ describe('bad input', () => {
     expect(run.envelope?.['error']).toMatch(/127\.0\.0\.1:9/u);
   });
 
-  it.runIf(HAS_BWRAP)('without a sandbox on PATH, sandbox: required still finds the system one', async () => {
-    const run = await runAction({ script: [good] });
-    expect(run.outputs.get('run-sandbox')).toBe('bwrap');
-  });
-
   it('outputs that cannot be written at the end are exit 52, the envelope says so', async () => {
     const run = await runAction({
       script: [good],
@@ -160,5 +155,18 @@ describe('bad input', () => {
     });
     expect(run.exitCode).toBe(52);
     expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
+  });
+
+  it("the runner's own files are not written over", async () => {
+    const run = await runAction({
+      script: [good],
+      inputs: { 'result-file': '../../temp/_runner_file_commands/set_env' },
+    });
+    expectConfigError(run, /result-file.*runner/u);
+  });
+
+  it('a workspace that is not there is exit 52, with outputs', async () => {
+    const run = await runAction({ script: [good], variables: { GITHUB_WORKSPACE: '/nonexistent/repo' } });
+    expectConfigError(run, /GITHUB_WORKSPACE/u);
   });
 });

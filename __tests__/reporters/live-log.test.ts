@@ -23,23 +23,23 @@ async function told(level: 'summary' | 'full', report: Report | null): Promise<s
 describe('the log of a run', () => {
   it('tells each turn and call as it starts and ends', async () => {
     expect(await told('summary', null)).toMatchInlineSnapshot(`
-      "::warning::No sandbox.
+      "::warning title=structured-agent::No sandbox.
       structured-agent · anthropic · claude-sonnet-4-5
       turn 1
-        model answered in 1.2 s · 2 calls
+        model answered in 1.2 s · 2 calls · 3,210 tokens · $0.0042
         ▸ read_file src/a : :error: :.js
         ✗ read_file src/a : :error: :.js · 3 ms · 3,210 tokens · $0.0042 · There is no such file.
         ▸ shell npm test
-        ✓ shell npm test · 2.1 s · 3,210 tokens · $0.0042
+        • shell npm test · exit code 1 · 2.1 s · 3,210 tokens · $0.0042
       turn 1 done in 3.3 s · 3,210 tokens · $0.0042
       turn 2 · asked once more, for structured_output only
-        model answered in 0.8 s · 1 call · cut off by the output-token limit
-        ✗ structured_output · rejected · Rejected: /passed (type)
+        model answered in 0.8 s · 1 call · cut off by the output-token limit · 3,210 tokens · $0.0042
+        ✗ structured_output · rejected · /passed (type)
       turn 2 done in 0.8 s · 3,210 tokens
       turn 3
       turn 3 done in 0.7 s · no tool call · 3,210 tokens · $0.0042
       turn 4 · asked once more, for structured_output only
-        model answered in 0.7 s · 1 call
+        model answered in 0.7 s · 1 call · 3,210 tokens · $0.0042
         ✓ structured_output · accepted
       turn 4 done in 0.7 s · 3,210 tokens · $0.0042
       a remark
@@ -49,70 +49,113 @@ describe('the log of a run', () => {
 
   it('folds prose, prompts and output of tools in at level full', async () => {
     expect(await told('full', null)).toMatchInlineSnapshot(`
-      "::warning::No sandbox.
+      "::warning title=structured-agent::No sandbox.
       structured-agent · anthropic · claude-sonnet-4-5
-      ::group::Prompt
+      ::group::prompt
       ::stop-commands::tok
         | Judge this.
       ::tok::
       ::endgroup::
       turn 1
-      ::group::What the model said
+        model answered in 1.2 s · 2 calls · 3,210 tokens · $0.0042
+      ::group::what the model said
       ::stop-commands::tok
         | PROSE-CANARY : :error: :x
       ::tok::
       ::endgroup::
-        model answered in 1.2 s · 2 calls
         ▸ read_file src/a : :error: :.js
         ✗ read_file src/a : :error: :.js · 3 ms · 3,210 tokens · $0.0042 · There is no such file.
-      ::group::Output of read_file src/a : :error: :.js
+      ::group::output of read_file
       ::stop-commands::tok
         | There is no such file.
         | More.
       ::tok::
       ::endgroup::
         ▸ shell npm test
-        ✓ shell npm test · 2.1 s · 3,210 tokens · $0.0042
-      ::group::Output of shell npm test
+        • shell npm test · exit code 1 · 2.1 s · 3,210 tokens · $0.0042
+      ::group::output of shell
       ::stop-commands::tok
         | OUTPUT-CANARY ***
         | : :endgroup: :
+        | [exit code 1]
       ::tok::
       ::endgroup::
       turn 1 done in 3.3 s · 3,210 tokens · $0.0042
       turn 2 · asked once more, for structured_output only
-      ::group::What the model said
+        model answered in 0.8 s · 1 call · cut off by the output-token limit · 3,210 tokens · $0.0042
+      ::group::what the model said
       ::stop-commands::tok
         | PROSE-CANARY : :error: :x
       ::tok::
       ::endgroup::
-        model answered in 0.8 s · 1 call · cut off by the output-token limit
-        ✗ structured_output · rejected · Rejected: /passed (type)
+        ✗ structured_output · rejected · /passed (type)
       turn 2 done in 0.8 s · 3,210 tokens
       turn 3
-      ::group::What the model said
+      ::group::what the model said
       ::stop-commands::tok
         | PROSE-CANARY : :error: :x
       ::tok::
       ::endgroup::
       turn 3 done in 0.7 s · no tool call · 3,210 tokens · $0.0042
-      ::group::What the model was told
+      ::group::what the model was told
       ::stop-commands::tok
         | Call structured_output now.
       ::tok::
       ::endgroup::
       turn 4 · asked once more, for structured_output only
-      ::group::What the model said
+        model answered in 0.7 s · 1 call · 3,210 tokens · $0.0042
+      ::group::what the model said
       ::stop-commands::tok
         | PROSE-CANARY : :error: :x
       ::tok::
       ::endgroup::
-        model answered in 0.7 s · 1 call
         ✓ structured_output · accepted
       turn 4 done in 0.7 s · 3,210 tokens · $0.0042
       a remark
       "
     `);
+  });
+
+  it.each([
+    ['all well\n[exit code 0]', '✓ shell npm test · exit code 0 · 5 ms'],
+    ['[exit code 7]', '• shell npm test · exit code 7 · 5 ms'],
+    ['x\n[killed by SIGKILL]', '• shell npm test · killed by SIGKILL · 5 ms'],
+    ['[timed out after 3 s and was killed. If it …]', '• shell npm test · timed out after 3 s · 5 ms'],
+    ['[exit code 7]\n[exit code 0]x', '✓ shell npm test · 5 ms'],
+    ['[exit code ::error::]', '✓ shell npm test · 5 ms'],
+  ])('of a command whose answer is %j it tells how it ended', (content, line) => {
+    let text = '';
+    const write = (part: string) => {
+      text += part;
+    };
+    const log = createLog({ write, secrets: createSecrets(), token: () => 'tok' });
+    createLiveLog({ log, level: 'summary' }).event?.({
+      type: 'tool_finished',
+      turn: 1,
+      call: { id: 'c', name: 'shell', target: 'npm test' },
+      decision: 'ok',
+      durationMs: 5,
+      result: { callId: 'c', content, isError: false },
+      totals: {
+        turns: 1,
+        usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 },
+        costUsd: null,
+      },
+    });
+    expect(text).toBe(`  ${line} · 2 tokens\n`);
+  });
+
+  it('tells a failure of one line once, also at level full', async () => {
+    let text = '';
+    const write = (part: string) => {
+      text += part;
+    };
+    const log = createLog({ write, secrets: createSecrets(), token: () => 'tok' });
+    const [failed] = sampleEvents.filter((event) => event.type === 'tool_finished');
+    if (failed?.type !== 'tool_finished') throw new Error('There is no such event.');
+    const result = { ...failed.result, content: 'There is no such file.\n' };
+    createLiveLog({ log, level: 'full' }).event?.({ ...failed, result });
+    expect(text).toMatch(/^ {2}✗ read_file .* There is no such file\.\n$/);
   });
 
   it('P7 holds no prose of the model and no output of a tool at level summary', async () => {
@@ -153,7 +196,6 @@ describe('the verdict, the last lines', () => {
       "────────────────────────────────────────────────────────────
       ✓ SUCCESS · accepted · gate met · exit code 0
         claude-sonnet-4-5 · 2 turns · 3,210 tokens · $0.0042 · 4.3 s · sandbox bwrap
-        0 files changed in the workspace
         result: /tmp/result.json
         transcript: /tmp/transcript.jsonl
       "
@@ -185,7 +227,7 @@ describe('the verdict, the last lines', () => {
         data: 'The gate is not met.',
       },
     ]);
-    expect(text).toContain('✗ FAILURE · gate_not_met · gate not met · exit code 1\n  The gate is not met.\n');
+    expect(text).toContain('✗ FAILURE · gate_not_met · exit code 1\n::error title=');
   });
 
   it('tells an ending without a payload, its hostile sentence inert', async () => {
@@ -200,14 +242,22 @@ describe('the verdict, the last lines', () => {
       patchFile: '/tmp/changes.patch',
     });
     expect(await told('summary', report)).toMatchInlineSnapshot(`
-      "::error title=structured-agent%3A plain_text::It said: "a%0A: :set-output name=x: :y ## [error]z ***"
-      ────────────────────────────────────────────────────────────
+      "────────────────────────────────────────────────────────────
       ? INCONCLUSIVE · plain_text · exit code 1
-        It said: "a : :set-output name=x: :y ## [error]z ***"
-        0 turns · 4.3 s · sandbox bwrap
+      ::error title=structured-agent%3A plain_text::It said: "a%0A: :set-output name=x: :y ## [error]z ***"
+        0 turns · 4.3 s
         patch: /tmp/changes.patch
       "
     `);
+  });
+
+  it('says how a payload was repaired', async () => {
+    const parsed = sampleReport({ repaired: { kind: 'parsed', paths: ['/a', ''] } });
+    expect(await told('summary', parsed)).toContain(
+      '  the payload was repaired before it was accepted: a JSON string read as what it holds, at /a, the root\n',
+    );
+    const unwrapped = sampleReport({ repaired: { kind: 'unwrapped', key: 'output' } });
+    expect(await told('summary', unwrapped)).toContain('accepted: taken out of a wrapper named output\n');
   });
 
   it('tells a skipped run with a warning', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cell, fence, inline } from '../../src/reporters/markdown.ts';
+import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
 
 /** What a reader sees, the gaps that keep GitHub from linking taken out. */
@@ -119,6 +119,48 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
+describe('prose', () => {
+  it.each(texts.filter(([, text]) => !text.includes('`')))('%s is shown as it is written', (_, text) => {
+    expect(prose(text)).toBe(inline(text));
+  });
+
+  it('shows what stands between two backticks as code', () => {
+    expect(prose('run `npm test` in `a|b`, not `x')).toBe(
+      'run <code>npm test</code> in <code>a&#124;b</code>, not &#96;x',
+    );
+    expect(prose('``` ` ` `` `a`` ```')).not.toContain('<code>');
+  });
+
+  it('D08 D10 gives code no way out, and nothing in it a meaning', () => {
+    const html = render(prose('`</code><script>` `@octocat #1` `[x](http://a.b)` `/deploy`'));
+    expect(tagsOf(html)).toEqual(['p', 'code', 'code', 'code', 'code']);
+    expect(html).toContain('<code>&lt;/code&gt;&lt;script&gt;</code>');
+    expect(prose('`/deploy`')).toBe('<code>&#47;deploy</code>');
+  });
+
+  it('any text renders as one paragraph of text and code', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const html = render(`x ${prose(text)}`);
+        expect(tagsOf(html).filter((tag) => tag !== 'p' && tag !== 'code')).toEqual([]);
+        expect(sparks(proseOf(html))).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('code', () => {
+  it('any text is code as a whole', () => {
+    expect([code('a `b` | c'), code(' \u200b ')]).toEqual(['<code>a &#96;b&#96; &#124; c</code>', '']);
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(tagsOf(render(`x ${code(text)} y`))).toEqual(code(text) === '' ? ['p'] : ['p', 'code']);
+      }),
+    );
+  });
+});
+
 describe('cell', () => {
   it('keeps line breaks, and a table whole', () => {
     const html = render(`| a | b |\n| - | - |\n| ${cell('x | y\n/deploy\n\n- z')} | end |`);
@@ -133,7 +175,7 @@ describe('cell', () => {
     fc.assert(
       fc.property(hostile, hostile, (one, other) => {
         const html = render(`| a | b |\n| - | - |\n| ${cell(one)} | ${cell(other)} |\n\nend`);
-        const tags = tagsOf(html).filter((tag) => tag !== 'br');
+        const tags = tagsOf(html).filter((tag) => tag !== 'br' && tag !== 'code');
         expect(tags).toEqual(['table', 'thead', 'tr', 'th', 'th', 'tbody', 'tr', 'td', 'td', 'p']);
         expect(sparks(proseOf(html))).toEqual([]);
       }),

@@ -43,7 +43,11 @@ export const sampleEvents: readonly RunEvent[] = [
     call: shell,
     decision: 'ok',
     durationMs: 2100,
-    result: { callId: 'c1', content: 'OUTPUT-CANARY sk-canary-1\n::endgroup::', isError: false },
+    result: {
+      callId: 'c1',
+      content: 'OUTPUT-CANARY sk-canary-1\n::endgroup::\n[exit code 1]',
+      isError: false,
+    },
     totals,
   },
   { type: 'turn_started', turn: 2, forced: true },

@@ -24,30 +24,28 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('summaryMarkdown', () => {
   it('tells a whole run', () => {
     expect(summary()).toMatchInlineSnapshot(`
-      "## ✅ Success
+      "## ✅ Success: the gate is met
 
-      conclusion **success** · reason \`accepted\` · gate \`met\` · exit code 0
+      conclusion \`success\` · reason \`accepted\` · gate \`met\` · exit code \`0\`
 
       | Property | Value |
-      | --- | --- |
-      | passed | true |
-      | summary | All 12 tests pass. |
+      | :--- | :--- |
+      | **passed** | true |
+      | **summary** | All 12 tests pass. |
 
-      **findings** (1)
+      ### findings (1)
 
       | severity | path | line | message |
-      | --- | --- | --- | --- |
-      | warning | [src/sum.js](https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/src/sum.js#L3) | 3 | Unused variable |
+      | :--- | :--- | ---: | :--- |
+      | 🟡&nbsp;warning | [src/sum.js](https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/src/sum.js#L3) | 3 | Unused variable |
 
-      | Model | Turns | Rejected calls | Tokens | Cost | Time | Sandbox | Changed files |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | claude-sonnet-4-5 | 2 | 0 | 3,210 (3,000 in, 210 out) | $0.0042 | 4.3 s | bwrap | 0 |
+      **claude-sonnet-4-5** · 2 turns · 3,210 tokens (3,000 in, 210 out) · $0.0042 · 4.3 s · sandbox bwrap
 
       <details><summary>Timeline: 2 turns</summary>
 
       | Turn | What happened | Time | Tokens |
-      | ---: | --- | ---: | ---: |
-      | 1 | **read&#95;file** src/sum.js<br>**shell** npm test | 3.3 s | 1,280 |
+      | ---: | :--- | ---: | ---: |
+      | 1 | **read&#95;file** <code>src/sum.js</code><br>**shell** <code>npm test</code> · 2.1 s | 3.3 s | 1,280 |
       | 2 | **structured&#95;output** · accepted | 0.9 s | 1,930 |
 
       </details>
@@ -82,28 +80,27 @@ describe('summaryMarkdown', () => {
     };
     expect(summary(changes)).toMatchInlineSnapshot(`
       "> [!WARNING]
-      > **This run was weaker than it could be.**
+      > **This run was weaker than it could be:**
       > - No sandbox.
       > - Network on.
 
-      ## ⚠️ Inconclusive: there is no verdict
+      ## ⚠️ Inconclusive: the model gave no verdict
 
+      > [!WARNING]
       > The model said: &#34;&#60;b&#62;&#64;​octocat&#60;/b&#62;&#34;
 
-      conclusion **inconclusive** · reason \`plain_text\` · exit code 1
+      conclusion \`inconclusive\` · reason \`plain_text\` · exit code \`1\`
 
-      | Model | Turns | Rejected calls | Tokens | Cost | Time | Sandbox | Changed files |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
-      | claude-sonnet-4-5 | 2 | 0 | 3,210 (3,000 in, 210 out) | $0.0042 | 4.3 s | bwrap | 0 |
+      **claude-sonnet-4-5** · 2 turns · 3,210 tokens (3,000 in, 210 out) · $0.0042 · 4.3 s · sandbox bwrap
 
       "
     `);
   });
 
   it.each([
-    ['success', '## ✅ Success\n'],
-    ['failure', '## ❌ Gate not met\n'],
-    ['inconclusive', '## ⚠️ Inconclusive\n'],
+    ['success', '## ✅ Success: the gate is met\n'],
+    ['failure', '## ❌ Failure: the gate is not met\n'],
+    ['inconclusive', '## ⚠️ Inconclusive: no verdict\n'],
     ['skipped', '## ⏭️ Skipped: nothing was judged\n'],
   ] as const)('a %s is told by its title', (conclusion, title) => {
     expect(summary({ verdict: { ...sampleReport().verdict, conclusion } })).toContain(title);
@@ -147,6 +144,7 @@ describe('summaryMarkdown', () => {
       'code',
       'details',
       'h2',
+      'h3',
       'li',
       'p',
       'pre',
@@ -231,7 +229,7 @@ describe('summaryMarkdown', () => {
     const text = summary({
       payload: {
         ...Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`p${at}`, at])),
-        list: Array.from({ length: 70 }, () => row),
+        list: Array.from({ length: 520 }, () => row),
       },
       turns: Array.from({ length: 150 }, () => turn),
     });
@@ -244,6 +242,49 @@ describe('summaryMarkdown', () => {
     ]) {
       expect(text).toContain(`… and ${more}`);
     }
+    expect(text).toContain('<summary>475 more</summary>');
+  });
+
+  it('shows the gravest findings first, and folds those after the 25th', () => {
+    const row = (severity: string, at: number) => ({ severity, message: `m${at}` });
+    const findings = [row('notice', 0), row('odd', 1), row('error', 2), row('Warning', 3), row('error', 4)];
+    const order = (payload: JsonObject) =>
+      [...summary({ payload }).matchAll(/\| (m\d+) \|/g)].map(([, text]) => text);
+    expect(order({ findings })).toEqual(['m2', 'm4', 'm3', 'm0', 'm1']);
+    const many = Array.from({ length: 40 }, (_, at) => row(at < 30 ? 'notice' : 'error', at));
+    const [open, folded] = summary({ payload: { many } }).split('<details><summary>15 more</summary>');
+    expect(open).toContain('| m39 |');
+    expect(open).not.toContain('| m29 |');
+    expect(folded).toContain('| m29 |');
+  });
+
+  it('shows short lists as one cell and longer ones as sections', () => {
+    const text = summary({ payload: { names: ['a', 1, null], empty: [], texts: ['x'.repeat(61)] } });
+    expect(text).toContain('| **names** | a<br>1<br>null |\n| **empty** | &#91;&#93; |\n');
+    expect(text).toContain(`### texts (1)\n\n- ${'x'.repeat(61)}\n`);
+  });
+
+  it('says how a payload was repaired', () => {
+    expect(summary({ repaired: { kind: 'unwrapped', key: 'output' } })).toContain(
+      'The payload was repaired before it was accepted: it was taken out of a wrapper named <code>output</code>.',
+    );
+    expect(summary({ repaired: { kind: 'parsed', paths: ['/a', ''] } })).toContain(
+      'a JSON string was read as what it holds (at <code>&#47;a</code>, <code>the root</code>).',
+    );
+  });
+
+  it('tells no costs of a run that never came to a model', () => {
+    const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+    const none = { turns: [], turnCount: 0, usage, costUsd: null, changedFiles: null, model: '' };
+    const text = summary({
+      ...unpublished('No task.', { reason: 'config', exitCode: 52 }),
+      ...none,
+      isolation: 'none',
+    });
+    expect(text).toBe(
+      '## ⚠️ Inconclusive: the configuration is wrong\n\n> [!WARNING]\n> No task.\n\n' +
+        'conclusion `inconclusive` · reason `config` · exit code `52`\n\n',
+    );
   });
 
   it('P5 stays within its limit, gives up the least first, and says where the whole is', () => {
@@ -253,12 +294,14 @@ describe('summaryMarkdown', () => {
     );
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(110_000);
     expect(text).toContain(
-      '> Too large for a job summary: the raw JSON. The whole result is in &#47;tmp/result.json',
+      '> Too large for a job summary: the raw JSON. The whole result is in <code>&#47;tmp/result.json</code>',
     );
     expect(text).toContain('Timeline');
+    const rows = Array.from({ length: 500 }, () => ({ text: 'é'.repeat(900) }));
+    expect(summary({ payload: { rows } }, 110_000)).toContain('… and 450 more rows');
     const huge = summary({ payload: { text: 'x'.repeat(300 * 1024) } });
     expect(huge).toContain(
-      'The payload is too long to show as JSON here. The whole result is in &#47;tmp/result.json',
+      'The payload is too long to show as JSON here. The whole result is in <code>&#47;tmp/result.json</code>',
     );
   });
 });

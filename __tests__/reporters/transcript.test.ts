@@ -32,7 +32,7 @@ describe('createTranscript', () => {
       call: { id: 'c1', name: 'shell', target: 'npm test' },
       decision: 'ok',
       duration_ms: 2100,
-      result: { call_id: 'c1', content: 'OUTPUT-CANARY ***\n::endgroup::', is_error: false },
+      result: { call_id: 'c1', content: 'OUTPUT-CANARY ***\n::endgroup::\n[exit code 1]', is_error: false },
       totals: {
         turns: 1,
         usage: { input_tokens: 3000, output_tokens: 210, cached_input_tokens: 0, cache_write_tokens: 0 },

@@ -29,6 +29,10 @@ export interface ActionOptions {
   readonly readAfterMs?: number;
   /** Called with each line of the log, and a way to send the process a signal. */
   readonly onLine?: (line: string, kill: (signal: NodeJS.Signals) => void) => void;
+  /** Folders of the workspace that an earlier step put on PATH. */
+  readonly path?: readonly string[];
+  /** Called with the outputs while the run's files are still there. */
+  readonly onEnd?: (outputs: ReadonlyMap<string, string>) => void;
   /** Called while the process runs, once it was started. */
   readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
 }
@@ -76,6 +80,10 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       ? script
       : (_: ModelRequest, index: number) => script[Math.min(index, script.length - 1)] ?? {};
   const model = await startModel(answer);
+  const searchPath = [
+    ...(options.path ?? []).map((name) => path.join(workspace, name)),
+    process.env['PATH'],
+  ].join(path.delimiter);
   let log = '';
   try {
     const provider = options.provider ?? 'openai-compatible';
@@ -92,7 +100,7 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
         sandbox: HAS_BWRAP ? 'required' : 'off',
         ...options.inputs,
       },
-      environment: { PATH: process.env['PATH'], HOME: folder },
+      environment: { PATH: searchPath, HOME: folder },
       extra: options.variables ?? {},
       ...(options.readAfterMs === undefined ? {} : { readAfterMs: options.readAfterMs }),
       onLine: (line) => {
@@ -109,6 +117,7 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       existsSync(outputFile) && !outputIsFolder(outputFile)
         ? parseOutputFile(readFileSync(outputFile, 'utf8'))
         : new Map<string, string>();
+    options.onEnd?.(outputs);
     return {
       exitCode,
       log,

@@ -22,7 +22,7 @@ function rot13(text: string): string {
 }
 
 /** The answer says that a wall refused, not that something else went wrong. */
-const DENIED = /was refused: (?!there is nothing)/u;
+const DENIED = /was refused: /u;
 
 function attackTheWall() {
   let world: World;

@@ -74,7 +74,7 @@ it('an empty file, an end passed and a missing file are sentences', async () => 
   });
   expect(await read({ path: 'absent' })).toEqual({
     content:
-      '"absent" was refused: there is nothing at this path. Read its folder with read_file to see what is there.',
+      '"absent" was not found: there is nothing at this path. Read its folder with read_file to see what is there.',
     isError: true,
   });
 });

@@ -3,10 +3,11 @@ import type { Contract } from '../contract/contract.ts';
 import { ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
+import type { CallRecord, Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { FORCED_ASK } from './prompt.ts';
+import { race } from './race.ts';
 import { redactMessage } from './redact.ts';
 
 /** The world of one run of the loop. */
@@ -67,7 +68,7 @@ interface Memory {
 }
 
 async function loop(options: AgentOptions, record: AgentRecord, memory: Memory): Promise<Outcome> {
-  const { provider, toolbox, signal, emit } = options;
+  const { provider, toolbox, emit } = options;
   const budget = createBudget(options.limits, options.price);
   const messages: Message[] = [{ role: 'user', text: options.prompt }];
   const ask = createAsk(options, messages);
@@ -78,17 +79,14 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   for (;;) {
     const limit = budget.exhausted();
     if (limit !== null) return { kind: 'exhausted', limit, lastIssues: memory.lastIssues };
-    const { turn, completion, close } = await complete(ask, forced, budget, options, record);
+    const { turn, completion, calls } = await complete(ask, forced, budget, options, record);
     const { message, stopReason } = completion;
-    if (stopReason === 'refusal') {
-      close([]);
-      return { kind: 'refused', text: message.text };
-    }
+    if (stopReason === 'refusal') return { kind: 'refused', text: message.text };
     messages.push(message);
     if (message.toolCalls.length > 0) {
-      const world = { ...options, turn, totals: () => record.totals };
-      const batch = await race(runBatch(message.toolCalls, world), signal);
-      close(batch.records);
+      const ready = () => readyInSpiteOfTime(options);
+      const world = { ...options, ready, turn, records: calls, totals: () => record.totals };
+      const batch = await runBatch(message.toolCalls, world);
       record.rejections += batch.rejections;
       if (batch.submitted !== null) return { kind: 'submitted', ...batch.submitted };
       if (batch.rejections > 0) memory.lastIssues = batch.lastIssues;
@@ -96,7 +94,6 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
       forced = false;
       continue;
     }
-    close([]);
     if (!askable || budget.exhausted() === 'turns') {
       return { kind: 'plain_text', text: message.text, truncated: stopReason === 'length' };
     }
@@ -107,12 +104,23 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   }
 }
 
-/** One completion, counted and told; `close` puts the turn and its calls on record. */
+/** Nothing is accepted behind a wall that did not pass its self-test; a clock that ends meanwhile takes nothing back. */
+async function readyInSpiteOfTime({ ready, signal }: AgentOptions): Promise<void> {
+  const passed = ready();
+  try {
+    await race(passed, signal);
+  } catch (error) {
+    if (!isRunStop(signal.reason) || signal.reason.stop !== 'timeout') throw error;
+    await passed;
+  }
+}
+
+/** One completion, counted, told and on record; the turn's calls go into `calls` as they settle. */
 async function complete(
   ask: (force: boolean) => Promise<Completion>,
   forced: boolean,
   budget: Budget,
-  { emit, now }: AgentOptions,
+  { emit, now, limits }: AgentOptions,
   record: AgentRecord,
 ) {
   const turn = record.totals.turns + 1;
@@ -122,13 +130,17 @@ async function complete(
   const { message, stopReason, usage } = completion;
   await budget.add(usage);
   record.totals = budget.totals();
+  if (usage === null && (limits.maxTotalTokens !== null || limits.maxCostUsd !== null)) {
+    const text =
+      'The server reports no usage: the limit on tokens or money cannot be measured and counts as reached.';
+    emit({ type: 'notice', level: 'warning', text });
+  }
   const durationMs = now() - started;
   const told = redactMessage(message);
   emit({ type: 'turn_completed', turn, durationMs, usage, totals: record.totals, stopReason, message: told });
-  const close = (calls: TurnRecord['calls']) => {
-    record.turns.push({ turn, forced, durationMs, usage, calls });
-  };
-  return { turn, completion, close };
+  const calls: CallRecord[] = [];
+  record.turns.push({ turn, forced, durationMs, usage, calls });
+  return { turn, completion, calls };
 }
 
 /**
@@ -162,21 +174,6 @@ function createAsk(
       return request('auto');
     }
   };
-}
-
-/** The promise, or the signal's reason as soon as it aborts: an SDK's retry sleep does not see signals. */
-async function race<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  // The loser of a race may still reject; that is no unhandled rejection.
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 function stopped(stop: RunStop, lastIssues: readonly Issue[]): Outcome {

@@ -14,11 +14,14 @@ import type {
   Totals,
 } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
+import { race } from './race.ts';
 import { redactIssues } from './redact.ts';
 
 /** What a batch needs of its run. */
 export interface BatchWorld {
   readonly turn: number;
+  /** Where each call goes on record as soon as it is settled: a run that is stopped midway is told whole. */
+  readonly records: CallRecord[];
   readonly contract: Contract;
   readonly toolbox: Toolbox;
   /** Resolves when the sandbox has passed its self-test; no payload is accepted before. */
@@ -33,7 +36,6 @@ export interface BatchWorld {
 export interface Batch {
   readonly submitted: { readonly payload: JsonObject; readonly repaired: Repair | null } | null;
   readonly results: readonly ToolResult[];
-  readonly records: readonly CallRecord[];
   /** Rejected `structured_output` calls. */
   readonly rejections: number;
   /** The issues of the last rejection; empty when there was none. */
@@ -50,24 +52,23 @@ export async function runBatch(calls: readonly ToolCall[], world: BatchWorld): P
   return terminal ? judge(calls, world) : execute(calls, world);
 }
 
-interface Settled {
-  readonly result: ToolResult;
-  readonly record: CallRecord;
-}
-
 async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
-  const settled: Settled[] = [];
+  const results: ToolResult[] = [];
   for (const call of calls) {
     // The loop has already left when the run was stopped: nothing may start behind its back.
     world.signal.throwIfAborted();
     const ref = refer(call, world.toolbox);
     world.emit({ type: 'tool_started', turn: world.turn, call: ref });
     const started = world.now();
-    const answer = await world.toolbox.run(call, world.signal);
+    const answer = await race(world.toolbox.run(call, world.signal), world.signal).catch((error: unknown) => {
+      const { name, target } = ref;
+      world.records.push({ name, target, decision: 'error', durationMs: world.now() - started });
+      throw error;
+    });
     const result = { callId: call.id, ...answer };
-    settled.push(settle(ref, result, answer.isError ? 'error' : 'ok', world.now() - started, result, world));
+    results.push(settle(ref, result, answer.isError ? 'error' : 'ok', world.now() - started, result, world));
   }
-  return collect(settled, null, []);
+  return collect(results, null, []);
 }
 
 async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
@@ -77,10 +78,14 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
     if (call.name !== STRUCTURED_OUTPUT_NAME) continue;
     const check = world.contract.check(call);
     checked.set(call, check.ok ? 'accepted' : check.issues);
-    if (!check.ok) continue;
-    await world.ready();
-    submitted = { payload: check.payload, repaired: check.repaired };
-    break;
+    if (check.ok) {
+      await world.ready();
+      submitted = { payload: check.payload, repaired: check.repaired };
+      break;
+    }
+    // Judging a pathological payload blocks the thread for up to its deadline: signals and the clock get their turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    world.signal.throwIfAborted();
   }
   const settled = calls.map((call) => settleJudged(call, checked.get(call), submitted !== null, world));
   const rejected = [...checked.values()].filter((issues) => issues !== 'accepted');
@@ -93,7 +98,7 @@ function settleJudged(
   fate: readonly Issue[] | 'accepted' | undefined,
   success: boolean,
   world: BatchWorld,
-): Settled {
+): ToolResult {
   const ref = refer(call, world.toolbox);
   const answer = (content: string, isError: boolean): ToolResult => ({ callId: call.id, content, isError });
   if (fate === 'accepted') {
@@ -121,7 +126,7 @@ function settle(
   durationMs: number,
   told: ToolResult,
   world: BatchWorld,
-): Settled {
+): ToolResult {
   const { turn } = world;
   world.emit({
     type: 'tool_finished',
@@ -132,18 +137,18 @@ function settle(
     result: told,
     totals: world.totals(),
   });
-  return { result, record: { name: ref.name, target: ref.target, decision, durationMs } };
+  world.records.push({ name: ref.name, target: ref.target, decision, durationMs });
+  return result;
 }
 
 function collect(
-  settled: readonly Settled[],
+  results: readonly ToolResult[],
   submitted: Batch['submitted'],
   rejected: readonly (readonly Issue[])[],
 ): Batch {
   return {
     submitted,
-    results: settled.map((each) => each.result),
-    records: settled.map((each) => each.record),
+    results,
     rejections: rejected.length,
     lastIssues: rejected.at(-1) ?? [],
   };

@@ -25,19 +25,22 @@ export interface Budget {
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 /**
- * A budget that has used nothing. A completion without a known price makes the sum unknown for the rest of the run:
+ * A budget that has used nothing. Where a limit cannot be measured, because the server reports no usage, it counts as
+ * reached: a budget that is silently not enforced is none. A completion without a known price makes the sum unknown for the rest of the run:
  * null, never too small.
  */
 export function createBudget(limits: Limits, price: Price): Budget {
   let turns = 0;
   let usage = NO_USAGE;
   let costUsd: number | null = 0;
+  let metered = true;
 
   return {
     async add(added) {
       turns += 1;
       if (added === null) {
         costUsd = null;
+        metered = false;
         return;
       }
       usage = sum(usage, added);
@@ -48,9 +51,10 @@ export function createBudget(limits: Limits, price: Price): Budget {
     totals: () => ({ turns, usage, costUsd: turns === 0 ? null : costUsd }),
     exhausted() {
       if (limits.maxTurns !== null && turns >= limits.maxTurns) return 'turns';
-      const tokens = usage.inputTokens + usage.outputTokens;
+      const tokens = metered ? usage.inputTokens + usage.outputTokens : Number.POSITIVE_INFINITY;
       if (limits.maxTotalTokens !== null && tokens >= limits.maxTotalTokens) return 'tokens';
-      if (limits.maxCostUsd !== null && costUsd !== null && costUsd >= limits.maxCostUsd) return 'cost';
+      if (limits.maxCostUsd !== null && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.maxCostUsd)
+        return 'cost';
       return null;
     },
   };

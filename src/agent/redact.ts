@@ -9,12 +9,12 @@ import type { AssistantMessage, Issue } from '../types.ts';
 export const REDACTED_ARGUMENTS = '{"redacted":"arguments of structured_output are not recorded"}';
 
 /**
- * The message without arguments of `structured_output`, whether the tool was offered or not, and without its native
- * form, which holds them too.
+ * The message without arguments of `structured_output`, whether the tool was offered or not and however a model garbles
+ * its name (`functions.structured_output`), and without its native form, which holds them too.
  */
 export function redactMessage(message: AssistantMessage): AssistantMessage {
   const toolCalls = message.toolCalls.map((call) =>
-    call.name === STRUCTURED_OUTPUT_NAME ? { ...call, rawArguments: REDACTED_ARGUMENTS } : call,
+    call.name.includes(STRUCTURED_OUTPUT_NAME) ? { ...call, rawArguments: REDACTED_ARGUMENTS } : call,
   );
   return { role: 'assistant', text: message.text, toolCalls, native: null };
 }

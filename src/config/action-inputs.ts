@@ -34,6 +34,6 @@ function unknownInput(name: string): InputError {
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   return new InputError(
     name,
-    `There is no input ${JSON.stringify(name)}.${hint} Remove it or correct its name under with:.`,
+    `There is no input ${JSON.stringify(name)}.${hint} Correct its name, or remove it.`,
   );
 }

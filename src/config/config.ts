@@ -129,7 +129,7 @@ function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
   if (provider === 'openai-compatible' && baseUrl === null) {
     throw new InputError(
       'base-url',
-      'provider: openai-compatible needs base-url, the URL of the server, often ending in /v1.',
+      'provider: openai-compatible needs base-url. Set it to the URL of the server, for example http://127.0.0.1:8000/v1.',
     );
   }
   return {
@@ -155,7 +155,7 @@ function chooseProvider(
   if (baseUrl !== null) return ['openai-compatible', 'the input base-url'];
   throw new InputError(
     'provider',
-    `The model ${JSON.stringify(model)} does not tell its provider. Set provider to one of ${PROVIDERS.join(', ')}, or set base-url.`,
+    `No provider is known for the model ${JSON.stringify(model)}. Set provider to one of ${PROVIDERS.join(', ')}, or set base-url for a compatible server.`,
   );
 }
 
@@ -190,7 +190,7 @@ function parseBaseUrl(raw: RawInputs): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new InputError(
       'base-url',
-      `base-url begins with ${url.protocol}, which is not supported. Use https: or http:.`,
+      `base-url begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
     );
   }
   if (url.username !== '' || url.password !== '') {
@@ -225,7 +225,7 @@ function parseFolders(raw: RawInputs): readonly string[] {
   if (relative !== undefined) {
     throw new InputError(
       'sandbox-read',
-      `sandbox-read names ${JSON.stringify(relative)}, which is not an absolute path.`,
+      `sandbox-read names ${JSON.stringify(relative)}, which is not an absolute path. Write it from the root, for example /opt/tools.`,
     );
   }
   return folders;
@@ -240,7 +240,7 @@ function parsePassEnv(raw: RawInputs): readonly string[] {
   if (malformed !== undefined) {
     throw new InputError(
       'pass-env',
-      `pass-env names ${JSON.stringify(malformed)}, which is not a variable's name.`,
+      `pass-env names ${JSON.stringify(malformed)}, which is not a variable's name. List names only, without values.`,
     );
   }
   const refused = names.find((name) => NEVER_PASSED.test(name));

@@ -24,7 +24,7 @@ export async function resolveWorkingDirectory(folder: string, workspace: string)
   if (real === null || !(await stat(real)).isDirectory()) {
     throw new InputError(
       name,
-      `${name} is ${JSON.stringify(folder)}, which is no folder in the workspace. Is the repository checked out before this step?`,
+      `${name} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path, and that the repository is checked out before this step.`,
     );
   }
   if (!isInside(real, workspace)) {
@@ -65,25 +65,55 @@ export async function resolveOutputFile(
   ) {
     throw new InputError(
       name,
-      `${name} is ${JSON.stringify(file)}. Nothing is written into .git or .github.`,
+      `${name} is ${JSON.stringify(file)}. Nothing is written into .git or .github: name another file.`,
     );
   }
   try {
     await mkdir(path.dirname(real), { recursive: true });
     await access(path.dirname(real), constants.W_OK);
   } catch (cause) {
-    throw new InputError(name, `${name} is ${JSON.stringify(file)}, whose folder cannot be written to.`, {
-      cause,
-    });
+    throw new InputError(
+      name,
+      `${name} is ${JSON.stringify(file)}, whose folder cannot be written to. Name another file.`,
+      {
+        cause,
+      },
+    );
   }
   const standing = await stat(real).catch(() => null);
   if (standing !== null && !standing.isFile()) {
     throw new InputError(
       name,
-      `${name} is ${JSON.stringify(file)}, which is there already and no regular file.`,
+      `${name} is ${JSON.stringify(file)}, which is there already and no regular file. Name another file.`,
     );
   }
   return real;
+}
+
+/** Trees of the kernel, which every sandbox has of its own. */
+const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
+
+/**
+ * Checks the folders of `sandbox-read`.
+ * @throws InputError for one that is missing, no folder, or the kernel's.
+ */
+export async function requireReadableFolders(folders: readonly string[]): Promise<void> {
+  const name = 'sandbox-read';
+  for (const folder of folders) {
+    const real = await realpath(folder).catch(() => null);
+    if (real === null || !(await stat(real)).isDirectory()) {
+      throw new InputError(
+        name,
+        `${name} names ${JSON.stringify(folder)}, which is no folder on this machine. Correct or remove it.`,
+      );
+    }
+    if (real === '/' || KERNEL_FOLDERS.some((kernel) => isInside(real, kernel))) {
+      throw new InputError(
+        name,
+        `${name} names ${JSON.stringify(folder)}, which the sandbox has of its own. Name the folders that the shell needs.`,
+      );
+    }
+  }
 }
 
 async function nearestExisting(folder: string): Promise<string> {

@@ -52,7 +52,7 @@ export function readNumber(
   const value = /^[+-]?(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value > range.above && value <= max)) {
-    const upTo = range.max === undefined ? '' : ` and of at most ${range.max}`;
+    const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;
     throw new InputError(name, `${name} is ${show(text)}. Use a number above ${range.above}${upTo}.`);
   }
   return value;
@@ -77,7 +77,7 @@ export function readNames<const C extends string>(
   return readList(raw, name, /[\s,]+/u).map((entry) => {
     const found = known.find((each) => each === entry);
     if (found === undefined)
-      throw new InputError(name, `${name} names ${show(entry)}. Known are ${known.join(', ')}.`);
+      throw new InputError(name, `${name} names ${show(entry)}, which is no tool. Use ${either(known)}.`);
     return found;
   });
 }

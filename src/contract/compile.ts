@@ -15,7 +15,7 @@ import { mentions, vettingObjection } from './vetting.ts';
 /** How long one validation may take, in milliseconds. */
 const validationDeadlineMs = 1_000;
 /** How long compiling may take, in milliseconds: large schemas are slow, endless ones are refused. */
-const compileDeadlineMs = 10_000;
+const compileDeadlineMs = 3_000;
 
 /** What a schema is for; names it in messages. */
 export type Purpose = 'schema' | 'gate';
@@ -105,7 +105,8 @@ async function newAjv(schema: JsonObject): Promise<Ajv> {
   // Loaded on demand, and one dialect only: the start of a run waits for this.
   if (typeof dialect === 'string' && /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(dialect)) {
     const { default: ajv2020 } = await import('ajv/dist/2020.js');
-    return new ajv2020.Ajv2020(options);
+    // Ajv resolves $anchor and yet does not know it for a keyword.
+    return new ajv2020.Ajv2020(options).addVocabulary(['$anchor']);
   }
   // By the default export: the bundler gives a dynamically imported CommonJS function no named ones.
   const { default: ajv } = await import('ajv');

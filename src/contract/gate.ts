@@ -47,9 +47,7 @@ function propertyGate(name: string, schema: JsonObject): Gate {
       if (!Object.hasOwn(payload, name)) return result([absent(name)]);
       if (payload[name] === true) return result([]);
       const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      return result([
-        { path, keyword: 'const', message: `${quoted(name)} must be true for the gate to be met.` },
-      ]);
+      return result([{ path, keyword: 'const', message: 'must be true.' }]);
     },
   };
 }
@@ -59,9 +57,12 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
   const what = declared.includes(name) ? 'does not declare as a boolean' : 'does not declare';
   const near = nearest(name, booleans);
   const candidates = near.length > 0 ? near : booleans.slice(0, 3);
+  const names = candidates.map(quoted).join(', ');
   const fix =
     candidates.length > 0
-      ? `Boolean properties nearest to it: ${candidates.map(quoted).join(', ')}.`
+      ? near.length > 0
+        ? `Did you mean ${names}?`
+        : `Its boolean properties: ${names}.`
       : 'It declares no boolean property: add one, or give the gate as a JSON Schema.';
   return `The gate names ${quoted(name)}, which the schema ${what}. ${fix}`;
 }
@@ -81,7 +82,7 @@ async function schemaGate(schema: Json): Promise<Gate> {
 }
 
 function absent(name: string): Issue {
-  const message = `the gate is about ${quoted(name)}, which the payload does not have.`;
+  const message = `the payload has no ${quoted(name)}, and the gate is about it.`;
   return { path: '', keyword: 'present', message };
 }
 

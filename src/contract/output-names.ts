@@ -23,7 +23,7 @@ export function outputNames(declared: readonly string[]): OutputNames {
     if (objection === null) names.push(name);
     else
       warnings.push(
-        `${quoted(name)} gets no output of its own: ${objection}. Read it from structured_output.`,
+        `The property ${quoted(name)} gets no step output of its own: ${objection}. Read it from structured_output.`,
       );
   }
   return { names, warnings };

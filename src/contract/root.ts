@@ -29,7 +29,7 @@ export function rootObjection(schema: JsonObject): string | null {
   }
   const objection = refusal(schema, []);
   if (objection === null) return null;
-  return `can never accept an object at its root, and the arguments of a tool are always an object: ${objection}. Give the root "type": "object"; to deliver another value, put it into a property.`;
+  return `can never accept an object at its root, and a payload is always an object: ${objection}. Give the root "type": "object"; to deliver another value, put it into a property.`;
 }
 
 /** Why a branch never admits an object; null when it may. Recursion is bounded by the depth of the schema. */

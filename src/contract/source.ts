@@ -67,8 +67,12 @@ function isBareWord(given: string): boolean {
 function unknownWord(word: string): string {
   const near = nearest(word, [...presets.keys()]);
   const names = (near.length > 0 ? near : [...presets.keys()]).map((name) => JSON.stringify(name)).join(', ');
-  const file = /[./\\]/.test(word) ? ' To read a file, write @ before its path.' : '';
-  return `${shown(word)} is no preset; nearest: ${names}.${file} Otherwise give inline JSON or @path.`;
+  const file = /[./\\]/.test(word);
+  const fix = file
+    ? `To read that file, write ${shown(`@${word}`)}.`
+    : 'For a schema of your own give inline JSON or @path.';
+  const meant = file ? '' : near.length > 0 ? ` Did you mean ${names}?` : ` The presets are: ${names}.`;
+  return `is ${shown(word)}, which is no preset.${meant} ${fix}`;
 }
 
 async function parseFile(what: 'schema' | 'gate', given: string, readFile: ReadFile): Promise<Json> {
@@ -77,15 +81,18 @@ async function parseFile(what: 'schema' | 'gate', given: string, readFile: ReadF
   if (isElsewhere(path)) {
     throw sourceError(
       what,
-      `${shown(given)} names a file of another repository, which is not read yet: check that repository out in a step before and write @path. If it is a path in this one, write @./ before it.`,
+      `${shown(given)} names a file of another repository, which is not read yet: check that repository out in a step before, and give the path of its file. If it is a path in this repository, write @./ before it.`,
     );
   }
   const reading = await readFile(path);
-  if (!reading.ok) throw sourceError(what, reading.problem);
+  if (!reading.ok) throw new ContractError('source', `${what}: ${reading.problem}`);
   const parsed = parseStrictJson(reading.text);
   if (parsed.ok) return parsed.value;
   // Nothing of the file is quoted: whoever chose the path may not be allowed to read it.
-  throw sourceError(what, `${shown(path)} is not valid JSON: ${faults[parsed.fault]}, at ${parsed.place}.`);
+  throw sourceError(
+    what,
+    `file ${shown(path)} is not valid JSON: ${faults[parsed.fault]}, at ${parsed.place}.`,
+  );
 }
 
 const faults: Readonly<Record<JsonFault, string>> = {
@@ -105,7 +112,7 @@ function parseInline(what: 'schema' | 'gate', text: string): Json {
   const parsed = parseStrictJson(text);
   if (parsed.ok) return parsed.value;
   const hint = `Write JSON, @path to a .json file, or ${what === 'schema' ? "a preset's name" : 'the name of a property'}.`;
-  if (parsed.fault !== 'syntax') throw sourceError(what, `${parsed.problem} ${hint}`);
+  if (parsed.fault !== 'syntax') throw new ContractError('source', `${what}: ${parsed.problem} ${hint}`);
   throw sourceError(what, `is not valid JSON: ${parserWords(text)} (${parsed.place}). ${hint}`);
 }
 
@@ -114,13 +121,14 @@ function parserWords(text: string): string {
   try {
     JSON.parse(text);
   } catch (error) {
-    if (error instanceof Error) return error.message.slice(0, 300);
+    if (error instanceof Error)
+      return error.message.replace(/ in JSON at position \d+.*$/s, '').slice(0, 300);
   }
   return 'it cannot be read';
 }
 
 function sourceError(what: 'schema' | 'gate', rest: string): ContractError {
-  return new ContractError('source', `${what}: ${rest}`);
+  return new ContractError('source', `${what} ${rest}`);
 }
 
 function shown(text: string): string {

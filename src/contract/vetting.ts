@@ -18,7 +18,8 @@ export function vettingObjection(schema: JsonObject): string | null {
     return 'has a key __proto__, which the validator would leave unchecked. Rename it.';
   }
   for (const { node, path } of schemaNodes(schema)) {
-    const objection = nodeObjection(node, jsonPointer(path).slice(0, 200) || 'the root');
+    const where = jsonPointer(path).slice(0, 200) || 'the root';
+    const objection = nodeObjection(node, where) ?? dynamicObjection(node, path.length, where);
     if (objection !== null) return objection;
   }
   return null;
@@ -40,6 +41,13 @@ function nodeObjection(node: JsonObject, where: string): string | null {
     }
   }
   return null;
+}
+
+/** Where the validator looks a dynamic reference up in the wrong place, what it says of a payload is worth nothing. */
+function dynamicObjection(node: JsonObject, depth: number, where: string): string | null {
+  const keyword = Object.hasOwn(node, '$recursiveRef') ? '$recursiveRef' : '$dynamicRef';
+  if (!Object.hasOwn(node, keyword) || (keyword === '$dynamicRef' && depth === 0)) return null;
+  return `has ${keyword} at ${where}, which is not judged reliably. Use $ref.`;
 }
 
 function holdsPrototypeKey(schema: Json): boolean {

@@ -1,5 +1,5 @@
 /** What the runner gives a step beside its inputs: file-command files and secrets in the environment. */
-import { statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,6 +39,26 @@ export function requireOutputFile(files: RunnerFiles): void {
       null,
       'The file that GITHUB_OUTPUT names is no regular file, so the outputs have nowhere to go.',
     );
+  }
+}
+
+/** Remembers what stands in files now; the function it gives puts that back where it is not what stands there. */
+export function keepFiles(files: readonly string[]): () => void {
+  const kept = files.map((file) => [file, readOrNull(file)] as const);
+  return () => {
+    for (const [file, bytes] of kept) {
+      if (bytes === null || readOrNull(file)?.equals(bytes) === true) continue;
+      rmSync(file, { recursive: true, force: true });
+      writeFileSync(file, bytes);
+    }
+  };
+}
+
+function readOrNull(file: string): Buffer | null {
+  try {
+    return statSync(file).isFile() ? readFileSync(file) : null;
+  } catch {
+    return null;
   }
 }
 

@@ -87,7 +87,11 @@ async function readBody(api: Api, response: Response): Promise<Attempt<Answer>> 
   const headers = response.headers;
   const isJson = Object.keys(body).length > 0;
   const error = body['error'] === undefined ? undefined : body;
-  const failure = apiFailure({ status: undefined, headers, error, message: isJson ? '' : text }, null);
+  // An answer that broke off in the middle: it may hold what must not be told, and another try may be whole.
+  if (!isJson && text.trimStart().startsWith('{')) return failed(api, cut(response, null), true);
+  const isMarkup = text.trimStart().startsWith('<');
+  const message = isMarkup ? text : '';
+  const failure = apiFailure({ status: undefined, headers, error, message }, null);
   return failed(api, { ...failure, status: failure.status ?? response.status }, isPassing(failure));
 }
 
@@ -145,7 +149,8 @@ function apiFailure(error: SdkError, lost: Lost): ApiFailure {
 function messageOf(inner: JsonObject, error: SdkError): string {
   const said = textOf(inner['message']) || textOf(inner['detail']);
   if (said !== '') return said;
-  if (Object.keys(inner).length > 0) return JSON.stringify(inner);
+  // Anything else of a body may quote what the model said.
+  if (Object.keys(inner).length > 0) return '';
   // Without a readable body the SDKs put the text behind the status.
   const text = error.message.replace(/^\d{3} /, '');
   return text === 'status code (no body)' ? '' : text;

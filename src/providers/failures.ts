@@ -29,6 +29,8 @@ export interface FailureContext {
 
 const maxServerText = 300;
 
+const SHORTER = 'Lower `max-tool-output-kb`, narrow the task, or use a model with a larger context.';
+
 const certificateCodes = new Set([
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -71,7 +73,7 @@ function judge(failure: ApiFailure, context: FailureContext): Judged {
   if (isOverflow(failure)) {
     return [
       'context_overflow',
-      `The conversation is too long for ${context.model}. ${told(failure, context)}`,
+      `The conversation is too long for ${context.model}. ${told(failure, context)} ${SHORTER}`,
     ];
   }
   if (status === 401 || status === 403) return ['auth', authSentence(failure, context)];
@@ -92,10 +94,10 @@ function unanswered(failure: ApiFailure, context: FailureContext): Judged {
     ];
   }
   const sentence = `The stream of ${context.host} ended with an error.${quoted(failure.message)}`;
-  if (failure.type === 'overloaded_error') return ['overloaded', sentence];
-  if (failure.type === 'rate_limit_error') return ['rate_limit', sentence];
-  if (isOverflow(failure)) return ['context_overflow', sentence];
-  return ['error', sentence];
+  if (failure.type === 'overloaded_error') return ['overloaded', `${sentence} Run again later.`];
+  if (failure.type === 'rate_limit_error') return ['rate_limit', `${sentence} Run again later.`];
+  if (isOverflow(failure)) return ['context_overflow', `${sentence} ${SHORTER}`];
+  return ['error', `${sentence} Run again later.`];
 }
 
 function namesToolChoice(failure: ApiFailure): boolean {
@@ -132,7 +134,7 @@ function advice(status: number, failure: ApiFailure): string {
   if (status === 404 || status === 405 || status === 410)
     return ' Model or endpoint not found: check `model` and `base-url`.';
   if (status >= 300 && status < 400) return ' Redirects are not followed: check `base-url`.';
-  if (status === 200) return ' That is no completion: check `base-url`.';
+  if (status === 200) return ' That is no completion: check `base-url`, which often ends in /v1.';
   if (isMarkup(failure.message))
     return ' Check `base-url`, and what stands between this machine and the API.';
   if (status === 402) return ' Check the plan and billing of the key.';
@@ -176,5 +178,6 @@ function quoted(text: string): string {
   if (isMarkup(text)) return ' It answered with HTML instead of JSON.';
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return '';
-  return ` It said: "${line.length > maxServerText ? `${line.slice(0, maxServerText)}…` : line}"`;
+  const words = line.length > maxServerText ? `${line.slice(0, maxServerText)}…` : line.replace(/\.+$/, '');
+  return ` It said: "${words}".`;
 }

@@ -1,5 +1,5 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
-import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from '../types.ts';
+import type { CallDecision, CallRef, Repair, Report, Reporter, RunEvent, Totals } from '../types.ts';
 import { counted, duration, spent, tokensOf } from './format.ts';
 import type { Log } from './log.ts';
 
@@ -12,7 +12,12 @@ const MARKS: Readonly<Record<CallDecision, string>> = {
 };
 const RULE = '─'.repeat(60);
 const MAX_TARGET = 120;
+/** A call that ended was named in full as it started. */
+const MAX_ENDED_TARGET = 50;
+const MAX_NAME = 60;
 const MAX_RESULT = 200;
+/** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
+const COMMAND_ENDING = /(?:^|\n)\[(exit code \d+|killed by \w+|timed out after \d+ s)[^\]\n]*\]$/;
 
 /** The world of a live log. */
 export interface LiveLogOptions {
@@ -40,7 +45,7 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     switch (told.type) {
       case 'run_started':
         log.info(`structured-agent · ${told.provider} · ${told.model}`);
-        if (level === 'full') log.group('Prompt', told.prompt);
+        if (level === 'full') log.group('prompt', told.prompt);
         return;
       case 'turn_started':
         log.info(`turn ${told.turn}${told.forced ? ' · asked once more, for structured_output only' : ''}`);
@@ -48,27 +53,26 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
       case 'turn_completed': {
         const calls = told.message.toolCalls.length;
         open = { turn: told.turn, pending: calls, durationMs: told.durationMs };
+        if (calls > 0) {
+          const took = `model answered in ${duration(told.durationMs)}`;
+          log.info(`${took} · ${counted(calls, 'call')}${cut(told)} · ${spent(told.totals)}`, 1);
+        }
         if (level === 'full' && told.message.text.trim() !== '')
-          log.group('What the model said', told.message.text);
-        if (calls > 0)
-          log.info(
-            `model answered in ${duration(told.durationMs)} · ${counted(calls, 'call')}${cut(told)}`,
-            1,
-          );
-        else endTurn(open, told.totals, ` · no tool call${cut(told)}`);
+          log.group('what the model said', told.message.text);
+        if (calls === 0) endTurn(open, told.totals, ` · no tool call${cut(told)}`);
         return;
       }
       case 'tool_started':
-        log.info(`▸ ${named(told.call, log)}`, 1);
+        log.info(`▸ ${named(told.call, MAX_TARGET, log)}`, 1);
         return;
       case 'tool_finished':
         finishCall(told);
         return;
       case 'user_message':
-        if (level === 'full') log.group('What the model was told', told.text);
+        if (level === 'full') log.group('what the model was told', told.text);
         return;
       case 'notice':
-        if (told.level === 'warning') log.warning(told.text);
+        if (told.level === 'warning') log.warning(told.text, { title: 'structured-agent' });
         else log.info(told.text);
     }
   };
@@ -80,18 +84,27 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   const finishCall = (told: Extract<RunEvent, { type: 'tool_finished' }>) => {
     const { call, decision, result, totals } = told;
     const ran = decision === 'ok' || decision === 'error';
-    const took = ran ? ` · ${duration(told.durationMs)} · ${spent(totals)}` : ` · ${decision}`;
-    // Results of tools are told only where they explain a failure: text of ours, short, on one line.
-    const why =
-      decision === 'error' || decision === 'rejected'
-        ? ` · ${log.excerpt(result.content.trimStart().split('\n', 1)[0] ?? '', MAX_RESULT)}`
-        : '';
-    log.info(`${MARKS[decision]} ${named(call, log)}${took}${why}`, 1);
-    if (ran && level === 'full') log.group(`Output of ${named(call, log)}`, result.content);
+    const name = named(call, MAX_ENDED_TARGET, log);
+    const took = ran ? `${duration(told.durationMs)} · ${spent(totals)}` : decision;
+    const ended = ending(told);
+    // A command that failed is no failed call, but no success to tick off either.
+    const mark = ended.some((words) => words !== 'exit code 0') ? '•' : MARKS[decision];
+    log.info([`${mark} ${name}`, ...ended, took, ...why(told)].join(' · '), 1);
+    // A single line that failed was told just now.
+    const isTold = decision === 'error' && !result.content.trim().includes('\n');
+    if (ran && level === 'full' && !isTold)
+      log.group(`output of ${log.excerpt(call.name, MAX_NAME)}`, result.content);
     if (open === null) return;
     open.durationMs += told.durationMs;
     open.pending -= 1;
     if (open.pending === 0) endTurn(open, totals, '');
+  };
+
+  /** Results of tools are told only where they explain a failure: text of ours, short, on one line. */
+  const why = ({ decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] => {
+    if (decision !== 'error' && decision !== 'rejected') return [];
+    const first = result.content.trimStart().split('\n', 1)[0] ?? '';
+    return [log.excerpt(first.replace(/^Rejected: /, ''), MAX_RESULT)];
   };
 
   return { name: 'log', event, report: async (report) => tellVerdict(report, log) };
@@ -99,23 +112,30 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
 
 function tellVerdict(report: Report, log: Log): void {
   const { verdict } = report;
+  const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
+  if (report.gate !== null && verdict.reason !== 'gate_not_met') parts.push(gateWords[report.gate.status]);
+  log.info(RULE);
+  log.info(`${verdictMark(report)} ${parts.join(' · ')} · exit code ${verdict.exitCode}`);
+  // The annotation is the sentence's own line in the log: once is enough.
   const title = `structured-agent: ${verdict.reason}`;
   if (verdict.error !== null) {
     if (verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
     else log.error(verdict.error, { title });
   }
-  log.info(RULE);
-  const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
-  if (report.gate !== null) parts.push(gateWords[report.gate.status]);
-  log.info(`${verdictMark(report)} ${parts.join(' · ')} · exit code ${verdict.exitCode}`);
-  if (verdict.error !== null) log.info(verdict.error, 1);
-  if (report.repaired !== null) log.info('the payload was repaired before it was accepted', 1);
+  if (report.repaired !== null)
+    log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
   log.info(costLine(report), 1);
-  if (report.changedFiles !== null)
+  if (report.changedFiles !== null && report.changedFiles > 0)
     log.info(`${counted(report.changedFiles, 'file')} changed in the workspace`, 1);
-  if (report.resultFile !== null) log.info(`result:     ${report.resultFile}`, 1);
+  if (report.resultFile !== null) log.info(`result: ${report.resultFile}`, 1);
   if (report.transcriptFile !== null) log.info(`transcript: ${report.transcriptFile}`, 1);
-  if (report.patchFile !== null) log.info(`patch:      ${report.patchFile}`, 1);
+  if (report.patchFile !== null) log.info(`patch: ${report.patchFile}`, 1);
+}
+
+function repairWords(repair: Repair): string {
+  return repair.kind === 'unwrapped'
+    ? `taken out of a wrapper named ${repair.key}`
+    : `a JSON string read as what it holds, at ${repair.paths.map((path) => path || 'the root').join(', ')}`;
 }
 
 /** What a run took: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
@@ -125,7 +145,9 @@ function costLine(report: Report): string {
     counted(report.turnCount, 'turn'),
     ...(tokensOf(report.usage) === 0 ? [] : [spent(report)]),
     duration(report.durationMs),
-    `sandbox ${report.isolation}`,
+    ...(report.turnCount === 0
+      ? []
+      : [report.isolation === 'none' ? 'no sandbox' : `sandbox ${report.isolation}`]),
   ];
   return parts.join(' · ');
 }
@@ -145,9 +167,17 @@ function verdictMark(report: Report): string {
   }
 }
 
-function named(call: CallRef, log: Log): string {
-  const target = log.excerpt(call.target, MAX_TARGET);
-  return target === '' ? call.name : `${call.name} ${target}`;
+function named(call: CallRef, max: number, log: Log): string {
+  const target = log.excerpt(call.target, max);
+  const name = log.excerpt(call.name, MAX_NAME);
+  return target === '' ? name : `${name} ${target}`;
+}
+
+/** How a command ended, for a call of the shell: it may well have run and failed. */
+function ending({ call, decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] {
+  if (call.name !== 'shell' || decision !== 'ok') return [];
+  const words = COMMAND_ENDING.exec(result.content)?.[1];
+  return words === undefined ? [] : [words];
 }
 
 /** What is odd about how a completion ended. */

@@ -27,7 +27,9 @@ export function prose(text: string, max = 1_000): string {
   const line = cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return line
     .split(CODE_SPAN)
-    .map((part, at) => (at % 2 === 0 ? startless(unlinked(part).replace(SPECIAL, reference)) : code(part)))
+    .map((part, at) =>
+      at % 2 === 0 ? startless(unlinked(part).replace(SPECIAL, reference)) : code(part, max),
+    )
     .join('');
 }
 

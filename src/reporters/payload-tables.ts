@@ -39,11 +39,16 @@ export function payloadTables(payload: JsonObject, options: TableOptions, say: S
     else scalars.push([name, value]);
   }
   const link = (row: JsonObject) => lineLink(row, subject, serverUrl);
-  return scalarTable(scalars, say) + lists.map(([name, list]) => section(name, list, maxRows, link, say)).join('');
+  return (
+    scalarTable(scalars, say) + lists.map(([name, list]) => section(name, list, maxRows, link, say)).join('')
+  );
 }
 
 function isShort(list: readonly Json[]): boolean {
-  return list.length <= SHORT_LIST && list.every((item) => !isArray(item) && !isObject(item) && plain(item).length <= SHORT_ITEM);
+  return (
+    list.length <= SHORT_LIST &&
+    list.every((item) => !isArray(item) && !isObject(item) && plain(item).length <= SHORT_ITEM)
+  );
 }
 
 function scalarTable(scalars: readonly (readonly [string, Json])[], say: Say): string {
@@ -59,7 +64,9 @@ function section(name: string, list: readonly Json[], maxRows: number, link: Lin
   const heading = `### ${say.inline(name, MAX_NAME)} (${list.length})\n\n`;
   const objects = list.filter(isObject);
   const text =
-    objects.length === list.length ? objectTable(bySeverity(objects), maxRows, link, say) : bullets(list, maxRows, say);
+    objects.length === list.length
+      ? objectTable(bySeverity(objects), maxRows, link, say)
+      : bullets(list, maxRows, say);
   return `${heading}${text}${andMore(list.length - maxRows, 'more row')}`;
 }
 

@@ -2,12 +2,12 @@
 import type { Json, JsonObject } from '../types.ts';
 
 const WORDS: readonly (readonly [mark: string, words: readonly string[]])[] = [
-  ['🔴 ', ['blocker', 'critical', 'fatal', 'error', 'high']],
-  ['🟡 ', ['warning', 'warn', 'major', 'medium', 'moderate']],
-  ['🔵 ', ['notice', 'minor', 'low', 'info', 'note', 'suggestion', 'nit', 'style']],
+  ['🔴&nbsp;', ['blocker', 'critical', 'fatal', 'error', 'high']],
+  ['🟡&nbsp;', ['warning', 'warn', 'major', 'medium', 'moderate']],
+  ['🔵&nbsp;', ['notice', 'minor', 'low', 'info', 'note', 'suggestion', 'nit', 'style']],
 ];
 
-/** A coloured mark before the word; empty for a word that tells nothing. */
+/** A coloured mark before the word, in Markdown; empty for a word that tells nothing. */
 export function severityMark(value: Json): string {
   return WORDS[rank(value)]?.[0] ?? '';
 }

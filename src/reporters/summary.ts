@@ -2,16 +2,19 @@
 import { appendFileSync, statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
-import type { CallRecord, Report, Reporter, TurnRecord } from '../types.ts';
+import type { CallRecord, Conclusion, Repair, Report, Reporter, TurnRecord } from '../types.ts';
 import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { fence } from './markdown.ts';
 import { payloadTables } from './payload-tables.ts';
 import { createSay, type Say } from './say.ts';
+import { verdictTitle } from './verdict-title.ts';
 
 /** The runner refuses a larger summary of a step, whole. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_TURNS = 100;
 const MAX_CALLS = 20;
+/** Rows of one list, and how many are left where those would not fit. */
+const MAX_ROWS = [500, 50];
 /** A longer payload is no longer read by people. */
 const MAX_JSON = 256 * 1024;
 
@@ -51,84 +54,89 @@ export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: n
   const head = [weaknesses(report, say), headline(report, say)];
   // In the order they are shown; where space is short, what matters least is given up first.
   const sections = [
-    {
-      name: 'the payload',
-      rank: 0,
-      text:
-        report.payload === null ? '' : payloadTables(report.payload, report.subject, facts.serverUrl, say),
-    },
-    { name: 'the costs', rank: 1, text: costs(report, say) },
-    { name: 'the timeline', rank: 2, text: timeline(report.turns, say) },
-    { name: 'the raw JSON', rank: 3, text: rawJson(report, facts.secrets, say) },
+    { name: 'the payload', rank: 0, texts: payload(report, facts, say) },
+    { name: 'the costs', rank: 1, texts: [costs(report, say)] },
+    { name: 'the timeline', rank: 2, texts: [timeline(report.turns, say)] },
+    { name: 'the raw JSON', rank: 3, texts: [rawJson(report, facts.secrets, say)] },
   ];
   let left = maxBytes - bytesOf(head.join('')) - 1_000;
-  const kept = new Set<string>();
-  for (const section of [...sections].sort((one, other) => one.rank - other.rank)) {
-    if (bytesOf(section.text) > left) continue;
-    left -= bytesOf(section.text);
-    kept.add(section.name);
+  const kept = new Map<string, string>();
+  for (const { name, texts } of [...sections].sort((one, other) => one.rank - other.rank)) {
+    const text = texts.find((each) => bytesOf(each) <= left);
+    if (text === undefined) continue;
+    left -= bytesOf(text);
+    kept.set(name, text);
   }
-  const lost = sections.filter((section) => !kept.has(section.name)).map((section) => section.name);
+  const lost = sections.filter(({ name }) => !kept.has(name)).map(({ name }) => name);
   const note =
     lost.length === 0 ? '' : `> Too large for a job summary: ${lost.join(', ')}. ${whole(report, say)}\n\n`;
-  const text = [
-    ...head,
-    ...sections.filter((section) => kept.has(section.name)).map((section) => section.text),
-    note,
-  ].join('');
+  const text = [...head, ...sections.map(({ name }) => kept.get(name) ?? ''), note].join('');
   return bytesOf(text) <= maxBytes ? text : '';
+}
+
+/** The payload with many rows, and with fewer for where space is short. */
+function payload(report: Report, { serverUrl }: SummaryFacts, say: Say): readonly string[] {
+  const { payload, subject } = report;
+  if (payload === null) return [''];
+  return MAX_ROWS.map((maxRows) => payloadTables(payload, { subject, serverUrl, maxRows }, say));
 }
 
 function weaknesses(report: Report, say: Say): string {
   if (report.weaknesses.length === 0) return '';
-  const lines = report.weaknesses.map((weakness) => `> - ${say.inline(weakness)}`);
-  return `> [!WARNING]\n> **This run was weaker than it could be.**\n${lines.join('\n')}\n\n`;
+  const lines = report.weaknesses.map((weakness) => `> - ${say.prose(weakness)}`);
+  return `> [!WARNING]\n> **This run was weaker than it could be:**\n${lines.join('\n')}\n\n`;
 }
 
 function headline(report: Report, say: Say): string {
   const { verdict, gate } = report;
   const facts = [
-    `conclusion **${verdict.conclusion}**`,
+    `conclusion \`${verdict.conclusion}\``,
     `reason \`${verdict.reason}\``,
     ...(gate === null ? [] : [`gate \`${gate.status}\``]),
-    `exit code ${verdict.exitCode}`,
+    `exit code \`${verdict.exitCode}\``,
   ];
-  const error = verdict.error === null ? '' : `> ${say.inline(verdict.error, 4_000)}\n\n`;
-  const repaired = report.repaired === null ? '' : 'The payload was repaired before it was accepted.\n\n';
-  return `## ${title(report)}\n\n${error}${facts.join(' · ')}\n\n${repaired}`;
+  const kind = ALERTS[verdict.conclusion];
+  const error = verdict.error === null ? '' : `> [!${kind}]\n> ${say.prose(verdict.error, 4_000)}\n\n`;
+  return `## ${verdictTitle(report)}\n\n${error}${facts.join(' · ')}\n\n${repaired(report.repaired, say)}`;
 }
 
-function title(report: Report): string {
-  switch (report.verdict.conclusion) {
-    case 'success':
-      // Without a gate nobody asked whether the payload is good news.
-      return report.gate?.status === 'none' ? '☑️ Accepted: no gate was asked for' : '✅ Success';
-    case 'failure':
-      return '❌ Gate not met';
-    case 'inconclusive':
-      return report.payload === null ? '⚠️ Inconclusive: there is no verdict' : '⚠️ Inconclusive';
-    case 'skipped':
-      return '⏭️ Skipped: nothing was judged';
-  }
+const ALERTS: Readonly<Record<Conclusion, string>> = {
+  success: 'NOTE',
+  failure: 'CAUTION',
+  inconclusive: 'WARNING',
+  skipped: 'NOTE',
+};
+
+function repaired(repair: Repair | null, say: Say): string {
+  if (repair === null) return '';
+  const what =
+    repair.kind === 'unwrapped'
+      ? `it was taken out of a wrapper named ${say.code(repair.key, 60)}`
+      : `a JSON string was read as what it holds (at ${repair.paths.map((at) => say.code(at || 'the root', 100)).join(', ')})`;
+  return `The payload was repaired before it was accepted: ${what}.\n\n`;
 }
 
+/** What the run took, on one line; nothing where it never came to a model. */
 function costs(report: Report, say: Say): string {
-  const { usage } = report;
-  const tokens = `${grouped(tokensOf(usage))} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
-  const cells: [string, string][] = [
-    ['Model', report.model === '' ? '–' : say.cell(report.model, 100)],
-    ['Turns', String(report.turnCount)],
-    ['Rejected calls', String(report.rejections)],
-    ['Tokens', tokens],
-    ['Cost', report.costUsd === null ? 'unknown' : dollars(report.costUsd)],
-    ['Time', duration(report.durationMs)],
-    ['Sandbox', report.isolation],
-    ...(report.changedFiles === null
-      ? []
-      : [['Changed files', String(report.changedFiles)] satisfies [string, string]]),
+  const { usage, turnCount, rejections, changedFiles } = report;
+  if (report.model === '' && turnCount === 0) return '';
+  const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
+  const asked = [
+    counted(turnCount, 'turn'),
+    ...(rejections === 0 ? [] : [`${counted(rejections, 'call')} rejected`]),
+    ...(tokensOf(usage) === 0 ? [] : [tokens]),
+    report.costUsd === null ? 'price unknown' : dollars(report.costUsd),
   ];
-  const row = (values: readonly string[]) => `| ${values.join(' | ')} |\n`;
-  return `${row(cells.map(([name]) => name))}${row(cells.map(() => '---'))}${row(cells.map(([, value]) => value))}\n`;
+  const parts = [
+    ...(report.model === '' ? [] : [`**${say.inline(report.model, 100)}**`]),
+    ...(turnCount === 0 ? [] : asked),
+    duration(report.durationMs),
+    ...(turnCount === 0
+      ? []
+      : [report.isolation === 'none' ? '**no sandbox**' : `sandbox ${report.isolation}`]),
+    ...(changedFiles === null || changedFiles === 0 ? [] : [`${counted(changedFiles, 'file')} changed`]),
+  ];
+  return `${parts.join(' · ')}\n\n`;
 }
 
 function timeline(turns: readonly TurnRecord[], say: Say): string {
@@ -139,7 +147,7 @@ function timeline(turns: readonly TurnRecord[], say: Say): string {
     return `| ${turn.turn} | ${callsCell(turn, say)} | ${time} | ${tokens} |\n`;
   });
   const more = turns.length > MAX_TURNS ? `\n… and ${counted(turns.length - MAX_TURNS, 'more turn')}.\n` : '';
-  const table = `| Turn | What happened | Time | Tokens |\n| ---: | --- | ---: | ---: |\n${rows.join('')}${more}`;
+  const table = `| Turn | What happened | Time | Tokens |\n| ---: | :--- | ---: | ---: |\n${rows.join('')}${more}`;
   return `<details><summary>Timeline: ${counted(turns.length, 'turn')}</summary>\n\n${table}\n</details>\n\n`;
 }
 
@@ -152,9 +160,11 @@ function callsCell(turn: TurnRecord, say: Say): string {
 }
 
 function oneCall(call: CallRecord, say: Say): string {
-  const target = call.target === '' ? '' : ` ${say.cell(call.target.split('\n', 1)[0] ?? '', 120)}`;
+  const target =
+    call.target === '' ? '' : ` ${say.code(call.target.trimStart().split('\n', 1)[0] ?? '', 120)}`;
   const decision = call.decision === 'ok' ? '' : ` · ${call.decision}`;
-  return `**${say.cell(call.name, 60)}**${target}${decision}`;
+  const time = call.durationMs < 1_000 ? '' : ` · ${duration(call.durationMs)}`;
+  return `**${say.inline(call.name, 60)}**${target}${decision}${time}`;
 }
 
 function rawJson(report: Report, secrets: Secrets, say: Say): string {
@@ -169,7 +179,7 @@ function rawJson(report: Report, secrets: Secrets, say: Say): string {
 function whole(report: Report, say: Say): string {
   return report.resultFile === null
     ? ''
-    : `The whole result is in ${say.inline(report.resultFile)} (output run-result-file).`;
+    : `The whole result is in ${say.code(report.resultFile)} (output \`run-result-file\`).`;
 }
 
 function sizeOf(file: string): number {

@@ -135,5 +135,5 @@ async function stat(host: string, asked: string): Promise<Stats | null> {
 
 /** Refuses a path. */
 export function deny(path: string, why: string, missing = false): never {
-  throw new DeniedError(`${shown(path)} was refused: ${why}.`, missing);
+  throw new DeniedError(`${shown(path)} was ${missing ? 'not found' : 'refused'}: ${why}.`, missing);
 }

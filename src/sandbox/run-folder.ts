@@ -1,5 +1,6 @@
 /** The private folder of a run: its /tmp, its home, its pipes. */
-import { chmod, mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_HOME } from './environment.ts';
 import { createPipeSource, type PipeSource } from './pipe.ts';
@@ -24,19 +25,40 @@ export async function makeFolders(runFolder: string): Promise<Folders> {
   return { run, tmp, pipes: createPipeSource(pipes) };
 }
 
-/** Removes the run's folder, also where a command took the rights to its own folders away. */
+/** The longest that one of the programs may take, in milliseconds: leftovers are no reason to hold up a verdict. */
+const REMOVAL_MS = 30_000;
+
+/**
+ * Removes the run's folder, also where a command took the rights to its own folders away, or made them deeper than a
+ * path can name: the system's own `rm` goes down step by step and follows no link, Node's goes by whole paths and needs
+ * half a minute to fail. Never rejects: leftovers do no harm.
+ */
 export async function removeFolder(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch {
-    await openUp(folder);
-    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+  const removal = ['-rf', '--', folder];
+  const begun = await runQuietly('/bin/rm', removal);
+  if (!begun) {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    return;
   }
+  if (!(await isThere(folder))) return;
+  await runQuietly('/bin/chmod', ['-R', 'u+rwx', '--', folder]);
+  await runQuietly('/bin/rm', removal);
 }
 
-async function openUp(folder: string): Promise<void> {
-  await chmod(folder, 0o700).catch(() => undefined);
-  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (entry.isDirectory()) await openUp(join(folder, entry.name));
+/** Runs one of the system's programs to its end, whatever that is; false where there is no such program. */
+async function runQuietly(file: string, args: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { cwd: '/', env: {}, stdio: 'ignore', timeout: REMOVAL_MS });
+    child.once('error', () => resolve(child.pid !== undefined));
+    child.once('close', () => resolve(true));
+  });
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  try {
+    await lstat(folder);
+    return true;
+  } catch {
+    return false;
   }
 }

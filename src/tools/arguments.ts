@@ -21,7 +21,7 @@ export function readArguments(call: ToolCall, spec: ToolSpec): ReadArguments {
   const parsed = parseStrictJson(call.rawArguments.trim() === '' ? '{}' : call.rawArguments);
   if (!parsed.ok)
     return wrong(
-      `The arguments of ${spec.name} are not valid JSON (${parsed.problem}), so it did not run. Call it again with a JSON object.`,
+      `The arguments of ${spec.name} could not be read, so it did not run. ${parsed.problem} Call it again with a JSON object.`,
     );
   if (!isObject(parsed.value))
     return wrong(`The arguments of ${spec.name} must be a JSON object. ${usage(spec)}`);

@@ -13,7 +13,7 @@ export function createShell(
   return {
     spec: {
       name: 'shell',
-      description: `Run a command in bash, without stdin. Gives its output and exit code. Nothing outlives the command but its files. Times out after ${timeoutSeconds} s unless timeout_seconds says otherwise.`,
+      description: `Run a command in bash, in the working directory, without stdin. Gives its output and exit code. Nothing outlives the command but its files. Times out after ${timeoutSeconds} s unless timeout_seconds says otherwise.`,
       parameters: {
         type: 'object',
         properties: {

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ActionRun, calls, HAS_BWRAP, KEY, runAction, submits } from '../support/action.ts';
+import { parseLog } from '../support/runner.ts';
+
+const good = submits({ passed: true, summary: 'all well' });
+
+const commit = (workspace: string) =>
+  execFileSync(
+    'sh',
+    [
+      '-c',
+      'git init -q . && git add -A && git -c user.name=t -c user.email=t@example.com commit -qm first --allow-empty',
+    ],
+    { cwd: workspace },
+  );
+
+describe('the workspace', () => {
+  it('what the agent changed is counted, kept as a patch, and told', async () => {
+    let patch = '';
+    const run = await runAction({
+      script: (_request, index) => {
+        if (index === 0) return calls('shell', { command: 'echo more >> a.txt; echo new > b.txt' });
+        return index === 1 ? calls('edit', { path: 'c.txt', old_string: '', new_string: 'made\n' }) : good;
+      },
+      files: { 'a.txt': 'one\n' },
+      prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
+      onEnd: (outputs) => {
+        patch = readFileSync(outputs.get('run-patch-file') ?? '', 'utf8');
+      },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.outputs.get('run-changed-files')).toBe('3');
+    expect(patch).toMatch(/^diff --git a\/a\.txt b\/a\.txt$/mu);
+    expect(patch).toMatch(/^\+new$/mu);
+    expect(patch).toMatch(/^\+made$/mu);
+    expect(run.log).toMatch(/3 files/u);
+  });
+
+  it('without a change there is no patch, and without a repository nobody can tell', async () => {
+    const clean = await runAction({
+      script: [calls('shell', { command: 'true' }), good],
+      prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
+    });
+    expect([clean.outputs.get('run-changed-files'), clean.outputs.get('run-patch-file')]).toEqual(['0', '']);
+    const plain = await runAction({ script: [good] });
+    expect([plain.outputs.get('run-changed-files'), plain.outputs.get('run-patch-file')]).toEqual(['', '']);
+  });
+
+  it('a result file whose folder the agent takes away: exit 52, outputs, the envelope at its spare place, told once more', async () => {
+    const run = await runAction({
+      script: [calls('shell', { command: 'rm -rf out; echo x > out' }), good],
+      inputs: { 'result-file': 'out/r.json' },
+      prepare: ({ workspace }) => mkdir(path.join(workspace, 'out')).then(() => undefined),
+    });
+    expect(run.exitCode).toBe(52);
+    expect(run.outputs.get('run-exit-code')).toBe('52');
+    expect(run.outputs.has('structured_output')).toBe(false);
+    expect(run.envelope).toMatchObject({ reason: 'config', exit_code: 52 });
+    expect(run.outputs.get('run-result-file')).toMatch(/structured-agent.*result\.json$/u);
+    expect(parseLog(run.log).filter((command) => command.name === 'error')).toHaveLength(1);
+    expect(run.log.trimEnd().split('\n').slice(-8).join('\n')).toContain('52');
+  });
+
+  it('tampering with what later steps trust ends without an output that says pass', async () => {
+    const forge =
+      'cd ../../temp/_runner_file_commands; echo passed=true >> set_output; echo PATH=/evil >> set_env; cd - && echo x >> .git/config';
+    const run: ActionRun = await runAction({
+      script: [calls('shell', { command: forge }), good],
+      inputs: { sandbox: 'off' },
+      prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
+    });
+    expect(run.exitCode).toBe(1);
+    expect(run.outputs.get('run-reason')).toBe('tampered');
+    expect(run.outputs.has('passed')).toBe(false);
+    expect(run.outputs.has('structured_output')).toBe(false);
+  });
+
+  it('a nested repository or a git of its own on PATH gains nothing outside the wall', async () => {
+    if (!HAS_BWRAP) return;
+    const steal = 'cat /proc/*/environ 2>/dev/null | tr "\\\\0" "\\\\n" > stolen.txt';
+    const run = await runAction({
+      script: [
+        calls('shell', {
+          command: `mkdir -p bin nested; printf '#!/bin/sh\\n${steal}\\nexec /usr/bin/git "$@"\\n' > bin/git; chmod +x bin/git; cd nested; git init -q .; echo '* filter=x' > .gitattributes; git config filter.x.clean '${steal.replaceAll("'", '')}; cat'; echo y > y; git -c user.name=t -c user.email=t@example.com commit -qm x --allow-empty`,
+        }),
+        good,
+      ],
+      prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
+      path: ['bin'],
+    });
+    expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
+    expect(JSON.stringify(run.files)).not.toContain(KEY);
+  });
+
+  it('a path of hundreds of thousands of hostile characters hangs nothing', async () => {
+    const hostile = '\u009d'.repeat(300_000);
+    const run = await runAction({
+      script: [
+        calls('read_file', { path: hostile }),
+        { calls: [{ name: `\u001b]${hostile}`, arguments: '{}' }] },
+        good,
+      ],
+      inputs: { 'timeout-minutes': '0.5' },
+    });
+    expect(run.exitCode).toBe(0);
+  });
+});

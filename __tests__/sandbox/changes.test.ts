@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rememberWorkspace } from '../../src/sandbox/changes.ts';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+
+const hasBwrap = existsSync('/usr/bin/bwrap');
+
+describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
+  'what the agent changed, sandbox %s',
+  (mode) => {
+    let base = '';
+    let repo = '';
+    let sandbox: OpenedSandbox;
+    const never = new AbortController().signal;
+
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: repo,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+
+    beforeEach(async () => {
+      base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'changes-')));
+      repo = path.join(base, 'repo');
+      await mkdir(repo);
+      git('init', '-q');
+      await writeFile(path.join(repo, 'a.txt'), 'one\n');
+      await writeFile(path.join(repo, 'b.bin'), Buffer.from([0, 1, 2, 255]));
+      await writeFile(path.join(repo, '.gitignore'), 'ignored/\n');
+      git('add', '-A');
+      git('commit', '-qm', 'first');
+      await mkdir(path.join(base, 'run'), { mode: 0o700 });
+      sandbox = await openSandbox({
+        workspace: repo,
+        workingDirectory: repo,
+        mode,
+        access: 'in-place',
+        shellNetwork: false,
+        readable: [],
+        passEnv: [],
+        environment: { PATH: process.env['PATH'] },
+        home: base,
+        runnerTemp: base,
+        isSecret: () => false,
+        runFolder: path.join(base, 'run'),
+      });
+    });
+
+    afterEach(async () => {
+      await sandbox.close();
+      await rm(base, { recursive: true, force: true });
+    });
+
+    /** Every file below .git with its bytes, to show that nothing of the repository was written. */
+    const gitState = () =>
+      execFileSync('sh', ['-c', 'find .git -type f | sort | xargs sha256sum'], {
+        cwd: repo,
+        encoding: 'utf8',
+      });
+
+    it('is nothing where nothing changed, and the repository is not written to', async () => {
+      const state = gitState();
+      const changes = await rememberWorkspace(sandbox, never);
+      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
+      expect(gitState()).toBe(state);
+    });
+
+    it('is counted and kept as a patch that git applies: edits, new, removed, binary, modes, odd names', async () => {
+      const changes = await rememberWorkspace(sandbox, never);
+      await writeFile(path.join(repo, 'a.txt'), 'two\r\n');
+      await writeFile(path.join(repo, 'b.bin'), Buffer.from([9, 0, 9]));
+      await writeFile(path.join(repo, 'tab\tand é\nline.txt'), 'new\n');
+      await rm(path.join(repo, '.gitignore'));
+      await symlink('a.txt', path.join(repo, 'link'));
+      await chmod(path.join(repo, 'a.txt'), 0o755);
+      const state = gitState();
+      const found = await changes?.compare(never);
+      expect(found?.changedFiles).toBe(5);
+      expect(gitState()).toBe(state);
+      await writeFile(path.join(base, 'changes.patch'), found?.patch ?? '');
+      git('stash', '-qu');
+      git('apply', path.join(base, 'changes.patch'));
+      expect(readFileSync(path.join(repo, 'a.txt'), 'utf8')).toBe('two\r\n');
+      expect(readFileSync(path.join(repo, 'b.bin'))).toEqual(Buffer.from([9, 0, 9]));
+      expect(readFileSync(path.join(repo, 'tab\tand é\nline.txt'), 'utf8')).toBe('new\n');
+      expect(existsSync(path.join(repo, '.gitignore'))).toBe(false);
+    });
+
+    it('leaves out ignored files, what was dirty before, and nested repositories', async () => {
+      await writeFile(path.join(repo, 'a.txt'), 'dirty before\n');
+      await writeFile(path.join(repo, 'untracked before.txt'), 'x\n');
+      const nested = path.join(repo, 'nested');
+      await mkdir(nested);
+      execFileSync(
+        'sh',
+        ['-c', 'git init -q . && git -c user.name=t -c user.email=t@example.com commit -qm x --allow-empty'],
+        { cwd: nested },
+      );
+      const changes = await rememberWorkspace(sandbox, never);
+      await mkdir(path.join(repo, 'ignored'));
+      await writeFile(path.join(repo, 'ignored', 'big.txt'), 'x\n');
+      await writeFile(path.join(nested, 'more.txt'), 'x\n');
+      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
+    });
+
+    it('is unknown outside a repository', async () => {
+      await rm(path.join(repo, '.git'), { recursive: true });
+      expect(await rememberWorkspace(sandbox, never)).toBeNull();
+    });
+
+    // Without a wall there is nothing to run behind.
+    if (mode === 'off') return;
+
+    it('whatever git can be made to run, it runs behind the wall', async () => {
+      const outside = path.join(base, 'ran');
+      const filter = `touch ${outside}; cat`;
+      for (const [key, value] of [
+        ['filter.evil.clean', filter],
+        ['filter.evil.required', 'true'],
+        ['diff.evil.textconv', filter],
+        ['core.fsmonitor', filter],
+      ] as const)
+        git('config', key, value);
+      // The repository's own config reaches the wall without its programs; a nested one is the agent's own.
+      const nested = path.join(repo, 'nested');
+      await mkdir(nested);
+      execFileSync(
+        'sh',
+        [
+          '-c',
+          `git init -q . && git -c user.name=t -c user.email=t@example.com commit -qm x --allow-empty && git config filter.evil.clean '${filter}' && git config core.fsmonitor '${filter}' && echo '* filter=evil' > .gitattributes && echo x > x`,
+        ],
+        { cwd: nested },
+      );
+      const changes = await rememberWorkspace(sandbox, never);
+      await writeFile(path.join(repo, '.gitattributes'), '* filter=evil diff=evil\n');
+      await writeFile(path.join(repo, 'a.txt'), 'three\n');
+      await changes?.compare(never);
+      expect(existsSync(outside)).toBe(false);
+    });
+  },
+);

@@ -1,0 +1,64 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { removeFolder } from '../../src/sandbox/run-folder.ts';
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'run-folder-')));
+// The shell's: what is left of a failed test may be deeper than a path can name.
+afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
+
+function made(name: string, script: string): string {
+  const folder = join(base, name);
+  mkdirSync(folder);
+  execFileSync('bash', ['-c', script], { cwd: folder });
+  return folder;
+}
+
+describe('removeFolder', () => {
+  it('removes a tree that is deeper than a path can name', async () => {
+    const folder = made('deep', `p=${'dddddddd/'.repeat(100)}; for i in $(seq 15); do mkdir -p $p && cd $p; done`);
+    await removeFolder(folder);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('leaves what a link leads to alone, and takes names that look like options', async () => {
+    const precious = join(base, 'precious');
+    mkdirSync(precious);
+    writeFileSync(join(precious, 'file'), '');
+    const folder = made('links', 'mkdir -- -rf; touch -- -x');
+    symlinkSync(precious, join(folder, 'link'));
+    await removeFolder(folder);
+    expect([existsSync(folder), existsSync(join(precious, 'file'))]).toEqual([false, true]);
+  });
+
+  it('does not reject for a folder that is gone, or that cannot be removed', async () => {
+    await removeFolder(join(base, 'absent'));
+    await removeFolder('/proc/self/fdinfo');
+  });
+
+  it('removes what a command took its own rights from, also for an ordinary user', () => {
+    const script = 'mkdir -p a/b w; touch a/b/c w/f; chmod 0 a/b/c a/b a; chmod 555 w';
+    const folder = made('closed', script);
+    const program = `import { removeFolder } from ${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)});`;
+    const args = ['--input-type=module-typescript', '-e', program];
+    if (process.getuid?.() === 0) {
+      execFileSync('chown', ['-R', '65534:65534', folder]);
+      chownSync(base, 65534, 65534);
+      const ids = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+      spawnSync('setpriv', [...ids, process.execPath, ...args]);
+    } else {
+      spawnSync(process.execPath, args);
+    }
+    expect(existsSync(folder)).toBe(false);
+  });
+});
