@@ -72,7 +72,7 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/action\\.ts$', '^src/config/action-inputs\\.ts$', '^src/github/', '^src/reporters/'],
+        pathNot: ['^src/action(-setup)?\\.ts$', '^src/config/action-inputs\\.ts$', '^src/github/', '^src/reporters/'],
       },
       to: { path: ACTIONS },
     },
@@ -106,7 +106,7 @@ export default {
     {
       name: '5-run-belongs-to-the-entries',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(action|cli|run|run-state|finish)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(action|action-setup|cli|run|run-state|finish)\\.ts$' },
       to: { path: '^src/(run|run-state|finish)\\.ts$' },
     },
     { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

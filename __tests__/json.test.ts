@@ -29,7 +29,10 @@ describe('parseStrictJson', () => {
         } catch {
           native = false;
         }
-        expect(native).toBe(parsed.ok || parsed.fault !== 'syntax');
+        // A text may break a rule of ours before it breaks JSON's: then the first is named.
+        if (parsed.ok) expect(native).toBe(true);
+        else if (parsed.fault === 'syntax') expect(native).toBe(false);
+        if (!native) expect(parsed.ok).toBe(false);
       }),
       { numRuns: 3000 },
     );

@@ -1,24 +1,16 @@
 /** The Action's entry: inputs → run → exit code. Builds the Action's world and its reporters. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
-import { readActionInputs } from './config/action-inputs.ts';
-import { type Config, parseConfig } from './config/config.ts';
-import { requireReadableFolders, resolveOutputFile, resolveWorkingDirectory } from './config/paths.ts';
+import { findFolders, readSetup } from './action-setup.ts';
+import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
-import { InputError } from './errors.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
-import {
-  findRunnerFiles,
-  findSecrets,
-  keepFiles,
-  type RunnerFiles,
-  requireOutputFile,
-} from './github/runner.ts';
+import { findRunnerFiles, findSecrets, keepFiles } from './github/runner.ts';
 import { createLiveLog } from './reporters/live-log.ts';
 import { createLog, type Log } from './reporters/log.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
@@ -28,15 +20,6 @@ import { createTranscript } from './reporters/transcript.ts';
 import { run } from './run.ts';
 import type { EndListener, World } from './run-state.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
-
-/** What was typed, or why it cannot be meant; and where files go either way. */
-interface Setup {
-  readonly config: () => Config;
-  readonly resultFile: string;
-  readonly transcriptFile: string;
-  readonly summary: boolean;
-  readonly level: Config['logLevel'];
-}
 
 /** Runs the action and gives the exit code; never rejects. */
 async function main(environment: NodeJS.ProcessEnv): Promise<number> {
@@ -64,12 +47,10 @@ async function judge(
   listen: World['listen'],
 ): Promise<number> {
   const files = findRunnerFiles(environment);
-  const { workspace, temp, problem } = await findFolders(environment);
-  const results = path.join(temp, 'structured-agent', randomUUID());
-  await mkdir(results, { recursive: true, mode: 0o700 });
+  const folders = await findFolders(environment);
+  const { workspace, temp, results } = folders;
+  const { config, resultFile, transcriptFile, summary, level } = await readSetup(environment, files, folders);
   const patchFile = path.join(results, 'changes.patch');
-  const setup = await readSetup(environment, files, { workspace, temp, results, problem });
-  const { resultFile, transcriptFile } = setup;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const world: World = {
     environment,
@@ -96,10 +77,10 @@ async function judge(
     listen,
     reporters: [
       createTranscript({ file: transcriptFile, secrets }),
-      ...(setup.summary && files.summary !== null
+      ...(summary && files.summary !== null
         ? [{ ...createSummary({ file: files.summary, secrets, serverUrl }), retold: true }]
         : []),
-      { ...createLiveLog({ log, level: setup.level }), retold: true },
+      { ...createLiveLog({ log, level }), retold: true },
     ],
     spareResultFile: path.join(results, 'result.json'),
     writeEnvelope: (report) => writeResultFile(report, secrets),
@@ -110,89 +91,10 @@ async function judge(
     },
     warn: (text) => log.warning(text, { title: 'structured-agent' }),
   };
-  const { verdict } = await run(setup.config, world);
+  const { verdict } = await run(config, world);
   // A run that never opened its sandbox has left its folder to nobody else; a leftover changes no verdict.
   await rm(world.runFolder, { recursive: true, force: true }).catch(() => undefined);
   return verdict.exitCode;
-}
-
-/** Parses the inputs and finds where files go; a wrong input is kept, so that the run can report it like any ending. */
-async function readSetup(
-  environment: NodeJS.ProcessEnv,
-  files: RunnerFiles,
-  folders: Folders & { readonly results: string },
-): Promise<Setup> {
-  const { workspace, temp, results, problem } = folders;
-  const standard = {
-    resultFile: path.join(results, 'result.json'),
-    transcriptFile: path.join(results, 'transcript.jsonl'),
-  };
-  try {
-    if (problem !== null) throw problem;
-    const config = parseConfig(readActionInputs(environment), { environment });
-    requireOutputFile(files);
-    const place = (name: 'result-file' | 'transcript-file', file: string | null, otherwise: string) =>
-      file === null ? otherwise : resolveOutputFile(name, file, workspace, [workspace, temp]);
-    const resultFile = await place('result-file', config.resultFile, standard.resultFile);
-    const transcriptFile = await place('transcript-file', config.transcriptFile, standard.transcriptFile);
-    refuseCollisions({ 'result-file': resultFile, 'transcript-file': transcriptFile }, files);
-    return {
-      config: () => config,
-      resultFile,
-      transcriptFile,
-      summary: config.summary,
-      level: config.logLevel,
-    };
-  } catch (error) {
-    const config = () => {
-      throw error;
-    };
-    return { ...standard, config, summary: true, level: 'summary' };
-  }
-}
-
-/** Where the step works. */
-interface Folders {
-  readonly workspace: string;
-  readonly temp: string;
-  /** What is wrong with the runner's own folders; others stand in for them, so that the run can be reported. */
-  readonly problem: InputError | null;
-}
-
-async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folders> {
-  const missing: string[] = [];
-  const find = async (variable: string, otherwise: string): Promise<string> => {
-    const real = await realpath(environment[variable] || otherwise).catch(() => null);
-    if (real !== null) return real;
-    missing.push(variable);
-    return realpath(otherwise);
-  };
-  const workspace = await find('GITHUB_WORKSPACE', process.cwd());
-  const temp = await find('RUNNER_TEMP', os.tmpdir());
-  const [variable] = missing;
-  if (variable === undefined) return { workspace, temp, problem: null };
-  const problem = new InputError(
-    null,
-    `${variable} names a folder that is not there. Check the runner's set-up.`,
-  );
-  return { workspace, temp, problem };
-}
-
-/** @throws InputError where one file would be written over another, or over the runner's own. */
-function refuseCollisions(
-  named: Readonly<Record<'result-file' | 'transcript-file', string>>,
-  files: RunnerFiles,
-): void {
-  if (named['result-file'] === named['transcript-file']) {
-    throw new InputError(
-      'transcript-file',
-      'result-file and transcript-file name the same file. Give each its own.',
-    );
-  }
-  for (const [name, file] of Object.entries(named)) {
-    if (!files.all.includes(file)) continue;
-    throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
-  }
 }
 
 /**

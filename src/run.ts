@@ -13,9 +13,10 @@ import { createProvider } from './providers/select.ts';
 import { createState, type RunState, type World } from './run-state.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
 import { openSandbox } from './sandbox/open.ts';
+import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import { createTamperCheck } from './sandbox/tamper.ts';
 import { structuredOutputSpec } from './tools/structured-output.ts';
-import { createToolbox, STRUCTURED_OUTPUT_NAME } from './tools/toolbox.ts';
+import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from './tools/toolbox.ts';
 import type { Report, RunEvent } from './types.ts';
 import type { Ending } from './verdict.ts';
 
@@ -55,16 +56,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   for (const text of [...contract.warnings, ...(state.gate?.warnings ?? [])])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, begin.promise, state, world);
-  const toolbox = createToolbox({
-    sandbox: { ...sandbox, ready },
-    shellOffered: sandbox.shellOffered,
-    tools: config.tools,
-    exclude: config.excludeTools,
-    access: config.workspaceAccess,
-    maxToolOutputBytes: config.maxToolOutputBytes,
-    shellTimeoutSeconds: config.shellTimeoutSeconds,
-    structuredOutput: structuredOutputSpec(contract.schema),
-  });
+  const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
   const outcome = await runAgent(
@@ -91,8 +83,22 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     state.record,
   );
   // A broken wall explains more than whatever the model did in front of it.
-  if (outcome.kind !== 'cancelled' && state.record.totals.turns > 0) await ready();
+  const stopped = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
+  if (!stopped && state.record.totals.turns > 0) await ready();
   return outcome;
+}
+
+function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox): Toolbox {
+  return createToolbox({
+    sandbox,
+    shellOffered: sandbox.shellOffered,
+    tools: config.tools,
+    exclude: config.excludeTools,
+    access: config.workspaceAccess,
+    maxToolOutputBytes: config.maxToolOutputBytes,
+    shellTimeoutSeconds: config.shellTimeoutSeconds,
+    structuredOutput: structuredOutputSpec(contract.schema),
+  });
 }
 
 /** Reads and freezes what judges: the task, the schema, the gate. */

@@ -1,30 +1,13 @@
 /** What the user meant: every input as a typed value, parsed once. The front door of this folder. */
 import path from 'node:path';
 import { InputError } from '../errors.ts';
-import type { InputName, RawInputs } from './inputs.ts';
+import type { RawInputs } from './inputs.ts';
+import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { readBoolean, readChoice, readInteger, readList, readNames, readNumber } from './values.ts';
-
-/** The providers that can be chosen. */
-export const PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const;
-export type ProviderName = (typeof PROVIDERS)[number];
 
 /** The tools that can be allowed. */
 export const TOOLS = ['read_file', 'edit', 'shell'] as const;
 export type ToolName = (typeof TOOLS)[number];
-
-/** Where a model is asked. */
-export interface ModelConfig {
-  readonly provider: ProviderName;
-  /** Why this provider: a clause for the log. */
-  readonly providerReason: string;
-  readonly model: string;
-  readonly apiKey: string | null;
-  /** Where the key came from, for messages: never the key. */
-  readonly keySource: string;
-  readonly baseUrl: string | null;
-  readonly maxOutputTokens: number | null;
-  readonly stream: 'auto' | 'on' | 'off';
-}
 
 /** Everything a run is told. */
 export interface Config {
@@ -57,23 +40,6 @@ export interface Config {
   readonly transcriptFile: string | null;
   readonly logLevel: 'summary' | 'full';
 }
-
-/** What the environment says beside the inputs. */
-export interface ConfigWorld {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  'openai-compatible': null,
-};
-
-/** How a model's name tells its provider; nothing else may: a key in the environment never chooses one. */
-const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName])[] = [
-  [/^claude-/u, 'anthropic'],
-  [/^(?:gpt-|chatgpt-|o[134](?:-|$))/u, 'openai'],
-];
 
 /**
  * Reads every input.
@@ -117,86 +83,6 @@ function parsePrompt(raw: RawInputs): Config['prompt'] {
     'prompt',
     'No task is given. Set prompt to the task, or prompt-file to a file that holds it.',
   );
-}
-
-function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
-  const model = raw.get('model');
-  if (model === undefined) {
-    throw new InputError('model', 'No model is given. Set model, for example model: claude-sonnet-4-5.');
-  }
-  const baseUrl = parseBaseUrl(raw);
-  const [provider, providerReason] = chooseProvider(raw, model, baseUrl);
-  if (provider === 'openai-compatible' && baseUrl === null) {
-    throw new InputError(
-      'base-url',
-      'provider: openai-compatible needs base-url. Set it to the URL of the server, for example http://127.0.0.1:8000/v1.',
-    );
-  }
-  return {
-    provider,
-    providerReason,
-    model,
-    ...findKey(raw, provider, world),
-    baseUrl,
-    maxOutputTokens: readInteger(raw, 'max-output-tokens', { min: 1 }),
-    stream: readChoice(raw, 'stream', ['auto', 'on', 'off']) ?? 'auto',
-  };
-}
-
-function chooseProvider(
-  raw: RawInputs,
-  model: string,
-  baseUrl: string | null,
-): readonly [ProviderName, string] {
-  const named = readChoice(raw, 'provider', PROVIDERS);
-  if (named !== null) return [named, 'the input provider'];
-  const match = MODEL_PREFIXES.find(([prefix]) => prefix.test(model));
-  if (match !== undefined) return [match[1], `the name of the model ${model}`];
-  if (baseUrl !== null) return ['openai-compatible', 'the input base-url'];
-  throw new InputError(
-    'provider',
-    `No provider is known for the model ${JSON.stringify(model)}. Set provider to one of ${PROVIDERS.join(', ')}, or set base-url for a compatible server.`,
-  );
-}
-
-function findKey(
-  raw: RawInputs,
-  provider: ProviderName,
-  world: ConfigWorld,
-): Pick<ModelConfig, 'apiKey' | 'keySource'> {
-  const given = raw.get('api-key');
-  if (given !== undefined) return { apiKey: given, keySource: 'the input api-key' };
-  const variable = KEY_VARIABLES[provider];
-  if (variable === null) return { apiKey: null, keySource: 'no key (api-key is not set)' };
-  const found = world.environment[variable]?.trim();
-  if (found !== undefined && found !== '') return { apiKey: found, keySource: `the variable ${variable}` };
-  throw new InputError(
-    'api-key',
-    `No key for provider ${provider}. Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. ` +
-      'A pull request from a fork gets no secrets.',
-  );
-}
-
-function parseBaseUrl(raw: RawInputs): string | null {
-  const text = raw.get('base-url');
-  if (text === undefined) return null;
-  if (!URL.canParse(text)) {
-    throw new InputError(
-      'base-url',
-      'base-url is not a URL. Give the whole URL, for example https://gateway.example.com/v1.',
-    );
-  }
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new InputError(
-      'base-url',
-      `base-url begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
-    );
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new InputError('base-url', 'base-url holds a user name or password. Put the key into api-key.');
-  }
-  return text.replace(/\/+$/u, '');
 }
 
 function parseLimits(
@@ -253,5 +139,3 @@ function parsePassEnv(raw: RawInputs): readonly string[] {
   return names;
 }
 
-/** The names of inputs, for messages about unknown ones. */
-export type { InputName };

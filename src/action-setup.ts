@@ -1,0 +1,103 @@
+/** What the action was given: the runner's folders, the configuration, and where files go. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, realpath } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { readActionInputs } from './config/action-inputs.ts';
+import { type Config, parseConfig } from './config/config.ts';
+import { resolveOutputFile } from './config/paths.ts';
+import { InputError } from './errors.ts';
+import { type RunnerFiles, requireOutputFile } from './github/runner.ts';
+
+/** What was typed, or why it cannot be meant; and where files go either way. */
+export interface Setup {
+  readonly config: () => Config;
+  readonly resultFile: string;
+  readonly transcriptFile: string;
+  readonly summary: boolean;
+  readonly level: Config['logLevel'];
+}
+
+/** Parses the inputs and finds where files go; a wrong input is kept, so that the run can report it like any ending. */
+export async function readSetup(
+  environment: NodeJS.ProcessEnv,
+  files: RunnerFiles,
+  folders: Folders,
+): Promise<Setup> {
+  const { workspace, temp, results, problem } = folders;
+  const standard = {
+    resultFile: path.join(results, 'result.json'),
+    transcriptFile: path.join(results, 'transcript.jsonl'),
+  };
+  try {
+    if (problem !== null) throw problem;
+    const config = parseConfig(readActionInputs(environment), { environment });
+    requireOutputFile(files);
+    const place = (name: 'result-file' | 'transcript-file', file: string | null, otherwise: string) =>
+      file === null ? otherwise : resolveOutputFile(name, file, workspace, [workspace, temp]);
+    const resultFile = await place('result-file', config.resultFile, standard.resultFile);
+    const transcriptFile = await place('transcript-file', config.transcriptFile, standard.transcriptFile);
+    refuseCollisions({ 'result-file': resultFile, 'transcript-file': transcriptFile }, files);
+    return {
+      config: () => config,
+      resultFile,
+      transcriptFile,
+      summary: config.summary,
+      level: config.logLevel,
+    };
+  } catch (error) {
+    const config = () => {
+      throw error;
+    };
+    return { ...standard, config, summary: true, level: 'summary' };
+  }
+}
+
+/** Where the step works. */
+export interface Folders {
+  readonly workspace: string;
+  readonly temp: string;
+  /** A fresh folder below `temp` for what the run leaves. */
+  readonly results: string;
+  /** What is wrong with the runner's own folders; others stand in for them, so that the run can be reported. */
+  readonly problem: InputError | null;
+}
+
+/** Finds the runner's folders, and makes one for the results. */
+export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folders> {
+  const missing: string[] = [];
+  const find = async (variable: string, otherwise: string): Promise<string> => {
+    const real = await realpath(environment[variable] || otherwise).catch(() => null);
+    if (real !== null) return real;
+    missing.push(variable);
+    return realpath(otherwise);
+  };
+  const workspace = await find('GITHUB_WORKSPACE', process.cwd());
+  const temp = await find('RUNNER_TEMP', os.tmpdir());
+  const results = path.join(temp, 'structured-agent', randomUUID());
+  await mkdir(results, { recursive: true, mode: 0o700 });
+  const [variable] = missing;
+  if (variable === undefined) return { workspace, temp, results, problem: null };
+  const problem = new InputError(
+    null,
+    `${variable} names a folder that is not there. Check the runner's set-up.`,
+  );
+  return { workspace, temp, results, problem };
+}
+
+/** @throws InputError where one file would be written over another, or over the runner's own. */
+function refuseCollisions(
+  named: Readonly<Record<'result-file' | 'transcript-file', string>>,
+  files: RunnerFiles,
+): void {
+  if (named['result-file'] === named['transcript-file']) {
+    throw new InputError(
+      'transcript-file',
+      'result-file and transcript-file name the same file. Give each its own.',
+    );
+  }
+  for (const [name, file] of Object.entries(named)) {
+    if (!files.all.includes(file)) continue;
+    throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
+  }
+}
