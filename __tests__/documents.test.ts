@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OUTPUTS } from '../scripts/action-yml.ts';
 import { README, readme } from '../scripts/readme.ts';
+import { INPUTS } from '../src/config/inputs.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { sampleReport } from './reporters/sample-report.ts';
 
@@ -46,5 +49,18 @@ describe('the documents', () => {
 
   it('nothing in the tree points outside it', () => {
     for (const name of documents) expect(read(name)).not.toContain('../shared');
+  });
+
+  it("the README's workflow uses inputs and outputs that there are", () => {
+    const yaml = /```yaml\n([\s\S]*?)```/u.exec(read('README.md'))?.[1] ?? '';
+    const steps: unknown = parse(yaml);
+    const ours = Array.isArray(steps)
+      ? steps.find((step) => String(step.uses).startsWith('org/structured-agent@'))
+      : undefined;
+    const names = new Set<string>(INPUTS.map((input) => input.name));
+    expect(Object.keys(ours?.with ?? {}).length).toBeGreaterThan(2);
+    for (const name of Object.keys(ours?.with ?? {})) expect(names).toContain(name);
+    for (const [, name = ''] of yaml.matchAll(/steps\.review\.outputs\.([\w-]+)/gu))
+      expect(Object.keys(OUTPUTS)).toContain(name);
   });
 });
