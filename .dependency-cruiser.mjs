@@ -72,7 +72,12 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/action(-setup)?\\.ts$', '^src/config/action-inputs\\.ts$', '^src/github/', '^src/reporters/'],
+        pathNot: [
+          '^src/action(-setup)?\\.ts$',
+          '^src/config/action-inputs\\.ts$',
+          '^src/github/',
+          '^src/reporters/',
+        ],
       },
       to: { path: ACTIONS },
     },

@@ -1,7 +1,7 @@
 /** The Action's entry: inputs → run → exit code. Builds the Action's world and its reporters. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,7 @@ import { createSummary } from './reporters/summary.ts';
 import { createTranscript } from './reporters/transcript.ts';
 import { run } from './run.ts';
 import type { EndListener, World } from './run-state.ts';
+import { removeFolder } from './sandbox/run-folder.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 
 /** Runs the action and gives the exit code; never rejects. */
@@ -93,7 +94,7 @@ async function judge(
   };
   const { verdict } = await run(config, world);
   // A run that never opened its sandbox has left its folder to nobody else; a leftover changes no verdict.
-  await rm(world.runFolder, { recursive: true, force: true }).catch(() => undefined);
+  await removeFolder(world.runFolder);
   return verdict.exitCode;
 }
 

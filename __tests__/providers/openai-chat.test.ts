@@ -140,7 +140,7 @@ describe('a whole answer', () => {
     const { provider } = await serving('{"hello":"world"}');
     await expect(provider.complete(asking())).rejects.toMatchObject({
       failure: 'error',
-      message: expect.stringContaining('That is no completion: check `base-url`.'),
+      message: expect.stringContaining('That is no completion: check `base-url`, which often ends in /v1.'),
     });
   });
 });

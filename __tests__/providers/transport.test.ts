@@ -1,5 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createTransport, maxRetryAfterSeconds } from '../../src/providers/transport.ts';
+import { ProviderError } from '../../src/errors.ts';
+import {
+  createTransport,
+  maxAnswerBytes,
+  maxErrorBytes,
+  maxRetryAfterSeconds,
+} from '../../src/providers/transport.ts';
+import { asking, providerAt, wires } from '../support/provider-wires.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
 async function waitAsked(headers: Record<string, string>): Promise<string | null> {
@@ -30,5 +38,69 @@ describe('createTransport', () => {
     [{ date, 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }, null],
   ])('of %j a retry waits %s seconds', async (headers, expected) => {
     expect(await waitAsked(headers)).toBe(expected);
+  });
+});
+
+/** Writes a text again and again, as fast as it is taken, until `bytes` were sent or the line was cut. */
+function flood(response: ServerResponse, text: string, bytes: number): { readonly sent: () => number } {
+  const piece = Buffer.from(text.repeat(Math.ceil((64 * 1024) / text.length)));
+  let sent = 0;
+  const more = () => {
+    while (sent < bytes && !response.destroyed) {
+      sent += piece.length;
+      if (!response.write(piece)) return void response.once('drain', more);
+    }
+    response.end();
+  };
+  more();
+  return { sent: () => sent };
+}
+
+describe('an answer that does not end', () => {
+  const far = 4 * maxAnswerBytes;
+
+  for (const wire of wires) {
+    it.each([
+      [
+        'a stream',
+        200,
+        'text/event-stream',
+        `data: {"type":"ping","x":"${'x'.repeat(2_000)}"}\n\n`,
+        '64 MiB',
+      ],
+      ['a body', 200, 'application/json', ' ', '64 MiB'],
+      ['a refusal', 400, 'application/json', 'a', '256 KiB'],
+      ['an error that asks for a retry', 529, 'application/json', 'a', '256 KiB'],
+    ])(`${wire.name}: %s is cut off, and not asked for again`, async (_, status, type, text, limit) => {
+      const floods: { readonly sent: () => number }[] = [];
+      const server = await startRawServer((response) => {
+        response.writeHead(status, { 'content-type': type, 'retry-after': '0.01' });
+        floods.push(flood(response, text, far));
+      });
+      try {
+        const provider = await providerAt(wire, server.url);
+        const error = await provider.complete(asking()).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(ProviderError);
+        expect(error).toMatchObject({
+          failure: 'error',
+          status,
+          message: `${new URL(server.url).host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and what stands between this machine and the API.`,
+        });
+        expect(floods.map(({ sent }) => sent() < far)).toEqual([true]);
+      } finally {
+        await server.close();
+      }
+    });
+  }
+
+  it('is read whole as long as it is no longer than the limit', async () => {
+    const body = 'x'.repeat(maxErrorBytes);
+    const server = await startRawServer((response) => response.writeHead(500).end(body));
+    try {
+      const response = await createTransport({})(server.url, { method: 'POST', body: '{}' });
+      expect([response.status, await response.text()]).toEqual([500, body]);
+    } finally {
+      await server.close();
+    }
   });
 });

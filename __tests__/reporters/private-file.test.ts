@@ -4,6 +4,8 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,7 +19,7 @@ import { openPrivateLog, writePrivateFile } from '../../src/reporters/private-fi
 
 let folder = '';
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'private-'));
+  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'private-')));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => path.join(folder, name);
@@ -43,6 +45,27 @@ describe('writePrivateFile', () => {
     ]);
   });
 
+  it('takes bytes', () => {
+    writePrivateFile(at('patch'), Buffer.from([0xff, 0]));
+    expect(readFileSync(at('patch'))).toEqual(Buffer.from([0xff, 0]));
+  });
+
+  it('refuses a folder that became a link, at any depth, and makes nothing behind it', () => {
+    mkdirSync(at('elsewhere'));
+    mkdirSync(at('out/inner'), { recursive: true });
+    renameSync(at('out'), at('moved'));
+    symlinkSync(at('elsewhere'), at('out'));
+    for (const name of ['out/config', 'out/inner/config'])
+      expect(() => writePrivateFile(at(name), 'text')).toThrow(ReportError);
+    rmSync(at('out'));
+    symlinkSync(at('gone'), at('out'));
+    expect(() => writePrivateFile(at('out/config'), 'text')).toThrow();
+    expect([readdirSync(at('elsewhere')), readdirSync(folder).sort()]).toEqual([
+      [],
+      ['elsewhere', 'moved', 'out'],
+    ]);
+  });
+
   it('leaves nothing behind where it fails', () => {
     mkdirSync(at('result.json/full'), { recursive: true });
     expect(() => writePrivateFile(at('result.json'), 'text')).toThrow();
@@ -57,6 +80,14 @@ describe('openPrivateLog', () => {
     append('one');
     append('two');
     expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\ntwo\n', 0o600]);
+  });
+
+  it('refuses a folder that became a link', () => {
+    mkdirSync(at('elsewhere'));
+    symlinkSync(at('elsewhere'), at('out'));
+    expect(() => openPrivateLog(at('out/log'))).toThrow(ReportError);
+    expect(() => openPrivateLog(at('out/new/log'))).toThrow(ReportError);
+    expect(readdirSync(at('elsewhere'))).toEqual([]);
   });
 
   it('refuses a link, a folder and a pipe, at once', () => {

@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -8,7 +16,7 @@ import { writeResultFile } from '../../src/reporters/result-file.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'result-'));
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'result-')));
 afterAll(() => rmSync(folder, { recursive: true }));
 const secrets = createSecrets();
 secrets.add('sk-canary');
@@ -34,6 +42,17 @@ describe('writeResultFile', () => {
     expect(JSON.parse(readFileSync(path.join(folder, 'error.json'), 'utf8'))).toMatchObject({
       error: 'Key *** is wrong.',
     });
+  });
+
+  it('a folder that the agent swapped for a link is an InputError, and nothing is written behind it', () => {
+    const hooks = path.join(folder, 'hooks');
+    mkdirSync(hooks);
+    symlinkSync(hooks, path.join(folder, 'out'));
+    const write = () =>
+      writeResultFile(sampleReport({ resultFile: path.join(folder, 'out', 'pre-commit') }), secrets);
+    expect(write).toThrow(InputError);
+    expect(write).toThrow(/^result-file ".*pre-commit" cannot be written: .*symbolic link/);
+    expect(readdirSync(hooks)).toEqual([]);
   });
 
   it('a file that cannot be written is an InputError that names the input', () => {

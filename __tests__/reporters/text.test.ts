@@ -48,3 +48,28 @@ describe('breakCommands', () => {
     expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y')).toBe(': :a: : :b ## [c] ### [d] # #[e] x:y');
   });
 });
+
+describe('hostile megabytes', () => {
+  // A hang guard, not a measurement: what was quadratic here took minutes.
+  const MEGABYTE = 1_000_000;
+  const pieces = [
+    ...['\x9d', '\x1b]', '\x1b', '\x9b', '\x1b[', '\x9d\x1b', '\x1b]x\x9d', '\x9dx', '\x9b0', '\x1b[0 '],
+    ...['\x9c', '\x07', '\r', '\u2028', ' ', '\t', '\u200b', '\ud800', ':', '::', '#', '##', '##[', 'a'],
+  ];
+  const starts = ['', '\x9d', '\x1b]', '\x9b', '\x1b['];
+
+  it('of any character that begins something end soon', () => {
+    const started = performance.now();
+    for (const piece of pieces) {
+      for (const start of starts) {
+        const text = start + piece.repeat(MEGABYTE / 10 / piece.length);
+        singleLine(breakCommands(cleanText(text)), 1_000);
+      }
+      const text = piece.repeat(MEGABYTE / piece.length);
+      const began = performance.now();
+      singleLine(breakCommands(cleanText(text)), 1_000);
+      expect(performance.now() - began, JSON.stringify(piece)).toBeLessThan(2_000);
+    }
+    expect(performance.now() - started).toBeLessThan(30_000);
+  });
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { createSecrets } from '../../src/secrets.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport } from './sample-report.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'transcript-'));
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'transcript-')));
 afterAll(() => rmSync(folder, { recursive: true }));
 const secrets = createSecrets();
 secrets.add('sk-canary-1');

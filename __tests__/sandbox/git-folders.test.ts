@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
 import { findRepositories } from '../../src/sandbox/git-folders.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
-afterAll(() => rmSync(base, { recursive: true }));
+// The shell's: a tree of these is deeper than a path can name.
+afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
 
 function repository(path: string): string {
   mkdirSync(path, { recursive: true });
@@ -24,7 +26,6 @@ it('the workspace, checkouts in it, their modules and worktrees are found', asyn
   const module = repository(join(base, 'module'));
   const workspace = repository(join(base, 'ws'));
   repository(join(workspace, 'a', 'nested'));
-  repository(join(workspace, 'node_modules', 'not-this-one'));
   git(workspace, 'submodule', '-q', 'add', module, 'sub');
   const tree = join(base, 'tree');
   git(workspace, 'worktree', 'add', '-q', tree);
@@ -68,4 +69,65 @@ it('a .git file that names a folder which is not git’s opens nothing', async (
   expect(await findRepositories(workspace)).toEqual([
     { root: workspace, dotGit: join(workspace, '.git'), elsewhere: [], configs: [], gitFolders: [] },
   ]);
+});
+
+it('a checkout is found however deep it lies, however many folders come before it, and in node_modules', async () => {
+  const workspace = join(base, 'wide');
+  for (let n = 0; n < 4100; n += 1) mkdirSync(join(workspace, `p${n}`), { recursive: true });
+  const nested = ['p7/zz', 'node_modules/one', 'p1/b/c/d/e/f/g'].map((path) =>
+    repository(join(workspace, path)),
+  );
+  const found = await findRepositories(workspace);
+  expect(found.map(({ root }) => root).sort()).toEqual([...nested].sort());
+  expect(found.flatMap(({ configs }) => configs).sort()).toEqual(
+    nested.map((root) => join(root, '.git', 'config')).sort(),
+  );
+});
+
+it('a .git folder is not walked: what lies in it is protected as a whole', async () => {
+  const workspace = repository(join(base, 'inner'));
+  repository(join(workspace, '.git', 'x'));
+  expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
+});
+
+it('modules are found under long names, and in the folder of a worktree', async () => {
+  const workspace = repository(join(base, 'modules'));
+  const folders = [
+    join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e'),
+    join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e', 'modules', 'f'),
+    join(workspace, '.git', 'worktrees', 'tree', 'modules', 'g'),
+  ];
+  for (const folder of folders) {
+    mkdirSync(folder, { recursive: true });
+    for (const name of ['HEAD', 'config']) writeFileSync(join(folder, name), '');
+  }
+  const [found] = await findRepositories(workspace);
+  expect(found?.configs).toEqual(
+    [join(workspace, '.git'), ...folders].map((folder) => join(folder, 'config')),
+  );
+});
+
+it('more folders than can be looked at are a SandboxError that says what to do', async () => {
+  const workspace = join(base, 'many');
+  for (const name of ['a', 'b', 'c']) mkdirSync(join(workspace, name), { recursive: true });
+  expect(await findRepositories(workspace, 4)).toEqual([]);
+  const refused = findRepositories(workspace, 3);
+  await expect(refused).rejects.toBeInstanceOf(SandboxError);
+  await expect(refused).rejects.toThrow(/more than 3 folders.*sparse-checkout/u);
+});
+
+it('a folder that the agent could open, and this step cannot look into, is a SandboxError', async () => {
+  // Deeper than a path can name; a command gets there step by step.
+  const deep = join(base, 'deep');
+  mkdirSync(deep);
+  execFileSync('bash', ['-c', 'for i in $(seq 25); do mkdir $0 && cd $0; done', 'd'.repeat(200)], {
+    cwd: deep,
+  });
+  await expect(findRepositories(deep)).rejects.toBeInstanceOf(SandboxError);
+  if (process.getuid?.() === 0) return;
+  const closed = join(base, 'closed');
+  mkdirSync(join(closed, 'x'), { recursive: true });
+  chmodSync(join(closed, 'x'), 0);
+  await expect(findRepositories(closed)).rejects.toBeInstanceOf(SandboxError);
+  chmodSync(join(closed, 'x'), 0o700);
 });

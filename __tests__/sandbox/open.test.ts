@@ -227,6 +227,23 @@ describe('a machine without a wall', () => {
   });
 });
 
+describe('a workspace in which not every repository can be found', () => {
+  for (const mode of ['required', 'auto', 'off'] as const) {
+    it(`${mode}: nothing runs and nothing is read`, async () => {
+      const workspace = join(world.base, `deep-${mode}`);
+      mkdirSync(workspace);
+      const script = 'for i in $(seq 25); do mkdir $0 && cd $0; done';
+      execFileSync('bash', ['-c', script, 'd'.repeat(200)], { cwd: workspace });
+      const sandbox = await world.open({ mode, workspace, workingDirectory: workspace });
+      if (mode !== 'auto') await expect(sandbox.ready()).rejects.toBeInstanceOf(SandboxError);
+      await expect(sandbox.read('x', 10)).rejects.toBeInstanceOf(SandboxError);
+      await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
+      await sandbox.close();
+      execFileSync('/bin/rm', ['-rf', workspace]);
+    });
+  }
+});
+
 describe('a wall that does not stand', () => {
   const through =
     'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null';
@@ -300,6 +317,19 @@ function wallFacts() {
       'first\n',
     );
     expect(sandbox.weaknesses().join('\n')).toContain('.git/config holds credentials');
+  });
+
+  it('a checkout deep in the workspace has its config read-only, without credentials', async () => {
+    const nested = folder('a/b/c/d/e');
+    execFileSync('git', ['init', '-q', '.'], { cwd: nested });
+    execFileSync('git', ['config', 'http.https://github.com/.extraheader', CANARY], { cwd: nested });
+    const sandbox = await world.open();
+    await sandbox.ready();
+    const command = 'cd a/b/c/d/e; cat .git/config && git config core.fsmonitor id || echo refused';
+    expect((await exec(sandbox, command)).output).toMatch(/^\[core\][\s\S]*refused\n$/u);
+    expect((await exec(sandbox, command)).output).not.toContain(CANARY);
+    await sandbox.close();
+    rmSync(join(world.workspace, 'a'), { recursive: true });
   });
 
   it('credentials that a cloud login left in the workspace are blank', async () => {

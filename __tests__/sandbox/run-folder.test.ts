@@ -26,7 +26,10 @@ function made(name: string, script: string): string {
 
 describe('removeFolder', () => {
   it('removes a tree that is deeper than a path can name', async () => {
-    const folder = made('deep', `p=${'dddddddd/'.repeat(100)}; for i in $(seq 15); do mkdir -p $p && cd $p; done`);
+    const folder = made(
+      'deep',
+      `p=${'dddddddd/'.repeat(100)}; for i in $(seq 15); do mkdir -p $p && cd $p; done`,
+    );
     await removeFolder(folder);
     expect(existsSync(folder)).toBe(false);
   });

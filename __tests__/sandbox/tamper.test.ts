@@ -86,6 +86,34 @@ describe('a change of what later steps trust is named', () => {
     );
   });
 
+  it('a .git that was absent, made as a file or a link to a folder that git then obeys', async () => {
+    renameSync(at('.git'), at('meta'));
+    expect(await verdictAfter(() => writeFileSync(at('.git'), 'gitdir: meta\n'))).toBe('.git');
+    rmSync(at('.git'));
+    expect(await verdictAfter(() => symlinkSync('meta', at('.git')))).toBe('.git');
+  });
+
+  it('a .git folder replaced by a file or a link, at the top of any repository', async () => {
+    mkdirSync(at('a', 'nested'), { recursive: true });
+    execFileSync('git', ['init', '-q', '.'], { cwd: at('a', 'nested') });
+    const swap = (make: () => void) => () => {
+      renameSync(at('a', 'nested', '.git'), at('a', 'nested', 'meta'));
+      make();
+    };
+    const link = swap(() => symlinkSync('meta', at('a', 'nested', '.git')));
+    expect(await verdictAfter(link)).toBe('a/nested/.git');
+  });
+
+  it('the .git file of a worktree', async () => {
+    const tree = join(world.base, 'tree');
+    execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: world.workspace, stdio: 'pipe' });
+    const check = createTamperCheck({ workspace: tree, extra: [] });
+    await check.snapshot();
+    expect(await check.compare()).toBeNull();
+    writeFileSync(join(tree, '.git'), 'gitdir: meta\n');
+    expect(await check.compare()).toBe('.git');
+  });
+
   it('a large file by its size and times', async () => {
     writeFileSync(at('.github', 'big'), Buffer.alloc(9 * 1024 * 1024));
     expect(await verdictAfter(() => appendFileSync(at('.github', 'big'), 'x'))).toBe('.github/big');
@@ -112,7 +140,7 @@ describe('what an agent does every day is no tampering', () => {
     rmSync(at('.git'), { recursive: true });
     expect(await verdictAfter(() => writeFileSync(at('x'), ''))).toBeNull();
     expect(await verdictAfter(() => execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace }))).toBe(
-      '.git/config',
+      '.git',
     );
   });
 });

@@ -138,4 +138,3 @@ function parsePassEnv(raw: RawInputs): readonly string[] {
   }
   return names;
 }
-

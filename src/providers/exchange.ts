@@ -1,4 +1,5 @@
 /** One request and its whole answer, streamed or not, through an SDK's client. */
+import { ProviderError } from '../errors.ts';
 import { rawSlice } from '../json.ts';
 import type { JsonObject } from '../types.ts';
 import type { Attempt } from './attempt.ts';
@@ -79,7 +80,7 @@ async function readBody(api: Api, response: Response): Promise<Attempt<Answer>> 
   try {
     text = await response.text();
   } catch (error) {
-    return failed(api, cut(response, error), true);
+    return error instanceof ProviderError ? refused(error) : failed(api, cut(response, error), true);
   }
   const body = objectOf(parsed(text));
   if (api.isAnswer(body))
@@ -109,6 +110,7 @@ async function readEvents(
   }
   // What breaks after the end (a usage chunk that never came) does not undo an answer.
   if (api.isWhole(events)) return { ok: true, value: { kind: 'events', events } };
+  if (error instanceof ProviderError) return refused(error);
   const known = api.asSdkError(error);
   if (known === null) return failed(api, cut(response, error), true);
   const failure = apiFailure(known.error, known.lost);
@@ -117,6 +119,11 @@ async function readEvents(
 
 function failed(api: Api, failure: ApiFailure, again: boolean): Attempt<never> {
   return { ok: false, again, error: providerError(failure, api.context) };
+}
+
+/** The transport would not read on: another try would be the same. */
+function refused(error: ProviderError): Attempt<never> {
+  return { ok: false, again: false, error };
 }
 
 function cut(response: Response, cause: unknown): ApiFailure {

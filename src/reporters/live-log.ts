@@ -17,7 +17,7 @@ const MAX_ENDED_TARGET = 50;
 const MAX_NAME = 60;
 const MAX_RESULT = 200;
 /** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
-const COMMAND_ENDING = /(?:^|\n)\[(exit code \d+|killed by \w+|timed out after \d+ s)[^\]\n]*\]$/;
+const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)[^\]\n]*\]$/;
 
 /** The world of a live log. */
 export interface LiveLogOptions {
@@ -176,7 +176,8 @@ function named(call: CallRef, max: number, log: Log): string {
 /** How a command ended, for a call of the shell: it may well have run and failed. */
 function ending({ call, decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] {
   if (call.name !== 'shell' || decision !== 'ok') return [];
-  const words = COMMAND_ENDING.exec(result.content)?.[1];
+  const { content } = result;
+  const words = COMMAND_ENDING.exec(content.slice(content.lastIndexOf('\n') + 1))?.[1];
   return words === undefined ? [] : [words];
 }
 

@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
@@ -18,16 +20,33 @@ import { ReportError } from '../errors.ts';
 const MODE = 0o600;
 
 /**
- * Writes a file whole or not at all: what stands at the path before (a link included) is replaced, never followed.
- * @throws the file system's error.
+ * Makes the folder of a file. Its path was real when it was chosen; a symbolic link in it by now is the agent's, and
+ * leads wherever the agent likes, so nothing is made or written behind it.
+ * @throws ReportError for such a link, otherwise the file system's error.
  */
-export function writePrivateFile(file: string, text: string): void {
-  mkdirSync(path.dirname(file), { recursive: true });
+function makeRealFolder(folder: string): void {
+  let standing = folder;
+  while (!existsSync(standing) && standing !== path.dirname(standing)) standing = path.dirname(standing);
+  if (realpathSync.native(standing) !== standing) {
+    throw new ReportError(
+      `${standing} leads through a symbolic link that was not there when the run began: look at what the repository told the agent to do`,
+    );
+  }
+  mkdirSync(folder, { recursive: true });
+}
+
+/**
+ * Writes a file whole or not at all: what stands at the path before (a link included) is replaced, never followed.
+ * @param file absolute, its folder's path real.
+ * @throws ReportError when the folder's path goes through a link, otherwise the file system's error.
+ */
+export function writePrivateFile(file: string, content: string | Buffer): void {
+  makeRealFolder(path.dirname(file));
   const draft = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`);
   try {
     const handle = openSync(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, MODE);
     try {
-      writeAll(handle, text);
+      writeAll(handle, content);
     } finally {
       closeSync(handle);
     }
@@ -41,11 +60,12 @@ export function writePrivateFile(file: string, text: string): void {
 /**
  * Opens a file to append lines to, emptied. The handle stays the one opened now, whatever the path becomes later.
  * The function it gives throws the file system's error.
- * @throws ReportError when the path cannot be such a file: a link, a pipe, a folder, not writable.
+ * @param file absolute, its folder's path real.
+ * @throws ReportError when the path cannot be such a file: a link in or at its end, a pipe, a folder, not writable.
  */
 export function openPrivateLog(file: string): (line: string) => void {
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeRealFolder(path.dirname(file));
     // Without O_NONBLOCK, opening a pipe would wait for a reader; a link would lead out of the folder.
     const flags =
       constants.O_WRONLY |
@@ -67,7 +87,7 @@ export function openPrivateLog(file: string): (line: string) => void {
   }
 }
 
-function writeAll(handle: number, text: string): void {
-  const bytes = Buffer.from(text, 'utf8');
+function writeAll(handle: number, content: string | Buffer): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
 }

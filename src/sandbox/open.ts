@@ -37,12 +37,12 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   const files = repositories.then((found) => confine(options, folders, found, bwrap === null));
   const wall =
     options.mode === 'off'
-      ? Promise.resolve(createOpenGround({ ...shellPlace(options, folders.tmp), shell }))
+      ? repositories.then(() => createOpenGround({ ...shellPlace(options, folders.tmp), shell }))
       : bwrap === null
         ? Promise.reject<Wall>(new SandboxError(missingWall(process.platform)))
         : repositories.then((found) => raise(bwrap, shell, options, folders, found, closing.signal));
-  // Who awaits it is told; nobody awaiting it is no reason to crash.
-  wall.catch(() => undefined);
+  // Who awaits them is told; nobody awaiting them is no reason to crash.
+  for (const promise of [repositories, files, wall]) promise.catch(() => undefined);
 
   const broken = options.mode === 'auto' ? await failureOf(wall) : null;
   const weaknesses = findWeaknesses(options, bwrap !== null && broken === null, broken);

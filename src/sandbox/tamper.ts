@@ -39,7 +39,7 @@ export function createTamperCheck(options: {
   readonly extra: readonly string[];
 }): TamperCheck {
   const { workspace, extra } = options;
-  let watched: readonly string[] = [];
+  let watched: Watched = { whole: [], tops: [] };
   let before: ReadonlyMap<string, string> = new Map();
   return {
     async snapshot() {
@@ -47,7 +47,8 @@ export function createTamperCheck(options: {
       before = await fingerprints(watched);
     },
     async compare() {
-      const after = await fingerprints([...watched, ...(await newAtTop(workspace, watched))]);
+      const fresh = await newAtTop(workspace, watched.whole);
+      const after = await fingerprints({ ...watched, whole: [...watched.whole, ...fresh] });
       const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
       const changed = paths.find((path) => before.get(path) !== after.get(path));
       if (changed === undefined) return null;
@@ -56,10 +57,19 @@ export function createTamperCheck(options: {
   };
 }
 
-async function findWatched(workspace: string, extra: readonly string[]): Promise<readonly string[]> {
+/** What is looked at. */
+interface Watched {
+  /** Files, and folders with all that is in them. */
+  readonly whole: readonly string[];
+  /** `.git` at the top of each repository: what it is, and what it says where it is no folder. Absent ones count. */
+  readonly tops: readonly string[];
+}
+
+async function findWatched(workspace: string, extra: readonly string[]): Promise<Watched> {
   const repositories = await findRepositories(workspace);
   const watched = new Set<string>(extra);
-  for (const top of topsOf(workspace, repositories)) {
+  const tops = topsOf(workspace, repositories);
+  for (const top of tops) {
     for (const name of TOP_NAMES) if (name !== '.git') watched.add(join(top, name));
     for (const name of await namesOf(top)) {
       if (holdsCredentials(name) || (isProtected(name) && name !== '.git')) watched.add(join(top, name));
@@ -69,7 +79,7 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
   for (const folder of [join(workspace, '.git'), ...gitFolders]) {
     for (const path of GIT_PATHS) watched.add(join(folder, path));
   }
-  return [...watched];
+  return { whole: [...watched], tops: tops.map((top) => join(top, '.git')) };
 }
 
 /** Protected names under another spelling (`.GitHub`) that were not there before. */
@@ -78,9 +88,14 @@ async function newAtTop(workspace: string, watched: readonly string[]): Promise<
   return names.map((name) => join(workspace, name)).filter((path) => !watched.includes(path));
 }
 
-async function fingerprints(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  const queue = [...paths].reverse();
+  for (const path of tops) {
+    const stats = await statOrNull(path);
+    // A commit changes what is in the folder; git takes its orders from the file or the link, wherever they lead.
+    if (stats !== null) found.set(path, stats.isDirectory() ? 'folder' : await fingerprint(path, stats));
+  }
+  const queue = [...whole].reverse();
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     const stats = await statOrNull(path);
     if (stats === null) continue;

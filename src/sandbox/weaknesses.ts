@@ -27,8 +27,11 @@ export function findWeaknesses(
   }
   if (options.shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
   if (options.passEnv.length > 0)
-    list.push(`pass-env: the agent's commands see ${options.passEnv.join(', ')}.`);
-  if (process.getuid?.() === 0) list.push('The step runs as root (uid 0).');
+    list.push(`pass-env: the agent's commands can read ${options.passEnv.join(', ')}.`);
+  if (process.getuid?.() === 0)
+    list.push(
+      'The step runs as root (uid 0), and what escapes from it has the whole machine. Run the job, or its container, as an ordinary user.',
+    );
   return {
     list: () => [...list],
     async look(repositories) {
