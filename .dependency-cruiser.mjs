@@ -1,7 +1,8 @@
 /** The five import rules of AGENTS.md. Type-only imports count. */
 
 const LEAVES = '^src/(types|errors|secrets|json|raw-slice|nearest)\\.ts$';
-const ACTIONS = 'node_modules/@actions/';
+// With or without node_modules: a package that is not installed is told by its bare name.
+const ACTIONS = '(^|node_modules/)@actions/';
 const MACHINE =
   '^(node:)?(fs|fs/promises|child_process|net|http|https|os|process|timers|timers/promises|perf_hooks|worker_threads)$';
 
@@ -45,13 +46,13 @@ export default {
       name: '3-only-providers-import-model-sdks',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/providers/' },
-      to: { path: 'node_modules/(openai|@anthropic-ai|@pydantic)/' },
+      to: { path: '(^|node_modules/)(openai|@anthropic-ai|@pydantic)(/|$)' },
     },
     {
       name: '3-only-contract-imports-ajv',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/contract/' },
-      to: { path: 'node_modules/(ajv|ajv-formats)/' },
+      to: { path: '(^|node_modules/)(ajv|ajv-formats)(/|$)' },
     },
     {
       name: '3-agent-sees-front-doors',

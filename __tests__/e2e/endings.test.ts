@@ -210,6 +210,22 @@ describe('endings', () => {
     expect(run.envelope?.['usage']).toMatchObject({ input_tokens: 900, output_tokens: 200 });
   });
 
+  it('a model with a known price costs money: told in log, outputs and envelope, and its budget is enforced', async () => {
+    const priced = {
+      provider: 'anthropic' as const,
+      script: [{ ...look, usage: { inputTokens: 100_000, outputTokens: 1_000 } }, good],
+    };
+    const model = { model: 'claude-sonnet-4-5' };
+    const run = await ends({ ...priced, inputs: model }, accepted);
+    expect(Number(run.outputs.get('run-cost-usd'))).toBeGreaterThan(0.1);
+    expect(run.envelope?.['total_cost_usd']).toBeGreaterThan(0.1);
+    expect(run.log).toMatch(/\$0\.\d+/u);
+    await ends(
+      { ...priced, inputs: { ...model, 'max-cost-usd': '0.1' } },
+      { conclusion: 'inconclusive', reason: 'max_cost', exit: 55, subtype: 'error_budget' },
+    );
+  });
+
   it('E13 exclude-tools: structured_output takes it from the tools and the prompt', async () => {
     const run = await ends(
       { script: [{ text: 'done' }], inputs: { 'exclude-tools': 'structured_output' } },
