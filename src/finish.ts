@@ -14,7 +14,8 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
   for (const timer of state.timers) clearTimeout(timer);
   const grace = createGrace(state);
   try {
-    const changes = await countChanges(state, world, grace);
+    const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
+    const changes = outOfTime ? null : await countChanges(state, world, grace);
     await grace
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));

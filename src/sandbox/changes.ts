@@ -16,8 +16,9 @@ export interface Changes {
   ): Promise<{ readonly changedFiles: number; readonly patch: Buffer | null } | null>;
 }
 
-/** The longest that one look may take, in milliseconds. */
-const LOOK_MS = 30_000;
+/** The longest that the first and the last look may take, in milliseconds: the last one comes after the run's clock. */
+const FIRST_LOOK_MS = 30_000;
+const LAST_LOOK_MS = 10_000;
 /** The largest patch that is kept, in bytes. */
 const MAX_PATCH_BYTES = 32 * 1024 * 1024;
 const MAX_REPORT_BYTES = 4_096;
@@ -46,7 +47,7 @@ tree="$(safe write-tree)"
 
 /** Remembers the workspace. Null where it is no git repository, or there is no git. */
 export async function rememberWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<Changes | null> {
-  const before = treeOf(await look(sandbox, `${TREE}printf 'tree %s\n' "$tree"`, signal));
+  const before = treeOf(await look(sandbox, `${TREE}printf 'tree %s\n' "$tree"`, FIRST_LOOK_MS, signal));
   if (before === null) return null;
   return {
     async compare(later) {
@@ -55,7 +56,7 @@ export async function rememberWorkspace(sandbox: Sandbox, signal: AbortSignal): 
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
 ${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
 printf 'at %s\n' "$work/patch"`;
-      const report = await look(sandbox, script, later);
+      const report = await look(sandbox, script, LAST_LOOK_MS, later);
       const files = /^files (\d+)$/mu.exec(report ?? '')?.[1];
       const at = /^at (.+)$/mu.exec(report ?? '')?.[1];
       if (files === undefined || at === undefined) return null;
@@ -66,8 +67,13 @@ printf 'at %s\n' "$work/patch"`;
 }
 
 /** What a script printed; null where it failed or took too long. */
-async function look(sandbox: Sandbox, script: string, signal: AbortSignal): Promise<string | null> {
-  const limits = { timeoutMs: LOOK_MS, maxOutputBytes: MAX_REPORT_BYTES, signal };
+async function look(
+  sandbox: Sandbox,
+  script: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const limits = { timeoutMs, maxOutputBytes: MAX_REPORT_BYTES, signal };
   const { exitCode, output } = await sandbox.exec(script, limits);
   return exitCode === 0 ? output : null;
 }
