@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,8 +9,9 @@ import { InputError, ReportError } from '../src/errors.ts';
 import { run } from '../src/run.ts';
 import type { World } from '../src/run-state.ts';
 import { createSecrets } from '../src/secrets.ts';
-import type { Report, Reporter } from '../src/types.ts';
-import { type ScriptedModel, startModel } from './support/model-server.ts';
+import type { Report, Reporter, RunEvent } from '../src/types.ts';
+import { HAS_BWRAP } from './support/action.ts';
+import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';
 
 let base = '';
 let model: ScriptedModel;
@@ -71,6 +73,7 @@ function config(more: Partial<Record<InputName, string>> = {}) {
     sandbox: 'off',
     ...more,
   };
+  if (more['prompt-file'] !== undefined) delete inputs.prompt;
   const raw = new Map<InputName, string>();
   for (const [name, value] of Object.entries(inputs)) raw.set(name as InputName, value);
   return () => parseConfig(raw, { environment: {} });
@@ -186,5 +189,151 @@ describe('a run', () => {
     expect(report.verdict).toMatchObject({ conclusion: 'inconclusive', reason: 'tampered', exitCode: 1 });
     expect(report.verdict.error).toContain('guarded.js');
     expect(report.payload).toBeNull();
+  });
+});
+
+const good: Reply = { calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }] };
+const command = (line: string): Reply => ({
+  calls: [{ name: 'shell', arguments: JSON.stringify({ command: line }) }],
+});
+
+/** A run over a scripted conversation, the last reply for ever; gives what the model was asked and what was told. */
+async function converse(
+  replies: readonly Reply[],
+  inputs: Partial<Record<InputName, string>> = {},
+  more: Partial<World> = {},
+) {
+  const asked: ModelRequest[] = [];
+  const events: RunEvent[] = [];
+  const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
+  await model.close();
+  model = await startModel((request, index) => {
+    asked.push(request);
+    return replies[Math.min(index, replies.length - 1)] ?? good;
+  });
+  const listening: Reporter = { name: 'events', event: (event) => void events.push(event) };
+  const report = await run(
+    config({ 'base-url': `${model.url}/v1`, ...inputs }),
+    world(nothing(), { runFolder, reporters: [listening], ...more }),
+  );
+  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+  return { report, asked, notices };
+}
+
+describe('what was configured', () => {
+  it('decides which tools are offered', async () => {
+    const names = async (inputs: Partial<Record<InputName, string>>) =>
+      (await converse([good], inputs)).asked[0]?.tools.map((tool) => tool.name);
+    expect(await names({})).toEqual(['read_file', 'edit', 'shell', 'structured_output']);
+    expect(await names({ tools: 'shell' })).toEqual(['shell', 'structured_output']);
+    expect(await names({ 'exclude-tools': 'shell structured_output' })).toEqual(['read_file', 'edit']);
+    expect(await names({ 'workspace-access': 'read-only' })).toEqual([
+      'read_file',
+      'shell',
+      'structured_output',
+    ]);
+  });
+
+  it('reaches the shell: its folder, its variables without secrets, its limits', async () => {
+    await mkdir(path.join(base, 'workspace', 'sub'));
+    const secrets = createSecrets();
+    secrets.add('hidden-value');
+    const { asked } = await converse(
+      [command('pwd; echo "[$SHOWN][$HIDDEN][$OTHER]"; seq 1 5000'), good],
+      { 'pass-env': 'SHOWN HIDDEN', 'shell-timeout-seconds': '77', 'max-tool-output-kb': '1' },
+      {
+        secrets,
+        environment: { PATH: process.env['PATH'], SHOWN: 'shown', HIDDEN: 'hidden-value', OTHER: 'other' },
+        resolveFolder: async () => path.join(base, 'workspace', 'sub'),
+      },
+    );
+    const text = asked[1]?.toolResults[0]?.text ?? '';
+    expect(text).toContain(`${path.join(base, 'workspace', 'sub')}\n[shown][][]\n1\n2\n`);
+    expect(Buffer.byteLength(text)).toBeLessThan(2048);
+    expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('77 s');
+  });
+
+  it.runIf(HAS_BWRAP)('reaches the wall: network and workspace access', async () => {
+    const look = command('readlink /proc/self/ns/net; touch made 2>/dev/null && echo "could write"; true');
+    const closed = await converse([look, good], { sandbox: 'required', 'workspace-access': 'read-only' });
+    const ours = readlinkSync('/proc/self/ns/net');
+    const seen = closed.asked[1]?.toolResults[0]?.text ?? '';
+    expect(seen).toMatch(/^net:/u);
+    expect(seen).not.toContain(ours);
+    expect(seen).not.toContain('could write');
+    const open = await converse([look, good], { sandbox: 'required', 'shell-network': 'on' });
+    expect(open.asked[1]?.toolResults[0]?.text).toContain(`${ours}\ncould write`);
+  });
+
+  it('that is weaker than it could be is told, and so is what a schema or a gate does not check', async () => {
+    const odd = (name: string) =>
+      JSON.stringify({ properties: { [name]: { type: 'string', format: name } } });
+    const { notices, report } = await converse([good], { schema: odd('summary'), gate: odd('passed') });
+    expect(notices).toContainEqual(expect.stringMatching(/^sandbox: off\./u));
+    expect(notices).toContainEqual(expect.stringContaining('The format "summary" in the schema'));
+    expect(notices).toContainEqual(expect.stringContaining('The format "passed" in the gate'));
+    expect(report.weaknesses).toContainEqual(expect.stringMatching(/^sandbox: off\./u));
+  });
+
+  it('is frozen as hashes of all that judges: task, system prompt, schema, gate', async () => {
+    const judge = async (inputs: Partial<Record<InputName, string>>) =>
+      (await converse([good], inputs)).report.judge;
+    const plain = await judge({});
+    expect(plain).toEqual({
+      schema_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
+      gate_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
+      prompt_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
+      version: '0.0.0',
+    });
+    expect(await judge({})).toEqual(plain);
+    const changed = [
+      await judge({ prompt: 'Judge!' }),
+      await judge({ 'system-prompt': 'Judge.' }),
+      await judge({ 'system-prompt': 'Be brief.' }),
+    ].map((each) => each.prompt_sha256);
+    expect(new Set([plain.prompt_sha256, ...changed]).size).toBe(4);
+    expect((await judge({ gate: 'none' })).gate_sha256).toBeNull();
+  });
+
+  it.each<[string, Partial<Record<InputName, string>>, Partial<World>, RegExp]>([
+    [
+      'a prompt file of blanks',
+      { 'prompt-file': 'p' },
+      { readFile: async () => ({ ok: true, text: ' \n' }) },
+      /prompt-file is empty/u,
+    ],
+    [
+      'a folder that the shell cannot be shown',
+      { 'sandbox-read': '/nowhere' },
+      { requireReadable: ([folder]) => Promise.reject(new InputError('sandbox-read', `not ${folder}`)) },
+      /^not \/nowhere$/u,
+    ],
+    ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: off is refused/u],
+    ['a money limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
+  ])('%s is exit 52 before any model call', async (_, inputs, more, says) => {
+    const { report, asked } = await converse([good], inputs, more);
+    expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the wall', () => {
+  it.runIf(HAS_BWRAP).each<[string, Reply | Promise<Reply>]>([
+    ['never answers', new Promise<never>(() => undefined)],
+    ['submits', good],
+    ['talks', { text: 'All good.' }],
+  ])('that does not stand ends the run with 44 although the model %s', async (_, reply) => {
+    const told = nothing();
+    await model.close();
+    model = await startModel(() => reply);
+    // Such a folder is refused before; mounted, it takes the wall's own away, and the self-test sees it.
+    const inputs = { sandbox: 'required', 'sandbox-read': '/dev' };
+    const report = await run(config({ 'base-url': `${model.url}/v1`, ...inputs }), world(told));
+    expect([report.verdict.reason, report.verdict.exitCode, report.isolation]).toEqual([
+      'sandbox',
+      44,
+      'none',
+    ]);
+    expect(told.published.map((each) => each.payload)).toEqual([null]);
   });
 });

@@ -20,7 +20,7 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
     'Of the verdict preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
   summary: 'Of the verdict preset: the verdict in a few sentences.',
   findings: 'Of the verdict preset: what was found, as a JSON array.',
-  'run-conclusion': 'How the run ended: success, failure, inconclusive or skipped.',
+  'run-conclusion': 'How the run ended: success, failure or inconclusive.',
   'run-reason': 'Why it ended so, for example accepted, gate_not_met, plain_text, max_turns or config.',
   'run-exit-code': 'The exit code of the step.',
   'run-gate': 'met, not_met or none; empty where no payload was accepted.',
@@ -36,7 +36,7 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
   'run-patch-file': "The path of a patch with the agent's changes; empty when none was kept.",
   'run-result-file': 'The path of the result envelope, a JSON file.',
   'run-transcript-file': 'The path of the redacted transcript.',
-  'run-comment-url': 'The address of the pull request comment; empty when none was written.',
+  'run-comment-url': 'Kept for the address of a pull request comment; always empty in this version.',
 };
 
 /** The text of action.yml. */

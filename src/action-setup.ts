@@ -1,6 +1,7 @@
 /** What the action was given: the runner's folders, the configuration, and where files go. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, realpath } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, mkdir, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { readActionInputs } from './config/action-inputs.ts';
@@ -73,15 +74,19 @@ export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folde
     return realpath(otherwise);
   };
   const workspace = await find('GITHUB_WORKSPACE', process.cwd());
-  const temp = await find('RUNNER_TEMP', os.tmpdir());
+  const wanted = await find('RUNNER_TEMP', os.tmpdir());
+  const writable = await access(wanted, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const temp = writable ? wanted : await realpath(os.tmpdir());
   const results = path.join(temp, 'structured-agent', randomUUID());
   await mkdir(results, { recursive: true, mode: 0o700 });
-  const [variable] = missing;
-  if (variable === undefined) return { workspace, temp, results, problem: null };
-  const problem = new InputError(
-    null,
-    `${variable} names a folder that is not there. Check the runner's set-up.`,
-  );
+  const problems = missing.map((variable) => `${variable} names a folder that is not there.`);
+  if (!writable) problems.push('RUNNER_TEMP names a folder that cannot be written to.');
+  if (temp === workspace) problems.push('RUNNER_TEMP is the workspace itself.');
+  const problem =
+    problems[0] === undefined ? null : new InputError(null, `${problems[0]} Check the runner's set-up.`);
   return { workspace, temp, results, problem };
 }
 

@@ -94,7 +94,7 @@ async function judge(
   };
   const { verdict } = await run(config, world);
   // A run that never opened its sandbox has left its folder to nobody else; a leftover changes no verdict.
-  await removeFolder(world.runFolder);
+  await removeFolder(world.runFolder, verdict.exitCode === 130 ? 1_000 : 5_000);
   return verdict.exitCode;
 }
 

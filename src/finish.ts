@@ -43,8 +43,7 @@ async function check(ending: Ending, state: RunState, world: World, grace: Grace
     }
     const file = await grace.bound(state.tamper?.compare() ?? Promise.resolve(null));
     // What could not be looked at before the grace was over may be anything.
-    if (file === undefined)
-      checked = { kind: 'cancelled', signal: 'a signal, before the last checks were done' };
+    if (file === undefined) checked = { kind: 'unchecked' };
     else if (file !== null) checked = { kind: 'tampered', file };
     if (checked.kind === 'tampered') world.restoreRunnerFiles();
     if (checked.kind === 'submitted')
@@ -60,7 +59,12 @@ async function countChanges(state: RunState, world: World, grace: Grace) {
   if (state.changes === null || grace.running()) return null;
   try {
     const changes = await state.changes.compare(state.interrupt.signal);
-    if (changes === null) return null;
+    if (changes === null) {
+      world.warn(
+        'git could not tell what the agent changed: run-changed-files is empty, and there is no patch.',
+      );
+      return null;
+    }
     const { changedFiles, patch } = changes;
     return { changedFiles, patchFile: patch === null ? null : world.writePatch(patch) };
   } catch (error) {

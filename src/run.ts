@@ -1,8 +1,9 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
 import { createHash } from 'node:crypto';
-import { type RunStop, runAgent } from './agent/agent.ts';
+import { isRunStop, type RunStop, runAgent, stopped } from './agent/agent.ts';
 import type { Price } from './agent/budget.ts';
 import { systemPrompt } from './agent/prompt.ts';
+import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
 import { type Contract, createContract, createGate } from './contract/contract.ts';
 import { parseGateArgument, parseSchemaArgument } from './contract/source.ts';
@@ -34,7 +35,7 @@ export async function run(readConfig: () => Config, world: World): Promise<Repor
     },
     crash: (error) => state.stop.abort(error),
   });
-  return finish(await attempt(() => work(readConfig, state, world)), state, world);
+  return finish(await attempt(() => work(readConfig, state, world), state), state, world);
 }
 
 /** From the configuration to an outcome of the loop. */
@@ -53,7 +54,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const { provider: name, providerReason } = config.model;
   emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const { contract, prompt } = await readJudge(config, state, world);
-  for (const text of [...contract.warnings, ...(state.gate?.warnings ?? [])])
+  for (const text of [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated(config, contract)])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, begin.promise, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
@@ -77,14 +78,15 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
       forceOutput: config.forceOutput,
       ready,
       signal: state.stop.signal,
+      interrupt: state.interrupt.signal,
       now: world.now,
       emit,
     },
     state.record,
   );
   // A broken wall explains more than whatever the model did in front of it.
-  const stopped = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
-  if (!stopped && state.record.totals.turns > 0) await ready();
+  const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
+  if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
   return outcome;
 }
 
@@ -99,6 +101,19 @@ function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox)
     shellTimeoutSeconds: config.shellTimeoutSeconds,
     structuredOutput: structuredOutputSpec(contract.schema),
   });
+}
+
+/** A schema of one's own that speaks of passing, and nothing that asks whether it did: most likely a gate forgotten. */
+function ungated(config: Config, contract: Contract): readonly string[] {
+  if (
+    config.gate !== 'auto' ||
+    config.schema === 'verdict' ||
+    !contract.declaredProperties.includes('passed')
+  )
+    return [];
+  return [
+    'No gate is set, so the step is green whatever "passed" says. Set gate: passed, or gate: none to say that this is meant.',
+  ];
 }
 
 /** Reads and freezes what judges: the task, the schema, the gate. */
@@ -154,6 +169,7 @@ async function openWalls(config: Config, begin: Promise<void>, state: RunState, 
     isSecret: world.secrets.has,
     runFolder: world.runFolder,
     begin,
+    stop: state.stop.signal,
   });
   state.sandbox = sandbox;
   const tamper = createTamperCheck({ workspace: world.workspace, extra: world.guarded });
@@ -195,10 +211,16 @@ function startClock(timeoutMs: number, state: RunState): void {
   state.timers.add(setTimeout(() => state.stop.abort(reason), timeoutMs));
 }
 
-async function attempt(task: () => Promise<Ending>): Promise<Ending> {
+/** What was thrown as an ending; a wait outside the loop that a stop ended is that stop. */
+async function attempt(task: () => Promise<Ending>, state: RunState): Promise<Ending> {
   try {
     return await task();
   } catch (error) {
+    const { stop, interrupt } = state;
+    if (interrupt.signal.aborted && error === interrupt.signal.reason) {
+      return { kind: 'cancelled', signal: String(interrupt.signal.reason) };
+    }
+    if (error === stop.signal.reason && isRunStop(error)) return stopped(error, []);
     return { kind: 'failed', error };
   }
 }

@@ -6,6 +6,7 @@ import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from
 export type Ending =
   | Outcome
   | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'unchecked' }
   | { readonly kind: 'secret'; readonly where: string }
   | { readonly kind: 'tampered'; readonly file: string }
   | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
@@ -58,6 +59,11 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
       );
     case 'exhausted':
       return exhausted(ending.limit, ending.lastIssues, facts);
+    case 'unchecked':
+      return failed(
+        row('cancelled', 'error_cancelled', 130),
+        'Cancelled by a signal that left no time for the last checks, so nothing was published.',
+      );
     case 'secret':
       return failed(
         row('secret_in_payload', 'error_security', 1),

@@ -49,6 +49,31 @@ describe('plain text', () => {
     ]);
   });
 
+  it('E4 the choice is forced for one request only, whatever comes after it', async () => {
+    const garbled = { calls: [submit({ passed: 1, summary: '' })] };
+    const tools = await runScripted(
+      (request, index) => {
+        if (request.toolChoice !== 'auto') throw new ProviderError('tool_choice', 'no', { status: 400 });
+        return index === 0 ? { text: 'done' } : garbled;
+      },
+      { limits: { ...limits, maxTurns: 4 } },
+    );
+    const forcedAsks = tools.provider.requests.filter((request) => request.toolChoice !== 'auto');
+    expect(forcedAsks).toHaveLength(1);
+    expect(tools.record.totals.turns).toBe(4);
+  });
+
+  it('E4 no other error of a forced ask is asked again', async () => {
+    const asked: unknown[] = [];
+    const failing = runScripted((request) => {
+      asked.push(request.toolChoice);
+      if (request.toolChoice !== 'auto') throw new ProviderError('error', 'no', { status: 400 });
+      return { text: 'done' };
+    });
+    await expect(failing).rejects.toMatchObject({ failure: 'error' });
+    expect(asked).toEqual(['auto', { tool: 'structured_output' }]);
+  });
+
   it('E5 with force-output off: the ending after one call', async () => {
     const run = await runScripted([{ text: 'done' }], { forceOutput: false });
     expect(run.outcome.kind).toBe('plain_text');
@@ -120,6 +145,37 @@ describe('limits', () => {
       lastIssues: [{ path: '/passed', keyword: 'type' }],
     });
     expect(run.record.rejections).toBe(2);
+  });
+
+  it('E9 the issues are those of the last rejection, however many turns and calls ago', async () => {
+    const first = submit({ passed: 1, summary: 's' });
+    const last = submit({ passed: true, summary: 2 });
+    const issues = [{ path: '/summary', keyword: 'type' }];
+    const turns = await runScripted([{ calls: [first, last] }, look, look], {
+      files,
+      limits: { ...limits, maxTurns: 3 },
+    });
+    expect(turns.outcome).toMatchObject({ limit: 'turns', lastIssues: issues });
+    const stop = new AbortController();
+    const time = await runScripted(
+      (_, index) => {
+        if (index === 0) return { calls: [first, last] };
+        stop.abort({ stop: 'timeout' });
+        return new Promise(() => undefined);
+      },
+      { signal: stop.signal },
+    );
+    expect(time.outcome).toMatchObject({ limit: 'time', lastIssues: issues });
+  });
+
+  it('tokens that nobody reports end the run that limits them, and it is said why', async () => {
+    const silent = { ...look, usage: null };
+    const limited = await runScripted([silent], { files, limits: { ...limits, maxTotalTokens: 1_000_000 } });
+    expect(limited.outcome).toMatchObject({ kind: 'exhausted', limit: 'tokens' });
+    const warned = (run: typeof limited) =>
+      run.events.filter((event) => event.type === 'notice' && event.text.includes('reports no usage'));
+    expect(warned(limited)).toHaveLength(1);
+    expect(warned(await runScripted([silent, { calls: [good] }], { files }))).toEqual([]);
   });
 
   it('tokens and money are enforced after each turn, but never against an accepted payload', async () => {
@@ -194,6 +250,27 @@ describe('stops from outside', () => {
     expect(run.outcome.kind).toBe('submitted');
   });
 
+  it('a self-test that fails after the clock ended is told, and so is a signal that comes meanwhile', async () => {
+    const broken = new SandboxError('no wall');
+    const stop = new AbortController();
+    const failing = () => new Promise<void>((_, reject) => setTimeout(() => reject(broken), 200));
+    setTimeout(() => stop.abort({ stop: 'timeout' }), 100);
+    await expect(runScripted([{ calls: [good] }], { ready: failing, signal: stop.signal })).rejects.toBe(
+      broken,
+    );
+    const later = new AbortController();
+    const interrupt = new AbortController();
+    setTimeout(() => later.abort({ stop: 'timeout' }), 100);
+    setTimeout(() => interrupt.abort('SIGTERM'), 200);
+    const hanging = () => new Promise<void>(() => undefined);
+    const run = await runScripted([{ calls: [good] }], {
+      ready: hanging,
+      signal: later.signal,
+      interrupt: interrupt.signal,
+    });
+    expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
+  });
+
   it('S9 pathological payloads do not keep a signal waiting: it is seen between two of them', async () => {
     const stop = new AbortController();
     const evil = submit({ a: `${'a'.repeat(40)}!` });
@@ -202,6 +279,14 @@ describe('stops from outside', () => {
     const run = await runScripted([{ calls: [evil, evil, evil, evil] }], { schema, signal: stop.signal });
     expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
     expect(run.record.rejections).toBe(0);
+  });
+
+  it('a signal does not wait for a self-test that hangs', async () => {
+    const stop = new AbortController();
+    const ready = () => new Promise<void>(() => undefined);
+    setTimeout(() => stop.abort({ stop: 'signal', signal: 'SIGINT' }), 50);
+    const run = await runScripted([{ calls: [good] }], { ready, signal: stop.signal });
+    expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGINT' });
   });
 
   it('a broken sandbox ends the run while the model is awaited, and nothing is accepted behind it', async () => {
@@ -234,6 +319,11 @@ describe('a conversation', () => {
       expect(request.messages.slice(0, before.length)).toEqual(before);
       expect(request.tools).toBe(requests[0]?.tools);
     }
+  });
+
+  it('goes back in the provider’s own form', async () => {
+    const run = await runScripted([look, { calls: [good] }], { files });
+    expect(run.provider.requests[1]?.messages[1]).toMatchObject({ role: 'assistant', native: { index: 0 } });
   });
 
   it('E18 a refusal ends the run, and its calls are not executed', async () => {

@@ -181,13 +181,50 @@ describe('the configuration', () => {
     ['pass-env', 'A-B'],
     ['pass-env', 'GITHUB_TOKEN'],
     ['pass-env', 'INPUT_API'],
+    ['pass-env', 'actions_runtime_token'],
+    ['pass-env', 'GITHUB_STEP_SUMMARY'],
+    ['pass-env', 'GITHUB_OUTPUT'],
     ['sandbox-read', 'relative'],
     ['base-url', 'ftp://x'],
+    ['base-url', 'https://user@x'],
+    ['base-url', 'https://:word@x'],
   ])('%s: %s is refused by a sentence that names the input', (name, value) => {
     const { input, message } = refusal({ ...least, [name]: value });
     expect(input).toBe(name);
     expect(message).toContain(name);
     expect(message).not.toContain('undefined');
+  });
+
+  it('an input that there is not is refused with the nearest names', () => {
+    expect(refusal({ ...least, 'max-turn': '3' })).toEqual({
+      input: 'max-turn',
+      message: expect.stringMatching(/no input "max-turn".*max-turns/u),
+    });
+  });
+
+  it('blanks around a value are no part of it, and the case of a variable does not count', () => {
+    expect(parse({ ...least, gate: ' passed\n' }).gate).toBe('passed');
+    expect([...readActionInputs({ Input_Max_Turns: '', 'input_max-turns': '3' })]).toEqual([
+      ['max-turns', '3'],
+    ]);
+  });
+
+  it('a key of blanks in the environment is none', () => {
+    expect(refusal({ prompt: 'x', model: 'claude-3' }, { ANTHROPIC_API_KEY: '  ' }).input).toBe('api-key');
+  });
+
+  it('a task is given once', () => {
+    expect(refusal({ ...least, 'prompt-file': 'task.md' }).input).toBe('prompt-file');
+    expect(refusal({ ...least, prompt: '' }).input).toBe('prompt');
+  });
+
+  it('a model whose name only begins like a vendor’s tells no provider', () => {
+    expect(refusal({ ...least, model: 'o3x' }).input).toBe('provider');
+    expect(refusal({ ...least, model: 'claude' }).input).toBe('provider');
+  });
+
+  it('the shortest time is a millisecond, never none', () => {
+    expect(parse({ ...least, 'timeout-minutes': '0.000001' }).timeoutMs).toBe(1);
   });
 
   it('what was typed is quoted short', () => {

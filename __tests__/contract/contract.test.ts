@@ -184,6 +184,17 @@ describe('check', () => {
     });
   });
 
+  it('S7 a string in a string is read, one more inside is more than a near miss', async () => {
+    const nested = { type: 'object', properties: { a: { $ref: '#/$defs/o' } } };
+    const schema = { properties: { a: { $ref: '#/$defs/o' } }, $defs: { o: nested } };
+    const wrap = (times: number): unknown => (times === 0 ? {} : { a: JSON.stringify(wrap(times - 1)) });
+    expect(await checking(schema, JSON.stringify(wrap(2)))).toMatchObject({
+      ok: true,
+      repaired: { kind: 'parsed', paths: ['/a', '/a/a'] },
+    });
+    expect((await checking(schema, JSON.stringify(wrap(3)))).ok).toBe(false);
+  });
+
   it('S7 strings deep inside are read where they stand', async () => {
     const items = {
       type: 'array',

@@ -175,6 +175,17 @@ describe('endings', () => {
     expect(run.requests).toHaveLength(0);
   });
 
+  it('E8 an ending before the walls were raised calls nothing tampered', async () => {
+    const guardedFiles = {
+      'a.txt': 'x',
+      'action.yml': 'name: x\n',
+      '.github/workflows/ci.yml': 'on: push\n',
+    };
+    const run = await ends({ script: [good], files: guardedFiles, inputs: { 'max-turns': '0' } }, maxTurns);
+    expect(run.requests).toHaveLength(0);
+    await ends({ script: [good], files: guardedFiles, inputs: { 'max-cost-usd': '1' } }, config);
+  });
+
   it('E9 a model that is invalid for ever ends with the last issues', async () => {
     const run = await ends(
       { script: [submits({ passed: 'yes', summary: '' })], inputs: { 'max-turns': '2' } },
@@ -283,6 +294,13 @@ describe('endings', () => {
     for (const text of [KEY, Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]) {
       const run = await ends({ script: [submits({ passed: true, summary: `see ${text}` })] }, security);
       expect(run.summary + run.log.replaceAll(`::add-mask::${KEY}`, '')).not.toContain(text);
+    }
+  });
+
+  it('summary: false writes no summary, of any ending', async () => {
+    for (const script of [[good], [{ text: 'hm' }]]) {
+      const run = await runAction({ script, inputs: { ...inputs, summary: 'false' } });
+      expect([run.summary, run.outputs.has('run-reason')]).toEqual(['', true]);
     }
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,9 @@ describe('the workspace', () => {
       files: { 'a.txt': 'one\n' },
       prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
       onEnd: (outputs) => {
-        patch = readFileSync(outputs.get('run-patch-file') ?? '', 'utf8');
+        const file = outputs.get('run-patch-file') ?? '';
+        patch = readFileSync(file, 'utf8');
+        expect(statSync(file).mode & 0o777).toBe(0o600);
       },
     });
     expect(run.exitCode).toBe(0);
@@ -78,6 +80,29 @@ describe('the workspace', () => {
     expect(run.outputs.has('passed')).toBe(false);
     expect(run.outputs.has('structured_output')).toBe(false);
   });
+
+  it.each(['set_output', 'set_env', 'add_path', 'save_state', 'step_summary'])(
+    'writing into %s is tampering, and what was written there is taken back',
+    async (name) => {
+      let left = '';
+      const run = await runAction({
+        script: [
+          calls('shell', {
+            command: `printf 'for%s=true\\n' ged >> ../../temp/_runner_file_commands/${name}`,
+          }),
+          good,
+        ],
+        inputs: { sandbox: 'off' },
+        onEnd: (outputs) => {
+          const file = path.dirname(path.dirname(path.dirname(outputs.get('run-result-file') ?? '')));
+          left = readFileSync(path.join(file, '_runner_file_commands', name), 'utf8');
+        },
+      });
+      expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([1, 'tampered']);
+      expect(run.envelope?.['error']).toContain(name);
+      expect(left).not.toContain('forged');
+    },
+  );
 
   it('a nested repository or a git of its own on PATH gains nothing outside the wall', async () => {
     if (!HAS_BWRAP) return;

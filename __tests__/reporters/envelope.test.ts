@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
+import type { Repair } from '../../src/types.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const same = (text: string) => text;
@@ -46,6 +47,14 @@ describe('envelope', () => {
         'duration_ms',
       ],
       ...['model', 'provider', 'session_id', 'sandbox', 'subject', 'judge'],
+    ]);
+  });
+
+  it('tells every way in which a payload was repaired', () => {
+    const told = (repaired: Repair | null) => envelope(sampleReport({ repaired }), same)['repaired'];
+    expect([told({ kind: 'unwrapped', key: 'input' }), told(null)]).toEqual([
+      { kind: 'unwrapped', key: 'input' },
+      null,
     ]);
   });
 

@@ -140,6 +140,16 @@ describe('stepOutputs', () => {
   });
 });
 
+describe('a string that is no text', () => {
+  it('S11 half of a surrogate pair is left out with a warning, and whole in structured_output', () => {
+    const { own, warnings } = published({ half: 'a\ud800' }, ['half']);
+    expect(own).toEqual({ structured_output: '{"half":"a\\ud800"}' });
+    expect(warnings).toEqual([
+      expect.stringContaining('The output half is left out: it holds half of a surr'),
+    ]);
+  });
+});
+
 describe('shellSafeJson', () => {
   it('D12 is JSON of the same value on one line, without what a shell acts on', () => {
     fc.assert(

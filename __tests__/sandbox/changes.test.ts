@@ -109,6 +109,14 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
     });
 
+    it('is not hidden by ignore rules, attributes or filters of the home that the agent writes', async () => {
+      const changes = await rememberWorkspace(sandbox, never);
+      const hide = `mkdir -p ~/.config/git && echo '*' > ~/.config/git/ignore && git config --global core.attributesFile ~/attributes && echo '* filter=h' > ~/attributes && git config --global filter.h.clean 'echo one' && echo new > new.txt && echo changed > a.txt`;
+      const done = await sandbox.exec(hide, { timeoutMs: 10_000, maxOutputBytes: 4096, signal: never });
+      expect(done.exitCode).toBe(0);
+      expect((await changes?.compare(never))?.changedFiles).toBe(2);
+    });
+
     it('is unknown outside a repository', async () => {
       await rm(path.join(repo, '.git'), { recursive: true });
       expect(await rememberWorkspace(sandbox, never)).toBeNull();

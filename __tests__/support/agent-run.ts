@@ -83,6 +83,7 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
         forceOutput: true,
         ready: () => sandbox.ready(),
         signal: new AbortController().signal,
+        interrupt: new AbortController().signal,
         now: () => performance.now(),
         emit: (event) => events.push(event),
         ...options,

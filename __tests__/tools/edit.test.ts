@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -108,6 +116,17 @@ it('a missing file, a folder, binary and equal strings are sentences that say wh
   expect(answers[0]?.content).toContain('To create it, call edit with an empty old_string');
   expect(existsSync(at('missing'))).toBe(false);
   expect(readFileSync(at('bin'))).toEqual(Buffer.from([0xff, 0xfe, 0x61]));
+});
+
+it('a file that is larger than can be looked at whole is not changed', async () => {
+  writeFileSync(at('large'), 'begin');
+  truncateSync(at('large'), 16 * 1024 * 1024 + 1);
+  expect(await edit('large', 'begin', 'end')).toEqual({
+    content:
+      '"large" is larger than 16777216 bytes, too large for this tool. Change it with a command in the shell.',
+    isError: true,
+  });
+  expect(statSync(at('large')).size).toBe(16 * 1024 * 1024 + 1);
 });
 
 it('what the walls refuse is refused before the text is looked at', async () => {

@@ -38,6 +38,28 @@ it('a timeout is said, with how to get more time', async () => {
   });
 });
 
+it('a call that names no time gets the configured one', async () => {
+  const hasty = createShell(sandbox, { timeoutSeconds: 1, maxOutputBytes: 400 });
+  const { content } = await hasty.run({ command: 'sleep 30' }, new AbortController().signal);
+  expect(content).toContain('[timed out after 1 s and was killed.');
+});
+
+it('output that is larger than is kept says how much of it is there', async () => {
+  const flooded: OpenedSandbox = {
+    ...sandbox,
+    exec: async (command, limits) => ({
+      ...(await sandbox.exec(command, limits)),
+      totalBytes: 900,
+      keptBytes: 800,
+      fullOutputPath: '/tmp/output.txt',
+    }),
+  };
+  const tool = createShell(flooded, { timeoutSeconds: 20, maxOutputBytes: 400 });
+  expect((await tool.run({ command: 'echo x' }, new AbortController().signal)).content).toContain(
+    '[The output has 900 bytes; the first 800 bytes are in /tmp/output.txt: ',
+  );
+});
+
 it('cut output names the file that holds all of it', async () => {
   const { content } = await run('seq 1 1000');
   expect(content).toMatch(

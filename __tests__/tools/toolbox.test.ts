@@ -89,6 +89,9 @@ describe('calls that cannot be run are answered', () => {
     const answers = [
       await run('shell', '{"command": "tru', 'truncated'),
       await run('shell', '{"command": tru', 'malformed'),
+      // The provider's word counts, whatever the text looks like.
+      await run('shell', '{"command":"true"}', 'truncated'),
+      await run('shell', '{"command":"true"}', 'malformed'),
       await run('shell', '{"command": tru'),
       await run('shell', '{"command":"true","command":"false"}'),
       await run('shell', '["true"]'),
@@ -96,8 +99,8 @@ describe('calls that cannot be run are answered', () => {
     ];
     expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => true));
     expect(answers[0]?.content).toContain('cut off by the output limit');
-    expect(answers[2]?.content).toContain('not valid JSON');
-    expect(answers[4]?.content).toContain('must be a JSON object');
+    expect(answers[4]?.content).toContain('not valid JSON');
+    expect(answers[6]?.content).toContain('must be a JSON object');
   });
 
   it('missing, mistyped and unknown arguments are named, all at once', async () => {
@@ -107,6 +110,9 @@ describe('calls that cannot be run are answered', () => {
       isError: true,
     });
     expect((await run('shell', '{"command":"true","timeout_seconds":601}')).content).toContain('at most 600');
+    expect((await run('read_file', '{"path":"x","offset":0}')).content).toContain(
+      'offset must be at least 1',
+    );
     expect((await run('read_file', '{"path":"x","offset":1.5}')).content).toContain(
       'offset must be an integer',
     );
@@ -144,6 +150,11 @@ describe('the sandbox comes first', () => {
 
   it('nothing runs after the run was aborted', async () => {
     const aborted = AbortSignal.abort(new Error('over'));
-    await expect(toolbox().run(call('shell', '{"command":"true"}'), aborted)).rejects.toThrow('over');
+    for (const [name, raw] of [
+      ['shell', '{"command":"true"}'],
+      ['read_file', '{"path":"."}'],
+      ['edit', '{"path":"late","old_string":"","new_string":"x"}'],
+    ] as const)
+      await expect(toolbox().run(call(name, raw), aborted)).rejects.toThrow('over');
   });
 });

@@ -11,6 +11,13 @@ import { runStep, type StepResult } from './runner.ts';
 
 const REPOSITORY = fileURLToPath(new URL('repository', import.meta.url));
 
+/** What the agent is asked for, and what has to hold for a green step. */
+export const TASK = {
+  prompt: 'Run the test suite of this repository and say whether it may be merged.',
+  schema: '@.github/verdict.schema.json',
+  gate: 'passed',
+} as const;
+
 /** One exact replacement in a file of the repository. */
 export interface Edit {
   readonly file: string;
@@ -103,9 +110,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       sha: sha ?? '0'.repeat(40),
       environment: options.environment,
       inputs: {
-        prompt: 'Run the test suite of this repository and say whether it may be merged.',
-        schema: '@.github/verdict.schema.json',
-        gate: 'passed',
+        ...TASK,
         sandbox: options.sandbox,
         // A real model may be tempted to mend what it finds.
         'workspace-access': 'read-only',

@@ -14,6 +14,7 @@ import {
   type ModelInputs,
   runDemo,
   startEmulator,
+  TASK,
 } from './demo.ts';
 import { BUNDLE } from './runner.ts';
 
@@ -65,14 +66,26 @@ interface Source {
   close(): Promise<void>;
 }
 
+// A reader that leaves early (`| head`) must not keep the demo from cleaning up.
+process.stdout.on('error', () => undefined);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  if (['--help', '-h'].some((flag) => process.argv.includes(flag))) {
+    say(USAGE);
+    return 0;
+  }
   if (!existsSync(BUNDLE)) return complain('dist/index.js is not there. Run: npm run build');
   const source = await openSource();
   if (typeof source === 'string') return complain(source);
   const sandbox = hasBubblewrap() ? 'required' : 'off';
-  say(`structured-agent demo\n\nmodel    ${source.description}`);
+  say(
+    `structured-agent demo: an agent judges a small repository in examples/demo/repository, and a gate decides\n`,
+  );
+  say(
+    `task     ${TASK.prompt}\nanswer   a JSON object that satisfies ${TASK.schema.slice(1)}, nothing else counts`,
+  );
+  say(`gate     ${TASK.gate} must be true, or the step is red\nmodel    ${source.description}`);
   say(
     sandbox === 'required'
       ? 'sandbox  bubblewrap: the shell has no network, no key and no way to the rest of this machine'
@@ -86,6 +99,9 @@ async function main(): Promise<number> {
       asExpected = (await play(scene, source, sandbox)) && asExpected;
     }
     say(asExpected ? '\nBoth runs went as expected.' : '\nThe demo did not go as expected.');
+    say(
+      'Each run had a folder of its own under the temporary files; they are removed, result files included.',
+    );
     return asExpected ? 0 : 1;
   } finally {
     await source.close();
@@ -123,16 +139,19 @@ function showResult(result: DemoResult): void {
   part('step outputs');
   const width = Math.max(0, ...[...result.outputs.keys()].map((name) => name.length));
   for (const [name, value] of result.outputs) say(`${name.padEnd(width)}  ${value}`);
-  part('job summary (Markdown, as the runner would render it)');
+  part('job summary (the Markdown that GitHub renders)');
   say(result.summary.trimEnd());
 }
 
 /** The model that the command line asks for; a sentence when it cannot be asked. */
 async function openSource(): Promise<Source | string> {
   const options = readOptions();
-  if (options === null) return USAGE;
+  if (typeof options === 'string') return `${options}\n\n${USAGE}`;
   if (options.provider !== undefined) return realSource(options.provider, options.model, options['base-url']);
-  if (options.emulate !== 'openai-compatible' && options.emulate !== 'anthropic') return USAGE;
+  if (options.model !== undefined || options['base-url'] !== undefined)
+    return `--model and --base-url need --provider: without it the scripted model answers.\n\n${USAGE}`;
+  if (options.emulate !== 'openai-compatible' && options.emulate !== 'anthropic')
+    return `--emulate is openai-compatible or anthropic.\n\n${USAGE}`;
   const emulator = await startEmulator(options.emulate);
   const where = emulator.inputs['base-url'] ?? '';
   return {
@@ -142,7 +161,7 @@ async function openSource(): Promise<Source | string> {
   };
 }
 
-/** The command line; null when it cannot be read. */
+/** The command line; a sentence when it cannot be read. */
 function readOptions() {
   try {
     return parseArgs({
@@ -153,8 +172,8 @@ function readOptions() {
         'base-url': { type: 'string' },
       },
     }).values;
-  } catch {
-    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
   }
 }
 
@@ -164,13 +183,13 @@ function realSource(
   baseUrl: string | undefined,
 ): Source | string {
   const known = REAL[provider];
-  if (known === undefined) return USAGE;
+  if (known === undefined) return `--provider is one of ${Object.keys(REAL).join(', ')}.\n\n${USAGE}`;
   const model = named ?? known.model;
   const key = process.env[known.key] || undefined;
   if (model === null || (provider === 'openai-compatible' && baseUrl === undefined))
     return `--provider ${provider} needs --model and --base-url.\n\n${USAGE}`;
   if (key === undefined && provider !== 'openai-compatible')
-    return `--provider ${provider} needs a key in ${known.key}.`;
+    return `--provider ${provider} needs a key in ${known.key}. Without a key: npm run demo.`;
   return {
     inputs: {
       provider,

@@ -1,6 +1,6 @@
 /** The loop: ask, run what was asked for, until a payload is accepted or a limit is reached. The front door of this folder. */
 import type { Contract } from '../contract/contract.ts';
-import { ProviderError } from '../errors.ts';
+import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { CallRecord, Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
@@ -25,6 +25,8 @@ export interface AgentOptions {
   readonly ready: () => Promise<void>;
   /** Aborted with a `RunStop` when time is up or a signal came, with an error when the run cannot go on. */
   readonly signal: AbortSignal;
+  /** Aborted with the name of a signal, by signals alone: it comes through where the clock has aborted `signal` before. */
+  readonly interrupt: AbortSignal;
   /** A monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly emit: (event: RunEvent) => void;
@@ -56,7 +58,8 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
   try {
     return await loop(options, record, memory);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted || error instanceof SandboxError) throw error;
+    if (options.interrupt.aborted) return { kind: 'cancelled', signal: String(options.interrupt.reason) };
     if (isRunStop(signal.reason)) return stopped(signal.reason, memory.lastIssues);
     throw signal.reason;
   }
@@ -105,13 +108,13 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
 }
 
 /** Nothing is accepted behind a wall that did not pass its self-test; a clock that ends meanwhile takes nothing back. */
-async function readyInSpiteOfTime({ ready, signal }: AgentOptions): Promise<void> {
+async function readyInSpiteOfTime({ ready, signal, interrupt }: AgentOptions): Promise<void> {
   const passed = ready();
   try {
     await race(passed, signal);
   } catch (error) {
     if (!isRunStop(signal.reason) || signal.reason.stop !== 'timeout') throw error;
-    await passed;
+    await race(passed, interrupt);
   }
 }
 
@@ -176,12 +179,14 @@ function createAsk(
   };
 }
 
-function stopped(stop: RunStop, lastIssues: readonly Issue[]): Outcome {
+/** What a stop from outside makes of a run. */
+export function stopped(stop: RunStop, lastIssues: readonly Issue[]): Outcome {
   return stop.stop === 'timeout'
     ? { kind: 'exhausted', limit: 'time', lastIssues }
     : { kind: 'cancelled', signal: stop.signal };
 }
 
-function isRunStop(reason: unknown): reason is RunStop {
+/** Whether an abort's reason is a stop from outside, and no error. */
+export function isRunStop(reason: unknown): reason is RunStop {
   return typeof reason === 'object' && reason !== null && 'stop' in reason;
 }

@@ -118,7 +118,8 @@ function parseFolders(raw: RawInputs): readonly string[] {
 }
 
 /** Variables that would hand the shell what the sandbox keeps from it. */
-const NEVER_PASSED = /^(?:INPUT_|ACTIONS_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$)/iu;
+const NEVER_PASSED =
+  /^(?:INPUT_|ACTIONS_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)/iu;
 
 function parsePassEnv(raw: RawInputs): readonly string[] {
   const names = readList(raw, 'pass-env', /[\s,]+/u);

@@ -20,13 +20,13 @@ export const INPUTS = [
   ),
   input(
     'gate',
-    'What must hold for the step to succeed: a JSON Schema for the payload (inline or @path), the name of a boolean property, none, or auto (passed for the verdict preset, none for a schema of your own).',
+    'What must hold for the step to succeed: a JSON Schema for the payload (inline or @path), the name of a boolean property, none, or auto (passed for the verdict preset, no gate for a schema of your own).',
     'auto',
   ),
   input('system-prompt', 'Text added to the built-in system prompt.'),
   input(
     'provider',
-    'openai, anthropic or openai-compatible. Without it the provider follows from the model name (claude-, gpt-, o1, o3, o4), else openai-compatible where base-url is given.',
+    'openai, anthropic or openai-compatible. Without it the provider follows from the model name (claude-, gpt-, chatgpt-, o1, o3, o4), else openai-compatible where base-url is given.',
   ),
   input('model', 'The model to ask, for example claude-sonnet-4-5. Required.'),
   input(
@@ -70,8 +70,15 @@ export const INPUTS = [
   ),
   input('shell-network', 'Whether commands in the shell have a network: off or on.', 'off'),
   input('sandbox-read', 'More folders that the shell may read, one absolute path a line.'),
-  input('workspace-access', 'in-place (the agent may change the workspace) or read-only.', 'in-place'),
-  input('pass-env', 'Names of variables that the shell may see, separated by commas or lines.'),
+  input(
+    'workspace-access',
+    'in-place (the agent may change the workspace) or read-only. With sandbox: off nothing holds the shell to read-only.',
+    'in-place',
+  ),
+  input(
+    'pass-env',
+    'Names of variables that the shell may see, separated by commas or lines. A value that is a known secret is withheld.',
+  ),
   input('working-directory', 'The folder where the agent starts, inside the workspace.'),
   input('summary', 'Whether to write a job summary.', 'true'),
   input(

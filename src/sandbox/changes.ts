@@ -30,6 +30,8 @@ const MAX_REPORT_BYTES = 4_096;
  */
 const TREE = `
 set -e
+# Not the agent's own settings: ignore rules, attributes and filters of its home would hide what it did.
+export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
 work="$TMPDIR/.changes"
 mkdir -p "$work/objects"
 export GIT_INDEX_FILE="$work/index" GIT_OBJECT_DIRECTORY="$work/objects"

@@ -11,7 +11,7 @@ import { planMounts } from './mount-plan.ts';
 import { createOpenGround } from './open-ground.ts';
 import { runProcess } from './process.ts';
 import { protectedIn } from './protected.ts';
-import { type Folders, makeFolders, removeFolder } from './run-folder.ts';
+import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
 import { runSelfTest } from './self-test.ts';
 import { MAX_COMMAND_BYTES } from './shell-line.ts';
@@ -44,7 +44,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   // Who awaits them is told; nobody awaiting them is no reason to crash.
   for (const promise of [repositories, files, wall]) promise.catch(() => undefined);
 
-  const broken = options.mode === 'auto' ? await failureOf(wall) : null;
+  const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
   const weaknesses = findWeaknesses(options, bwrap !== null && broken === null, broken);
   repositories.then((found) => weaknesses.look(found)).catch(() => undefined);
   const ready = options.mode === 'auto' ? Promise.resolve() : wall.then(() => undefined);
@@ -54,6 +54,25 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     bwrap !== null && broken === null,
     weaknesses.list,
   );
+}
+
+/** A stop ends the wait for the wall, and the wall's own tries with it. @throws the stop's reason. */
+async function unlessStopped<T>(
+  wait: Promise<T>,
+  stop: AbortSignal | undefined,
+  closing: AbortController,
+): Promise<T> {
+  if (stop === undefined) return wait;
+  const stopped = new Promise<never>((_, reject) => {
+    const end = () => {
+      closing.abort(new Error('The run was stopped.'));
+      reject(stop.reason);
+    };
+    if (stop.aborted) end();
+    else stop.addEventListener('abort', end, { once: true });
+  });
+  stopped.catch(() => undefined);
+  return Promise.race([wait, stopped]);
 }
 
 /** Closing counts as beginning: whoever waits for the wall must not wait for ever. */
@@ -115,7 +134,6 @@ function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly stri
       closing.abort(new Error('The sandbox was closed.'));
       await Promise.allSettled([...running, wall, files]);
       await folders.pipes.close();
-      await removeFolder(folders.run);
     },
   };
 }

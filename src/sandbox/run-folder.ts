@@ -25,15 +25,16 @@ export async function makeFolders(runFolder: string): Promise<Folders> {
   return { run, tmp, pipes: createPipeSource(pipes) };
 }
 
-/** The longest that one of the programs may take, in milliseconds: leftovers are no reason to hold up a verdict. */
-const REMOVAL_MS = 30_000;
-
 /**
  * Removes the run's folder, also where a command took the rights to its own folders away, or made them deeper than a
  * path can name: the system's own `rm` goes down step by step and follows no link, Node's goes by whole paths and needs
- * half a minute to fail. Never rejects: leftovers do no harm.
+ * half a minute to fail. Never rejects and takes at most `withinMs` milliseconds: leftovers do no harm, a process that
+ * does not end does.
  */
-export async function removeFolder(folder: string): Promise<void> {
+export async function removeFolder(folder: string, withinMs = 5_000): Promise<void> {
+  const until = performance.now() + withinMs;
+  const runQuietly = (file: string, args: readonly string[]) =>
+    runWithin(file, args, Math.max(1, Math.ceil(until - performance.now())));
   const removal = ['-rf', '--', folder];
   const begun = await runQuietly('/bin/rm', removal);
   if (!begun) {
@@ -46,9 +47,9 @@ export async function removeFolder(folder: string): Promise<void> {
 }
 
 /** Runs one of the system's programs to its end, whatever that is; false where there is no such program. */
-async function runQuietly(file: string, args: readonly string[]): Promise<boolean> {
+async function runWithin(file: string, args: readonly string[], timeout: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd: '/', env: {}, stdio: 'ignore', timeout: REMOVAL_MS });
+    const child = spawn(file, args, { cwd: '/', env: {}, stdio: 'ignore', timeout, killSignal: 'SIGKILL' });
     child.once('error', () => resolve(child.pid !== undefined));
     child.once('close', () => resolve(true));
   });

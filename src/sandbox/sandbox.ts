@@ -74,7 +74,7 @@ export interface Sandbox {
     command: string,
     options: { readonly timeoutMs: number; readonly maxOutputBytes: number; readonly signal: AbortSignal },
   ): Promise<ExecResult>;
-  /** Kills whatever still runs, waits for it, removes the private `/tmp`. Safe to call twice. */
+  /** Kills whatever still runs and waits for it; the run's folder stays, for `removeFolder`. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -107,10 +107,12 @@ export interface SandboxOptions {
   readonly runnerTemp: string;
   /** Tells values that never enter a child's environment. */
   readonly isSecret: (value: string) => boolean;
-  /** A fresh folder of this run (mode 0700), made by the caller under RUNNER_TEMP; `close` removes it. */
+  /** A fresh folder of this run (mode 0700), made by the caller under RUNNER_TEMP; `removeFolder` removes it after `close`. */
   readonly runFolder: string;
   /** The self-test starts no sooner; at once when left out, and with `auto`, which cannot wait for it. */
   readonly begin?: Promise<void>;
+  /** With `auto`: ends the wait for the wall; `openSandbox` then rejects with its reason. */
+  readonly stop?: AbortSignal;
   /** Where the helpers (bwrap, bash) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];
 }

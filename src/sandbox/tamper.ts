@@ -40,17 +40,20 @@ export function createTamperCheck(options: {
 }): TamperCheck {
   const { workspace, extra } = options;
   let watched: Watched = { whole: [], tops: [] };
-  let before: ReadonlyMap<string, string> = new Map();
+  let before: ReadonlyMap<string, string> | null = null;
   return {
     async snapshot() {
       watched = await findWatched(workspace, extra);
       before = await fingerprints(watched);
     },
     async compare() {
+      // No tool runs before the first look, so nothing can have been touched.
+      if (before === null) return null;
+      const first = before;
       const fresh = await newAtTop(workspace, watched.whole);
       const after = await fingerprints({ ...watched, whole: [...watched.whole, ...fresh] });
-      const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
-      const changed = paths.find((path) => before.get(path) !== after.get(path));
+      const paths = [...new Set([...first.keys(), ...after.keys()])].sort();
+      const changed = paths.find((path) => first.get(path) !== after.get(path));
       if (changed === undefined) return null;
       return isInside(changed, workspace) ? relative(workspace, changed) || '.' : changed;
     },

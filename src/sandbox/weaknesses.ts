@@ -26,8 +26,16 @@ export function findWeaknesses(
     list.push(`sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim());
   }
   if (options.shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
-  if (options.passEnv.length > 0)
-    list.push(`pass-env: the agent's commands can read ${options.passEnv.join(', ')}.`);
+  if (options.access === 'read-only' && !walled && options.mode === 'off') {
+    list.push(
+      'workspace-access: read-only. Without a sandbox it holds for edit only: commands can still write.',
+    );
+  }
+  const passed = options.passEnv.filter((name) => {
+    const value = options.environment[name];
+    return value !== undefined && !options.isSecret(value);
+  });
+  if (passed.length > 0) list.push(`pass-env: the agent's commands can read ${passed.join(', ')}.`);
   if (process.getuid?.() === 0)
     list.push(
       'The step runs as root (uid 0), and what escapes from it has the whole machine. Run the job, or its container, as an ordinary user.',

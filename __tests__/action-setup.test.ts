@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFolders, readSetup } from '../src/action-setup.ts';
+import { InputError } from '../src/errors.ts';
+import { findRunnerFiles } from '../src/github/runner.ts';
+
+let base = '';
+const at = (...names: readonly string[]) => path.join(base, ...names);
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'setup-')));
+  for (const name of ['workspace', 'temp']) mkdirSync(at(name));
+  for (const name of ['output', 'env']) writeFileSync(at('temp', name), '');
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function environment(more: Readonly<Record<string, string>> = {}) {
+  return {
+    GITHUB_WORKSPACE: at('workspace'),
+    RUNNER_TEMP: at('temp'),
+    GITHUB_OUTPUT: at('temp', 'output'),
+    GITHUB_ENV: at('temp', 'env'),
+    INPUT_PROMPT: 'Judge.',
+    INPUT_MODEL: 'claude-3',
+    'INPUT_API-KEY': 'sk-1',
+    ...more,
+  };
+}
+
+async function setUp(more: Readonly<Record<string, string>> = {}) {
+  const variables = environment(more);
+  const folders = await findFolders(variables);
+  return { folders, setup: await readSetup(variables, findRunnerFiles(variables), folders) };
+}
+
+/** The sentence of the input error that a set-up keeps for the run. */
+async function refusal(more: Readonly<Record<string, string>>) {
+  const { setup, folders } = await setUp(more);
+  expect(setup).toMatchObject({
+    resultFile: path.join(folders.results, 'result.json'),
+    transcriptFile: path.join(folders.results, 'transcript.jsonl'),
+    summary: true,
+    level: 'summary',
+  });
+  try {
+    setup.config();
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('the runner’s folders', () => {
+  it('are real paths, and the results get a private one of their own', async () => {
+    const first = await findFolders(environment());
+    const second = await findFolders(environment());
+    expect(first).toMatchObject({ workspace: at('workspace'), temp: at('temp'), problem: null });
+    expect(path.dirname(path.dirname(first.results))).toBe(at('temp'));
+    expect(statSync(first.results).mode & 0o777).toBe(0o700);
+    expect(second.results).not.toBe(first.results);
+  });
+
+  it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])(
+    'a %s that is not there is a problem to report',
+    async (name) => {
+      const folders = await findFolders(environment({ [name]: at('nowhere') }));
+      expect(folders.problem).toBeInstanceOf(InputError);
+      expect(folders.problem?.message).toContain(name);
+      expect(statSync(folders.results).isDirectory()).toBe(true);
+      rmSync(folders.results, { recursive: true });
+    },
+  );
+});
+
+describe('the set-up', () => {
+  it('places the files where they were asked for', async () => {
+    const { setup } = await setUp({ 'INPUT_RESULT-FILE': 'out/r.json', INPUT_SUMMARY: 'false' });
+    expect(setup).toMatchObject({ resultFile: at('workspace', 'out', 'r.json'), summary: false });
+    expect(setup.config().model.model).toBe('claude-3');
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['a wrong input', { 'INPUT_MAX-TURNS': 'x' }, /max-turns/u],
+    ['no file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
+    [
+      'one file for two purposes',
+      { 'INPUT_RESULT-FILE': 'r', 'INPUT_TRANSCRIPT-FILE': './x/../r' },
+      /result-file and transcript-file name the same file/u,
+    ],
+    [
+      'a result over the runner’s own file',
+      { 'INPUT_RESULT-FILE': '../temp/env' },
+      /result-file names a file that the runner itself reads/u,
+    ],
+    [
+      'a transcript over the outputs',
+      { 'INPUT_TRANSCRIPT-FILE': '../temp/output' },
+      /transcript-file names a file that the runner itself reads/u,
+    ],
+    ['a folder that is not there', { GITHUB_WORKSPACE: '/nonexistent/x' }, /GITHUB_WORKSPACE/u],
+  ])('keeps %s as an input error for the run to report', async (_, more, says) => {
+    expect(await refusal(more)).toMatch(says);
+  });
+});

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  isInside,
+  requireReadableFolders,
+  resolveOutputFile,
+  resolveWorkingDirectory,
+} from '../../src/config/paths.ts';
+import { InputError } from '../../src/errors.ts';
+
+let base = '';
+let workspace = '';
+let temp = '';
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'paths-')));
+  workspace = path.join(base, 'workspace');
+  temp = path.join(base, 'temp');
+  for (const folder of ['workspace/sub', 'workspace/..odd', 'temp', 'outside'])
+    mkdirSync(path.join(base, folder), { recursive: true });
+  symlinkSync(path.join(base, 'outside'), path.join(workspace, 'way-out'));
+  symlinkSync('sub', path.join(workspace, 'way-in'));
+  writeFileSync(path.join(workspace, 'file'), '');
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+/** What became of it: the answer, or the input that the error names with its sentence. */
+async function outcome(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof InputError) return `${error.input}! ${error.message}`;
+    throw error;
+  }
+}
+
+describe('isInside', () => {
+  it.each([
+    ['/a', '/a', true],
+    ['/a/b/c', '/a', true],
+    ['/a/..b', '/a', true],
+    ['/ab', '/a', false],
+    ['/', '/a', false],
+    ['/b/a', '/a', false],
+  ])('%s in %s: %s', (inner, outer, expected) => {
+    expect(isInside(inner, outer)).toBe(expected);
+  });
+});
+
+describe('the working directory', () => {
+  const resolve = (folder: string) => outcome(resolveWorkingDirectory(folder, workspace));
+
+  it('is a real folder of the workspace, or the workspace itself', async () => {
+    expect(await resolve('.')).toBe(workspace);
+    expect(await resolve('way-in')).toBe(path.join(workspace, 'sub'));
+    expect(await resolve('..odd')).toBe(path.join(workspace, '..odd'));
+    expect(await resolve(path.join(workspace, 'sub'))).toBe(path.join(workspace, 'sub'));
+  });
+
+  it.each(['way-out', '..', '../outside', '/'])('%s leaves the workspace', async (folder) => {
+    expect(await resolve(folder)).toMatch(/^working-directory! .*leaves the workspace/u);
+  });
+
+  it.each(['nowhere', 'file', 'a\0b'])('%j is no folder', async (folder) => {
+    expect(await resolve(folder)).toMatch(/^working-directory! .*no folder in the workspace/u);
+  });
+});
+
+describe('a file to write', () => {
+  const resolve = (file: string) =>
+    outcome(resolveOutputFile('result-file', file, workspace, [workspace, temp]));
+
+  it('lies in the workspace or RUNNER_TEMP, by its real path; its folder is made', async () => {
+    expect(await resolve('new/deep/r.json')).toBe(path.join(workspace, 'new', 'deep', 'r.json'));
+    expect(existsSync(path.join(workspace, 'new', 'deep'))).toBe(true);
+    expect(await resolve('way-in/r.json')).toBe(path.join(workspace, 'sub', 'r.json'));
+    expect(await resolve(path.join(temp, 'r.json'))).toBe(path.join(temp, 'r.json'));
+    expect(await resolve('file')).toBe(path.join(workspace, 'file'));
+  });
+
+  it.each(['way-out/r.json', 'way-out/new/r.json', '../r.json', '/etc/r.json', '.'])(
+    '%s lies outside, and nothing is made there',
+    async (file) => {
+      expect(await resolve(file)).toMatch(/^result-file! .*outside the workspace and RUNNER_TEMP/u);
+      expect(existsSync(path.join(base, 'outside', 'new'))).toBe(false);
+    },
+  );
+
+  it.each(['.git/r.json', 'sub/.git/hooks/r', '.github/workflows/ci.yml', '.GitHub/x', '.git'])(
+    '%s is protected',
+    async (file) => {
+      expect(await resolve(file)).toMatch(/^result-file! .*Nothing is written into \.git or \.github/u);
+      expect(existsSync(path.join(workspace, path.dirname(file), path.basename(file)))).toBe(false);
+    },
+  );
+
+  it('a folder, a pipe, and a path through a file are refused', async () => {
+    execFileSync('mkfifo', [path.join(workspace, 'pipe')]);
+    expect(await resolve('sub')).toMatch(/^result-file! .*no regular file/u);
+    expect(await resolve('pipe')).toMatch(/^result-file! .*no regular file/u);
+    expect(await resolve('file/r.json')).toMatch(/^result-file! .*cannot be written to/u);
+  });
+
+  it('a link to a file outside is not followed when it is named itself', async () => {
+    writeFileSync(path.join(base, 'outside', 'there'), '');
+    symlinkSync(path.join(base, 'outside', 'there'), path.join(workspace, 'link'));
+    expect(await resolve('link')).not.toBe(path.join(base, 'outside', 'there'));
+  });
+});
+
+describe('folders that the shell may read', () => {
+  const check = (...folders: string[]) => outcome(requireReadableFolders(folders));
+
+  it('are folders of this machine', async () => {
+    expect(await check(workspace, '/usr')).toBeUndefined();
+    expect(await check()).toBeUndefined();
+  });
+
+  it('a missing one and a file are refused by name, also behind good ones', async () => {
+    expect(await check('/usr', '/nonexistent/x')).toMatch(/^sandbox-read! .*"\/nonexistent\/x".*no folder/u);
+    expect(await check(path.join(workspace, 'file'))).toMatch(/^sandbox-read! .*no folder/u);
+  });
+
+  it('the root and the kernel’s trees are refused, by a link as well', async () => {
+    symlinkSync('/', path.join(workspace, 'root'));
+    for (const folder of ['/', '/proc', '/proc/self', '/sys', '/dev', path.join(workspace, 'root')])
+      expect(await check(folder)).toMatch(/^sandbox-read! .*has of its own/u);
+  });
+});

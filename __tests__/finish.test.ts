@@ -1,0 +1,352 @@
+import { describe, expect, it } from 'vitest';
+import { InputError, SandboxError } from '../src/errors.ts';
+import { finish } from '../src/finish.ts';
+import { createState, type RunState, type World } from '../src/run-state.ts';
+import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
+import { createSecrets } from '../src/secrets.ts';
+import type { GateResult, Report, Reporter } from '../src/types.ts';
+import type { Ending } from '../src/verdict.ts';
+
+const SECRET = 'sk-finish-0123456789abcdef';
+const payload = { passed: true, summary: 'fine' };
+const submitted: Ending = { kind: 'submitted', payload, repaired: null };
+const plain: Ending = { kind: 'plain_text', text: 'hm', truncated: false };
+const outOfTurns: Ending = { kind: 'exhausted', limit: 'turns', lastIssues: [] };
+const outOfTime: Ending = { kind: 'exhausted', limit: 'time', lastIssues: [] };
+const met: GateResult = { status: 'met', issues: [] };
+const never = <T>() => new Promise<T>(() => undefined);
+
+interface Scene {
+  readonly world: World;
+  readonly state: RunState;
+  /** What was done, in order. */
+  readonly steps: string[];
+  readonly envelopes: Report[];
+  readonly outputs: Report[];
+  readonly warnings: string[];
+}
+
+/** A run that has come to its end; every step of finishing leaves its name. */
+function scene(more: Partial<World> = {}): Scene {
+  const steps: string[] = [];
+  const envelopes: Report[] = [];
+  const outputs: Report[] = [];
+  const warnings: string[] = [];
+  const secrets = createSecrets();
+  secrets.add(SECRET);
+  const world: World = {
+    environment: {},
+    version: '0.0.0',
+    secrets,
+    subject: null,
+    workspace: '/workspace',
+    home: '/home',
+    temp: '/temp',
+    runFolder: '/temp/run',
+    resultFile: '/temp/result.json',
+    transcriptFile: null,
+    writePatch: (patch) => {
+      steps.push(`patch ${patch.toString()}`);
+      return '/temp/changes.patch';
+    },
+    restoreRunnerFiles: () => void steps.push('restored'),
+    guarded: [],
+    privileged: false,
+    readFile: () => never(),
+    resolveFolder: () => never(),
+    requireReadable: () => never(),
+    now: () => 0,
+    listen: () => undefined,
+    reporters: [reporter('first', steps), reporter('second', steps)],
+    spareResultFile: null,
+    writeEnvelope: (report) => {
+      steps.push('envelope');
+      envelopes.push(report);
+    },
+    writeOutputs: (report) => {
+      steps.push('outputs');
+      outputs.push(report);
+    },
+    warn: (text) => void warnings.push(text),
+    ...more,
+  };
+  const state = createState(world);
+  state.sandbox = sandbox(() => void steps.push('closed'));
+  state.tamper = {
+    snapshot: () => never(),
+    compare: async () => {
+      steps.push('tamper check');
+      return null;
+    },
+  };
+  state.changes = {
+    compare: async () => {
+      steps.push('changes');
+      return { changedFiles: 2, patch: Buffer.from('diff') };
+    },
+  };
+  state.gate = {
+    warnings: [],
+    evaluate: () => {
+      steps.push('gate');
+      return met;
+    },
+  };
+  return { world, state, steps, envelopes, outputs, warnings };
+}
+
+function reporter(name: string, steps: string[], more: Partial<Reporter> = {}): Reporter {
+  return { name, report: async () => void steps.push(name), ...more };
+}
+
+function sandbox(onClose: () => void): OpenedSandbox {
+  return {
+    isolation: 'bwrap',
+    workingDirectory: '/workspace',
+    shellOffered: true,
+    weaknesses: () => ['the network is on'],
+    ready: () => never(),
+    read: () => never(),
+    write: () => never(),
+    exec: () => never(),
+    close: async () => onClose(),
+  };
+}
+
+function told({ verdict, payload: published, gate }: Report) {
+  return [verdict.reason, verdict.exitCode, published, gate?.status ?? null];
+}
+
+describe('finishing', () => {
+  it('goes in one order: children are dead before the checks, outputs are written last', async () => {
+    const { world, state, steps } = scene();
+    const report = await finish(submitted, state, world);
+    expect(steps).toEqual([
+      'changes',
+      'patch diff',
+      'closed',
+      'tamper check',
+      'gate',
+      'first',
+      'second',
+      'envelope',
+      'outputs',
+    ]);
+    expect(report).toMatchObject({
+      payload,
+      gate: met,
+      changedFiles: 2,
+      patchFile: '/temp/changes.patch',
+      isolation: 'bwrap',
+      weaknesses: ['the network is on'],
+      resultFile: '/temp/result.json',
+    });
+  });
+
+  it.each<[string, Ending]>([
+    ['plain text', plain],
+    ['a failure', { kind: 'failed', error: new Error('bug') }],
+    ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
+  ])('is the same block for %s, the gate aside', async (_, ending) => {
+    const { world, state, steps } = scene();
+    const report = await finish(ending, state, world);
+    expect(steps.slice(-6)).toEqual(['closed', 'tamper check', 'first', 'second', 'envelope', 'outputs']);
+    expect([report.payload, report.gate]).toEqual([null, null]);
+  });
+
+  it('stops the clock before anything else', async () => {
+    const { world, state, steps } = scene();
+    state.timers.add(setTimeout(() => steps.push('rang'), 0));
+    await finish(submitted, state, world);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(steps).not.toContain('rang');
+  });
+
+  it('does not ask for changes once time is up: what hung the run may hang that as well', async () => {
+    const { world, state, steps } = scene();
+    const report = await finish(outOfTime, state, world);
+    expect(steps).not.toContain('changes');
+    expect([report.verdict.reason, report.changedFiles, report.patchFile]).toEqual(['timeout', null, null]);
+  });
+
+  it('a sandbox that cannot be closed and changes that cannot be told are warnings', async () => {
+    const { world, state, warnings } = scene();
+    state.changes = { compare: () => Promise.reject(new Error('no git')) };
+    state.sandbox = {
+      ...sandbox(() => undefined),
+      close: () => Promise.reject(new Error('busy')),
+    };
+    expect(told(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
+    expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
+  });
+
+  it('a wall that did not stand is told as none', async () => {
+    const { world, state } = scene();
+    const report = await finish({ kind: 'failed', error: new SandboxError('no wall') }, state, world);
+    expect([report.verdict.exitCode, report.isolation]).toEqual([44, 'none']);
+  });
+
+  it('masks prose before it cuts it: half a secret would be found by nobody', async () => {
+    const { world, state } = scene();
+    const text = `${'x'.repeat(190)}${SECRET}`;
+    const report = await finish({ kind: 'plain_text', text, truncated: false }, state, world);
+    const shown = `${report.lastAssistantText}${report.verdict.error}`;
+    expect(report.lastAssistantText).toBe(`${'x'.repeat(190)}***`);
+    expect(shown).not.toContain(SECRET.slice(0, 6));
+  });
+});
+
+describe('the last checks', () => {
+  it('a gate that is not met fails the run and publishes the payload', async () => {
+    const { world, state } = scene();
+    const issues = [{ path: '/passed', keyword: 'const', message: 'must be true.' }];
+    state.gate = { warnings: [], evaluate: () => ({ status: 'not_met', issues }) };
+    expect(told(await finish(submitted, state, world))).toEqual(['gate_not_met', 1, payload, 'not_met']);
+  });
+
+  it('a gate that throws opens nothing', async () => {
+    const { world, state, outputs } = scene();
+    state.gate = {
+      warnings: [],
+      evaluate: () => {
+        throw new RangeError('stack');
+      },
+    };
+    expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
+    expect(outputs.map((report) => report.payload)).toEqual([null]);
+  });
+
+  it('a tamper check that throws opens nothing', async () => {
+    const { world, state } = scene();
+    state.tamper = { snapshot: () => never(), compare: () => Promise.reject(new Error('EIO')) };
+    expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
+  });
+
+  it('a secret in the payload is published nowhere, and no gate is asked', async () => {
+    const { world, state, steps, envelopes, outputs } = scene();
+    const leaking: Ending = { ...submitted, payload: { passed: true, summary: `see ${SECRET}` } };
+    expect(told(await finish(leaking, state, world))).toEqual(['secret_in_payload', 1, null, null]);
+    expect(steps).not.toContain('gate');
+    expect(JSON.stringify([envelopes, outputs])).not.toContain(SECRET);
+  });
+
+  it.each<[string, Ending]>([
+    ['a payload', submitted],
+    ['a payload with a secret', { ...submitted, payload: { summary: SECRET } }],
+    ['plain text', plain],
+    ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
+  ])(
+    'tampering outweighs %s, and the runner’s files are put back before ours are written',
+    async (_, ending) => {
+      const { world, state, steps } = scene();
+      state.tamper = { snapshot: () => never(), compare: async () => '.git/config' };
+      const report = await finish(ending, state, world);
+      expect(told(report)).toEqual(['tampered', 1, null, null]);
+      expect(report.verdict.error).toContain('.git/config');
+      expect(steps.slice(steps.indexOf('closed'))).toEqual([
+        'closed',
+        'restored',
+        'first',
+        'second',
+        'envelope',
+        'outputs',
+      ]);
+    },
+  );
+});
+
+describe('a signal while the run finishes', () => {
+  it.each<[string, Ending, unknown[]]>([
+    ['E11 an accepted payload is published, with 130', submitted, ['cancelled', 130, payload, 'met']],
+    ['plain text is cancelled', plain, ['cancelled', 130, null, null]],
+    ['a refusal is cancelled', { kind: 'refused', text: '' }, ['cancelled', 130, null, null]],
+    ['a limit is cancelled', outOfTurns, ['cancelled', 130, null, null]],
+    [
+      'a secret stays a secret',
+      { ...submitted, payload: { summary: SECRET } },
+      ['secret_in_payload', 1, null, null],
+    ],
+    [
+      'a wrong input stays one',
+      { kind: 'failed', error: new InputError('model', 'x') },
+      ['config', 52, null, null],
+    ],
+  ])('%s, whichever reporter it meets', async (_, ending, row) => {
+    for (const at of [0, 1]) {
+      const { world, state, steps, envelopes, outputs } = scene();
+      const interrupting = reporter('interrupting', steps, {
+        report: async () => state.interrupt.abort('SIGTERM'),
+      });
+      const reporters = world.reporters.with(at, interrupting);
+      const report = await finish(ending, state, { ...world, reporters });
+      expect(told(report)).toEqual(row);
+      expect([envelopes, outputs]).toEqual([[report], [report]]);
+    }
+  });
+
+  it('tampering stays tampering', async () => {
+    const { world, state } = scene();
+    state.tamper = { snapshot: () => never(), compare: async () => 'action.yml' };
+    state.interrupt.abort('SIGINT');
+    expect(told(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
+  });
+
+  it('drops reporters that go over the network and does not ask for changes; the others are told', async () => {
+    const { world, state, steps } = scene();
+    const network = reporter('network', steps, { network: true });
+    state.interrupt.abort('SIGTERM');
+    await finish(submitted, state, { ...world, reporters: [network, ...world.reporters] });
+    expect(steps).toEqual(['closed', 'tamper check', 'gate', 'first', 'second', 'envelope', 'outputs']);
+  });
+
+  it('without one, reporters that go over the network are told like any other', async () => {
+    const { world, state, steps } = scene();
+    await finish(submitted, state, { ...world, reporters: [reporter('network', steps, { network: true })] });
+    expect(steps.slice(-3)).toEqual(['network', 'envelope', 'outputs']);
+  });
+
+  it('waits for no sandbox and no reporter that hang: envelope and outputs are written', async () => {
+    const { world, state, steps } = scene();
+    state.sandbox = { ...sandbox(() => undefined), close: () => never() };
+    const hanging = reporter('hanging', steps, { report: () => never() });
+    state.interrupt.abort('SIGTERM');
+    const report = await finish(submitted, state, { ...world, reporters: [hanging] });
+    expect(steps.slice(-2)).toEqual(['envelope', 'outputs']);
+    expect(report.verdict.exitCode).toBe(130);
+  });
+
+  it('a tamper check that is not done in time is no clean bill: nothing is published', async () => {
+    const { world, state, outputs } = scene();
+    state.tamper = { snapshot: () => never(), compare: () => never() };
+    state.interrupt.abort('SIGTERM');
+    expect(told(await finish(submitted, state, world))).toEqual(['cancelled', 130, null, null]);
+    expect(outputs.map((report) => report.payload)).toEqual([null]);
+  });
+});
+
+describe('an ending that cannot be written', () => {
+  const full = () => {
+    throw new InputError(null, 'the disk is full');
+  };
+
+  it('is told again by the reporters that can be, and by no other', async () => {
+    const { world, state, steps } = scene({ writeOutputs: full });
+    const reporters = [reporter('comment', steps), reporter('log', steps, { retold: true })];
+    const report = await finish(submitted, state, { ...world, reporters });
+    expect(told(report)).toEqual(['config', 52, null, null]);
+    expect(steps.slice(-5)).toEqual(['comment', 'log', 'envelope', 'envelope', 'log']);
+  });
+
+  it('is 52 and a warning where nothing can be written at all; finishing never rejects', async () => {
+    const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
+    const failing = reporter('log', [], { retold: true, report: () => Promise.reject(new Error('deaf')) });
+    const report = await finish(submitted, state, { ...world, reporters: [failing] });
+    expect(told(report)).toEqual(['config', 52, null, null]);
+    expect(warnings).toEqual([
+      'log: deaf',
+      'outputs: the disk is full',
+      'outputs: the disk is full',
+      'log: deaf',
+    ]);
+  });
+});

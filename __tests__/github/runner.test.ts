@@ -1,0 +1,111 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { findRunnerFiles, findSecrets, keepFiles, requireOutputFile } from '../../src/github/runner.ts';
+
+let folder = '';
+const at = (name: string) => path.join(folder, name);
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'runner-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the file-command files', () => {
+  it('are all that the runner named for this step', () => {
+    const environment = {
+      GITHUB_OUTPUT: '/f/output',
+      GITHUB_STEP_SUMMARY: '/f/summary',
+      GITHUB_ENV: '/f/env',
+      GITHUB_PATH: '/f/path',
+      GITHUB_STATE: '/f/state',
+    };
+    expect(findRunnerFiles(environment)).toEqual({
+      output: '/f/output',
+      summary: '/f/summary',
+      all: ['/f/output', '/f/summary', '/f/env', '/f/path', '/f/state'],
+    });
+    expect(findRunnerFiles({ GITHUB_OUTPUT: '', GITHUB_ENV: '/f/env' })).toEqual({
+      output: null,
+      summary: null,
+      all: ['/f/env'],
+    });
+  });
+
+  it('the one for outputs must be a regular file', () => {
+    writeFileSync(at('output'), '');
+    const require = (file: string) => () => requireOutputFile(findRunnerFiles({ GITHUB_OUTPUT: file }));
+    expect(require(at('output'))).not.toThrow();
+    for (const file of ['', at('missing'), folder, '/dev/null']) expect(require(file)).toThrow(InputError);
+  });
+});
+
+describe('files that are kept', () => {
+  it('get back what stood in them, whatever was made of them', () => {
+    const names = ['same', 'longer', 'gone', 'folder', 'linked'];
+    for (const name of names) writeFileSync(at(name), `${name} before`);
+    const inode = lstatSync(at('same')).ino;
+    const restore = keepFiles(names.map(at));
+    writeFileSync(at('longer'), 'longer before\nPATH=/evil\n');
+    for (const name of ['gone', 'folder', 'linked']) rmSync(at(name));
+    mkdirSync(path.join(at('folder'), 'deep'), { recursive: true });
+    writeFileSync(at('victim'), 'mine');
+    symlinkSync(at('victim'), at('linked'));
+    restore();
+    expect(names.map((name) => readFileSync(at(name), 'utf8'))).toEqual(
+      names.map((name) => `${name} before`),
+    );
+    expect(lstatSync(at('linked')).isSymbolicLink()).toBe(false);
+    expect(readFileSync(at('victim'), 'utf8')).toBe('mine');
+    expect(lstatSync(at('same')).ino).toBe(inode);
+  });
+
+  it('one that was not there is left alone', () => {
+    const restore = keepFiles([at('new')]);
+    restore();
+    expect(existsSync(at('new'))).toBe(false);
+  });
+});
+
+describe('secrets of the environment', () => {
+  it.each([
+    'INPUT_API-KEY',
+    'INPUT_GITHUB-TOKEN',
+    'OPENAI_API_KEY',
+    'Mistral_Api_Key',
+    'ACTIONS_RUNTIME_TOKEN',
+    'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
+    'GITHUB_TOKEN',
+    'GH_TOKEN',
+    'ANTHROPIC_AUTH_TOKEN',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'NODE_AUTH_TOKEN',
+    'NPM_TOKEN',
+  ])('%s holds one', (name) => {
+    expect(findSecrets({ [name]: 'value-1' })).toEqual(['value-1']);
+  });
+
+  it('are found as given and without the blanks around them, each once; empty ones are none', () => {
+    const environment = {
+      OPENAI_API_KEY: ' k1\n',
+      GITHUB_TOKEN: 'k2',
+      GH_TOKEN: 'k2',
+      NPM_TOKEN: '',
+      GITHUB_SHA: 'abc',
+      INPUT_PROMPT: 'Judge.',
+    };
+    expect(findSecrets(environment)).toEqual([' k1\n', 'k1', 'k2']);
+  });
+});
