@@ -24,13 +24,13 @@ import { createSecrets, type Secrets } from './secrets.ts';
 
 /** Runs the action and gives the exit code; never rejects. */
 async function main(environment: NodeJS.ProcessEnv): Promise<number> {
+  const listen = catchEnds();
   const secrets = createSecrets();
   const log = createLog({ write: (text) => process.stdout.write(text), secrets, token: randomUUID });
   for (const value of findSecrets(environment)) {
     secrets.add(value);
     log.mask(value);
   }
-  const listen = catchEnds();
   try {
     return await judge(environment, secrets, log, listen);
   } catch (error) {

@@ -75,6 +75,13 @@ describe('a signal', () => {
     expect(run.envelope?.['exit_code']).toBe(run.exitCode);
   });
 
+  it('E10 a signal before anything was read still ends in order', async () => {
+    const { run } = await interrupt(/^::add-mask::/u, 'SIGTERM', { script: [good] });
+    expect(run.exitCode).toBe(130);
+    expect(run.outputs.get('run-exit-code')).toBe('130');
+    expect(run.envelope).toMatchObject(cancelled);
+  });
+
   it('E10 a second signal does not cut the ending short', async () => {
     let sent = 0;
     const run = await runAction({

@@ -25,6 +25,24 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
         stdio: ['ignore', 'pipe', 'ignore'],
       });
 
+    const open = async (workspace: string, run: string) => {
+      await mkdir(path.join(base, run), { mode: 0o700 });
+      return openSandbox({
+        workspace,
+        workingDirectory: workspace,
+        mode,
+        access: 'in-place',
+        shellNetwork: false,
+        readable: [],
+        passEnv: [],
+        environment: { PATH: process.env['PATH'] },
+        home: base,
+        runnerTemp: base,
+        isSecret: () => false,
+        runFolder: path.join(base, run),
+      });
+    };
+
     beforeEach(async () => {
       base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'changes-')));
       repo = path.join(base, 'repo');
@@ -35,21 +53,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await writeFile(path.join(repo, '.gitignore'), 'ignored/\n');
       git('add', '-A');
       git('commit', '-qm', 'first');
-      await mkdir(path.join(base, 'run'), { mode: 0o700 });
-      sandbox = await openSandbox({
-        workspace: repo,
-        workingDirectory: repo,
-        mode,
-        access: 'in-place',
-        shellNetwork: false,
-        readable: [],
-        passEnv: [],
-        environment: { PATH: process.env['PATH'] },
-        home: base,
-        runnerTemp: base,
-        isSecret: () => false,
-        runFolder: path.join(base, 'run'),
-      });
+      sandbox = await open(repo, 'run');
     });
 
     afterEach(async () => {
@@ -118,8 +122,11 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
     });
 
     it('is unknown outside a repository', async () => {
-      await rm(path.join(repo, '.git'), { recursive: true });
-      expect(await rememberWorkspace(sandbox, never)).toBeNull();
+      const plain = path.join(base, 'plain');
+      await mkdir(plain);
+      const other = await open(plain, 'other');
+      expect(await rememberWorkspace(other, never)).toBeNull();
+      await other.close();
     });
 
     // Without a wall there is nothing to run behind.

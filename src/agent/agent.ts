@@ -148,14 +148,13 @@ async function complete(
 
 /**
  * Asks for completions over a growing conversation. A provider that refuses a forced tool choice is asked again
- * without, in the same turn, and that is remembered for the run.
+ * without, in the same turn. A run forces once, so that there is nothing to remember.
  */
 function createAsk(
   options: AgentOptions,
   messages: readonly Message[],
 ): (force: boolean) => Promise<Completion> {
   const { provider, toolbox, system, signal, emit } = options;
-  let forcible = true;
   const request = (toolChoice: CompletionRequest['toolChoice']) =>
     race(
       provider.complete({ system, tools: toolbox.specs, messages: [...messages], toolChoice, signal }),
@@ -163,12 +162,11 @@ function createAsk(
     );
 
   return async (force) => {
-    if (!force || !forcible) return request('auto');
+    if (!force) return request('auto');
     try {
       return await request({ tool: STRUCTURED_OUTPUT_NAME });
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure !== 'tool_choice') throw error;
-      forcible = false;
       emit({
         type: 'notice',
         level: 'info',

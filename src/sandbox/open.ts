@@ -151,7 +151,13 @@ async function raise(
   signal: AbortSignal,
 ): Promise<Wall> {
   const { workspace, shellNetwork } = options;
-  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
+  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories).catch(
+    (cause: unknown) => {
+      // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
+    },
+  );
   const wall = createBwrapWall({
     ...shellPlace(options, '/tmp'),
     bwrap,
