@@ -54,6 +54,14 @@ async function refusal(more: Readonly<Record<string, string>>) {
 }
 
 describe('the runner’s folders', () => {
+  it('where the usual place for results is taken, they get one beside it', async () => {
+    writeFileSync(at('temp/structured-agent'), 'not a folder');
+    const { results, problem } = await findFolders(environment());
+    expect(problem).toBeNull();
+    expect(path.dirname(results)).toBe(at('temp'));
+    expect(statSync(results).mode & 0o777).toBe(0o700);
+  });
+
   it('are real paths, and the results get a private one of their own', async () => {
     const first = await findFolders(environment());
     const second = await findFolders(environment());

@@ -1,7 +1,7 @@
 /** What the action was given: the runner's folders, the configuration, and where files go. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, realpath } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { readActionInputs } from './config/action-inputs.ts';
@@ -80,14 +80,24 @@ export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folde
     () => false,
   );
   const temp = writable ? wanted : await realpath(os.tmpdir());
-  const results = path.join(temp, 'structured-agent', randomUUID());
-  await mkdir(results, { recursive: true, mode: 0o700 });
+  const results = await makeResults(temp);
   const problems = missing.map((variable) => `${variable} names a folder that is not there.`);
   if (!writable) problems.push('RUNNER_TEMP names a folder that cannot be written to.');
   if (temp === workspace) problems.push('RUNNER_TEMP is the workspace itself.');
   const problem =
     problems[0] === undefined ? null : new InputError(null, `${problems[0]} Check the runner's set-up.`);
   return { workspace, temp, results, problem };
+}
+
+/** A fresh folder of ours; beside the usual place where another user (of a container, say) has made that one. */
+async function makeResults(temp: string): Promise<string> {
+  const usual = path.join(temp, 'structured-agent', randomUUID());
+  try {
+    await mkdir(usual, { recursive: true, mode: 0o700 });
+    return usual;
+  } catch {
+    return mkdtemp(path.join(temp, 'structured-agent-'));
+  }
 }
 
 /** @throws InputError where one file would be written over another, or over the runner's own. */

@@ -12,11 +12,11 @@ import {
   realpathSync,
   writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/open.ts';
+import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
 /** What must never be seen by the model. */
@@ -102,7 +102,8 @@ export async function createWorld(): Promise<World> {
       for (const sandbox of opened) await sandbox.close();
       web.close();
       unix.close();
-      await rm(base, { recursive: true, force: true });
+      // Commands may have taken their own rights away from what they made.
+      await removeFolder(base, 20_000);
     },
   };
 }
