@@ -1,10 +1,11 @@
 /** Turns a schema into the one judge of a payload: shape, root, strict compile, each with its own refusal. */
-import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { ContractStage } from '../errors.ts';
 import { ContractError } from '../errors.ts';
 import { isDeeperThan, isObject, maxDepth } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
+import { options } from './ajv-options.ts';
 import { underDeadline } from './deadline.ts';
 import { issuesOf } from './issues.ts';
 import { schemaNodes } from './keywords.ts';
@@ -33,20 +34,6 @@ export interface Compiled {
   /** Judges a value under the deadline; a validator that throws or runs out of time is a refusal. */
   judge(value: JsonObject): Judgement;
 }
-
-const options: Options = {
-  strictSchema: true,
-  strictRequired: false,
-  strictTypes: false,
-  strictTuples: false,
-  allowUnionTypes: true,
-  ownProperties: true,
-  allErrors: true,
-  verbose: true,
-  logger: false,
-  // A validator that judges a handful of payloads is not worth polishing: a few milliseconds of the start.
-  code: { optimize: false },
-};
 
 /**
  * Compiles a schema strictly with an Ajv of its own: draft-07, or 2020-12 where `$schema` says so.
@@ -108,9 +95,8 @@ async function newAjv(schema: JsonObject): Promise<Ajv> {
     // Ajv resolves $anchor and yet does not know it for a keyword.
     return new ajv2020.Ajv2020(options).addVocabulary(['$anchor']);
   }
-  // By the default export: the bundler gives a dynamically imported CommonJS function no named ones.
-  const { default: ajv } = await import('ajv');
-  return new ajv.Ajv(options);
+  const { createDraft07 } = await import('./draft-07.ts');
+  return createDraft07();
 }
 
 /** Adds the known formats, if any is asked for, and lets the unknown ones pass; returns those. */

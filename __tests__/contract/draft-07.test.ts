@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { META_SCHEMA_TS, metaSchemaModule } from '../../scripts/meta-schema.ts';
+import { options } from '../../src/contract/ajv-options.ts';
+import { createDraft07, draft07Id } from '../../src/contract/draft-07.ts';
+
+it('the compiled meta-schema in the tree is what the installed Ajv gives', () => {
+  expect(readFileSync(META_SCHEMA_TS, 'utf8')).toBe(metaSchemaModule());
+});
+
+const outcome = (ajv: Ajv, schema: object, payload: unknown) => {
+  try {
+    const validate = ajv.compile(schema);
+    return [validate(payload), validate.errors];
+  } catch (error) {
+    return error instanceof Error ? error.message : error;
+  }
+};
+
+const both = (schema: object, payload: unknown = {}) => [
+  outcome(createDraft07(), schema, payload),
+  outcome(new Ajv(options), schema, payload),
+];
+
+it('schemas are refused in the words of an Ajv that compiles its meta-schema itself', () => {
+  const [ours, theirs] = both({ type: 'objec', properties: { a: { minLength: -1, required: ['a', 'a'] } } });
+  expect(ours).toBe(theirs);
+  expect(ours).toMatch(
+    /^schema is invalid: data\/properties\/a\/minLength must be >= 0, .*data\/type must be equal to one of/,
+  );
+});
+
+it('a schema that refers to the meta-schema is judged alike', () => {
+  const schema = { properties: { schema: { $ref: `${draft07Id}#` } } };
+  for (const payload of [{ schema: { type: 'string' } }, { schema: { type: 'strin', minimum: 'x' } }]) {
+    const [ours, theirs] = both(schema, payload);
+    expect(ours).toEqual(theirs);
+  }
+  expect(both(schema, { schema: { type: 5 } })[0]).not.toEqual([true, null]);
+});
+
+it('any schema has the same outcome as with an Ajv that compiles its meta-schema itself', () => {
+  const keyword = fc.constantFrom(
+    'type',
+    'properties',
+    'items',
+    'minimum',
+    'enum',
+    'required',
+    '$ref',
+    'pattern',
+    'x',
+  );
+  const value = fc.oneof(
+    fc.constantFrom<unknown>('string', 'object', '#', '(', 1, -1, true, null),
+    fc.array(fc.constantFrom<unknown>('a', 'b', 1), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'type'), fc.constantFrom<unknown>('string', {}, { type: 'x' }, true)),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(keyword, value, { noNullPrototype: true }), (schema) => {
+      const [ours, theirs] = both(schema, { a: 'b' });
+      expect(ours).toEqual(theirs);
+    }),
+    { numRuns: 150 },
+  );
+});
