@@ -53,6 +53,7 @@ function scene(more: Partial<World> = {}): Scene {
     guarded: [],
     privileged: false,
     readFile: () => never(),
+    fetch,
     resolveFolder: () => never(),
     requireReadable: () => never(),
     now: () => 0,

@@ -213,6 +213,7 @@ async function fuzz(
       guarded: [],
       privileged: false,
       readFile: async () => ({ ok: false, problem: 'there is none' }),
+      fetch,
       resolveFolder: async () => place('workspace'),
       requireReadable: async () => undefined,
       now: () => performance.now(),

@@ -53,6 +53,7 @@ function world(told: Told, more: Partial<World> = {}): World {
     guarded: [],
     privileged: false,
     readFile: async (file) => ({ ok: true, text: await readFile(file, 'utf8') }),
+    fetch,
     resolveFolder: async () => path.join(base, 'workspace'),
     requireReadable: async () => undefined,
     now: () => performance.now(),

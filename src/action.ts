@@ -72,6 +72,7 @@ async function judge(
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
     privileged: isPrivileged(environment),
     readFile: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
+    fetch,
     resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     requireReadable: requireReadableFolders,
     now: () => performance.now(),

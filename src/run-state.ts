@@ -34,6 +34,8 @@ export interface World {
   readonly privileged: boolean;
   /** Reads a file that the user named: the schema, the gate, the prompt. */
   readonly readFile: ReadFile;
+  /** How requests leave this machine: through its proxies, trusting its authorities. */
+  readonly fetch: typeof fetch;
   /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
   readonly resolveFolder: (folder: string) => Promise<string>;
   /** @throws InputError for a folder that the shell cannot be shown. */

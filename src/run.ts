@@ -24,6 +24,9 @@ import type { Ending } from './verdict.ts';
 /** How long after the first request was begun the walls are raised, in milliseconds; they overlap the model's answer. */
 const WALLS_AFTER_MS = 20;
 
+/** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
+const STREAM_IDLE_MS = 120_000;
+
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export async function run(readConfig: () => Config, world: World): Promise<Report> {
   const state = createState(world);
@@ -49,7 +52,12 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     // The request leaves first: starting processes would hold it up.
     if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_AFTER_MS);
   };
-  const provider = createProvider({ ...config.model, userAgent: `structured-agent/${world.version}` });
+  const provider = createProvider({
+    ...config.model,
+    userAgent: `structured-agent/${world.version}`,
+    idleTimeoutMs: STREAM_IDLE_MS,
+    fetch: world.fetch,
+  });
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
   emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });

@@ -13,6 +13,11 @@ const settings: ProviderSettings = {
   maxOutputTokens: null,
   stream: 'auto',
   userAgent: 'test',
+  headers: {},
+  authScheme: 'provider',
+  reasoningEffort: null,
+  idleTimeoutMs: 60_000,
+  fetch,
 };
 
 const refused = (fields: Partial<ProviderSettings>) =>

@@ -13,7 +13,7 @@ import { startRawServer } from '../support/raw-server.ts';
 async function waitAsked(headers: Record<string, string>): Promise<string | null> {
   const server = await startRawServer((response) => response.writeHead(429, headers).end('{"error":{}}'));
   try {
-    const response = await createTransport({})(server.url, { method: 'POST', body: '{}' });
+    const response = await createTransport(fetch, {})(server.url, { method: 'POST', body: '{}' });
     expect(response.headers.get('retry-after-ms')).toBeNull();
     return response.headers.get('retry-after');
   } finally {
@@ -97,7 +97,7 @@ describe('an answer that does not end', () => {
     const body = 'x'.repeat(maxErrorBytes);
     const server = await startRawServer((response) => response.writeHead(500).end(body));
     try {
-      const response = await createTransport({})(server.url, { method: 'POST', body: '{}' });
+      const response = await createTransport(fetch, {})(server.url, { method: 'POST', body: '{}' });
       expect([response.status, await response.text()]).toEqual([500, body]);
     } finally {
       await server.close();

@@ -193,6 +193,11 @@ export function providerAt(
     maxOutputTokens: null,
     stream: wire.stream ? 'on' : 'off',
     userAgent: 'structured-agent/test',
+    headers: {},
+    authScheme: 'provider',
+    reasoningEffort: null,
+    idleTimeoutMs: 60_000,
+    fetch,
     ...settings,
   });
 }
@@ -220,6 +225,7 @@ export function asking(fields: Partial<CompletionRequest> = {}): CompletionReque
     messages,
     toolChoice: 'auto',
     signal: new AbortController().signal,
+    notify: () => undefined,
     ...fields,
   };
 }

@@ -155,9 +155,17 @@ function createAsk(
   messages: readonly Message[],
 ): (force: boolean) => Promise<Completion> {
   const { provider, toolbox, system, signal, emit } = options;
+  const notify = (text: string) => emit({ type: 'notice', level: 'info', text });
   const request = (toolChoice: CompletionRequest['toolChoice']) =>
     race(
-      provider.complete({ system, tools: toolbox.specs, messages: [...messages], toolChoice, signal }),
+      provider.complete({
+        system,
+        tools: toolbox.specs,
+        messages: [...messages],
+        toolChoice,
+        signal,
+        notify,
+      }),
       signal,
     );
 

@@ -1,11 +1,8 @@
 /** Which model is asked, where, and with whose key. */
 import { InputError } from '../errors.ts';
+import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
 import type { RawInputs } from './inputs.ts';
 import { readChoice, readInteger } from './values.ts';
-
-/** The providers that can be chosen. */
-export const PROVIDERS = ['openai', 'anthropic', 'openai-compatible'] as const;
-export type ProviderName = (typeof PROVIDERS)[number];
 
 /** Where a model is asked. */
 export interface ModelConfig {
@@ -19,6 +16,10 @@ export interface ModelConfig {
   readonly baseUrl: string | null;
   readonly maxOutputTokens: number | null;
   readonly stream: 'auto' | 'on' | 'off';
+  /** What a gateway asks for beside the key; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authScheme: 'provider' | 'bearer';
+  readonly reasoningEffort: string | null;
 }
 
 /** What the environment says beside the inputs. */
@@ -28,6 +29,8 @@ export interface ConfigWorld {
 
 const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
   openai: 'OPENAI_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+  'azure-openai': 'AZURE_OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',
   'openai-compatible': null,
 };
@@ -35,6 +38,7 @@ const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
 /** How a model's name tells its provider; nothing else may: a key in the environment never chooses one. */
 const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName])[] = [
   [/^claude-/u, 'anthropic'],
+  [/^gemini-/u, 'gemini'],
   [/^(?:gpt-|chatgpt-|o[134](?:-|$))/u, 'openai'],
 ];
 
@@ -60,6 +64,9 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
     baseUrl,
     maxOutputTokens: readInteger(raw, 'max-output-tokens', { min: 1 }),
     stream: readChoice(raw, 'stream', ['auto', 'on', 'off']) ?? 'auto',
+    headers: {},
+    authScheme: 'provider',
+    reasoningEffort: null,
   };
 }
 

@@ -13,7 +13,7 @@ const apiVersion = '2026-10-21';
 
 /** A provider that speaks Anthropic's Messages API. */
 export function createAnthropic(settings: AdapterSettings): Provider {
-  const { provider: name, model, userAgent, apiKey, baseUrl } = settings;
+  const { provider: name, model, baseUrl } = settings;
   const client = new Anthropic({
     // Null and placeholders keep the SDK from looking into the environment and into credential files; the transport
     // sends the real headers.
@@ -23,11 +23,7 @@ export function createAnthropic(settings: AdapterSettings): Provider {
     logLevel: 'off',
     openTelemetry: { traces: false, propagation: false },
     maxRetries,
-    fetch: createTransport({
-      'user-agent': userAgent,
-      'anthropic-version': apiVersion,
-      ...(apiKey === null ? {} : { 'x-api-key': apiKey }),
-    }),
+    fetch: createTransport(settings.fetch, { 'anthropic-version': apiVersion, ...settings.headers }),
   });
   const api = (forced: boolean): Api => ({
     client,

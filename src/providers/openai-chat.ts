@@ -10,7 +10,7 @@ import { createTransport } from './transport.ts';
 
 /** A provider that speaks chat completions. */
 export function createOpenAiChat(settings: AdapterSettings): Provider {
-  const { provider: name, model, userAgent, apiKey, baseUrl } = settings;
+  const { provider: name, model, baseUrl } = settings;
   const client = new OpenAI({
     // Null and placeholders keep the SDK from looking into the environment; the transport sends the real headers.
     apiKey: 'unused',
@@ -21,10 +21,7 @@ export function createOpenAiChat(settings: AdapterSettings): Provider {
     baseURL: baseUrl,
     logLevel: 'off',
     maxRetries,
-    fetch: createTransport({
-      'user-agent': userAgent,
-      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-    }),
+    fetch: createTransport(settings.fetch, settings.headers),
   });
   const api = (forced: boolean): Api => ({
     client,

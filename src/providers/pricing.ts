@@ -2,6 +2,9 @@
 import type { Usage } from '../types.ts';
 import type { ProviderSettings } from './settings.ts';
 
+/** What the data calls each provider. */
+const priceLists = { openai: 'openai', anthropic: 'anthropic', gemini: 'google', 'azure-openai': 'azure' };
+
 /**
  * The price of one completion in US dollars; null where none is known, never 0 for want of one. The data, which is large,
  * is loaded when a price is first asked for. A named vendor's prices hold behind a gateway too; those of a compatible
@@ -14,7 +17,9 @@ export function createPricer(
   if (provider === 'openai-compatible' && baseUrl === null) return async () => null;
   // Without either, the data would guess a vendor by the model's name.
   const where =
-    provider === 'openai-compatible' ? { providerApiUrl: baseUrl ?? '' } : { providerId: provider };
+    provider === 'openai-compatible'
+      ? { providerApiUrl: baseUrl ?? '' }
+      : { providerId: priceLists[provider] };
   return async (usage) => {
     const { calcPrice } = await import('@pydantic/genai-prices');
     try {

@@ -1,6 +1,10 @@
 /** The one API behind which every model sits. The front door of this folder. */
 import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 
+/** The providers that can be chosen. */
+export const PROVIDERS = ['openai', 'anthropic', 'gemini', 'azure-openai', 'openai-compatible'] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
 /** One request for a completion. */
 export interface CompletionRequest {
   readonly system: string;
@@ -12,6 +16,8 @@ export interface CompletionRequest {
   readonly toolChoice: 'auto' | { readonly tool: string };
   /** Ends every wait, those between retries included; the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
+  /** Told while the promise is pending: one sentence for the log, such as that a try failed and another follows. */
+  readonly notify: (text: string) => void;
 }
 
 /** What the model answered. */
@@ -26,7 +32,7 @@ export interface Completion {
 
 /** A model behind its API. */
 export interface Provider {
-  readonly name: 'openai' | 'anthropic' | 'openai-compatible';
+  readonly name: ProviderName;
   readonly model: string;
   /**
    * One completion, retries included.

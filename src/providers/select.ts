@@ -1,9 +1,16 @@
 /** Makes the provider that was asked for, and loads its SDK only. */
 import { InputError } from '../errors.ts';
-import type { Provider } from './provider.ts';
+import type { Provider, ProviderName } from './provider.ts';
 import type { AdapterSettings, ProviderSettings } from './settings.ts';
 
-const vendorUrls = { openai: 'https://api.openai.com/v1', anthropic: 'https://api.anthropic.com' };
+/** Where each provider's own endpoint is; null where every user has one of their own. */
+const vendorUrls: Readonly<Record<ProviderName, string | null>> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com',
+  gemini: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  'azure-openai': null,
+  'openai-compatible': null,
+};
 
 /**
  * The provider behind the settings.
@@ -13,6 +20,8 @@ export async function createProvider(settings: ProviderSettings): Promise<Provid
   const adapter = adapterSettings(settings);
   switch (settings.provider) {
     case 'openai':
+    case 'gemini':
+    case 'azure-openai':
     case 'openai-compatible': {
       const { createOpenAiChat } = await import('./openai-chat.ts');
       return createOpenAiChat(adapter);
@@ -25,25 +34,42 @@ export async function createProvider(settings: ProviderSettings): Promise<Provid
 }
 
 function adapterSettings(settings: ProviderSettings): AdapterSettings {
-  const { provider, model, keySource, maxOutputTokens, userAgent } = settings;
+  const { provider, model, keySource, maxOutputTokens, reasoningEffort, idleTimeoutMs } = settings;
   const url = endpoint(settings);
   const apiKey = key(settings);
-  const isVendor = url.host === hostOf(provider);
+  const isVendor = url.host === vendorHost(provider);
   return {
     provider,
     model,
-    apiKey,
     baseUrl: url.href.replace(/\/+$/, ''),
     isVendor,
     maxOutputTokens,
     stream: settings.stream === 'auto' ? isVendor : settings.stream === 'on',
-    userAgent,
+    reasoningEffort,
+    idleTimeoutMs,
+    headers: {
+      'user-agent': settings.userAgent,
+      ...(apiKey === null ? {} : authorization(settings, apiKey)),
+      ...settings.headers,
+    },
+    fetch: settings.fetch,
     failureContext: { model, keySource, hasKey: apiKey !== null, host: url.host },
   };
 }
 
-function hostOf(provider: ProviderSettings['provider']): string {
-  return new URL(vendorUrls[provider === 'anthropic' ? 'anthropic' : 'openai']).host;
+/** The header that carries the key. */
+function authorization(
+  { provider, authScheme }: ProviderSettings,
+  key: string,
+): Readonly<Record<string, string>> {
+  if (authScheme === 'provider' && provider === 'anthropic') return { 'x-api-key': key };
+  if (authScheme === 'provider' && provider === 'azure-openai') return { 'api-key': key };
+  return { authorization: `Bearer ${key}` };
+}
+
+function vendorHost(provider: ProviderName): string | null {
+  const url = vendorUrls[provider];
+  return url === null ? null : new URL(url).host;
 }
 
 function endpoint({ provider, baseUrl }: ProviderSettings): URL {
@@ -53,7 +79,7 @@ function endpoint({ provider, baseUrl }: ProviderSettings): URL {
       'An openai-compatible provider needs `base-url`, such as http://localhost:8000/v1.',
     );
   }
-  const text = baseUrl ?? (provider === 'openai-compatible' ? '' : vendorUrls[provider]);
+  const text = baseUrl ?? vendorUrls[provider] ?? '';
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new InputError(

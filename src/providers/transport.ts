@@ -17,9 +17,9 @@ export const maxErrorBytes = 256 * 1024;
  * Redirects are answers, not followed: `x-api-key` would travel to whatever host they name.
  * Reading an answer that is too long rejects with a ProviderError, whatever its status was.
  */
-export function createTransport(headers: Readonly<Record<string, string>>): typeof fetch {
+export function createTransport(send: typeof fetch, headers: Readonly<Record<string, string>>): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, {
+    const response = await send(input, {
       ...init,
       headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
       redirect: 'manual',
