@@ -7,6 +7,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
 import { BUNDLE } from '../examples/demo/runner.ts';
+import { PROVIDERS } from '../src/providers/provider.ts';
+import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
 import { type Exchange, startBenchServer } from './server.ts';
@@ -16,7 +18,7 @@ const SHORT = { reads: 3, file: 'package.json' };
 const MANY = { reads: 40, file: 'package.json' };
 const LONG = { reads: 200, file: 'twenty-kilobytes.txt' };
 const MB = 1_000_000;
-const FORMATS: readonly Format[] = ['openai-compatible', 'anthropic'];
+const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
 
 if (existsSync(BUNDLE)) await main();
 else console.log('dist/index.js is not there. Run: npm run build');
@@ -34,6 +36,7 @@ async function main(): Promise<void> {
     await compare(bench);
     await size(bench);
     await long(bench);
+    await adapters();
   } finally {
     server.close();
     rmSync(folder, { recursive: true, force: true });
@@ -121,6 +124,34 @@ async function long(bench: Bench): Promise<void> {
   );
 }
 
+/** Each adapter beside a bare client that sends the same bodies, at the 1st, 50th and 200th turn of a conversation. */
+async function adapters(): Promise<void> {
+  for (const name of PROVIDERS) {
+    const { looks, unsharedBytes } = await measureAdapter(name);
+    console.log(`adapter of ${name}`);
+    for (const { turn, adapterMs, bareMs, bytes } of looks) {
+      const times = `${(adapterMs / bareMs).toFixed(2)}× (${adapterMs.toFixed(2)} ms, bare ${bareMs.toFixed(2)})`;
+      line(`a completion at turn ${turn}`, `${times}, ${bytes.toLocaleString('en')} bytes sent`);
+    }
+    const [, middle, last] = looks;
+    if (middle === undefined || last === undefined) continue;
+    const growth = last.adapterMs / middle.adapterMs;
+    const bytes = last.bytes / middle.bytes;
+    line(
+      `turn ${last.turn} ÷ turn ${middle.turn}, time`,
+      `${growth.toFixed(2)}×`,
+      `≤ 1.25 × ${bytes.toFixed(2)} (bytes)`,
+      growth <= 1.25 * bytes,
+    );
+    line(
+      'not the beginning of the next request',
+      `${unsharedBytes} bytes at most`,
+      '≤ 64 bytes',
+      unsharedBytes <= 64,
+    );
+  }
+}
+
 function startMs(run: Run): number {
   return (run.requests[0]?.at ?? Number.NaN) - run.startedAt;
 }
@@ -162,6 +193,8 @@ function ratio(name: string, ours: number, bare: number, unit: string, most: num
   );
 }
 
-function line(name: string, value: string, target: string, met: boolean): void {
-  console.log(`  ${name.padEnd(36)} ${value.padEnd(44)} ${target.padEnd(24)} ${met ? 'PASS' : 'MISS'}`);
+/** A figure, and whether it is what it should be; just a figure where nothing is asked of it. */
+function line(name: string, value: string, target = '', met: boolean | null = null): void {
+  const judged = met === null ? '' : met ? 'PASS' : 'MISS';
+  console.log(`  ${name.padEnd(36)} ${value.padEnd(44)} ${target.padEnd(24)} ${judged}`.trimEnd());
 }

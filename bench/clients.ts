@@ -40,7 +40,7 @@ export async function runBare(bench: Bench, exchange: Exchange): Promise<Run> {
 }
 
 /** The wire formats the bundle is measured with. */
-export type Format = 'openai-compatible' | 'anthropic';
+export type Format = 'openai' | 'openai-compatible' | 'anthropic';
 
 /** A schema of two properties. */
 const SCHEMA =

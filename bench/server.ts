@@ -1,9 +1,10 @@
 /**
  * The model's side of the benchmark: a server that answers at once and looks into no request, so that what is measured
- * is the client. It speaks chat completions and, for `/messages`, Anthropic's format; both unstreamed.
+ * is the client. The path tells the format: Anthropic's `/messages`, OpenAI's `/responses`, else chat completions; all
+ * unstreamed.
  */
 import { readFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 
 /** What the next run is told: so many reads of one file, then the verdict. */
 export interface Exchange {
@@ -51,7 +52,8 @@ export async function startBenchServer(): Promise<BenchServer> {
       const [name, input] = last
         ? ['structured_output', { ok: true, note: 'read' }]
         : ['read_file', { path: exchange.file }];
-      send(response, request.url?.endsWith('/messages') === true, name, input, requests.length);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(callBody(request.url ?? '', name, input, requests.length)));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -78,44 +80,48 @@ export async function startBenchServer(): Promise<BenchServer> {
   };
 }
 
-function send(
-  response: ServerResponse,
-  anthropic: boolean,
-  name: string,
-  input: unknown,
-  count: number,
-): void {
+/** An answer that calls one tool, in the format of the path. */
+export function callBody(url: string, name: string, input: unknown, count: number): object {
   const id = `call_${count}`;
-  const body = anthropic
-    ? {
-        id: `msg_${count}`,
-        type: 'message',
-        role: 'assistant',
-        model: 'bench',
-        content: [{ type: 'tool_use', id, name, input }],
-        stop_reason: 'tool_use',
-        stop_sequence: null,
-        usage: { input_tokens: 1, output_tokens: 1 },
-      }
-    : {
-        id: `chatcmpl-${count}`,
-        object: 'chat.completion',
-        created: 0,
-        model: 'bench',
-        choices: [
-          {
-            index: 0,
-            finish_reason: 'tool_calls',
-            message: {
-              role: 'assistant',
-              content: null,
-              tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(input) } }],
-            },
-          },
-        ],
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      };
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  if (url.endsWith('/messages')) {
+    return {
+      id: `msg_${count}`,
+      type: 'message',
+      role: 'assistant',
+      model: 'bench',
+      content: [{ type: 'tool_use', id, name, input }],
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    };
+  }
+  if (url.endsWith('/responses')) {
+    const call = { type: 'function_call', id: `fc_${count}`, call_id: id, name, status: 'completed' };
+    return {
+      id: `resp_${count}`,
+      object: 'response',
+      created_at: 0,
+      status: 'completed',
+      model: 'bench',
+      output: [{ ...call, arguments: JSON.stringify(input) }],
+      usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+    };
+  }
+  const call = { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+  return {
+    id: `chatcmpl-${count}`,
+    object: 'chat.completion',
+    created: 0,
+    model: 'bench',
+    choices: [
+      {
+        index: 0,
+        finish_reason: 'tool_calls',
+        message: { role: 'assistant', content: null, tool_calls: [call] },
+      },
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
 }
 
 /** The high-water mark of a process's resident memory. */
