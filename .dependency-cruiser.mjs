@@ -43,6 +43,13 @@ export default {
       to: { path: '^(node:)?child_process$' },
     },
     {
+      name: '2-only-the-network-connects',
+      comment: 'proxies and certificates are honoured in one place',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/network/' },
+      to: { path: '(^|node_modules/)(undici|(node:)?(http|http2|https|tls))(/|$)' },
+    },
+    {
       name: '3-only-providers-import-model-sdks',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/providers/' },
@@ -112,8 +119,8 @@ export default {
     {
       name: '5-run-belongs-to-the-entries',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(action|action-setup|cli|run|run-state|finish)\\.ts$' },
-      to: { path: '^src/(run|run-state|finish)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(action|action-setup|cli|run|run-model|run-state|finish)\\.ts$' },
+      to: { path: '^src/(run|run-model|run-state|finish)\\.ts$' },
     },
     { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

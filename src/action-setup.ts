@@ -9,10 +9,13 @@ import { type Config, parseConfig } from './config/config.ts';
 import { resolveOutputFile } from './config/paths.ts';
 import { InputError } from './errors.ts';
 import { type RunnerFiles, requireOutputFile } from './github/runner.ts';
+import { createFetch } from './network/network.ts';
 
 /** What was typed, or why it cannot be meant; and where files go either way. */
 export interface Setup {
   readonly config: () => Config;
+  /** How requests leave this machine. */
+  readonly fetch: typeof fetch;
   readonly resultFile: string;
   readonly transcriptFile: string;
   readonly summary: boolean;
@@ -33,6 +36,7 @@ export async function readSetup(
   try {
     if (problem !== null) throw problem;
     const config = parseConfig(readActionInputs(environment), { environment });
+    const send = createFetch(environment);
     requireOutputFile(files);
     const place = (name: 'result-file' | 'transcript-file', file: string | null, otherwise: string) =>
       file === null ? otherwise : resolveOutputFile(name, file, workspace, [workspace, temp]);
@@ -41,6 +45,7 @@ export async function readSetup(
     refuseCollisions({ 'result-file': resultFile, 'transcript-file': transcriptFile }, files);
     return {
       config: () => config,
+      fetch: send,
       resultFile,
       transcriptFile,
       summary: config.summary,
@@ -50,7 +55,8 @@ export async function readSetup(
     const config = () => {
       throw error;
     };
-    return { ...standard, config, summary: true, level: 'summary' };
+    // Nothing is asked any more.
+    return { ...standard, config, fetch, summary: true, level: 'summary' };
   }
 }
 

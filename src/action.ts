@@ -11,6 +11,7 @@ import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
 import { findRunnerFiles, findSecrets, keepFiles } from './github/runner.ts';
+import { proxySecrets } from './network/network.ts';
 import { createLiveLog } from './reporters/live-log.ts';
 import { createLog, type Log } from './reporters/log.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
@@ -27,7 +28,7 @@ async function main(environment: NodeJS.ProcessEnv): Promise<number> {
   const listen = catchEnds();
   const secrets = createSecrets();
   const log = createLog({ write: (text) => process.stdout.write(text), secrets, token: randomUUID });
-  for (const value of findSecrets(environment)) {
+  for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
     secrets.add(value);
     log.mask(value);
   }
@@ -50,7 +51,8 @@ async function judge(
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
   const { workspace, temp, results } = folders;
-  const { config, resultFile, transcriptFile, summary, level } = await readSetup(environment, files, folders);
+  const setup = await readSetup(environment, files, folders);
+  const { config, resultFile, transcriptFile, summary, level, fetch: send } = setup;
   const patchFile = path.join(results, 'changes.patch');
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const world: World = {
@@ -72,7 +74,7 @@ async function judge(
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
     privileged: isPrivileged(environment),
     readFile: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
-    fetch,
+    fetch: send,
     resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     requireReadable: requireReadableFolders,
     now: () => performance.now(),

@@ -64,3 +64,18 @@ export class SandboxError extends Error {
 export class ReportError extends Error {
   override readonly name = 'ReportError';
 }
+
+/** A request that never reached its server: a proxy or a certificate is in the way. The message names the fix. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError';
+  /** The code of the system or of TLS, such as `ECONNREFUSED`; null where there is none. */
+  readonly code: string | null;
+  /** Whether the same request may get through another time. */
+  readonly passing: boolean;
+
+  constructor(message: string, details: { code: string | null; passing: boolean; cause?: unknown }) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = details.code;
+    this.passing = details.passing;
+  }
+}

@@ -1,4 +1,5 @@
 /** *Finishing*: one ordered block, the same for every ending. */
+import { networkWeaknesses } from './network/network.ts';
 import type { RunState, World } from './run-state.ts';
 import type { GateResult, JsonObject, Report, Verdict } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
@@ -179,7 +180,7 @@ function buildReport(
     patchFile: changes?.patchFile ?? null,
     resultFile: world.resultFile,
     transcriptFile: world.transcriptFile,
-    weaknesses: state.sandbox?.weaknesses() ?? [],
+    weaknesses: [...networkWeaknesses(world.environment), ...(state.sandbox?.weaknesses() ?? [])],
   };
 }
 

@@ -82,7 +82,10 @@ describe('the configuration', () => {
       model: 'my-model',
       'api-key': 'k',
       'base-url': 'https://gateway.example.com/v1/',
+      headers: 'X-Team:  blue team \r\n\nX-Route: a:b',
+      'auth-scheme': 'Bearer',
       'max-output-tokens': '2000',
+      'reasoning-effort': 'high',
       stream: 'off',
       'max-turns': '-1',
       'timeout-minutes': '1.5',
@@ -111,6 +114,9 @@ describe('the configuration', () => {
         baseUrl: 'https://gateway.example.com/v1',
         maxOutputTokens: 2000,
         stream: 'off',
+        headers: { 'x-team': 'blue team', 'x-route': 'a:b' },
+        authScheme: 'bearer',
+        reasoningEffort: 'high',
       },
       maxTurns: null,
       timeoutMs: 90_000,
@@ -128,15 +134,23 @@ describe('the configuration', () => {
   it.each([
     ['claude-opus-4', 'anthropic'],
     ['gpt-5-mini', 'openai'],
+    ['chatgpt-4o-latest', 'openai'],
+    ['o1', 'openai'],
     ['o3', 'openai'],
     ['o4-mini', 'openai'],
+    ['gemini-2.5-pro', 'gemini'],
   ])('the model %s tells its provider %s, a base URL or not', (model, provider) => {
     expect(parse({ ...least, model }).model.provider).toBe(provider);
     expect(parse({ ...least, model, 'base-url': 'http://127.0.0.1:1/v1' }).model.provider).toBe(provider);
   });
 
   it('a key in the environment never chooses the provider', () => {
-    const environment = { OPENAI_API_KEY: 'sk-o', ANTHROPIC_API_KEY: 'sk-a' };
+    const environment = {
+      OPENAI_API_KEY: 'sk-o',
+      ANTHROPIC_API_KEY: 'sk-a',
+      GEMINI_API_KEY: 'g',
+      AZURE_OPENAI_API_KEY: 'z',
+    };
     expect(refusal({ prompt: 'x', model: 'llama3' }, environment).input).toBe('provider');
     expect(parse({ prompt: 'x', model: 'claude-3' }, environment).model).toMatchObject({
       provider: 'anthropic',
@@ -147,6 +161,45 @@ describe('the configuration', () => {
     expect(
       parse({ prompt: 'x', model: 'llama3', 'base-url': 'http://127.0.0.1:1/v1' }, environment).model,
     ).toMatchObject({ provider: 'openai-compatible', apiKey: null });
+  });
+
+  it.each([
+    ['openai', 'OPENAI_API_KEY'],
+    ['anthropic', 'ANTHROPIC_API_KEY'],
+    ['gemini', 'GEMINI_API_KEY'],
+    ['azure-openai', 'AZURE_OPENAI_API_KEY'],
+  ])('%s takes its key from %s and from no other variable', (provider, variable) => {
+    const inputs = { prompt: 'x', model: 'm', provider, 'base-url': 'https://name.openai.azure.com' };
+    const environment = Object.fromEntries(
+      ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'AZURE_OPENAI_API_KEY', 'GOOGLE_API_KEY'].map(
+        (name) => [name, `key of ${name}`],
+      ),
+    );
+    expect(parse(inputs, environment).model).toMatchObject({
+      apiKey: `key of ${variable}`,
+      keySource: `the variable ${variable}`,
+      providerReason: 'the input provider',
+    });
+    const { [variable]: _, ...others } = environment;
+    const { input, message } = refusal(inputs, others);
+    expect(input).toBe('api-key');
+    expect(message).toContain(variable);
+  });
+
+  it('azure-openai needs the URL of a resource, and may name the version there', () => {
+    const azure = { ...least, provider: 'azure-openai', model: 'deployment' };
+    const { input, message } = refusal(azure);
+    expect(input).toBe('base-url');
+    expect(message).toContain('https://NAME.openai.azure.com');
+    const url = 'https://name.openai.azure.com?api-version=2025-04-01-preview';
+    expect(parse({ ...azure, 'base-url': url }).model.baseUrl).toBe(
+      'https://name.openai.azure.com?api-version=2025-04-01-preview',
+    );
+    expect(refusal({ ...azure, 'base-url': `${url}&key=s3cret` })).toEqual({
+      input: 'base-url',
+      message: expect.not.stringContaining('s3cret'),
+    });
+    expect(refusal({ ...least, 'base-url': url }).input).toBe('base-url');
   });
 
   it('the log is full when the runner debugs', () => {
@@ -191,6 +244,13 @@ describe('the configuration', () => {
     ['base-url', 'ftp://x'],
     ['base-url', 'https://user@x'],
     ['base-url', 'https://:word@x'],
+    ['base-url', 'https://x/v1?key=word'],
+    ['base-url', 'https://x/v1#part'],
+    ['auth-scheme', 'basic'],
+    ['reasoning-effort', 'very high'],
+    ['reasoning-effort', 'High'],
+    ['reasoning-effort', 'h'.repeat(33)],
+    ['provider', 'azure'],
   ])('%s: %s is refused by a sentence that names the input', (name, value) => {
     const { input, message } = refusal({ ...least, [name]: value });
     expect(input).toBe(name);

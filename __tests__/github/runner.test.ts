@@ -97,6 +97,19 @@ describe('secrets of the environment', () => {
     expect(findSecrets({ [name]: 'value-1' })).toEqual(['value-1']);
   });
 
+  it('are the values of headers, with and without their scheme, in right lines and in wrong ones', () => {
+    const headers =
+      'Authorization: Bearer tok:en-1\r\nX-Team:blue\n x-flag: true\nno-colon-here\nbad name: value-2\n:v3';
+    expect(findSecrets({ INPUT_HEADERS: headers })).toEqual([
+      'Bearer tok:en-1',
+      'tok:en-1',
+      'blue',
+      'no-colon-here',
+      'value-2',
+      ':v3',
+    ]);
+  });
+
   it('are found as given and without the blanks around them, each once; empty ones are none', () => {
     const environment = {
       OPENAI_API_KEY: ' k1\n',

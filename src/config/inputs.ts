@@ -26,20 +26,33 @@ export const INPUTS = [
   input('system-prompt', 'Text added to the built-in system prompt.'),
   input(
     'provider',
-    'openai, anthropic or openai-compatible. Without it the provider follows from the model name (claude-, gpt-, chatgpt-, o1, o3, o4), else openai-compatible where base-url is given.',
+    'openai, anthropic, gemini, azure-openai or openai-compatible. Without it the provider follows from the model name (claude-, gpt-, chatgpt-, o1, o3, o4, gemini-), else openai-compatible where base-url is given.',
   ),
   input('model', 'The model to ask, for example claude-sonnet-4-5. Required.'),
   input(
     'api-key',
-    "The provider's key. Without it: the variable OPENAI_API_KEY or ANTHROPIC_API_KEY of the chosen provider. Optional for openai-compatible.",
+    "The provider's key. Without it: the variable OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or AZURE_OPENAI_API_KEY, whichever is the chosen provider's. Optional for openai-compatible.",
   ),
   input(
     'base-url',
-    'The URL of the API, for gateways and compatible servers, for example http://127.0.0.1:11434/v1.',
+    'The URL of the API, for gateways and compatible servers, for example http://127.0.0.1:11434/v1. Required for openai-compatible, and for azure-openai: https://NAME.openai.azure.com, with ?api-version= where it must be one in particular.',
+  ),
+  input(
+    'headers',
+    'More headers for every request to the model, for gateways: one Name: value a line. Every value is masked like a secret. Authorization, X-Api-Key and Api-Key stand in for api-key.',
+  ),
+  input(
+    'auth-scheme',
+    "How the key is sent: provider (the provider's own header) or bearer (Authorization: Bearer, for gateways and the tokens of clouds).",
+    'provider',
   ),
   input(
     'max-output-tokens',
     'The most tokens the model may write in one turn. Without it: what the provider allows.',
+  ),
+  input(
+    'reasoning-effort',
+    "How much the model thinks, in the provider's own word, for example low, medium or high; passed on as it is. Without it: the provider's default.",
   ),
   input('stream', 'Whether answers are streamed: auto (on for the vendors themselves), on or off.', 'auto'),
   input('max-turns', 'The most model calls, inclusive; 0 ends the run at once, -1 means no limit.', '30'),

@@ -1,8 +1,9 @@
 /** Which model is asked, where, and with whose key. */
 import { InputError } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
 import type { RawInputs } from './inputs.ts';
-import { readChoice, readInteger } from './values.ts';
+import { readChoice, readInteger, readWord } from './values.ts';
 
 /** Where a model is asked. */
 export interface ModelConfig {
@@ -35,6 +36,15 @@ const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
   'openai-compatible': null,
 };
 
+/** What base-url looks like where there is no endpoint that everybody shares. */
+const ENDPOINT_FORMS: Readonly<Record<ProviderName, string | null>> = {
+  openai: null,
+  anthropic: null,
+  gemini: null,
+  'azure-openai': "your resource's endpoint, of the form https://NAME.openai.azure.com",
+  'openai-compatible': 'the URL of the server, for example http://127.0.0.1:8000/v1',
+};
+
 /** How a model's name tells its provider; nothing else may: a key in the environment never chooses one. */
 const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName])[] = [
   [/^claude-/u, 'anthropic'],
@@ -48,33 +58,25 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
   if (model === undefined) {
     throw new InputError('model', 'No model is given. Set model, for example model: claude-sonnet-4-5.');
   }
-  const baseUrl = parseBaseUrl(raw);
-  const [provider, providerReason] = chooseProvider(raw, model, baseUrl);
-  if (provider === 'openai-compatible' && baseUrl === null) {
-    throw new InputError(
-      'base-url',
-      'provider: openai-compatible needs base-url. Set it to the URL of the server, for example http://127.0.0.1:8000/v1.',
-    );
-  }
+  const url = parseBaseUrl(raw);
+  const [provider, providerReason] = chooseProvider(raw, model, url);
+  const baseUrl = requireEndpoint(provider, url);
+  const headers = readHeaders(raw);
   return {
     provider,
     providerReason,
     model,
-    ...findKey(raw, provider, world),
+    ...findKey(raw, provider, headers, world),
     baseUrl,
     maxOutputTokens: readInteger(raw, 'max-output-tokens', { min: 1 }),
     stream: readChoice(raw, 'stream', ['auto', 'on', 'off']) ?? 'auto',
-    headers: {},
-    authScheme: 'provider',
-    reasoningEffort: null,
+    headers,
+    authScheme: readChoice(raw, 'auth-scheme', ['provider', 'bearer']) ?? 'provider',
+    reasoningEffort: readWord(raw, 'reasoning-effort'),
   };
 }
 
-function chooseProvider(
-  raw: RawInputs,
-  model: string,
-  baseUrl: string | null,
-): readonly [ProviderName, string] {
+function chooseProvider(raw: RawInputs, model: string, baseUrl: URL | null): readonly [ProviderName, string] {
   const named = readChoice(raw, 'provider', PROVIDERS);
   if (named !== null) return [named, 'the input provider'];
   const match = MODEL_PREFIXES.find(([prefix]) => prefix.test(model));
@@ -89,10 +91,14 @@ function chooseProvider(
 function findKey(
   raw: RawInputs,
   provider: ProviderName,
+  headers: Readonly<Record<string, string>>,
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource'> {
   const given = raw.get('api-key');
   if (given !== undefined) return { apiKey: given, keySource: 'the input api-key' };
+  // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
+  if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
+    return { apiKey: null, keySource: 'the input headers' };
   const variable = KEY_VARIABLES[provider];
   if (variable === null) return { apiKey: null, keySource: 'no key (api-key is not set)' };
   const found = world.environment[variable]?.trim();
@@ -104,7 +110,7 @@ function findKey(
   );
 }
 
-function parseBaseUrl(raw: RawInputs): string | null {
+function parseBaseUrl(raw: RawInputs): URL | null {
   const text = raw.get('base-url');
   if (text === undefined) return null;
   if (!URL.canParse(text)) {
@@ -123,5 +129,23 @@ function parseBaseUrl(raw: RawInputs): string | null {
   if (url.username !== '' || url.password !== '') {
     throw new InputError('base-url', 'base-url holds a user name or password. Put the key into api-key.');
   }
-  return text.replace(/\/+$/u, '');
+  return url;
+}
+
+/** The base URL as the provider can be asked at it; null for a vendor's own. */
+function requireEndpoint(provider: ProviderName, url: URL | null): string | null {
+  const form = ENDPOINT_FORMS[provider];
+  if (url === null) {
+    if (form === null) return null;
+    throw new InputError('base-url', `provider: ${provider} needs base-url. Set it to ${form}.`);
+  }
+  const isAzure = provider === 'azure-openai';
+  const names = [...url.searchParams.keys()];
+  if (url.hash !== '' || names.some((name) => !isAzure || name !== 'api-version')) {
+    throw new InputError(
+      'base-url',
+      `base-url ${url.hash === '' ? 'holds a query' : 'holds a fragment'}${isAzure ? ' other than ?api-version=' : ''}. Take it out; a key goes into api-key or headers.`,
+    );
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/u, '')}${url.search}`;
 }

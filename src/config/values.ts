@@ -24,6 +24,16 @@ export function readChoice<const C extends string>(
   return choice;
 }
 
+/** One lower-case word, whichever; null when the input is absent. */
+export function readWord(raw: RawInputs, name: InputName): string | null {
+  const text = raw.get(name);
+  if (text === undefined) return null;
+  if (!/^[a-z]{1,32}$/u.test(text)) {
+    throw new InputError(name, `${name} is ${show(text)}. Use one word in lower case, such as high.`);
+  }
+  return text;
+}
+
 /** A whole number in a range; null when the input is absent. */
 export function readInteger(
   raw: RawInputs,

@@ -66,11 +66,21 @@ function readOrNull(file: string): Buffer | null {
 const SECRET_VARIABLES =
   /^(?:INPUT_API-KEY|INPUT_GITHUB-TOKEN|[A-Z0-9_]*_API_KEY|ACTIONS_RUNTIME_TOKEN|ACTIONS_ID_TOKEN_REQUEST_TOKEN|(?:GITHUB|GH)_TOKEN|ANTHROPIC_AUTH_TOKEN|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|NODE_AUTH_TOKEN|NPM_TOKEN)$/iu;
 
-/** Values of the environment that must be masked wherever they turn up. */
+/** Values of the environment that must be masked wherever they turn up; those of headers even where the input is wrong. */
 export function findSecrets(environment: Environment): readonly string[] {
   const values = Object.entries(environment)
     .filter(([name]) => SECRET_VARIABLES.test(name))
-    .flatMap(([, value = '']) => [value, value.trim()])
-    .filter((value) => value !== '');
-  return [...new Set(values)];
+    .flatMap(([, value = '']) => [value, value.trim()]);
+  const headers = Object.entries(environment)
+    .filter(([name]) => name.toUpperCase() === 'INPUT_HEADERS')
+    .flatMap(([, value = '']) => value.split(/[\r\n]+/u).flatMap(headerSecrets));
+  return [...new Set([...values, ...headers])].filter((value) => value !== '');
+}
+
+/** The value in a line of headers, and what comes behind its scheme, as in `Bearer x`; all of a line that has no name. */
+function headerSecrets(line: string): readonly string[] {
+  const value = (/^[^:]+:(.*)$/u.exec(line.trim())?.[1] ?? line).trim();
+  const credentials = /^[A-Za-z][\w-]*\s+(\S.*)$/u.exec(value)?.[1] ?? '';
+  // Masking these would only put holes into sentences.
+  return [value, credentials].filter((text) => !/^(?:true|false|none)$/iu.test(text));
 }

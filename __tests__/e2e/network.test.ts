@@ -1,0 +1,167 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ActionOptions, type ActionRun, KEY, runAction, submits } from '../support/action.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { type ScriptedModel, startModel } from '../support/model-server.ts';
+import { type ProxyOptions, type ProxyServer, startProxy } from '../support/proxy-server.ts';
+import { parseLog } from '../support/runner.ts';
+
+const PASSWORD = 'proxy-pass-w0rd';
+const good = submits({ passed: true, summary: 'all well' });
+const open: { close(): Promise<unknown> }[] = [];
+let authority: Authority;
+let model: ScriptedModel;
+/** A TLS front of the model, for `api.test`. */
+let front = '';
+
+beforeAll(async () => {
+  authority = createAuthority();
+  model = await startModel(() => good);
+  const target = new URL(model.url);
+  const server = tls.createServer(authority.issue(['api.test']), (client) => {
+    const onward = net.connect(Number(target.port), target.hostname);
+    client.on('error', () => onward.destroy());
+    onward.on('error', () => client.destroy());
+    client.pipe(onward).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  front = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+});
+afterAll(async () => {
+  await model.close();
+  authority.remove();
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.close();
+});
+
+async function proxyWith(options: Partial<ProxyOptions> = {}): Promise<ProxyServer> {
+  const hosts = { 'api.test:443': front, 'models.test:8080': model.url };
+  const proxy = await startProxy({ hosts, credentials: `me:${PASSWORD}`, ...options });
+  open.push(proxy);
+  return proxy;
+}
+
+const withPassword = ({ url }: ProxyServer) => url.replace('//', `//me:${PASSWORD}@`);
+
+/** Everything a run left, but for the lines that tell the runner what to mask. */
+function left(run: ActionRun): string {
+  const log = run.log.replace(/^::add-mask::.*$/gmu, '');
+  return [log, run.summary, run.transcript, JSON.stringify(run.envelope)].join('\n');
+}
+
+const asking = (variables: Readonly<Record<string, string>>, more: Partial<ActionOptions> = {}) =>
+  runAction({ variables, ...more, inputs: { 'base-url': 'https://api.test/v1', ...more.inputs } });
+
+describe('the bundle behind a proxy', () => {
+  it('asks through a tunnel, with an authority that only NODE_EXTRA_CA_CERTS names', async () => {
+    const proxy = await proxyWith();
+    const run = await asking({ HTTPS_PROXY: withPassword(proxy), NODE_EXTRA_CA_CERTS: authority.file });
+    expect(left(run)).toContain('provider openai-compatible, chosen by the input provider');
+    expect(run.exitCode).toBe(0);
+    expect(new Set(proxy.requests.map(({ method, target }) => `${method} ${target}`))).toEqual(
+      new Set(['CONNECT api.test:443']),
+    );
+    expect(proxy.seen()).not.toContain(KEY);
+    expect(model.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${KEY}`);
+    expect(left(run)).not.toContain(PASSWORD);
+    expect(run.log).toContain(`::add-mask::${PASSWORD}`);
+  });
+
+  it("asks with an authority that only the system's store holds", async () => {
+    const proxy = await proxyWith();
+    const run = await asking({ https_proxy: withPassword(proxy), SSL_CERT_FILE: authority.file });
+    expect(run.exitCode).toBe(0);
+  });
+
+  it('asks a plain server by the absolute form', async () => {
+    const proxy = await proxyWith();
+    const run = await asking(
+      { http_proxy: withPassword(proxy) },
+      { inputs: { 'base-url': 'http://models.test:8080/v1' } },
+    );
+    expect(run.exitCode).toBe(0);
+    expect(proxy.requests[0]).toMatchObject({
+      method: 'POST',
+      target: 'http://models.test:8080/v1/chat/completions',
+    });
+  });
+
+  it('leaves out what NO_PROXY names', async () => {
+    const proxy = await proxyWith();
+    const run = await runAction({
+      script: [good],
+      variables: { HTTP_PROXY: withPassword(proxy), NO_PROXY: '127.0.0.1' },
+    });
+    expect([run.exitCode, proxy.requests]).toEqual([0, []]);
+  });
+
+  it('a proxy that wants to know who asks: one sentence with its variable, no password anywhere', async () => {
+    const proxy = await proxyWith({ credentials: 'somebody:else-entirely' });
+    const run = await asking({ HTTPS_PROXY: withPassword(proxy) });
+    expect(run.exitCode).toBe(1);
+    expect(run.envelope).toMatchObject({ reason: 'provider_error' });
+    expect(run.envelope?.['error']).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) did not accept`);
+    expect(proxy.requests).toHaveLength(1);
+    expect(left(run)).not.toContain(PASSWORD);
+  });
+
+  it('a certificate that nobody knows: one sentence with the variable that helps', async () => {
+    const proxy = await proxyWith();
+    const run = await asking({ HTTPS_PROXY: withPassword(proxy) });
+    expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
+    expect(run.envelope?.['error']).toMatch(/certificate of api\.test .*NODE_EXTRA_CA_CERTS/u);
+  });
+
+  it('a URL that is no proxy: exit 52, the variable is named, and its password is masked all the same', async () => {
+    const run = await asking({ HTTPS_PROXY: `socks5://me:${PASSWORD}@127.0.0.1:1080` });
+    expect(run.exitCode).toBe(52);
+    expect(parseLog(run.log).filter(({ name }) => name === 'error')).toEqual([
+      expect.objectContaining({ data: expect.stringContaining('HTTPS_PROXY') }),
+    ]);
+    expect(left(run)).not.toContain(PASSWORD);
+    expect(run.log).toContain(`::add-mask::${PASSWORD}`);
+  });
+});
+
+describe('the bundle and its headers', () => {
+  it('sends them, and shows their values nowhere', async () => {
+    const run = await runAction({
+      script: [good],
+      inputs: { 'api-key': '', headers: 'X-Team: team-canary\nAuthorization: Bearer tok-canary' },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.requests[0]?.headers).toMatchObject({
+      'x-team': 'team-canary',
+      authorization: 'Bearer tok-canary',
+    });
+    expect(left(run)).not.toContain('canary');
+    expect(run.log).toContain('::add-mask::tok-canary');
+  });
+
+  it('a wrong line is told by its number, and its value is masked all the same', async () => {
+    const run = await runAction({ script: [good], inputs: { headers: 'X-A: 1\nvalue-canary' } });
+    expect([run.exitCode, run.requests.length]).toEqual([52, 0]);
+    expect(run.envelope?.['error']).toMatch(/^Line 2 of headers has no colon/u);
+    expect(left(run)).not.toContain('canary');
+  });
+
+  it('a local server without a key is sent none', async () => {
+    const run = await runAction({ script: [good], inputs: { 'api-key': '' } });
+    expect(run.exitCode).toBe(0);
+    for (const name of ['authorization', 'x-api-key', 'api-key'])
+      expect(run.requests[0]?.headers).not.toHaveProperty(name);
+  });
+});
+
+describe('certificates that nobody checks', () => {
+  it('are a warning in the log and in the summary', async () => {
+    const run = await runAction({ script: [good], variables: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
+    expect(run.exitCode).toBe(0);
+    const warnings = parseLog(run.log).filter(({ name }) => name === 'warning');
+    expect(warnings.map(({ data }) => data).join('\n')).toContain('NODE_TLS_REJECT_UNAUTHORIZED');
+    expect(run.summary).toContain('no certificate is checked');
+  });
+});

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { certificateError, isUnknownAuthority } from '../../src/network/certificates.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { type ProxyServer, startProxy } from '../support/proxy-server.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+let authority: Authority;
+let other: Authority;
+let folder = '';
+let nothing = '';
+let proxy: ProxyServer;
+let tlsProxy: ProxyServer;
+const ports = { good: 0, expired: 0, elsewhere: 0, other: 0 };
+
+async function startTls(hosts: readonly string[], days?: number, signer = authority): Promise<number> {
+  const server = https.createServer(signer.issue(hosts, days), (request, response) => {
+    response.end(`answer to ${request.method}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  );
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'certificates-'));
+  nothing = path.join(folder, 'nothing');
+  mkdirSync(nothing);
+  authority = createAuthority();
+  other = createAuthority();
+  ports.good = await startTls(['127.0.0.1', 'api.test']);
+  ports.expired = await startTls(['127.0.0.1'], -1);
+  ports.elsewhere = await startTls(['elsewhere.test']);
+  ports.other = await startTls(['127.0.0.1'], undefined, other);
+  const hosts = { 'api.test:443': `http://127.0.0.1:${ports.good}` };
+  proxy = await startProxy({ hosts });
+  tlsProxy = await startProxy({ hosts, identity: authority.issue(['127.0.0.1']) });
+  open.push(proxy.close, tlsProxy.close);
+});
+afterAll(async () => {
+  for (const close of open) await close();
+  authority.remove();
+  other.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const front = fileURLToPath(new URL('../../src/network/network.ts', import.meta.url));
+
+/**
+ * What a fresh process says of asking URLs, apart by a blank, with these variables, its authorities being Node's and
+ * theirs alone: the answers, or the errors' messages, one a line. The system's store is empty unless they name one.
+ */
+function ask(urls: string, variables: Readonly<Record<string, string>>): Promise<string> {
+  const script = `
+    import { createFetch } from ${JSON.stringify(front)};
+    const init = { method: 'POST', body: 'x' };
+    const send = createFetch(process.env);
+    for (const url of ${JSON.stringify(urls.split(' '))})
+      console.log(await send(url, init).then((r) => r.text(), (e) => e.name + ': ' + e.message));`;
+  const env = { SSL_CERT_FILE: path.join(nothing, 'none.pem'), SSL_CERT_DIR: nothing, ...variables };
+  return new Promise((resolve, reject) => {
+    const args = ['--input-type=module', '--eval', script];
+    execFile(process.execPath, args, { env, timeout: 20_000 }, (error, stdout) =>
+      error === null ? resolve(stdout.trim()) : reject(error),
+    );
+  });
+}
+
+/** A URL of the good server, and the variables of the way to it. */
+type Way = () => readonly [url: string, variables: Readonly<Record<string, string>>];
+
+const directly: Way = () => [`https://127.0.0.1:${ports.good}/`, {}];
+const ways: readonly (readonly [name: string, way: Way])[] = [
+  ['directly', directly],
+  ['through a proxy', () => ['https://api.test/', { HTTPS_PROXY: proxy.url }]],
+  ['through a proxy that has one as well', () => ['https://api.test/', { HTTPS_PROXY: tlsProxy.url }]],
+];
+
+describe('a server whose certificate only a private authority signed', () => {
+  it.each(ways)('is asked %s where NODE_EXTRA_CA_CERTS names it', async (_, way) => {
+    const [url, variables] = way();
+    expect(await ask(url, { ...variables, NODE_EXTRA_CA_CERTS: authority.file })).toBe('answer to POST');
+  });
+
+  it.each(ways)("is asked %s where the system's store holds it as a file", async (_, way) => {
+    const [url, variables] = way();
+    expect(await ask(url, { ...variables, SSL_CERT_FILE: authority.file })).toBe('answer to POST');
+  });
+
+  it("is asked where the system's store holds it in a folder", async () => {
+    const store = path.join(folder, 'store');
+    mkdirSync(store);
+    copyFileSync(authority.file, path.join(store, 'company.pem'));
+    const [url] = directly();
+    expect(await ask(url, { SSL_CERT_DIR: store })).toBe('answer to POST');
+  });
+
+  it.each(ways)('is refused %s where nobody knows it, by a sentence with the variable', async (name, way) => {
+    const [url, variables] = way();
+    const said = await ask(url, variables);
+    expect(said).toMatch(/^NetworkError: The certificate of .*NODE_EXTRA_CA_CERTS: .*\.pem \([A-Z_]+\)\.$/);
+    const owner = name.endsWith('as well') ? `the proxy ${tlsProxy.host} (HTTPS_PROXY)` : new URL(url).host;
+    expect(said).toContain(`The certificate of ${owner} `);
+  });
+
+  it('is refused where NODE_EXTRA_CA_CERTS names another one, and the file is named', async () => {
+    const [url] = directly();
+    const said = await ask(url, { NODE_EXTRA_CA_CERTS: other.file });
+    expect(said).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file}) does not hold`);
+  });
+
+  it("what was trusted before stays so once the system's store is", async () => {
+    const [url] = directly();
+    const variables = { SSL_CERT_FILE: authority.file, NODE_EXTRA_CA_CERTS: other.file };
+    expect(await ask(`${url} https://127.0.0.1:${ports.other}/`, variables)).toBe(
+      'answer to POST\nanswer to POST',
+    );
+  });
+
+  it("a system's store with rubbish in it breaks nothing", async () => {
+    const rubbish = path.join(folder, 'rubbish.pem');
+    writeFileSync(rubbish, '-----BEGIN CERTIFICATE-----\nnot base64\n-----END CERTIFICATE-----\n');
+    const [url] = directly();
+    expect(await ask(url, { SSL_CERT_FILE: rubbish })).toMatch(/^NetworkError: The certificate of /);
+    expect(await ask(url, { SSL_CERT_FILE: rubbish, NODE_EXTRA_CA_CERTS: authority.file })).toBe(
+      'answer to POST',
+    );
+  });
+});
+
+describe('a certificate that is wrong in another way', () => {
+  const trusting = () => ({ NODE_EXTRA_CA_CERTS: authority.file });
+
+  it('one that has expired says so', async () => {
+    const said = await ask(`https://127.0.0.1:${ports.expired}/`, trusting());
+    expect(said).toBe(
+      `NetworkError: The certificate of 127.0.0.1:${ports.expired} has expired: renew it there, and check the clock of this machine (CERT_HAS_EXPIRED).`,
+    );
+  });
+
+  it('one for another host says so', async () => {
+    const said = await ask(`https://127.0.0.1:${ports.elsewhere}/`, trusting());
+    expect(said).toContain(`The certificate of 127.0.0.1:${ports.elsewhere} was made for another host`);
+    expect(said).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+  });
+
+  it("is no reason to read the system's store, and other failures are none of this folder's", () => {
+    const failed = (code: string) =>
+      new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
+    expect(isUnknownAuthority(failed('CERT_HAS_EXPIRED'))).toBe(false);
+    expect(isUnknownAuthority(failed('SELF_SIGNED_CERT_IN_CHAIN'))).toBe(true);
+    for (const code of ['ECONNREFUSED', 'toString', 'ERR_TLS_HANDSHAKE_TIMEOUT'])
+      expect(certificateError(failed(code), 'host', {})).toBeNull();
+    expect(certificateError('thrown text', 'host', {})).toBeNull();
+  });
+});

@@ -1,0 +1,365 @@
+import { readFileSync } from 'node:fs';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import tls from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { InputError, NetworkError, ProviderError } from '../../src/errors.ts';
+import { createFetch, networkWeaknesses } from '../../src/network/network.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { asking, providerAt, testKey, wires } from '../support/provider-wires.ts';
+import { type ProxyOptions, type ProxyServer, startProxy } from '../support/proxy-server.ts';
+import { type RawRequest, startRawServer } from '../support/raw-server.ts';
+
+let authority: Authority;
+const open: { close(): Promise<void> }[] = [];
+const before = tls.getCACertificates('default');
+
+beforeAll(() => {
+  authority = createAuthority();
+  tls.setDefaultCACertificates([...before, readFileSync(authority.file, 'utf8')]);
+});
+afterAll(() => {
+  tls.setDefaultCACertificates(before);
+  authority.remove();
+});
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+type Answer = Parameters<typeof startRawServer>[0];
+
+async function plainServer(answer: Answer) {
+  const server = await startRawServer(answer);
+  open.push(server);
+  return server;
+}
+
+/** A TLS server; its requests' paths, and how many connections it saw. */
+async function tlsServer(hosts: readonly string[], answer: Answer) {
+  const requests: RawRequest[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = https.createServer(authority.issue(hosts), (incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const { method = '', url: path = '', headers } = incoming;
+      const request = { method, path, headers, raw: Buffer.concat(chunks).toString('utf8') };
+      requests.push(request);
+      answer(response, request, requests.length - 1);
+    });
+  });
+  // Those in the middle of a handshake are unknown to the server's own list.
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.on('secureConnection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  open.push({
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  });
+  return { url: `http://127.0.0.1:${port}`, port, requests, connections: () => connections };
+}
+
+async function proxyWith(options: ProxyOptions): Promise<ProxyServer> {
+  const proxy = await startProxy(options);
+  open.push(proxy);
+  return proxy;
+}
+
+/** The NetworkError that a request ends with. */
+async function failure(work: Promise<unknown>): Promise<NetworkError> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof NetworkError)) throw new Error(`no NetworkError: ${String(error)}`);
+  return error;
+}
+
+const API = 'https://api.test/v1/x';
+const post = (headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+  method: 'POST',
+  body: '{"task":"the-prompt"}',
+  headers: { 'content-type': 'application/json', ...headers },
+});
+
+describe('without a proxy', () => {
+  it('asks directly, and hands on answers of every status', async () => {
+    const server = await plainServer((response, _, index) =>
+      response.writeHead(index === 0 ? 200 : 500).end('said'),
+    );
+    const send = createFetch({ NO_PROXY: '*' });
+    const answers = [await send(server.url, post()), await send(server.url, post())];
+    expect(answers.map(({ status }) => status)).toEqual([200, 500]);
+    expect(await answers[0]?.text()).toBe('said');
+  });
+
+  it('a redirect is an answer', async () => {
+    const server = await plainServer((response) => response.writeHead(307, { location: '/there' }).end());
+    const answer = await createFetch({})(`${server.url}/here`, post());
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, '/there']);
+    expect(server.requests.map(({ path }) => path)).toEqual(['/here']);
+  });
+});
+
+describe('https through a proxy', () => {
+  const throughWith = async (options: Partial<ProxyOptions>, answer: Answer, environment = {}) => {
+    const server = await tlsServer(['api.test'], answer);
+    const proxy = await proxyWith({ hosts: { 'api.test:443': server.url }, ...options });
+    const userinfo = options.credentials === undefined ? '' : `${options.credentials}@`;
+    const send = createFetch({
+      HTTPS_PROXY: proxy.url.replace('//', `//${userinfo}`),
+      HTTP_PROXY: 'http://127.0.0.1:9',
+      ...environment,
+    });
+    return { server, proxy, send };
+  };
+
+  it('goes in a tunnel: the proxy finds the name, and sees neither the key nor the task', async () => {
+    const { server, proxy, send } = await throughWith({ credentials: 'me:pass-word' }, (response, request) =>
+      response.writeHead(201, { 'x-a': '1' }).end(`got ${request.raw}`),
+    );
+    const answer = await send(API, post({ authorization: 'Bearer sk-canary-1' }));
+    expect([answer.status, answer.headers.get('x-a'), await answer.text()]).toEqual([
+      201,
+      '1',
+      'got {"task":"the-prompt"}',
+    ]);
+    expect(server.requests).toEqual([
+      {
+        method: 'POST',
+        path: '/v1/x',
+        raw: '{"task":"the-prompt"}',
+        headers: expect.objectContaining({
+          host: 'api.test',
+          authorization: 'Bearer sk-canary-1',
+          'content-length': '21',
+        }),
+      },
+    ]);
+    expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
+    expect(proxy.requests.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      'CONNECT api.test:443',
+    ]);
+    expect(proxy.seen()).toContain(Buffer.from('me:pass-word').toString('base64'));
+    expect(proxy.seen()).not.toMatch(/sk-canary|the-prompt|authorization: Bearer/);
+  });
+
+  it('uses a tunnel again', async () => {
+    const { server, proxy, send } = await throughWith({}, (response) => response.end('ok'));
+    for (let n = 0; n < 3; n += 1) expect(await (await send(API, post())).text()).toBe('ok');
+    expect([proxy.requests.length, server.connections(), server.requests.length]).toEqual([1, 1, 3]);
+  });
+
+  it('hands on each part of a stream as it comes, and ends it with its signal', async () => {
+    const { send } = await throughWith({}, (response) => {
+      response.write('one');
+    });
+    const stop = new AbortController();
+    const answer = await send(API, { ...post(), signal: stop.signal });
+    const reader = answer.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
+    stop.abort();
+    await expect(reader?.read()).rejects.toThrow();
+  });
+
+  it('a signal ends the wait for an answer with its reason; one that came before is asked nothing', async () => {
+    const { proxy, send } = await throughWith({}, () => undefined);
+    const stop = new AbortController();
+    const asked = send(API, { ...post(), signal: stop.signal });
+    setTimeout(() => stop.abort(new Error('enough')), 50);
+    await expect(asked).rejects.toThrow('enough');
+    await expect(send(API, { ...post(), signal: AbortSignal.abort(new Error('late')) })).rejects.toThrow(
+      'late',
+    );
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  it('an answer that breaks off is told', async () => {
+    const { send } = await throughWith({}, (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('part', () => response.destroy());
+    });
+    await expect((await send(API, post())).text()).rejects.toThrow();
+  });
+
+  it('unpacks what a gateway packed unasked, keeps equal headers, and knows answers without a body', async () => {
+    const { send } = await throughWith({}, (response, { path }) => {
+      if (path.endsWith('204')) return void response.writeHead(204).end();
+      response.writeHead(200, [
+        ...['content-encoding', 'gzip'],
+        ...['set-cookie', 'a=1', 'set-cookie', 'b=2'],
+      ]);
+      response.end(gzipSync('packed'));
+    });
+    const packed = await send('https://api.test/200');
+    expect([await packed.text(), packed.headers.getSetCookie()]).toEqual(['packed', ['a=1', 'b=2']]);
+    const empty = await send('https://api.test/204');
+    expect([empty.status, await empty.text()]).toEqual([204, '']);
+  });
+
+  it('a redirect is an answer', async () => {
+    const { server, send } = await throughWith({}, (response) =>
+      response.writeHead(302, { location: 'https://evil.test/' }).end(),
+    );
+    expect((await send(API)).status).toBe(302);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('NO_PROXY is asked directly, and the proxy hears nothing', async () => {
+    const server = await tlsServer(['127.0.0.1'], (response) => response.end('direct'));
+    const proxy = await proxyWith({ hosts: {} });
+    const send = createFetch({ HTTPS_PROXY: proxy.url, NO_PROXY: 'example.test,127.0.0.1' });
+    expect(await (await send(`https://127.0.0.1:${server.port}/`)).text()).toBe('direct');
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('an address is asked for by its port, and checked against the certificate', async () => {
+    const server = await tlsServer(['127.0.0.1'], (response) => response.end('ok'));
+    const target = `127.0.0.1:${server.port}`;
+    const proxy = await proxyWith({ hosts: { [target]: server.url } });
+    const send = createFetch({ https_proxy: proxy.url });
+    expect(await (await send(`https://${target}/`)).text()).toBe('ok');
+    expect(proxy.requests.map((request) => request.target)).toEqual([target]);
+  });
+
+  it('a proxy may speak TLS itself', async () => {
+    const identity = authority.issue(['127.0.0.1']);
+    const { proxy, send } = await throughWith({ identity, credentials: 'a:b' }, (response) =>
+      response.end('ok'),
+    );
+    expect(proxy.url).toMatch(/^https:/);
+    expect(await (await send(API, post({ 'x-api-key': 'sk-canary-1' }))).text()).toBe('ok');
+    expect(proxy.seen()).not.toContain('sk-canary');
+  });
+});
+
+describe('http through a proxy', () => {
+  it('goes by the absolute form, with its own authorization for the proxy', async () => {
+    const server = await plainServer((response, request) => response.end(`got ${request.raw}`));
+    const proxy = await proxyWith({ hosts: { 'models.test:8080': server.url }, credentials: 'me:pw' });
+    const send = createFetch({ http_proxy: proxy.url.replace('//', '//me:pw@') });
+    const answer = await send('http://models.test:8080/v1/x?y=1', post({ authorization: 'Bearer k' }));
+    expect(await answer.text()).toBe('got {"task":"the-prompt"}');
+    expect(proxy.requests).toEqual([
+      expect.objectContaining({ method: 'POST', target: 'http://models.test:8080/v1/x?y=1' }),
+    ]);
+    expect(server.requests[0]).toMatchObject({
+      path: '/v1/x?y=1',
+      headers: { host: 'models.test:8080', authorization: 'Bearer k' },
+    });
+  });
+
+  it('the proxy of the other scheme is left alone', async () => {
+    const server = await plainServer((response) => response.end('direct'));
+    const proxy = await proxyWith({ hosts: {} });
+    expect(await (await createFetch({ HTTPS_PROXY: proxy.url })(server.url)).text()).toBe('direct');
+    expect(proxy.requests).toEqual([]);
+  });
+});
+
+describe('a proxy in the way', () => {
+  const target = 'api.test:443';
+
+  it.each([
+    ['no credentials', '', 'wants a user name and password (407)'],
+    ['wrong credentials', 'me:wr0ng-word@', 'did not accept the user name and password in HTTPS_PROXY (407)'],
+  ])('%s: the sentence names the proxy and the variable, never the password', async (_, userinfo, says) => {
+    const proxy = await proxyWith({
+      hosts: { [target]: 'http://127.0.0.1:9' },
+      credentials: 'me:right-word',
+    });
+    const url = proxy.url.replace('//', `//${userinfo}`);
+    const error = await failure(createFetch({ HTTPS_PROXY: url })(API, post()));
+    expect(error.message).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) ${says}`);
+    expect(error.message).not.toContain('wr0ng');
+    expect(error.passing).toBe(false);
+    const plain = await failure(createFetch({ http_proxy: url })('http://api.test/', post()));
+    expect(plain.message).toContain(`The proxy ${proxy.host} (http_proxy) `);
+    expect([plain.passing, plain.message.includes('wr0ng')]).toEqual([false, false]);
+  });
+
+  it.each([
+    [403, false, 'NO_PROXY'],
+    [502, true, 'run again later'],
+  ])('a refusal with %s says what to do', async (status, passing, says) => {
+    const proxy = await proxyWith({ hosts: {}, status });
+    const error = await failure(createFetch({ HTTPS_PROXY: proxy.url })(API, post()));
+    expect(error.message).toContain(`${proxy.host} (HTTPS_PROXY)`);
+    expect(error.message).toContain(`${target} (${status})`);
+    expect(error.message).toContain(says);
+    expect(error.passing).toBe(passing);
+  });
+
+  it.each(['http', 'https'])('one that is down is named, for %s targets', async (scheme) => {
+    const proxy = await startProxy({ hosts: {} });
+    await proxy.close();
+    const variable = `${scheme.toUpperCase()}_PROXY`;
+    const url = proxy.url.replace('//', '//me:pass-word@');
+    const error = await failure(createFetch({ [variable]: url })(`${scheme}://api.test/`, post()));
+    expect(error.message).toMatch(`The proxy ${proxy.host} (${variable}) cannot be reached (ECONNREFUSED)`);
+    expect([error.passing, error.message.includes('pass-word')]).toEqual([true, false]);
+  });
+
+  it('one that hangs up is an error, not a request for ever', async () => {
+    const proxy = await proxyWith({ hosts: {}, hangUp: true });
+    const error = await failure(createFetch({ HTTPS_PROXY: proxy.url })(API, post()));
+    expect(error.message).toContain(`${proxy.host} (HTTPS_PROXY) cannot be reached (ECONNRESET)`);
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  it('one that speaks no TLS where its URL says so', async () => {
+    const proxy = await proxyWith({ hosts: {} });
+    const error = await failure(
+      createFetch({ HTTPS_PROXY: proxy.url.replace('http:', 'https:') })(API, post()),
+    );
+    expect(error.message).toContain('does not speak TLS');
+    expect(error.message).toContain('write http://');
+  });
+
+  it('a URL that is none is an InputError at once', () => {
+    expect(() => createFetch({ HTTP_PROXY: 'http://me:pw@:x' })).toThrow(InputError);
+  });
+});
+
+describe('a model behind a proxy', () => {
+  it.each(wires)('$name is asked through it, with the key in the tunnel only', async (wire) => {
+    const server = await tlsServer(['api.test'], (response) => wire.answer(response, { text: 'Hello.' }));
+    const proxy = await proxyWith({ hosts: { 'api.test:443': server.url } });
+    const fetchThrough = createFetch({ HTTPS_PROXY: proxy.url });
+    const provider = await providerAt(wire, 'https://api.test', { fetch: fetchThrough });
+    expect((await provider.complete(asking())).message.text).toBe('Hello.');
+    expect(JSON.stringify(server.requests[0]?.headers)).toContain(testKey);
+    expect(proxy.seen()).not.toContain(testKey);
+  });
+
+  it.each(wires)('$name: a 407 is told at once, with what to do', async (wire) => {
+    const proxy = await proxyWith({ hosts: {}, credentials: 'me:pw' });
+    const provider = await providerAt(wire, 'https://api.test', {
+      fetch: createFetch({ HTTPS_PROXY: proxy.url }),
+    });
+    const error = await provider.complete(asking()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ProviderError);
+    expect(String(error)).toContain(`The proxy ${proxy.host} (HTTPS_PROXY) wants a user name and password`);
+    expect(proxy.requests).toHaveLength(1);
+  });
+});
+
+describe('weaknesses of the network', () => {
+  it('certificates that nobody checks are one', () => {
+    expect(networkWeaknesses({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
+      expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED'),
+    ]);
+    for (const value of ['', '1', 'false'])
+      expect(networkWeaknesses({ NODE_TLS_REJECT_UNAUTHORIZED: value })).toEqual([]);
+    expect(networkWeaknesses({})).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { parseProxies, proxySecrets } from '../../src/network/proxies.ts';
+
+/** A proxy as texts. */
+const told = (environment: Readonly<Record<string, string>>) => {
+  const proxies = parseProxies(environment);
+  if (proxies === null) return null;
+  const { http, https, bypass } = proxies;
+  const text = (proxy: typeof http) => proxy && [proxy.variable, proxy.url.href, proxy.authorization];
+  return { http: text(http), https: text(https), bypass };
+};
+
+function refusal(environment: Readonly<Record<string, string>>): string {
+  try {
+    parseProxies(environment);
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('the proxies of an environment', () => {
+  it('are none where no variable names one', () => {
+    expect(parseProxies({})).toBeNull();
+    expect(
+      parseProxies({ HTTP_PROXY: '', https_proxy: '  ', NO_PROXY: '*', ALL_PROXY: 'http://p' }),
+    ).toBeNull();
+  });
+
+  it('are named by either case: the lower one wins, an empty one is none', () => {
+    expect(told({ HTTPS_PROXY: 'http://upper:1', https_proxy: 'http://lower:2', NO_PROXY: 'a' })).toEqual({
+      http: null,
+      https: ['https_proxy', 'http://lower:2/', null],
+      bypass: 'a',
+    });
+    expect(
+      told({ HTTP_PROXY: 'http://upper:1', http_proxy: '', NO_PROXY: 'upper', no_proxy: 'lower' }),
+    ).toEqual({
+      http: ['HTTP_PROXY', 'http://upper:1/', null],
+      https: null,
+      bypass: 'lower',
+    });
+  });
+
+  it('may be a host and a port alone', () => {
+    expect(told({ HTTPS_PROXY: ' proxy.corp:3128 ' })?.https).toEqual([
+      'HTTPS_PROXY',
+      'http://proxy.corp:3128/',
+      null,
+    ]);
+    expect(told({ HTTPS_PROXY: 'me:pw@proxy.corp:3128' })?.https?.[2]).toBe('Basic bWU6cHc=');
+  });
+
+  it('keep their credentials out of their URL, decoded', () => {
+    expect(told({ HTTP_PROXY: 'https://m%65:p%40ss%3Aw%C3%B6rd@proxy:8443' })?.http).toEqual([
+      'HTTP_PROXY',
+      'https://proxy:8443/',
+      `Basic ${Buffer.from('me:p@ss:wörd').toString('base64')}`,
+    ]);
+    expect(told({ HTTP_PROXY: 'http://token@proxy' })?.http?.[2]).toBe('Basic dG9rZW46');
+  });
+
+  it.each([
+    ['socks5://me:s3cretpw@proxy:1080', /socks5/],
+    ['http://', /URL/],
+    ['http://me:s3cretpw@', /URL/],
+    ['http://me:s3cretpw@proxy:99999', /URL/],
+    ['http://me:s3cretpw@pro xy', /URL/],
+    ['http://me:s3cretpw@proxy\nx', /URL/],
+    ['http://me:s3cretpw%@proxy', /%25/],
+  ])('%j is refused by a sentence that names the variable and shows nothing of it', (value, says) => {
+    for (const variable of ['https_proxy', 'HTTP_PROXY']) {
+      const message = refusal({ [variable]: value });
+      expect(message).toContain(variable);
+      expect(message).toMatch(says);
+      expect(message).not.toContain('s3cretpw');
+    }
+  });
+
+  it('no value makes anything but proxies or an InputError', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.webUrl()), (value) => {
+        try {
+          parseProxies({ HTTPS_PROXY: value });
+        } catch (error) {
+          expect(error).toBeInstanceOf(InputError);
+        }
+      }),
+    );
+  });
+});
+
+describe('what is secret of them', () => {
+  it('is the password in every form, of right URLs and of wrong ones', () => {
+    expect(proxySecrets({ HTTPS_PROXY: 'http://me:p%40ss@proxy:1' })).toEqual([
+      'me:p%40ss',
+      'me:p@ss',
+      'p%40ss',
+      'p@ss',
+      Buffer.from('me:p@ss').toString('base64'),
+    ]);
+    expect(proxySecrets({ http_proxy: 'me:se@cr%et@proxy' })).toContain('se@cr%et');
+    expect(proxySecrets({ HTTP_PROXY: 'http://token-1@proxy' })).toContain('token-1');
+    expect(proxySecrets({ HTTP_PROXY: 'http://proxy:1', NO_PROXY: 'a@b' })).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+/** Certificates for loopback, made by the openssl on this machine: an authority that nobody knows, and what it signed. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+/** A server's key and certificate, PEM. */
+export interface Identity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** An authority and its files. */
+export interface Authority {
+  /** The PEM file of the authority's certificate. */
+  readonly file: string;
+  /** A key and a certificate for hosts, names and addresses; valid for `days`, which may be less than none. */
+  issue(hosts: readonly string[], days?: number): Identity;
+  remove(): void;
+}
+
+/** A new authority in a folder of its own. */
+export function createAuthority(): Authority {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'authority-'));
+  const at = (name: string) => path.join(folder, name);
+  const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl(
+    ...['req', '-x509', ...newKey, '-keyout', at('ca.key'), '-out', at('ca.pem'), '-days', '2'],
+    ...['-subj', '/CN=An authority that nobody knows', '-addext', 'basicConstraints=critical,CA:TRUE'],
+  );
+  let count = 0;
+  return {
+    file: at('ca.pem'),
+    issue(hosts, days = 2) {
+      count += 1;
+      const [key, request, cert, extensions] = ['key', 'csr', 'pem', 'ext'].map((kind) =>
+        at(`server-${count}.${kind}`),
+      );
+      if (!key || !request || !cert || !extensions) throw new Error('no names');
+      const names = hosts.map((host) => (/^[\d.]+$|:/.test(host) ? `IP:${host}` : `DNS:${host}`));
+      writeFileSync(extensions, `subjectAltName=${names.join(',')}\nbasicConstraints=CA:FALSE\n`);
+      openssl('req', '-new', ...newKey, '-keyout', key, '-out', request, '-subj', '/CN=server');
+      openssl(
+        ...['x509', '-req', '-in', request, '-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial'],
+        ...['-out', cert, '-days', String(days), '-extfile', extensions],
+      );
+      return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

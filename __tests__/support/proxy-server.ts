@@ -1,0 +1,116 @@
+/**
+ * A real HTTP proxy on loopback: tunnels by CONNECT, and requests by the absolute form. It finds names itself, as a
+ * company's proxy does: what its table does not hold cannot be reached. It keeps all that it got to see.
+ */
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import net, { type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Identity } from './certificates.ts';
+
+/** What a proxy is like. */
+export interface ProxyOptions {
+  /** Where `host:port` of a target really is: the URL of a loopback server. */
+  readonly hosts: Readonly<Record<string, string>>;
+  /** `user:password` that clients must give. */
+  readonly credentials?: string;
+  /** Answers every request with this status instead of serving it. */
+  readonly status?: number;
+  /** Takes every CONNECT and hangs up without a word. */
+  readonly hangUp?: boolean;
+  /** Speaks TLS with its clients. */
+  readonly identity?: Identity;
+}
+
+/** A request as the proxy saw it. */
+export interface ProxiedRequest {
+  readonly method: string;
+  /** `host:port` of a CONNECT, else the whole URL. */
+  readonly target: string;
+  readonly headers: http.IncomingHttpHeaders;
+}
+
+/** A running proxy. */
+export interface ProxyServer {
+  readonly url: string;
+  readonly host: string;
+  readonly requests: readonly ProxiedRequest[];
+  /** Every byte that clients sent, the tunnels' included, as Latin-1. */
+  seen(): string;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy on a free loopback port. */
+export async function startProxy(options: ProxyOptions): Promise<ProxyServer> {
+  const requests: ProxiedRequest[] = [];
+  const sockets = new Set<Duplex>();
+  const bytes: string[] = [];
+  const { credentials, status, identity } = options;
+  const note = (request: IncomingMessage) => {
+    const { method = '', url: target = '', headers, rawHeaders } = request;
+    requests.push({ method, target, headers });
+    bytes.push(`${method} ${target}\r\n${rawHeaders.join('\r\n')}\r\n`);
+  };
+  /** The status of a refusal; null for whoever may pass. */
+  const refusal = ({ headers }: IncomingMessage): number | null => {
+    const wanted = `Basic ${Buffer.from(credentials ?? '').toString('base64')}`;
+    if (credentials !== undefined && headers['proxy-authorization'] !== wanted) return 407;
+    return status ?? null;
+  };
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    note(request);
+    const target = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : null;
+    const place = target === null ? undefined : options.hosts[target.host];
+    const refused = refusal(request) ?? (target === null ? 400 : place === undefined ? 502 : null);
+    if (refused !== null || target === null || place === undefined) {
+      response.writeHead(refused ?? 502, { 'proxy-authenticate': 'Basic', 'content-type': 'text/html' });
+      response.end('<html>the proxy</html>');
+      return;
+    }
+    const { 'proxy-authorization': _, ...headers } = request.headers;
+    const { method = '' } = request;
+    const onward = http.request(`${place}${target.pathname}${target.search}`, { method, headers });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.on('data', (chunk: Buffer) => bytes.push(chunk.toString('latin1')));
+    request.pipe(onward);
+  };
+  const server: Server =
+    identity === undefined ? http.createServer(serve) : https.createServer(identity, serve);
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  server.on('connect', (request: IncomingMessage, client: Duplex) => {
+    note(request);
+    client.on('error', () => undefined);
+    if (options.hangUp) return void client.destroy();
+    const place = options.hosts[request.url ?? ''];
+    const refused = refusal(request) ?? (place === undefined ? 502 : null);
+    if (refused !== null || place === undefined)
+      return void client.end(`HTTP/1.1 ${refused} No\r\ncontent-length: 0\r\n\r\n`);
+    const { hostname, port } = new URL(place);
+    const onward = net.connect(Number(port), hostname);
+    sockets.add(onward);
+    onward.on('error', () => client.destroy());
+    onward.on('connect', () => client.write('HTTP/1.1 200 Connection established\r\n\r\n'));
+    client.on('data', (chunk: Buffer) => bytes.push(chunk.toString('latin1')));
+    client.on('close', () => onward.destroy());
+    onward.on('close', () => client.destroy());
+    client.pipe(onward).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `${identity === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    host: `127.0.0.1:${port}`,
+    requests,
+    seen: () => bytes.join(''),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,92 @@
+/** Certificates that a connection failed at: what Node trusts besides its own list, and what a person can do. */
+import { NetworkError } from '../errors.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Nobody who is trusted has signed it. */
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** The other codes of OpenSSL and Node, by what is wrong and what helps. */
+const WRONG: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired: renew it there, and check the clock of this machine',
+  CERT_NOT_YET_VALID: 'is not valid yet: check the clock of this machine',
+  CERT_REVOKED: 'was revoked: renew it there',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'was made for another host: check the URL, and what answers in its place between here and there',
+  HOSTNAME_MISMATCH:
+    'was made for another host: check the URL, and what answers in its place between here and there',
+  INVALID_PURPOSE: 'was not made for a server: replace it there',
+};
+
+/** The first code of TLS or the system down a chain of causes; null where there is none. */
+export function codeOf(error: unknown): string | null {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+    current = current.cause;
+  }
+  return null;
+}
+
+/** Whether an error says that no trusted authority signed a certificate. */
+export function isUnknownAuthority(error: unknown): boolean {
+  return UNKNOWN_AUTHORITY.has(codeOf(error) ?? '');
+}
+
+/** A failed connection's error with a sentence for a person; null where no certificate is at fault. */
+export function certificateError(
+  error: unknown,
+  owner: string,
+  environment: Environment,
+): NetworkError | null {
+  const code = codeOf(error);
+  if (code === null) return null;
+  const wrong = Object.hasOwn(WRONG, code) ? WRONG[code] : undefined;
+  if (wrong === undefined && !UNKNOWN_AUTHORITY.has(code)) return null;
+  const what = wrong ?? `is signed by nobody that this machine trusts: ${authorityAdvice(environment)}`;
+  return new NetworkError(`The certificate of ${owner} ${what} (${code}).`, {
+    code,
+    passing: false,
+    cause: error,
+  });
+}
+
+function authorityAdvice(environment: Environment): string {
+  const given = environment['NODE_EXTRA_CA_CERTS']?.trim();
+  if (given !== undefined && given !== '') {
+    return `the file that NODE_EXTRA_CA_CERTS names (${given.slice(0, 200)}) does not hold its authority, or cannot be read. It must be the authority's certificate in PEM form, and lie on the runner before this step starts`;
+  }
+  return "give its authority's certificate, a PEM file on the runner, in the step's env, as in NODE_EXTRA_CA_CERTS: /etc/ssl/certs/company.pem";
+}
+
+/**
+ * Trusts the authorities of the system's store from now on, beside those that are trusted already. It is read on the
+ * first call only, which takes some tens of milliseconds: this is for connections that failed.
+ * Gives false where this Node cannot (before 24.5), or has no store to read.
+ */
+export function createSystemTrust(): () => Promise<boolean> {
+  let trusted: Promise<boolean> | null = null;
+  const load = async (): Promise<boolean> => {
+    const tls = await import('node:tls');
+    if (typeof tls.setDefaultCACertificates !== 'function') return false;
+    try {
+      const system = tls.getCACertificates('system');
+      tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...system]);
+      return system.length > 0;
+    } catch {
+      // A store with something unreadable in it is no store: the first failure explains more.
+      return false;
+    }
+  };
+  return () => {
+    trusted ??= load();
+    return trusted;
+  };
+}
