@@ -83,6 +83,7 @@ async function converse(name: ProviderName, server: Echo): Promise<number[]> {
     authScheme: 'provider',
     reasoningEffort: null,
     idleTimeoutMs: 60_000,
+    retryPauseMs: 1,
     userAgent: 'bench',
     fetch,
   });

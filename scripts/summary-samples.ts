@@ -216,6 +216,7 @@ const reports: Readonly<Record<string, Report>> = {
           model: 'gpt-5',
           keySource: 'the input api-key',
           hasKey: true,
+          chatHint: false,
           host: 'api.openai.com',
           forced: false,
         },

@@ -1,7 +1,6 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
 import { createHash } from 'node:crypto';
 import { isRunStop, type RunStop, runAgent, stopped } from './agent/agent.ts';
-import type { Price } from './agent/budget.ts';
 import { systemPrompt } from './agent/prompt.ts';
 import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
@@ -9,8 +8,8 @@ import { type Contract, createContract, createGate } from './contract/contract.t
 import { parseGateArgument, parseSchemaArgument } from './contract/source.ts';
 import { InputError } from './errors.ts';
 import { finish } from './finish.ts';
-import { createPricer } from './providers/pricing.ts';
-import { createProvider } from './providers/select.ts';
+import { networkWeaknesses } from './network/network.ts';
+import { connect, lazyPrice, requirePrice } from './run-model.ts';
 import { createState, type RunState, type World } from './run-state.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
 import { openSandbox } from './sandbox/open.ts';
@@ -23,9 +22,6 @@ import type { Ending } from './verdict.ts';
 
 /** How long after the first request was begun the walls are raised, in milliseconds; they overlap the model's answer. */
 const WALLS_AFTER_MS = 20;
-
-/** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
-const STREAM_IDLE_MS = 120_000;
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export async function run(readConfig: () => Config, world: World): Promise<Report> {
@@ -52,17 +48,13 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     // The request leaves first: starting processes would hold it up.
     if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_AFTER_MS);
   };
-  const provider = createProvider({
-    ...config.model,
-    userAgent: `structured-agent/${world.version}`,
-    idleTimeoutMs: STREAM_IDLE_MS,
-    fetch: world.fetch,
-  });
+  const provider = connect(config, world);
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
   emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const { contract, prompt } = await readJudge(config, state, world);
-  for (const text of [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated(config, contract)])
+  const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated(config, contract)];
+  for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, begin.promise, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
@@ -194,25 +186,6 @@ async function openWalls(config: Config, begin: Promise<void>, state: RunState, 
   snapshots.catch((error: unknown) => state.stop.abort(error));
   return { sandbox, ready: () => snapshots };
 }
-
-/** The price list is large, and only needed once there is something to pay for. */
-function lazyPrice({ model }: Config): Price {
-  let pricer: ReturnType<typeof createPricer> | null = null;
-  return async (usage) => {
-    pricer ??= createPricer(model);
-    return (await pricer)(usage);
-  };
-}
-
-async function requirePrice(config: Config, price: Price): Promise<void> {
-  if (config.maxCostUsd === null || (await price(NO_USAGE)) !== null) return;
-  throw new InputError(
-    'max-cost-usd',
-    `max-cost-usd needs a price, and none is known for the model ${JSON.stringify(config.model.model)}. Use max-total-tokens instead.`,
-  );
-}
-
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 function startClock(timeoutMs: number, state: RunState): void {
   const reason: RunStop = { stop: 'timeout' };

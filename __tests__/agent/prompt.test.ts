@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   ACCEPTED,
+  DROPPED,
   FORCED_ASK,
   rejectionText,
   SKIPPED_BESIDE_ACCEPTED,
@@ -82,5 +83,11 @@ describe('what the loop says to the model', () => {
     expect(SKIPPED_BESIDE_ACCEPTED).toMatch(/^Skipped: (?!.*re-issue)/iu);
     expect(SKIPPED_BESIDE_REJECTED).toMatch(/^Skipped: .*Re-issue/u);
     expect(ACCEPTED).toMatchInlineSnapshot(`"Accepted. The run ends here."`);
+  });
+
+  it('a dropped result says why it is gone, and how to have it again', () => {
+    expect(DROPPED).toMatchInlineSnapshot(
+      `"This result was dropped, because the conversation had become too long for you. If you still need it, call the tool again for a smaller part: fewer lines of the file, or a command that prints less."`,
+    );
   });
 });

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
+import { rawSlice } from '../../src/json.ts';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
 import { objectOf, objectsOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/settings.ts';
@@ -40,11 +41,32 @@ async function failure(
 const body = (request: RawRequest | undefined): JsonObject => objectOf(JSON.parse(request?.raw ?? '{}'));
 const list = (value: unknown): readonly JsonObject[] => objectsOf(value).map((each) => each.value);
 
-/** The messages of a request as their JSON texts, without Anthropic's cache marks, which move by design. */
-const messageTexts = (request: RawRequest | undefined): string[] =>
-  list(body(request)['messages']).map((message) =>
-    JSON.stringify(message).replaceAll(',"cache_control":{"type":"ephemeral"}', ''),
-  );
+/** A request's text from its first byte to the end of its conversation, without Anthropic's marks, which move by design. */
+const prefix = (raw: string, wire: Wire): string => {
+  const conversation = rawSlice(raw, [wire.conversation]) ?? '';
+  const end = raw.indexOf(conversation) + conversation.length - 1;
+  return raw.slice(0, end).replaceAll(',"cache_control":{"type":"ephemeral"}', '');
+};
+
+/** The ids of calls and of results in a request, in order. */
+const idsIn = (request: RawRequest | undefined, wire: Wire): { calls: unknown[]; results: unknown[] } => {
+  const entries = list(body(request)[wire.conversation]);
+  const all = [
+    ...entries,
+    ...entries.flatMap((each) => [...list(each['content']), ...list(each['tool_calls'])]),
+  ];
+  const ofType = (type: string, key: string) =>
+    all.filter((each) => each['type'] === type).map((each) => each[key]);
+  const results = entries.filter((each) => each['role'] === 'tool').map((each) => each['tool_call_id']);
+  return {
+    calls: [...ofType('function', 'id'), ...ofType('tool_use', 'id'), ...ofType('function_call', 'call_id')],
+    results: [
+      ...results,
+      ...ofType('tool_result', 'tool_use_id'),
+      ...ofType('function_call_output', 'call_id'),
+    ],
+  };
+};
 
 /** Retries come at once: the SDKs read fractions of a second. */
 const atOnce = { 'retry-after': '0.001' };
@@ -123,13 +145,19 @@ describe.each(wires)('$name', (wire: Wire) => {
           await provider.complete(asking({ messages: structuredClone(messages) })),
         );
       }
-      const texts = model.requests.map((request) =>
-        messageTexts({ ...request, method: 'POST', headers: {} }),
+      const texts = model.requests.map((request) => prefix(request.raw, wire));
+      for (const [n, text] of texts.entries()) expect(texts[n + 1]?.slice(0, text.length) ?? text).toBe(text);
+      expect(texts.map((text) => text.length)).toEqual(
+        [...new Set(texts.map((text) => text.length))].sort((x, y) => x - y),
       );
-      for (const [n, text] of texts.entries())
-        expect(texts[n + 1]?.slice(0, text.length) ?? text).toEqual(text);
-      const fixed = model.requests.map((request) => request.raw.slice(0, request.raw.indexOf('"messages":')));
-      expect(new Set(fixed).size).toBe(1);
+      const rest = model.requests.map((request) =>
+        Object.entries(body({ ...request, method: 'POST', headers: {} })).filter(
+          ([key]) => key !== wire.conversation,
+        ),
+      );
+      expect(new Set(rest.map((each) => JSON.stringify(each))).size).toBe(1);
+      expect(texts[0]).toContain('"tools":');
+      expect(texts[0]).toContain('Be good.');
     });
   });
 
@@ -141,10 +169,12 @@ describe.each(wires)('$name', (wire: Wire) => {
     ]);
   });
 
-  it('S8 marks every call of a cut answer as truncated', async () => {
+  it('S8 marks every call of an answer that was cut in the middle of one as truncated', async () => {
+    // A whole answer of Anthropic's holds JSON, which cannot be cut.
+    const cut = wire.provider === 'anthropic' && !wire.stream ? '{}' : '{"command":"l';
     const calls = [
       { id: 'x', name: 'shell', arguments: '{"command":"ls"}' },
-      { id: 'y', name: 'shell', arguments: '{}' },
+      { id: 'y', name: 'shell', arguments: cut },
     ];
     const { completion } = await once({ calls, stop: wire.words.length });
     expect(completion.stopReason).toBe('length');
@@ -163,11 +193,20 @@ describe.each(wires)('$name', (wire: Wire) => {
     const second = await provider.complete(asking({ messages }));
     expect(second.message.toolCalls.map((each) => each.id)).toEqual(['call_0_3', 'call_0_4', 'call_2_3']);
     await provider.complete(asking({ messages: answered(messages, second) }));
-    const sent = server.requests.at(-1)?.raw ?? '';
-    for (const id of ['call_0', 'call_0_2', 'call_1_3', 'call_0_3', 'call_0_4', 'call_2_3']) {
-      expect(sent.split(`"id":"${id}"`)).toHaveLength(2);
-      expect(sent.split(new RegExp(`"(?:tool_call_id|tool_use_id)":"${id}"`))).toHaveLength(2);
-    }
+    const ids = ['call_0', 'call_0_2', 'call_1_3', 'call_0_3', 'call_0_4', 'call_2_3'];
+    expect(idsIn(server.requests.at(-1), wire)).toEqual({ calls: ids, results: ids });
+  });
+
+  it('takes arguments that are an object as their text, or not at all', async () => {
+    const rawArguments = '{ "a" : 1, "a": 12345678901234567890 }';
+    const call = { id: 'x', name: 'shell', arguments: rawArguments, asObject: true };
+    const { completion } = await once({ calls: [call] });
+    const [got] = completion.message.toolCalls;
+    expect(got).toEqual(
+      wire.stream && wire.provider !== 'anthropic' && got?.status !== 'complete'
+        ? { id: 'x', name: 'shell', rawArguments: '', status: 'malformed' }
+        : { id: 'x', name: 'shell', rawArguments, status: 'complete' },
+    );
   });
 
   it('E2 an empty turn is an end, and what is replayed of it has content', async () => {
@@ -191,6 +230,41 @@ describe.each(wires)('$name', (wire: Wire) => {
     const sent = server.requests.at(-1)?.raw ?? '';
     expect(sent).toContain('"functions_shell__"');
     expect(sent).toContain(wire.provider === 'anthropic' ? '"input":{}' : '"arguments":"{}"');
+  });
+
+  it('passes the reasoning effort on, in the field of its API, and only when asked', async () => {
+    const server = await raw((response) => wire.answer(response, { text: 'x' }));
+    await (await at(server)).complete(asking());
+    await (await at(server, { reasoningEffort: 'low' })).complete(asking());
+    const [without, { ...asked } = {}] = server.requests.map(body);
+    const field = {
+      openai: { reasoning: { effort: 'low' } },
+      anthropic: { output_config: { effort: 'low' } },
+      gemini: { reasoning_effort: 'low' },
+      'azure-openai': { reasoning_effort: 'low' },
+      'openai-compatible': { reasoning_effort: 'low' },
+    }[wire.provider];
+    expect(asked).toEqual({ ...without, ...field });
+    expect(without).not.toMatchObject(field);
+  });
+
+  it('sends the headers of the user, which replace ours', async () => {
+    const server = await raw((response) => wire.answer(response, { text: 'x' }));
+    const headers = { 'X-Team': 'ci', Authorization: 'Custom 1', 'User-Agent': 'mine' };
+    await (await at(server, { headers })).complete(asking());
+    expect(server.requests[0]?.headers).toMatchObject({
+      'x-team': 'ci',
+      authorization: 'Custom 1',
+      'user-agent': 'mine',
+    });
+  });
+
+  it('sends the key as a bearer where that is asked for, and nowhere else', async () => {
+    const server = await raw((response) => wire.answer(response, { text: 'x' }));
+    await (await at(server, { authScheme: 'bearer' })).complete(asking());
+    const { authorization, ...others } = server.requests[0]?.headers ?? {};
+    expect(authorization).toBe(`Bearer ${testKey}`);
+    expect(JSON.stringify(others)).not.toContain(testKey);
   });
 
   it('E18 a refusal is a refusal', async () => {
@@ -435,7 +509,9 @@ describe.each(wires)('$name', (wire: Wire) => {
         vi.spyOn(console, method).mockImplementation((...args) => void written.push(args)),
       ),
     ];
-    for (const vendor of ['OPENAI', 'ANTHROPIC']) {
+    vi.stubEnv('AZURE_OPENAI_ENDPOINT', 'http://127.0.0.1:9');
+    vi.stubEnv('OPENAI_API_VERSION', 'env-version');
+    for (const vendor of ['OPENAI', 'ANTHROPIC', 'AZURE_OPENAI', 'GEMINI']) {
       vi.stubEnv(`${vendor}_API_KEY`, 'env-key');
       vi.stubEnv(`${vendor}_AUTH_TOKEN`, 'env-key');
       vi.stubEnv(`${vendor}_ADMIN_KEY`, 'env-key');
@@ -456,10 +532,6 @@ describe.each(wires)('$name', (wire: Wire) => {
       for (const spy of spies) spy.mockRestore();
     }
     expect(written).toEqual([]);
-    const auth =
-      wire.provider === 'anthropic'
-        ? { 'x-api-key': testKey, 'anthropic-version': '2026-10-21' }
-        : { authorization: `Bearer ${testKey}` };
     const { connection: _, host: __, ...headers } = server.requests[0]?.headers ?? {};
     expect(headers).toEqual({
       accept: 'application/json',
@@ -469,10 +541,10 @@ describe.each(wires)('$name', (wire: Wire) => {
       'content-type': 'application/json',
       'sec-fetch-mode': 'cors',
       'user-agent': 'structured-agent/test',
-      ...auth,
+      ...wire.headers(testKey),
     });
-    expect(server.requests.map((request) => request.path)).toEqual(Array(3).fill(wire.path));
-    const keyless = server.requests[2]?.headers ?? {};
-    expect([keyless['authorization'], keyless['x-api-key']]).toEqual([undefined, undefined]);
+    const paths = ['claude-3-opus-20240229', 'claude-3-opus-20240229', 'asked'].map(wire.path);
+    expect(server.requests.map((request) => request.path)).toEqual(paths);
+    expect(JSON.stringify(server.requests[2]?.headers)).not.toMatch(/authorization|api-key/);
   });
 });

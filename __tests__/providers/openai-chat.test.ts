@@ -2,10 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
 import { objectOf } from '../../src/providers/reading.ts';
 import type { Message } from '../../src/types.ts';
-import { answered, asking, providerAt, wires } from '../support/provider-wires.ts';
+import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
 import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
 
-const [whole, streamed] = wires;
+const whole = wireOf('openai-compatible', 'whole');
+const streamed = wireOf('openai-compatible', 'streamed');
 const open: RawServer[] = [];
 
 afterEach(async () => {
@@ -21,7 +22,6 @@ async function serving(
   );
   open.push(server);
   const wire = typeof answer === 'string' ? whole : streamed;
-  if (wire === undefined) throw new Error('no wire');
   return { provider: await providerAt(wire, server.url), server };
 }
 
@@ -94,6 +94,21 @@ describe('a whole answer', () => {
       stopReason: 'refusal',
       message: { text: 'I will not.' },
     });
+  });
+
+  it.each([
+    ['content_filter', 'refusal'],
+    ['content_filter: PROHIBITED_CONTENT', 'refusal'],
+    ['SAFETY', 'refusal'],
+    ['RECITATION', 'refusal'],
+    ['MAX_TOKENS', 'length'],
+    ['function_call_filter: MALFORMED_FUNCTION_CALL', 'end'],
+    ['STOP', 'end'],
+  ])('E18 the finish reason %s is %s', async (finish_reason, expected) => {
+    const { provider } = await serving(
+      JSON.stringify({ choices: [{ message: { role: 'assistant' }, finish_reason }] }),
+    );
+    expect((await provider.complete(asking())).stopReason).toBe(expected);
   });
 
   it('reads prose that comes in parts', async () => {
@@ -253,7 +268,6 @@ describe('a stream', () => {
       sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
     );
     open.push(server);
-    if (streamed === undefined) throw new Error('no wire');
     const provider = await providerAt(streamed, server.url);
     expect((await provider.complete(asking())).message.text).toBe('x');
   });
@@ -263,7 +277,6 @@ describe('a stream', () => {
       sendEvents(response, [chunk({ content: 'x' }, 'stop')], 'cut'),
     );
     open.push(server);
-    if (streamed === undefined) throw new Error('no wire');
     expect((await (await providerAt(streamed, server.url)).complete(asking())).message.text).toBe('x');
     expect(server.requests).toHaveLength(1);
   });
@@ -300,7 +313,6 @@ describe('a request', () => {
         sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
       );
       open.push(server);
-      if (whole === undefined) throw new Error('no wire');
       await (await providerAt(whole, server.url, { stream, maxOutputTokens: 9 })).complete(asking());
       const { messages: _, tools: __, ...rest } = objectOf(JSON.parse(server.requests[0]?.raw ?? '{}'));
       return rest;
@@ -311,6 +323,49 @@ describe('a request', () => {
       max_tokens: 9,
       stream: true,
       stream_options: { include_usage: true },
+    });
+  });
+
+  it('sends Gemini no field that it does not know', async () => {
+    const server = await startRawServer((response) =>
+      sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
+    );
+    open.push(server);
+    const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
+    const provider = await providerAt(wireOf('gemini', 'streamed'), server.url, settings);
+    await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
+    const { messages: _, tools: __, ...rest } = objectOf(JSON.parse(server.requests[0]?.raw ?? '{}'));
+    expect(rest).toEqual({
+      model: 'asked',
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 9,
+      reasoning_effort: 'low',
+      tool_choice: { type: 'function', function: { name: 'shell' } },
+    });
+  });
+
+  it("E16 Google's 400 for a wrong key is a refused key", async () => {
+    // As quoted in an issue of continuedev/continue (8516), trimmed.
+    const error = {
+      code: 400,
+      message: 'API key not valid. Please pass a valid API key.',
+      status: 'INVALID_ARGUMENT',
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+          reason: 'API_KEY_INVALID',
+          domain: 'googleapis.com',
+        },
+      ],
+    };
+    const server = await startRawServer((response) => sendJson(response, JSON.stringify([{ error }]), 400));
+    open.push(server);
+    const provider = await providerAt(wireOf('gemini', 'whole'), server.url);
+    await expect(provider.complete(asking())).rejects.toMatchObject({
+      failure: 'auth',
+      status: 400,
+      message: expect.stringContaining('the input api-key'),
     });
   });
 

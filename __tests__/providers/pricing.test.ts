@@ -37,6 +37,22 @@ describe('createPricer', () => {
   });
 
   it.each([
+    { provider: 'gemini', model: 'gemini-2.5-flash', baseUrl: null },
+    { provider: 'gemini', model: 'gemini-2.5-flash', baseUrl: 'https://gateway.example/v1' },
+    { provider: 'azure-openai', model: 'gpt-4.1', baseUrl: 'https://r.openai.azure.com' },
+    {
+      provider: 'openai-compatible',
+      model: 'gemini-2.5-flash',
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    },
+  ] as const)('knows a price for %j', async (settings) => {
+    expect(await createPricer(settings)(million)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    { provider: 'azure-openai', model: 'my-deployment', baseUrl: 'https://r.openai.azure.com' },
+    { provider: 'azure-openai', model: 'gpt-4.1-production', baseUrl: 'https://r.openai.azure.com' },
+    { provider: 'gemini', model: 'gpt-4.1', baseUrl: null },
     { provider: 'openai', model: 'gpt-nobody-knows', baseUrl: null },
     { provider: 'openai', model: 'claude-3-haiku-20240307', baseUrl: null },
     { provider: 'openai-compatible', model: 'gpt-4.1', baseUrl: 'http://localhost:8000/v1' },

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { PROVIDERS } from '../../src/providers/provider.ts';
 import { createProvider } from '../../src/providers/select.ts';
 import type { ProviderSettings } from '../../src/providers/settings.ts';
+import { asking } from '../support/provider-wires.ts';
 
 const settings: ProviderSettings = {
   provider: 'openai',
@@ -17,6 +19,7 @@ const settings: ProviderSettings = {
   authScheme: 'provider',
   reasoningEffort: null,
   idleTimeoutMs: 60_000,
+  retryPauseMs: 1,
   fetch,
 };
 
@@ -29,7 +32,7 @@ const refused = (fields: Partial<ProviderSettings>) =>
 
 describe('createProvider', () => {
   it('names what it made', async () => {
-    for (const provider of ['openai', 'anthropic', 'openai-compatible'] as const) {
+    for (const provider of PROVIDERS) {
       const made = await createProvider({ ...settings, provider, baseUrl: 'http://localhost:1/v1' });
       expect([made.name, made.model]).toEqual([provider, 'm']);
     }
@@ -48,6 +51,66 @@ describe('createProvider', () => {
       'InputError',
       'base-url',
       expect.stringContaining('`base-url`'),
+    ]);
+  });
+
+  it.each([
+    'https://r.openai.azure.com/?api-version=',
+    'https://r.openai.azure.com/?api-version=a&key=b',
+    'https://r.openai.azure.com/?api-version=a/b',
+    'https://r.openai.azure.com/?key=b',
+  ])("Azure's base URL %j is refused by name", async (baseUrl) => {
+    expect(await refused({ provider: 'azure-openai', baseUrl })).toEqual([
+      'InputError',
+      'base-url',
+      expect.stringContaining('other than `api-version`'),
+    ]);
+  });
+
+  it("only Azure's base URL may hold a version", async () => {
+    const baseUrl = 'https://r.openai.azure.com/?api-version=2024-10-21';
+    for (const provider of PROVIDERS) {
+      const told = await refused({ provider, baseUrl });
+      expect([provider, told === null]).toEqual([provider, provider === 'azure-openai']);
+    }
+  });
+
+  it('Azure needs a base URL, and says of which kind', async () => {
+    expect(await refused({ provider: 'azure-openai' })).toMatchObject([
+      'InputError',
+      'base-url',
+      expect.stringMatching(/needs `base-url`.*https:\/\/my-resource\.openai\.azure\.com.*deployment/),
+    ]);
+  });
+
+  it("streams at the vendors' own endpoints only, unless told otherwise", async () => {
+    const sent: string[] = [];
+    const send: typeof fetch = async (input, init) => {
+      const url = input instanceof Request ? input.url : String(input);
+      sent.push(`${new URL(url).host} ${String(init?.body).includes('"stream":true')}`);
+      return new Response('{"error":{}}', { status: 400 });
+    };
+    const ask = async (fields: Partial<ProviderSettings>) => {
+      const provider = await createProvider({ ...settings, fetch: send, ...fields });
+      await provider.complete(asking()).catch(() => undefined);
+    };
+    await ask({ provider: 'openai' });
+    await ask({ provider: 'anthropic' });
+    await ask({ provider: 'gemini' });
+    await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' });
+    await ask({ provider: 'azure-openai', baseUrl: 'https://gateway.example' });
+    await ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1' });
+    await ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1', stream: 'on' });
+    await ask({ provider: 'gemini', stream: 'off' });
+    expect(sent).toEqual([
+      'api.openai.com true',
+      'api.anthropic.com true',
+      'generativelanguage.googleapis.com true',
+      'r.openai.azure.com true',
+      'gateway.example false',
+      'gateway.example false',
+      'gateway.example true',
+      'generativelanguage.googleapis.com false',
     ]);
   });
 
@@ -72,6 +135,8 @@ describe('createProvider', () => {
 
   it.each([
     ['openai', '/openai/', '/@anthropic-ai/'],
+    ['gemini', '/openai/', '/@anthropic-ai/'],
+    ['azure-openai', '/openai/', '/@anthropic-ai/'],
     ['anthropic', '/@anthropic-ai/', '/openai/'],
   ])('loads the SDK of %s only', async (provider, loaded, other) => {
     const script = `
@@ -80,7 +145,7 @@ describe('createProvider', () => {
       registerHooks({ resolve: (name, context, next) => { const found = next(name, context); urls.push(found.url); return found; } });
       const { createProvider } = await import(${JSON.stringify(new URL('../../src/providers/select.ts', import.meta.url).href)});
       const before = urls.filter((url) => url.includes('/node_modules/')).length;
-      await createProvider(${JSON.stringify({ ...settings, provider })});
+      await createProvider(${JSON.stringify({ ...settings, provider, baseUrl: 'https://localhost:1' })});
       console.log(JSON.stringify({ before, urls }));`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
     const { before, urls }: { before: number; urls: readonly string[] } = JSON.parse(stdout);

@@ -1,15 +1,24 @@
 /** The wire formats of the adapters, written by hand, so that one suite can put every adapter to the same test. */
 import type { ServerResponse } from 'node:http';
-import type { Completion, CompletionRequest, Provider } from '../../src/providers/provider.ts';
+import type { Completion, CompletionRequest, Provider, ProviderName } from '../../src/providers/provider.ts';
+import { objectsOf } from '../../src/providers/reading.ts';
 import { createProvider } from '../../src/providers/select.ts';
 import type { ProviderSettings } from '../../src/providers/settings.ts';
 import type { JsonObject, Message, ToolSpec } from '../../src/types.ts';
 import { sendEvents, sendJson } from './raw-server.ts';
 
+/** A call; `asObject` puts its arguments into the answer as JSON where the format wants a string of it. */
+export interface WireCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly asObject?: boolean;
+}
+
 /** An answer independent of the wire; `arguments` and `stop` go out as they are. */
 export interface WireAnswer {
   readonly text?: string;
-  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly arguments: string }[];
+  readonly calls?: readonly WireCall[];
   readonly stop?: string;
   readonly usage?: JsonObject | null;
 }
@@ -21,8 +30,13 @@ export interface Wire {
   readonly stream: boolean;
   /** What is behind the host in a base URL. */
   readonly basePath: string;
-  readonly path: string;
-  readonly words: { readonly length: string; readonly refusal: string; readonly end: string };
+  /** Where requests for a model go. */
+  readonly path: (model: string) => string;
+  /** The field of a request that holds the conversation. */
+  readonly conversation: 'messages' | 'input';
+  /** The headers of this API beside those that every request has. */
+  readonly headers: (key: string) => Readonly<Record<string, string>>;
+  readonly words: { readonly length: string; readonly refusal: string };
   answer(response: ServerResponse, answer: WireAnswer): void;
   /** Begins an answer, and breaks off or stays open. */
   begin(response: ServerResponse, end: 'cut' | 'open'): void;
@@ -31,11 +45,21 @@ export interface Wire {
 
 const pieces = (text: string): string[] => text.match(/[\s\S]{1,3}/g) ?? [];
 
+/** The JSON text of a value in which arguments that are marked by `argumentsOf` stand as they are. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(/"<raw>((?:[^"\\]|\\.)*)"/g, (_, raw: string) =>
+    JSON.parse(`"${raw}"`),
+  );
+}
+
+const argumentsOf = (call: WireCall): string =>
+  call.asObject === true ? `<raw>${call.arguments}` : call.arguments;
+
 function chatBody({ text, calls = [], stop, usage }: WireAnswer): JsonObject {
   const tool_calls = calls.map((call) => ({
     ...(call.id === undefined ? {} : { id: call.id }),
     type: 'function',
-    function: { name: call.name, arguments: call.arguments },
+    function: { name: call.name, arguments: argumentsOf(call) },
   }));
   const message = { role: 'assistant', content: text ?? null, ...(calls.length === 0 ? {} : { tool_calls }) };
   const finish_reason = stop ?? (calls.length === 0 ? 'stop' : 'tool_calls');
@@ -54,15 +78,16 @@ function chatChunks({ text, calls = [], stop, usage }: WireAnswer): unknown[] {
   });
   const chunks: unknown[] = [chunk({ role: 'assistant', content: '' })];
   for (const content of pieces(text ?? '')) chunks.push(chunk({ content }));
-  for (const [index, { id, name, arguments: raw }] of calls.entries()) {
+  for (const [index, call] of calls.entries()) {
+    const { id, name, arguments: raw, asObject } = call;
     const start = {
       index,
       ...(id === undefined ? {} : { id }),
       type: 'function',
-      function: { name, arguments: '' },
+      function: { name, arguments: asObject === true ? argumentsOf(call) : '' },
     };
     chunks.push(chunk({ tool_calls: [start] }));
-    for (const piece of pieces(raw))
+    for (const piece of asObject === true ? [] : pieces(raw))
       chunks.push(chunk({ tool_calls: [{ index, function: { arguments: piece } }] }));
   }
   chunks.push(chunk({}, stop ?? (calls.length === 0 ? 'stop' : 'tool_calls')));
@@ -131,6 +156,50 @@ function messageEvents({ text, calls = [], stop, usage }: WireAnswer): unknown[]
   return [...events, delta, { type: 'message_stop' }];
 }
 
+function responseBody({ text, calls = [], stop, usage }: WireAnswer): JsonObject {
+  const content = [{ type: 'output_text', text: text ?? '', annotations: [] }];
+  const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content };
+  const items = calls.map((call, n) => ({
+    type: 'function_call',
+    id: `fc_${n}`,
+    ...(call.id === undefined ? {} : { call_id: call.id }),
+    name: call.name,
+    arguments: argumentsOf(call),
+    status: 'completed',
+  }));
+  return {
+    object: 'response',
+    error: null,
+    incomplete_details: stop === undefined ? null : { reason: stop },
+    model: 'served',
+    output: [...(text === undefined ? [] : [message]), ...items],
+    status: stop === undefined ? 'completed' : 'incomplete',
+    ...(usage ? { usage } : {}),
+  };
+}
+
+function responseEvents(answer: WireAnswer): unknown[] {
+  const response = responseBody(answer);
+  const output = objectsOf(response['output']).map((item) => item.value);
+  const calls = [...(answer.calls ?? [])];
+  const started = { ...response, output: [], status: 'in_progress' };
+  const events: unknown[] = [{ type: 'response.created', response: started }];
+  for (const [output_index, item] of output.entries()) {
+    const isCall = item['type'] === 'function_call';
+    const empty = isCall ? { arguments: '' } : { content: [] };
+    const added = { ...item, ...empty, status: 'in_progress' };
+    events.push({ type: 'response.output_item.added', output_index, item: added });
+    const call = isCall ? calls.shift() : undefined;
+    const word = isCall ? 'function_call_arguments' : 'output_text';
+    const all = isCall ? (call?.arguments ?? '') : (answer.text ?? '');
+    for (const delta of call?.asObject === true ? [] : pieces(all))
+      events.push({ type: `response.${word}.delta`, output_index, delta });
+    events.push({ type: 'response.output_item.done', output_index, item });
+  }
+  const last = answer.stop === undefined ? 'response.completed' : 'response.incomplete';
+  return [...events, { type: last, response }];
+}
+
 function begin(
   response: ServerResponse,
   stream: boolean,
@@ -145,16 +214,74 @@ function begin(
   response.write('{"choices":[{"message":', () => void (end === 'cut' && response.destroy()));
 }
 
-const chat = (stream: boolean): Wire => ({
-  name: `openai-chat, ${stream ? 'streamed' : 'whole'}`,
-  provider: 'openai-compatible',
+const chat = (
+  stream: boolean,
+  fields: Pick<Wire, 'provider' | 'basePath' | 'path' | 'headers'>,
+  errorBody: (error: JsonObject) => unknown = (error) => ({ error }),
+): Wire => ({
+  ...fields,
+  name: `${fields.provider}, ${stream ? 'streamed' : 'whole'}`,
+  stream,
+  conversation: 'messages',
+  words: { length: 'length', refusal: 'content_filter' },
+  answer: (response, answer) =>
+    stream
+      ? sendEvents(response, chatChunks(answer).map(eventText))
+      : sendJson(response, jsonText(chatBody(answer))),
+  begin: (response, end) => begin(response, stream, chatChunks({ text: 'begun' }).slice(0, 2), end),
+  error: (response, status, error, headers) =>
+    sendJson(response, JSON.stringify(errorBody(error)), status, headers),
+});
+
+/** An event whose arguments may stand in it as they are. */
+const eventText = (event: unknown): unknown =>
+  typeof event === 'object' && JSON.stringify(event).includes('"<raw>') ? jsonText(event) : event;
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+const compatible = (stream: boolean): Wire =>
+  chat(stream, {
+    provider: 'openai-compatible',
+    basePath: '/v1',
+    path: () => '/v1/chat/completions',
+    headers: bearer,
+  });
+
+/** Google's errors come in a list. */
+const gemini = (stream: boolean): Wire =>
+  chat(
+    stream,
+    {
+      provider: 'gemini',
+      basePath: '/v1beta/openai',
+      path: () => '/v1beta/openai/chat/completions',
+      headers: bearer,
+    },
+    (error) => [{ error }],
+  );
+
+const azure = (stream: boolean): Wire =>
+  chat(stream, {
+    provider: 'azure-openai',
+    basePath: '',
+    path: (model) => `/openai/deployments/${model}/chat/completions?api-version=2024-10-21`,
+    headers: (key) => ({ 'api-key': key }),
+  });
+
+const responses = (stream: boolean): Wire => ({
+  name: `openai, ${stream ? 'streamed' : 'whole'}`,
+  provider: 'openai',
   stream,
   basePath: '/v1',
-  path: '/v1/chat/completions',
-  words: { length: 'length', refusal: 'content_filter', end: 'stop' },
+  path: () => '/v1/responses',
+  conversation: 'input',
+  headers: bearer,
+  words: { length: 'max_output_tokens', refusal: 'content_filter' },
   answer: (response, answer) =>
-    stream ? sendEvents(response, chatChunks(answer)) : sendJson(response, JSON.stringify(chatBody(answer))),
-  begin: (response, end) => begin(response, stream, chatChunks({ text: 'begun' }).slice(0, 2), end),
+    stream
+      ? sendEvents(response, responseEvents(answer).map(eventText))
+      : sendJson(response, jsonText(responseBody(answer))),
+  begin: (response, end) => begin(response, stream, responseEvents({ text: 'begun' }).slice(0, 3), end),
   error: (response, status, error, headers) => sendJson(response, JSON.stringify({ error }), status, headers),
 });
 
@@ -163,8 +290,10 @@ const anthropic = (stream: boolean): Wire => ({
   provider: 'anthropic',
   stream,
   basePath: '',
-  path: '/v1/messages',
-  words: { length: 'max_tokens', refusal: 'refusal', end: 'end_turn' },
+  path: () => '/v1/messages',
+  conversation: 'messages',
+  headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2026-10-21' }),
+  words: { length: 'max_tokens', refusal: 'refusal' },
   answer: (response, answer) =>
     stream ? sendEvents(response, messageEvents(answer)) : sendJson(response, messageText(answer)),
   begin: (response, end) => begin(response, stream, messageEvents({ text: 'begun' }).slice(0, 4), end),
@@ -173,7 +302,17 @@ const anthropic = (stream: boolean): Wire => ({
 });
 
 /** Every adapter, streamed and not. */
-export const wires: readonly Wire[] = [chat(false), chat(true), anthropic(false), anthropic(true)];
+export const wires: readonly Wire[] = [responses, compatible, gemini, azure, anthropic].flatMap((wire) => [
+  wire(false),
+  wire(true),
+]);
+
+/** The wire of a provider. */
+export function wireOf(provider: ProviderName, kind: 'whole' | 'streamed'): Wire {
+  const found = wires.find((wire) => wire.provider === provider && wire.stream === (kind === 'streamed'));
+  if (found === undefined) throw new Error(`no wire for ${provider}`);
+  return found;
+}
 
 /** The key that no error, log or message may show. */
 export const testKey = 'sk-test-0123456789abcdef';
@@ -197,6 +336,7 @@ export function providerAt(
     authScheme: 'provider',
     reasoningEffort: null,
     idleTimeoutMs: 60_000,
+    retryPauseMs: 1,
     fetch,
     ...settings,
   });

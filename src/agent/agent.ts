@@ -6,6 +6,7 @@ import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { CallRecord, Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
+import { type Shortened, shortened } from './overflow.ts';
 import { FORCED_ASK } from './prompt.ts';
 import { race } from './race.ts';
 import { redactMessage } from './redact.ts';
@@ -148,15 +149,13 @@ async function complete(
 
 /**
  * Asks for completions over a growing conversation. A provider that refuses a forced tool choice is asked again
- * without, in the same turn. A run forces once, so that there is nothing to remember.
+ * without, in the same turn. A run forces once, so that there is nothing to remember. A conversation that is too long
+ * loses its oldest large results, for good, and is sent again, as long as there are any.
  */
-function createAsk(
-  options: AgentOptions,
-  messages: readonly Message[],
-): (force: boolean) => Promise<Completion> {
+function createAsk(options: AgentOptions, messages: Message[]): (force: boolean) => Promise<Completion> {
   const { provider, toolbox, system, signal, emit } = options;
   const notify = (text: string) => emit({ type: 'notice', level: 'info', text });
-  const request = (toolChoice: CompletionRequest['toolChoice']) =>
+  const complete = (toolChoice: CompletionRequest['toolChoice']) =>
     race(
       provider.complete({
         system,
@@ -168,6 +167,19 @@ function createAsk(
       }),
       signal,
     );
+  const request = async (toolChoice: CompletionRequest['toolChoice']): Promise<Completion> => {
+    for (;;) {
+      try {
+        return await complete(toolChoice);
+      } catch (error) {
+        const isTooLong = error instanceof ProviderError && error.failure === 'context_overflow';
+        const short = isTooLong ? shortened(messages) : null;
+        if (short === null) throw error;
+        messages.splice(0, messages.length, ...short.messages);
+        notify(droppedNotice(short, provider.model));
+      }
+    }
+  };
 
   return async (force) => {
     if (!force) return request('auto');
@@ -183,6 +195,11 @@ function createAsk(
       return request('auto');
     }
   };
+}
+
+function droppedNotice({ dropped, characters }: Shortened, model: string): string {
+  const what = dropped === 1 ? 'the oldest large tool result' : `the ${dropped} oldest large tool results`;
+  return `the conversation is too long for ${model}: dropped ${what} (${characters.toLocaleString('en')} characters) and asking again`;
 }
 
 /** What a stop from outside makes of a run. */

@@ -62,3 +62,8 @@ export const SKIPPED_BESIDE_REJECTED =
 
 /** The result that an accepted call gets; only records see it. */
 export const ACCEPTED = 'Accepted. The run ends here.';
+
+/** What stands for a result that was dropped because the conversation had become too long. */
+export const DROPPED =
+  'This result was dropped, because the conversation had become too long for you. If you still need it, call the tool ' +
+  'again for a smaller part: fewer lines of the file, or a command that prints less.';

@@ -29,6 +29,7 @@ export function anthropicRequest(settings: AdapterSettings, request: CompletionR
     model: settings.model,
     max_tokens: settings.maxOutputTokens ?? defaultMaxTokens(settings.model),
     ...(settings.stream ? { stream: true } : {}),
+    ...(settings.reasoningEffort === null ? {} : { output_config: { effort: settings.reasoningEffort } }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(system === '' ? {} : { system: [{ type: 'text', text: wellFormed(system), ...cacheMark }] }),
     messages: marked(messages),

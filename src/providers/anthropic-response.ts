@@ -1,8 +1,8 @@
 /** An answer of Anthropic's Messages API, streamed or not, as a completion. */
 import { isObject } from '../json.ts';
 import type { JsonObject, StopReason, Usage } from '../types.ts';
+import type { Answer } from './answer.ts';
 import { type Block, joinedMessage } from './anthropic-stream.ts';
-import type { Answer } from './exchange.ts';
 import type { Completion, CompletionRequest } from './provider.ts';
 import {
   countOf,
@@ -38,7 +38,8 @@ export function isWholeMessage(events: readonly JsonObject[]): boolean {
 
 /** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
 export function anthropicCompletion(answer: Answer, request: CompletionRequest, model: string): Completion {
-  const { message, blocks } = answer.kind === 'events' ? joinedMessage(answer.events) : bodyMessage(answer);
+  const { message, blocks } =
+    answer.kind === 'events' ? joinedMessage(answer.events, answer.raw) : bodyMessage(answer);
   const uses = blocks.filter((block) => block.native['type'] === 'tool_use');
   const stopReason = stop(textOf(message['stop_reason']), uses.length > 0);
   const calls = toolCalls(uses.map(rawCall), stopReason, request.messages);

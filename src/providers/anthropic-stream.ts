@@ -1,4 +1,5 @@
 /** The events of a message's stream, joined. */
+import { isArray } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { objectOf, replayableInput, textOf } from './reading.ts';
 
@@ -13,11 +14,20 @@ export interface Block {
 
 interface OpenBlock {
   readonly fields: Map<string, Json>;
+  readonly citations: Json[];
+  /** The event that began it. */
+  readonly start: JsonObject;
   rawInput: string;
 }
 
+/** The text at a path of an event; null where there is none. */
+type RawText = (event: JsonObject, path: readonly (string | number)[]) => string | null;
+
 /** What the events of a whole stream add up to. The SDK's own helper would complete cut JSON and merge equal keys. */
-export function joinedMessage(events: readonly JsonObject[]): {
+export function joinedMessage(
+  events: readonly JsonObject[],
+  raw: RawText = () => null,
+): {
   readonly message: JsonObject;
   readonly blocks: readonly Block[];
 } {
@@ -28,7 +38,7 @@ export function joinedMessage(events: readonly JsonObject[]): {
     if (event['type'] === 'message_start') message = objectOf(event['message']);
     if (event['type'] === 'content_block_start') {
       const fields = new Map(Object.entries(objectOf(event['content_block'])));
-      blocks.set(event['index'], { fields, rawInput: '' });
+      blocks.set(event['index'], { fields, citations: [], start: event, rawInput: '' });
     }
     if (event['type'] === 'content_block_delta') {
       const block = blocks.get(event['index']);
@@ -39,7 +49,7 @@ export function joinedMessage(events: readonly JsonObject[]): {
       message = { ...message, ...known(delta), usage };
     }
   }
-  return { message, blocks: [...blocks.values()].map(closed) };
+  return { message, blocks: [...blocks.values()].map((block) => closed(block, raw)) };
 }
 
 /** Counts of a delta are cumulative; those it does not know are null. */
@@ -63,19 +73,22 @@ function addDelta(block: OpenBlock, delta: JsonObject): void {
     case 'input_json_delta':
       block.rawInput += textOf(delta['partial_json']);
       break;
-    case 'citations_delta': {
-      const citations = block.fields.get('citations');
-      const citation = delta['citation'] ?? null;
-      block.fields.set('citations', [...(Array.isArray(citations) ? citations : []), citation]);
+    case 'citations_delta':
+      block.citations.push(delta['citation'] ?? null);
       break;
-    }
   }
 }
 
-function closed({ fields, rawInput }: OpenBlock): Block {
+function closed({ fields, citations, start, rawInput }: OpenBlock, raw: RawText): Block {
+  if (citations.length > 0) {
+    const before = fields.get('citations');
+    fields.set('citations', [...(before !== undefined && isArray(before) ? before : []), ...citations]);
+  }
   const native = Object.fromEntries(fields);
   if (rawInput !== '')
     return { native: { ...native, input: replayableInput(rawInput) }, rawInput, isRaw: true };
-  // An input that came whole with the block's start lost its text in the SDK.
-  return { native, rawInput, isRaw: Object.keys(objectOf(native['input'])).length === 0 };
+  if (Object.keys(objectOf(native['input'])).length === 0) return { native, rawInput, isRaw: true };
+  // Some compatible servers send the whole input with the block's start: what counts is its text there.
+  const whole = raw(start, ['content_block', 'input']);
+  return { native, rawInput: whole ?? '', isRaw: whole !== null };
 }

@@ -3,8 +3,9 @@ import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } fr
 import { anthropicRequest } from './anthropic-request.ts';
 import { anthropicCompletion, isMessage, isWholeMessage } from './anthropic-response.ts';
 import { attempt } from './attempt.ts';
-import { type Api, exchange, maxRetries } from './exchange.ts';
+import { exchange, maxRetries } from './exchange.ts';
 import type { Provider } from './provider.ts';
+import type { Api } from './sdk.ts';
 import type { AdapterSettings } from './settings.ts';
 import { createTransport } from './transport.ts';
 
@@ -39,8 +40,8 @@ export function createAnthropic(settings: AdapterSettings): Provider {
     complete: async (request) => {
       const body = anthropicRequest(settings, request);
       const forced = request.toolChoice !== 'auto';
-      const answer = await attempt(request.signal, (signal) =>
-        exchange(api(forced), body, settings.stream, signal),
+      const answer = await attempt(request, settings.retryPauseMs, (signal) =>
+        exchange(api(forced), body, settings, { ...request, signal }),
       );
       return anthropicCompletion(answer, request, model);
     },

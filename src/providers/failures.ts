@@ -1,5 +1,6 @@
 /** What went wrong at a model's API, as one sentence that says what to do. Texts of servers are hostile and capped. */
-import { ProviderError, type ProviderFailure } from '../errors.ts';
+import { NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
+import { type FailedTry, maxRetryAfterSeconds } from './transport.ts';
 
 /** An SDK's error, independent of the SDK. */
 export interface ApiFailure {
@@ -21,6 +22,8 @@ export interface FailureContext {
   /** Where the key came from; never the key. */
   readonly keySource: string;
   readonly hasKey: boolean;
+  /** Whether the server may lack the Responses API: OpenAI's provider at somebody else's endpoint. */
+  readonly chatHint: boolean;
   /** Host and port of the endpoint. */
   readonly host: string;
   /** Whether the request forced a tool choice. */
@@ -55,11 +58,51 @@ const overflowTexts = [
   /input (token count|is too long)/i, // Gemini, Bedrock
 ];
 
+/**
+ * What servers without tool calls say; none of them has a code for it. Those that ignore `tools` answer in prose, which
+ * is a turn like any other. Each line names who says it.
+ */
+const toollessTexts = [
+  /does not support (tools|tool use|tool calling|function calling)/i, // Ollama
+  /unsupported param: tools|tools param requires/i, // llama.cpp
+  /requires --enable-auto-tool-choice/i, // vLLM
+  /no endpoints found that support tool use/i, // OpenRouter
+  /\b(tools?|tool (use|calling)|function calling)\b\W+(is|are) not (supported|enabled)/i, // Groq, Gemini
+];
+
 /** A failure as the error that a run ends with, or goes on from where it can. */
 export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
   const [kind, sentence] = judge(failure, context);
   const { status, requestId, cause } = failure;
   return new ProviderError(kind, sentence, { status, requestId: requestId?.slice(0, 100) ?? null, cause });
+}
+
+/** The error of an answer that stopped in the middle, or never began, in every try. */
+export function silenceError({ host, model }: FailureContext, idleMs: number): ProviderError {
+  return new ProviderError(
+    'error',
+    `The stream of ${host} for ${model} went silent: nothing came for ${idleMs / 1000} s, in every try. Run again later, or set \`stream: off\` for a model that thinks longer without a sign of life.`,
+  );
+}
+
+/** What became of a try, for the log: a status or a code of this machine, and how long the SDK waits; no server's words. */
+export function retrySentence(
+  { status, cause, askedSeconds }: FailedTry,
+  { host }: Pick<FailureContext, 'host'>,
+): string {
+  if (status === null) {
+    const code = causeCode(cause);
+    return `no answer from ${host}${code === null ? '' : ` (${code})`}`;
+  }
+  const answered = `${host} answered ${status}`;
+  if (askedSeconds === null) return answered;
+  const capped = askedSeconds > maxRetryAfterSeconds ? `, waiting ${maxRetryAfterSeconds} s` : '';
+  return `${answered} and asked to wait ${seconds(askedSeconds)}${capped}`;
+}
+
+/** Whole seconds; a server may ask for fractions, and for absurdities. */
+function seconds(asked: number): string {
+  return asked < 1 ? 'less than 1 s' : `${Math.round(Math.min(asked, 1e9))} s`;
 }
 
 type Judged = readonly [failure: ProviderFailure, sentence: string];
@@ -76,12 +119,16 @@ function judge(failure: ApiFailure, context: FailureContext): Judged {
       `The conversation is too long for ${context.model}. ${told(failure, context)} ${SHORTER}`,
     ];
   }
-  if (status === 401 || status === 403) return ['auth', authSentence(failure, context)];
+  if (toollessTexts.some((pattern) => pattern.test(failure.message)))
+    return ['error', toolless(failure, context)];
+  // Google answers a wrong key with 400.
+  const isWrongKey = failure.code === 'API_KEY_INVALID';
+  if (status === 401 || status === 403 || isWrongKey) return ['auth', authSentence(failure, context)];
   if (status === 429) return ['rate_limit', rateSentence(failure, context)];
   if (status === 529 || status === 503) {
     return ['overloaded', `${told(failure, context)} It is overloaded: run again later.`];
   }
-  return ['error', `${told(failure, context)}${advice(status, failure)}`];
+  return ['error', `${told(failure, context)}${advice(status, failure, context)}`];
 }
 
 function unanswered(failure: ApiFailure, context: FailureContext): Judged {
@@ -95,7 +142,9 @@ function unanswered(failure: ApiFailure, context: FailureContext): Judged {
   }
   const sentence = `The stream of ${context.host} ended with an error.${quoted(failure.message)}`;
   if (failure.type === 'overloaded_error') return ['overloaded', `${sentence} Run again later.`];
-  if (failure.type === 'rate_limit_error') return ['rate_limit', `${sentence} Run again later.`];
+  // OpenAI names the kind of limit in the type, such as `tokens`.
+  if (failure.type === 'rate_limit_error' || failure.code === 'rate_limit_exceeded')
+    return ['rate_limit', `${sentence} Run again later.`];
   if (isOverflow(failure)) return ['context_overflow', `${sentence} ${SHORTER}`];
   return ['error', `${sentence} Run again later.`];
 }
@@ -109,6 +158,10 @@ function isOverflow(failure: ApiFailure): boolean {
   if (failure.status === 413) return true;
   if (failure.status !== 400 && failure.status !== 422 && failure.status !== null) return false;
   return overflowTexts.some((pattern) => pattern.test(failure.message));
+}
+
+function toolless(failure: ApiFailure, context: FailureContext): string {
+  return `${told(failure, context)} It offers no tool calls for this model, and the agent works with nothing else: choose a model that has them, or turn them on in the server.`;
 }
 
 function authSentence(failure: ApiFailure, context: FailureContext): string {
@@ -130,9 +183,13 @@ function rateSentence(failure: ApiFailure, context: FailureContext): string {
   return `${told(failure, context)}${what}`;
 }
 
-function advice(status: number, failure: ApiFailure): string {
-  if (status === 404 || status === 405 || status === 410)
-    return ' Model or endpoint not found: check `model` and `base-url`.';
+function advice(status: number, failure: ApiFailure, { chatHint }: FailureContext): string {
+  if (status === 404 || status === 405 || status === 410) {
+    const hint = chatHint
+      ? ' A server that speaks chat completions only needs `provider: openai-compatible`.'
+      : '';
+    return ` Model or endpoint not found: check \`model\` and \`base-url\`.${hint}`;
+  }
   if (status >= 300 && status < 400) return ' Redirects are not followed: check `base-url`.';
   if (status === 200) return ' That is no completion: check `base-url`, which often ends in /v1.';
   if (isMarkup(failure.message))
@@ -142,10 +199,12 @@ function advice(status: number, failure: ApiFailure): string {
 }
 
 function connectionSentence(failure: ApiFailure, context: FailureContext): string {
-  if (failure.type === 'timeout') {
-    return `${context.host} gave no answer for ${context.model} within the time limit of one request. Run again later.`;
-  }
+  const lost = networkError(failure.cause);
+  if (lost !== null) return `No connection to ${context.host}. ${lost.message}`;
   const code = causeCode(failure.cause);
+  // Undici waits five minutes for the beginning of an answer that is not streamed, unless told otherwise.
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return `${context.host} gave no answer for ${context.model} within the time limit of one request. Set \`stream: on\`, so that it shows signs of life, or give the model less to do.`;
   const where = `No connection to ${context.host}${code === null ? '' : ` (${code})`}.`;
   if (code !== null && certificateCodes.has(code)) {
     return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;
@@ -153,6 +212,16 @@ function connectionSentence(failure: ApiFailure, context: FailureContext): strin
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `${where} The name does not resolve: check \`base-url\`.`;
   return `${where} Check \`base-url\` and the network.`;
+}
+
+/** What stands between this machine and the server, where the way out knew it. */
+function networkError(error: unknown): NetworkError | null {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    if (current instanceof NetworkError) return current;
+    current = current.cause;
+  }
+  return null;
 }
 
 /** The first `code` down a chain of causes; Node hides the system's own error below one or two others. */

@@ -1,7 +1,7 @@
 /** An answer of chat completions, streamed or not, as a completion. */
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject, StopReason } from '../types.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './answer.ts';
 import { called, chatUsage, firstChoice, type WholeChat } from './openai-chat-parts.ts';
 import { joinedChat } from './openai-chat-stream.ts';
 import type { Completion, CompletionRequest } from './provider.ts';
@@ -26,11 +26,28 @@ export function isChatNative(native: unknown): native is ChatNative {
   return isObject(native) && isObject(native['chatMessage']);
 }
 
-/** Finish reasons that mean a cut answer; not all servers use OpenAI's word. */
-const lengthReasons = new Set(['length', 'max_tokens', 'model_length', 'MAX_TOKENS', 'incomplete']);
+/** Finish reasons that mean a cut answer, in lower case; not all servers use OpenAI's word. */
+const lengthReasons = new Set(['length', 'max_tokens', 'model_length', 'incomplete']);
+
+/** Finish reasons that mean a content filter, in lower case: OpenAI's word, and Gemini's own where it hands them on. */
+const filterReasons = new Set([
+  'content_filter',
+  'safety',
+  'recitation',
+  'blocklist',
+  'prohibited_content',
+  'spii',
+]);
 
 /** Finish reasons of a server that gave up midway. */
 const brokenReasons = new Set(['error', 'abort', 'insufficient_system_resource']);
+
+/** What an answer would have been that a server refused to give for the content of the prompt. */
+export const blockedChat: Answer = {
+  kind: 'body',
+  body: { choices: [{ message: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }] },
+  raw: () => null,
+};
 
 /** Whether a body holds a choice. */
 export function isChatAnswer(body: JsonObject): boolean {
@@ -87,8 +104,10 @@ function bodyChat(answer: Extract<Answer, { kind: 'body' }>): WholeChat {
 }
 
 function stop(whole: WholeChat, refusal: string): StopReason {
-  if (refusal !== '' || whole.finishReason === 'content_filter') return 'refusal';
-  if (lengthReasons.has(whole.finishReason)) return 'length';
+  // Gemini's endpoint says `content_filter: OTHER`, and `function_call_filter: …` of a call that it dropped.
+  const [reason = ''] = whole.finishReason.toLowerCase().split(':');
+  if (refusal !== '' || filterReasons.has(reason)) return 'refusal';
+  if (lengthReasons.has(reason)) return 'length';
   return whole.calls.length > 0 ? 'tool_calls' : 'end';
 }
 

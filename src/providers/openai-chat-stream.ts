@@ -8,7 +8,6 @@ import { objectOf, objectsOf, textOf } from './reading.ts';
 const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning', 'thinking']);
 
 interface OpenCall {
-  readonly index: number | null;
   id: string;
   name: string;
   rawArguments: string;
@@ -16,10 +15,23 @@ interface OpenCall {
   native: Map<string, Json>;
 }
 
-/** What the chunks of a whole stream add up to. */
+/** The calls of a stream so far, findable by what later chunks name them by: the last of an index, the first of an id. */
+interface OpenCalls {
+  readonly all: OpenCall[];
+  readonly byIndex: Map<number, OpenCall>;
+  readonly byId: Map<string, OpenCall>;
+}
+
+/** A message so far; what is a list in it stands in `lists` too, where it may grow. */
+interface OpenMessage {
+  readonly fields: Map<string, Json>;
+  readonly lists: Map<string, Json[]>;
+}
+
+/** What the chunks of a whole stream add up to; linear in their length. */
 export function joinedChat(chunks: readonly JsonObject[]): WholeChat {
-  const message = new Map<string, Json>();
-  const calls: OpenCall[] = [];
+  const message: OpenMessage = { fields: new Map(), lists: new Map() };
+  const calls: OpenCalls = { all: [], byIndex: new Map(), byId: new Map() };
   const last = { finishReason: '', usage: chatUsage(null), model: '' };
   for (const chunk of chunks) {
     const choice = firstChoice(chunk);
@@ -31,22 +43,29 @@ export function joinedChat(chunks: readonly JsonObject[]): WholeChat {
     for (const { value } of objectsOf(tool_calls)) addCall(calls, value);
   }
   return {
-    message: Object.fromEntries(message),
-    calls: calls.map((call) => ({ ...call, native: Object.fromEntries(call.native) })),
+    message: Object.fromEntries(message.fields),
+    calls: calls.all.map((call) => ({ ...call, native: Object.fromEntries(call.native) })),
     ...last,
   };
 }
 
-function merge(message: Map<string, Json>, key: string, value: Json): void {
-  const before = message.get(key);
+/** Text in pieces is joined and lists grow; of anything else the last value counts, and null never does. */
+function merge({ fields, lists }: OpenMessage, key: string, value: Json): void {
+  const before = fields.get(key);
   if (value === null && before !== undefined) return;
-  if (typeof before === 'string' && typeof value === 'string' && pieces.has(key))
-    message.set(key, before + value);
-  else if (before !== undefined && isArray(before) && isArray(value)) message.set(key, [...before, ...value]);
-  else message.set(key, value);
+  const list = lists.get(key);
+  if (isArray(value) && list !== undefined && list === before) {
+    for (const each of value) list.push(each);
+  } else if (isArray(value)) {
+    const opened = [...value];
+    lists.set(key, opened);
+    fields.set(key, opened);
+  } else if (typeof before === 'string' && typeof value === 'string' && pieces.has(key)) {
+    fields.set(key, before + value);
+  } else fields.set(key, value);
 }
 
-function addCall(calls: OpenCall[], delta: JsonObject): void {
+function addCall(calls: OpenCalls, delta: JsonObject): void {
   const { function: given, index, ...rest } = delta;
   const { id, name } = called(delta);
   const call = openCall(calls, typeof index === 'number' ? index : null, id, name);
@@ -61,26 +80,28 @@ function addCall(calls: OpenCall[], delta: JsonObject): void {
  * The call that a delta goes on with, or a new one. Servers leave `index` out, or `id` on later deltas, or count every
  * call as index 0: another id with a name of its own is another call.
  */
-function openCall(calls: OpenCall[], index: number | null, id: string, name: string): OpenCall {
+function openCall(calls: OpenCalls, index: number | null, id: string, name: string): OpenCall {
   const known = knownCall(calls, index, id, name);
   const another = id !== '' && known !== undefined && known.id !== '' && id !== known.id && name !== '';
   if (known !== undefined && !another) {
-    known.id ||= id;
+    if (known.id === '') identify(calls, known, id);
     known.name ||= name;
     return known;
   }
-  const opened: OpenCall = { index, id, name, rawArguments: '', isRaw: true, native: new Map() };
-  calls.push(opened);
+  const opened: OpenCall = { id: '', name, rawArguments: '', isRaw: true, native: new Map() };
+  calls.all.push(opened);
+  if (index !== null) calls.byIndex.set(index, opened);
+  identify(calls, opened, id);
   return opened;
 }
 
-function knownCall(
-  calls: readonly OpenCall[],
-  index: number | null,
-  id: string,
-  name: string,
-): OpenCall | undefined {
-  if (index !== null) return calls.findLast((call) => call.index === index);
-  if (id !== '') return calls.find((call) => call.id === id);
-  return name === '' ? calls.at(-1) : undefined;
+function identify(calls: OpenCalls, call: OpenCall, id: string): void {
+  call.id = id;
+  if (id !== '' && !calls.byId.has(id)) calls.byId.set(id, call);
+}
+
+function knownCall(calls: OpenCalls, index: number | null, id: string, name: string): OpenCall | undefined {
+  if (index !== null) return calls.byIndex.get(index);
+  if (id !== '') return calls.byId.get(id);
+  return name === '' ? calls.all.at(-1) : undefined;
 }

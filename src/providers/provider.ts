@@ -10,7 +10,7 @@ export interface CompletionRequest {
   readonly system: string;
   /** The same array object on every turn of a run, so that an adapter may project it once. */
   readonly tools: readonly ToolSpec[];
-  /** Append-only: each request of a run begins with the messages of the one before. */
+  /** Append-only, but for results that were dropped after a context overflow: a request begins with the one before. */
   readonly messages: readonly Message[];
   /** `auto`, or the name of the one tool that must be called. */
   readonly toolChoice: 'auto' | { readonly tool: string };

@@ -12,6 +12,15 @@ const vendorUrls: Readonly<Record<ProviderName, string | null>> = {
   'openai-compatible': null,
 };
 
+const missingUrls: Readonly<Partial<Record<ProviderName, string>>> = {
+  'openai-compatible': 'An openai-compatible provider needs `base-url`, such as http://localhost:8000/v1.',
+  'azure-openai':
+    'Azure OpenAI needs `base-url`, the endpoint of your resource, such as https://my-resource.openai.azure.com; `model` is the name of the deployment.',
+};
+
+/** Hosts of Azure's own endpoints; the rest of the name is the user's. */
+const azureHost = /\.(openai|cognitiveservices|services\.ai)\.azure\.(com|us|cn)$/;
+
 /**
  * The provider behind the settings.
  * @throws InputError for a base URL that is none, or is missing, and for a key that no header can carry.
@@ -19,12 +28,18 @@ const vendorUrls: Readonly<Record<ProviderName, string | null>> = {
 export async function createProvider(settings: ProviderSettings): Promise<Provider> {
   const adapter = adapterSettings(settings);
   switch (settings.provider) {
-    case 'openai':
+    case 'openai': {
+      const { createOpenAiResponses } = await import('./openai-responses.ts');
+      return createOpenAiResponses(adapter);
+    }
     case 'gemini':
-    case 'azure-openai':
     case 'openai-compatible': {
       const { createOpenAiChat } = await import('./openai-chat.ts');
       return createOpenAiChat(adapter);
+    }
+    case 'azure-openai': {
+      const { createAzureOpenAi } = await import('./azure-openai.ts');
+      return createAzureOpenAi(adapter);
     }
     case 'anthropic': {
       const { createAnthropic } = await import('./anthropic.ts');
@@ -37,7 +52,7 @@ function adapterSettings(settings: ProviderSettings): AdapterSettings {
   const { provider, model, keySource, maxOutputTokens, reasoningEffort, idleTimeoutMs } = settings;
   const url = endpoint(settings);
   const apiKey = key(settings);
-  const isVendor = url.host === vendorHost(provider);
+  const isVendor = isVendorHost(provider, url);
   return {
     provider,
     model,
@@ -47,14 +62,30 @@ function adapterSettings(settings: ProviderSettings): AdapterSettings {
     stream: settings.stream === 'auto' ? isVendor : settings.stream === 'on',
     reasoningEffort,
     idleTimeoutMs,
+    retryPauseMs: settings.retryPauseMs,
     headers: {
       'user-agent': settings.userAgent,
       ...(apiKey === null ? {} : authorization(settings, apiKey)),
-      ...settings.headers,
+      ...lowerCased(settings.headers),
     },
     fetch: settings.fetch,
-    failureContext: { model, keySource, hasKey: apiKey !== null, host: url.host },
+    failureContext: {
+      model,
+      keySource,
+      hasKey:
+        apiKey !== null || Object.keys(settings.headers).some((name) => KEY_HEADERS.has(name.toLowerCase())),
+      host: url.host,
+      chatHint: provider === 'openai' && !isVendor,
+    },
   };
+}
+
+/** Headers by which a gateway may be given the key instead. */
+const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
+
+/** Under names in lower case, as ours are: the user's own value replaces ours instead of standing beside it. */
+function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** The header that carries the key. */
@@ -67,19 +98,16 @@ function authorization(
   return { authorization: `Bearer ${key}` };
 }
 
-function vendorHost(provider: ProviderName): string | null {
+function isVendorHost(provider: ProviderName, { host }: URL): boolean {
+  if (provider === 'azure-openai') return azureHost.test(host);
   const url = vendorUrls[provider];
-  return url === null ? null : new URL(url).host;
+  return url !== null && new URL(url).host === host;
 }
 
 function endpoint({ provider, baseUrl }: ProviderSettings): URL {
-  if (baseUrl === null && provider === 'openai-compatible') {
-    throw new InputError(
-      'base-url',
-      'An openai-compatible provider needs `base-url`, such as http://localhost:8000/v1.',
-    );
-  }
   const text = baseUrl ?? vendorUrls[provider] ?? '';
+  const missing = missingUrls[provider];
+  if (baseUrl === null && missing !== undefined) throw new InputError('base-url', missing);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new InputError(
@@ -87,15 +115,22 @@ function endpoint({ provider, baseUrl }: ProviderSettings): URL {
       '`base-url` must be a whole http or https URL, such as https://host.example/v1.',
     );
   }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (url.username !== '' || url.password !== '' || url.hash !== '' || !isQuery(provider, url)) {
+    const version = provider === 'azure-openai' ? ' other than `api-version`' : '';
     throw new InputError(
       'base-url',
-      '`base-url` must hold no user name, password, query or fragment; keys go into `api-key`.',
+      `\`base-url\` must hold no user name, password, fragment or query${version}; keys go into \`api-key\`.`,
     );
   }
   // Anthropic's paths begin with /v1 themselves, and people copy the URL with it.
   if (provider === 'anthropic') url.pathname = url.pathname.replace(/\/v1\/?$/, '');
   return url;
+}
+
+/** Whether the URL has no query, or the one that Azure's URLs have. */
+function isQuery(provider: ProviderName, url: URL): boolean {
+  if (url.search === '') return true;
+  return provider === 'azure-openai' && /^\?api-version=[\w.-]+$/.test(url.search);
 }
 
 /** Blanks around a key come from how secrets are pasted; inside, no header can carry them, and errors would show the key. */

@@ -23,6 +23,8 @@ export interface ProviderSettings {
   readonly reasoningEffort: string | null;
   /** The longest silence in a streamed answer, in milliseconds. */
   readonly idleTimeoutMs: number;
+  /** Before an answer that broke off is asked for again, in milliseconds; twice as long the next time. */
+  readonly retryPauseMs: number;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
   readonly fetch: typeof fetch;
   readonly userAgent: string;
@@ -39,6 +41,7 @@ export interface AdapterSettings {
   readonly stream: boolean;
   readonly reasoningEffort: string | null;
   readonly idleTimeoutMs: number;
+  readonly retryPauseMs: number;
   /** All that goes out beside what the API itself asks for: who we are, the key in its header, the user's own. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;

@@ -1,0 +1,210 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { DROPPED } from '../../src/agent/prompt.ts';
+import { type Wire, type WireAnswer, wires } from '../support/provider-wires.ts';
+import { startRawServer } from '../support/raw-server.ts';
+import { counting, delivery, runOverWire } from './wire-run.ts';
+
+/** Answers one after the other; the last for ever. */
+const script =
+  (wire: Wire, answers: readonly WireAnswer[]) =>
+  (response: ServerResponse, _: unknown, index: number): void =>
+    wire.answer(response, answers[Math.min(index, answers.length - 1)] ?? {});
+
+const done = { calls: [delivery] };
+
+/** An answer's bytes up to behind the first call's name and arguments, and nothing more. */
+async function beginning(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
+  const server = await startRawServer((response) => wire.answer(response, answer));
+  try {
+    const response = await fetch(server.url);
+    const text = await response.text();
+    const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
+      .map((word) => text.indexOf(word))
+      .find((at) => at >= 0);
+    return {
+      type: response.headers.get('content-type') ?? '',
+      text: text.slice(0, wire.stream ? end : text.length - 10),
+    };
+  } finally {
+    await server.close();
+  }
+}
+
+describe.each(wires)('$name', (wire) => {
+  it('executes nothing of an answer that broke off behind a call, and what the next try calls just once', async () => {
+    const cut = await beginning(wire, { calls: [counting('one', 'a')] });
+    expect(cut.text).toContain('shell');
+    const run = await runOverWire(wire, (response, _, index) => {
+      if (index === 0 || index === 2) {
+        response.writeHead(200, { 'content-type': cut.type });
+        response.write(cut.text, () => response.destroy());
+      } else wire.answer(response, index === 1 ? { calls: [counting('one', 'a')] } : done);
+    });
+    expect(run).toMatchObject({ reason: 'accepted', exitCode: 0, executed: { one: 1 } });
+    expect(run.requests).toHaveLength(4);
+    expect(run.record.totals.turns).toBe(2);
+  });
+
+  it('executes nothing where every try broke off', async () => {
+    const cut = await beginning(wire, { calls: [counting('one', 'a')] });
+    const run = await runOverWire(wire, (response) => {
+      response.writeHead(200, { 'content-type': cut.type });
+      response.write(cut.text, () => response.destroy());
+    });
+    expect(run).toMatchObject({ reason: 'provider_error', exitCode: 1, executed: {} });
+    expect(run.record.totals.turns).toBe(0);
+  });
+
+  it('accepts no result of an answer that broke off', async () => {
+    const cut = await beginning(wire, done);
+    const run = await runOverWire(wire, (response) => {
+      response.writeHead(200, { 'content-type': cut.type });
+      response.end(cut.text);
+    });
+    expect(run).toMatchObject({ reason: 'provider_error', exitCode: 1 });
+  });
+
+  it('S8 a call in an answer that hit the output limit is neither executed nor accepted, and the model is told', async () => {
+    const stop = wire.words.length;
+    const run = await runOverWire(
+      wire,
+      script(wire, [
+        { calls: [counting('one', 'a'), counting('two', 'b')], stop },
+        { calls: [delivery], stop },
+        { calls: [{ ...delivery, id: 'again' }] },
+      ]),
+    );
+    expect(run).toMatchObject({ reason: 'accepted', executed: {}, record: { rejections: 1 } });
+    expect(run.record.turns.map((turn) => turn.calls.map((call) => call.decision))).toEqual([
+      ['error', 'error'],
+      ['rejected'],
+      ['accepted'],
+    ]);
+    expect(run.requests[1]?.raw).toContain('cut off by the output limit, so it did not run');
+    expect(run.requests[2]?.raw).toContain('Rejected: ');
+  });
+
+  it('E18 a refusal ends the run, and what it calls is not executed', async () => {
+    const stop = wire.words.refusal;
+    const run = await runOverWire(wire, script(wire, [{ text: 'No.', calls: [counting('one', 'a')], stop }]));
+    expect(run).toMatchObject({ reason: 'refusal', exitCode: 1, executed: {} });
+  });
+
+  it('E2 an empty answer ends as plain text', async () => {
+    const run = await runOverWire(wire, script(wire, [{}]));
+    expect(run).toMatchObject({ reason: 'plain_text', exitCode: 1 });
+  });
+
+  it('prose of a server that ignores tools ends as plain text, after one forced ask', async () => {
+    const run = await runOverWire(wire, script(wire, [{ text: '<tool_call>{"name":"shell"}</tool_call>' }]), {
+      forceOutput: true,
+    });
+    expect(run).toMatchObject({ reason: 'plain_text', exitCode: 1, executed: {} });
+    expect(run.requests).toHaveLength(2);
+  });
+
+  it('malformed arguments, an unknown tool and arguments that are no object are answered, and not executed', async () => {
+    // The input of a whole answer of Anthropic's is a part of it: broken, it would be no answer.
+    const broken =
+      wire.provider === 'anthropic' && !wire.stream ? '"text"' : '{"command":"echo x >> trace.txt"';
+    const run = await runOverWire(
+      wire,
+      script(wire, [
+        {
+          calls: [
+            { id: 'a', name: 'shell', arguments: broken },
+            { id: 'b', name: 'no_such_tool', arguments: '{}' },
+            { id: 'c', name: 'shell', arguments: '["echo x >> trace.txt"]' },
+            { id: 'd', name: 'shell', arguments: '{"command":"echo x >> trace.txt","command":"true"}' },
+          ],
+        },
+        done,
+      ]),
+    );
+    expect(run).toMatchObject({ reason: 'accepted', executed: {} });
+    expect(run.record.turns[0]?.calls.map((call) => call.decision)).toEqual(Array(4).fill('error'));
+    expect(run.requests[1]?.raw).toContain('There is no tool named');
+  });
+
+  it('two calls with one id are two calls, each executed once and answered', async () => {
+    const run = await runOverWire(
+      wire,
+      script(wire, [{ calls: [counting('one', 'same'), counting('two', 'same')] }, done]),
+    );
+    expect(run).toMatchObject({ reason: 'accepted', executed: { one: 1, two: 1 } });
+  });
+
+  it('arguments that come as an object are read as the text that they were', async () => {
+    const run = await runOverWire(
+      wire,
+      script(wire, [{ calls: [{ ...counting('one', 'a'), asObject: true }] }, done]),
+    );
+    expect(run.reason).toBe('accepted');
+    // A stream leaves them no text: the model is told so, instead of executing what nobody wrote.
+    expect([{}, { one: 1 }]).toContainEqual(run.executed);
+  });
+
+  it('no usage is no usage, and no obstacle', async () => {
+    const run = await runOverWire(
+      wire,
+      script(wire, [
+        { calls: [counting('one', 'a')], usage: null },
+        { ...done, usage: null },
+      ]),
+    );
+    expect(run).toMatchObject({ reason: 'accepted', executed: { one: 1 } });
+    expect(run.record.turns.map((turn) => turn.usage)).toEqual([null, null]);
+  });
+
+  it('a conversation that is too long loses its oldest results on the wire, and goes on', async () => {
+    const long = (id: string) => ({ id, name: 'shell', arguments: '{"command":"seq 4000"}' });
+    const run = await runOverWire(wire, (response, request, index) => {
+      if (request.raw.length > 45_000)
+        return wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' });
+      const turns = request.raw.split('3999').length + request.raw.split(DROPPED).length - 2;
+      return wire.answer(response, turns < 4 ? { calls: [long(`call_${index}`)] } : done);
+    });
+    expect(run).toMatchObject({ reason: 'accepted', exitCode: 0 });
+    expect(run.record.totals.turns).toBe(5);
+    expect(run.notices.filter((text) => text.includes('too long for asked'))).not.toEqual([]);
+    expect(run.requests.at(-1)?.raw).toContain(DROPPED);
+  });
+
+  it('a conversation that cannot become shorter ends as an overflow', async () => {
+    const run = await runOverWire(wire, (response) =>
+      wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' }),
+    );
+    expect(run).toMatchObject({ reason: 'context_overflow', exitCode: 1 });
+    expect(run.requests).toHaveLength(1);
+  });
+
+  describe('a wait that a server asks for', () => {
+    it.each([
+      ['E12 the clock', { stop: 'timeout' } as const, null, 'timeout', 55],
+      ['E10 a signal', { stop: 'signal', signal: 'SIGTERM' } as const, 'SIGTERM', 'cancelled', 130],
+    ])('ends with %s, at once', async (_, reason, signal, expected, exitCode) => {
+      const stop = new AbortController();
+      const interrupt = new AbortController();
+      const started = performance.now();
+      const run = await runOverWire(
+        wire,
+        (response, __, index) => {
+          if (index === 0) return wire.answer(response, { calls: [counting('one', 'a')] });
+          setTimeout(() => {
+            stop.abort(reason);
+            if (signal !== null) interrupt.abort(signal);
+          }, 50);
+          return wire.error(response, 429, {}, { 'retry-after': '3600' });
+        },
+        { signal: stop.signal, interrupt: interrupt.signal },
+      );
+      expect(run).toMatchObject({ reason: expected, exitCode, executed: { one: 1 } });
+      expect(performance.now() - started).toBeLessThan(15_000);
+      expect(run.requests).toHaveLength(2);
+      expect(run.notices.map((text) => text.replace(/^\S+/, 'HOST'))).toEqual([
+        'HOST answered 429 and asked to wait 3600 s, waiting 60 s: try 2 of 4 follows',
+      ]);
+    });
+  });
+});

@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { largeResult, type Shortened, shortened } from '../../src/agent/overflow.ts';
+import { DROPPED } from '../../src/agent/prompt.ts';
+import { ProviderError } from '../../src/errors.ts';
+import type { CompletionRequest } from '../../src/providers/provider.ts';
+import type { Message, ToolMessage } from '../../src/types.ts';
+import { runScripted } from '../support/agent-run.ts';
+import { call, submit } from '../support/scripted-provider.ts';
+
+const user = (text: string): Message => ({ role: 'user', text });
+
+/** A turn with one result for each length. */
+function turn(n: number, lengths: readonly number[]): readonly Message[] {
+  const results = lengths.map((length, at) => ({
+    callId: `call_${n}_${at}`,
+    content: String(at % 10).repeat(length),
+    isError: at % 2 === 1,
+  }));
+  const toolCalls = results.map(({ callId: id }) => ({
+    id,
+    name: 'shell',
+    rawArguments: '{}',
+    status: 'complete' as const,
+  }));
+  return [
+    { role: 'assistant', text: '', toolCalls, native: null },
+    { role: 'tool', results },
+  ];
+}
+
+const conversation = (turns: readonly (readonly number[])[]): readonly Message[] => [
+  user('Judge.'),
+  ...turns.flatMap((lengths, n) => turn(n, lengths)),
+];
+
+const batches = (messages: readonly Message[]): readonly ToolMessage[] =>
+  messages.filter((message) => message.role === 'tool');
+const contents = (messages: readonly Message[]): string[][] =>
+  batches(messages).map((batch) => batch.results.map((result) => result.content));
+const size = (messages: readonly Message[]): number =>
+  contents(messages)
+    .flat()
+    .reduce((sum, content) => sum + content.length, 0);
+
+/** The rounds until nothing is left to drop. */
+function rounds(messages: readonly Message[]): readonly Shortened[] {
+  const all: Shortened[] = [];
+  for (let next = shortened(messages); next !== null; next = shortened(next.messages)) {
+    all.push(next);
+    if (all.length > 1000) throw new Error('no end');
+  }
+  return all;
+}
+
+const conversations = fc
+  .array(fc.array(fc.oneof(fc.nat(20_000), fc.nat(2 * largeResult)), { maxLength: 5 }), { maxLength: 12 })
+  .map(conversation);
+
+describe('shortened', () => {
+  it('drops the oldest half of what is large, and leaves the rest as the objects they were', () => {
+    const messages = conversation([[5000, 10], [5000], [5000], [5000], [9000]]);
+    const short = shortened(messages);
+    expect(short?.dropped).toBe(2);
+    expect(short?.characters).toBe(2 * (5000 - DROPPED.length));
+    expect(contents(short?.messages ?? [])).toEqual([
+      [DROPPED, '1'.repeat(10)],
+      [DROPPED],
+      ['0'.repeat(5000)],
+      ['0'.repeat(5000)],
+      ['0'.repeat(9000)],
+    ]);
+    const changed = messages.flatMap((message, at) => (message === short?.messages[at] ? [] : [at]));
+    expect(changed).toEqual([2, 4]);
+  });
+
+  it('touches the newest batch only where nothing else is large', () => {
+    const messages = conversation([[10], [5000, 5000]]);
+    expect(contents(shortened(messages)?.messages ?? [])).toEqual([
+      ['0'.repeat(10)],
+      [DROPPED, '1'.repeat(5000)],
+    ]);
+    expect(contents(shortened(conversation([[5000], [9000]]))?.messages ?? [])[1]).toEqual([
+      '0'.repeat(9000),
+    ]);
+  });
+
+  it('is null where nothing is large', () => {
+    expect(shortened([user('x'.repeat(1_000_000))])).toBeNull();
+    expect(shortened(conversation([[largeResult], [10]]))).toBeNull();
+  });
+
+  it('keeps every call with its one result, in order, and everything else as it is', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        for (const { messages: short } of rounds(messages)) {
+          expect(short.map((message) => message.role)).toEqual(messages.map((message) => message.role));
+          for (const [at, message] of messages.entries()) {
+            const after = short[at];
+            if (message.role !== 'tool' || after?.role !== 'tool') expect(after).toBe(message);
+            else
+              expect(after.results.map(({ callId, isError }) => [callId, isError])).toEqual(
+                message.results.map(({ callId, isError }) => [callId, isError]),
+              );
+          }
+        }
+      }),
+    );
+  });
+
+  it('shrinks each time by half of what is large, and ends within a few rounds', () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        const all = rounds(messages);
+        let before = size(messages);
+        for (const { messages: short, dropped, characters } of all) {
+          expect(dropped).toBeGreaterThan(0);
+          expect(size(short)).toBe(before - characters);
+          expect(characters).toBeGreaterThan(0);
+          before = size(short);
+        }
+        const large = contents(messages)
+          .flat()
+          .filter((content) => content.length > largeResult).length;
+        // Once to half of what is old, again and again, then the newest batch likewise.
+        expect(all.length).toBeLessThanOrEqual(Math.min(large, 2 * Math.ceil(Math.log2(large + 1) + 5)));
+        const last = all.at(-1)?.messages ?? messages;
+        expect(
+          contents(last)
+            .flat()
+            .every((content) => content.length <= largeResult),
+        ).toBe(true);
+      }),
+    );
+  });
+});
+
+/** A model whose requests may hold so many characters of tool results. */
+function narrow(request: CompletionRequest, characters: number): void {
+  if (size(request.messages) > characters)
+    throw new ProviderError('context_overflow', 'The conversation is too long for scripted.', {
+      status: 400,
+    });
+}
+
+const files = { 'a.txt': `${'line of text\n'.repeat(1500)}` };
+const look = { calls: [call('read_file', { path: 'a.txt' })] };
+const good = { calls: [submit({ passed: true, summary: 'ok' })] };
+const notices = (events: Awaited<ReturnType<typeof runScripted>>['events']) =>
+  events.filter((event) => event.type === 'notice').map((event) => event.text);
+
+describe('a conversation that is too long', () => {
+  it('loses its oldest results and goes on in the same turn, which is told', async () => {
+    const run = await runScripted(
+      (request) => {
+        narrow(request, 60_000);
+        return batches(request.messages).length < 5 ? look : good;
+      },
+      { files },
+    );
+    expect(run.outcome.kind).toBe('submitted');
+    expect(run.record.totals.turns).toBe(6);
+    expect(run.record.turns).toHaveLength(6);
+    const last = run.provider.requests.at(-1)?.messages ?? [];
+    expect(contents(last).map(([content]) => content === DROPPED)).toEqual([true, true, true, false, false]);
+    const told = notices(run.events);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told[0]).toMatch(
+      /^the conversation is too long for scripted: dropped the oldest large tool result \([\d,]+ characters\) and asking again$/,
+    );
+    expect(run.events.filter((event) => event.type === 'turn_started')).toHaveLength(6);
+  });
+
+  it('stays short in the turns that follow: what was sent once is sent again', async () => {
+    const run = await runScripted(
+      (request) => {
+        narrow(request, 50_000);
+        return batches(request.messages).length < 6 ? look : good;
+      },
+      { files },
+    );
+    const sent = run.provider.requests.map((request) => request.messages);
+    const lost = sent.map(
+      (messages) =>
+        contents(messages)
+          .flat()
+          .filter((content) => content === DROPPED).length,
+    );
+    expect(lost).toEqual([...lost].sort((a, b) => a - b));
+  });
+
+  it('counts no turn for a request that failed', async () => {
+    const limits = { maxTurns: 3, maxTotalTokens: null, maxCostUsd: null };
+    const run = await runScripted(
+      (request) => {
+        narrow(request, 30_000);
+        return batches(request.messages).length < 2 ? look : good;
+      },
+      { files, limits },
+    );
+    expect(run.outcome.kind).toBe('submitted');
+    expect(run.provider.requests.length).toBeGreaterThan(3);
+  });
+
+  it('gives up what the model has not seen yet as the last of all, and then ends as an overflow', async () => {
+    let asked = 0;
+    const failing = runScripted(
+      (request) => {
+        asked += 1;
+        if (batches(request.messages).length < 2) return look;
+        throw new ProviderError('context_overflow', 'too long', { status: 400 });
+      },
+      { files },
+    );
+    await expect(failing).rejects.toMatchObject({ failure: 'context_overflow' });
+    // Two turns, the third as it was, without the first result, and without the second.
+    expect(asked).toBe(5);
+  });
+
+  it('with nothing to drop ends at once', async () => {
+    let asked = 0;
+    const failing = runScripted(() => {
+      asked += 1;
+      throw new ProviderError('context_overflow', 'too long', { status: 400 });
+    });
+    await expect(failing).rejects.toMatchObject({ failure: 'context_overflow' });
+    expect(asked).toBe(1);
+  });
+
+  it('no other failure drops anything', async () => {
+    const failing = runScripted(
+      (request) => {
+        if (batches(request.messages).length < 2) return look;
+        throw new ProviderError('overloaded', 'later', { status: 529 });
+      },
+      { files },
+    );
+    await expect(failing).rejects.toMatchObject({ failure: 'overloaded' });
+  });
+
+  it('E12 time that runs out meanwhile ends the run', async () => {
+    const stop = new AbortController();
+    const run = await runScripted(
+      (request) => {
+        if (batches(request.messages).length < 2) return look;
+        stop.abort({ stop: 'timeout' });
+        throw new ProviderError('context_overflow', 'too long', { status: 400 });
+      },
+      { files, signal: stop.signal },
+    );
+    expect(run.outcome).toMatchObject({ kind: 'exhausted', limit: 'time' });
+  });
+});

@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { objectOf } from '../../src/providers/reading.ts';
+import type { ProviderSettings } from '../../src/providers/settings.ts';
+import { asking, providerAt, testKey, wireOf } from '../support/provider-wires.ts';
+import { type RawServer, sendJson, startRawServer } from '../support/raw-server.ts';
+
+const open: RawServer[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+const answer = '{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}';
+
+async function requestTo(
+  tail: string,
+  settings: Partial<ProviderSettings> = {},
+): Promise<{ path: string; body: unknown; headers: unknown }> {
+  const server = await startRawServer((response) => sendJson(response, answer));
+  open.push(server);
+  const made = { baseUrl: `${server.url}${tail}`, ...settings };
+  await (await providerAt(wireOf('azure-openai', 'whole'), server.url, made)).complete(asking());
+  const [request] = server.requests;
+  return {
+    path: request?.path ?? '',
+    body: objectOf(JSON.parse(request?.raw ?? '{}')),
+    headers: request?.headers,
+  };
+}
+
+describe('createAzureOpenAi', () => {
+  const deployment = '/openai/deployments/asked/chat/completions';
+
+  it.each([
+    ['', `${deployment}?api-version=2024-10-21`],
+    ['/', `${deployment}?api-version=2024-10-21`],
+    ['/openai', `${deployment}?api-version=2024-10-21`],
+    ['/openai/', `${deployment}?api-version=2024-10-21`],
+    ['/?api-version=2025-04-01-preview', `${deployment}?api-version=2025-04-01-preview`],
+    ['/gateway', `/gateway${deployment}?api-version=2024-10-21`],
+    [
+      '/openai/deployments/own/chat/completions?api-version=2025-01-01-preview',
+      '/openai/deployments/own/chat/completions?api-version=2025-01-01-preview',
+    ],
+    ['/openai/v1', '/openai/v1/chat/completions'],
+    ['/openai/v1/', '/openai/v1/chat/completions'],
+    ['/openai/v1?api-version=preview', '/openai/v1/chat/completions?api-version=preview'],
+  ])('finds the endpoint behind %j', async (tail, path) => {
+    expect((await requestTo(tail)).path).toBe(path);
+  });
+
+  it('a name of a deployment leads nowhere else', async () => {
+    const { path } = await requestTo('', { model: '../../other?x=1#' });
+    expect(path).toBe(
+      '/openai/deployments/..%2F..%2Fother%3Fx%3D1%23/chat/completions?api-version=2024-10-21',
+    );
+  });
+
+  it('limits the answer in the field that its newer models know', async () => {
+    const { body } = await requestTo('', { maxOutputTokens: 9 });
+    expect(body).toMatchObject({ max_completion_tokens: 9 });
+    expect(body).not.toHaveProperty('max_tokens');
+  });
+
+  it('sends the key in its own header, or as a bearer', async () => {
+    expect((await requestTo('')).headers).toMatchObject({ 'api-key': testKey });
+    const { headers } = await requestTo('/openai/v1', { authScheme: 'bearer' });
+    expect(headers).toMatchObject({ authorization: `Bearer ${testKey}` });
+    expect(headers).not.toHaveProperty('api-key');
+  });
+
+  it('E18 a prompt that the content filter refused is a refusal, asked once', async () => {
+    const error = {
+      message: 'The response was filtered due to the prompt triggering the content management policy.',
+      type: null,
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+      innererror: {
+        code: 'ResponsibleAIPolicyViolation',
+        content_filter_result: { jailbreak: { filtered: true, detected: true } },
+      },
+    };
+    const server = await startRawServer((response) => sendJson(response, JSON.stringify({ error }), 400));
+    open.push(server);
+    for (const kind of ['whole', 'streamed'] as const) {
+      const provider = await providerAt(wireOf('azure-openai', kind), server.url);
+      expect(await provider.complete(asking())).toEqual({
+        message: { role: 'assistant', text: '', toolCalls: [], native: expect.anything() },
+        stopReason: 'refusal',
+        usage: null,
+        model: 'asked',
+      });
+    }
+    expect(server.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { type Api, exchange, maxRetries } from '../../src/providers/exchange.ts';
+
+describe('exchange', () => {
+  it('asks an SDK for its retries, and for no limit of time but the caller’s', async () => {
+    const seen: unknown[] = [];
+    const api: Api = {
+      client: {
+        post(path, { fetchOptions, signal, ...options }) {
+          seen.push({
+            path,
+            ...options,
+            idleMs: fetchOptions.watch.idleMs,
+            isStream: fetchOptions.watch.isStream,
+          });
+          return { asResponse: async () => new Response('{"whole":true}') };
+        },
+      },
+      path: '/path',
+      context: { model: 'm', keySource: 'k', hasKey: true, host: 'h', forced: false, chatHint: false },
+      asSdkError: () => null,
+      isWhole: () => false,
+      isAnswer: (body) => body['whole'] === true,
+    };
+    const run = { signal: new AbortController().signal, notify: () => undefined };
+    const result = await exchange(api, {}, { stream: false, idleTimeoutMs: 70 }, run);
+    expect(result.ok).toBe(true);
+    // The longest time that a timer takes: the SDKs' own ten minutes would end a slower answer, and ask again.
+    const timeout = 2 ** 31 - 1;
+    expect(seen).toEqual([
+      { path: '/path', body: {}, stream: false, timeout, maxRetries, idleMs: 70, isStream: false },
+    ]);
+  });
+});

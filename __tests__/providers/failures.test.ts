@@ -1,0 +1,489 @@
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { NetworkError, ProviderError } from '../../src/errors.ts';
+import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
+import type { ProviderSettings } from '../../src/providers/settings.ts';
+import { verdictOf } from '../../src/verdict.ts';
+import { startModel } from '../support/model-server.ts';
+import {
+  asking,
+  providerAt,
+  testKey,
+  type Wire,
+  type WireAnswer,
+  wireOf,
+  wires,
+} from '../support/provider-wires.ts';
+import { type RawRequest, startRawServer } from '../support/raw-server.ts';
+
+type Handler = (response: ServerResponse, request: RawRequest, index: number) => void;
+
+/** What came of asking once, retries and all. */
+interface Told {
+  readonly completion: Completion | null;
+  readonly error: ProviderError | null;
+  readonly tries: number;
+  /** What the log was told, without the host, which has another port each time. */
+  readonly notices: readonly string[];
+}
+
+async function ask(
+  wire: Wire,
+  handler: Handler,
+  settings: Partial<ProviderSettings> = {},
+  request: Partial<CompletionRequest> = {},
+): Promise<Told> {
+  const server = await startRawServer(handler);
+  try {
+    const told = await askAt(wire, server.url, settings, request);
+    return { ...told, tries: server.requests.length };
+  } finally {
+    await server.close();
+  }
+}
+
+async function askAt(
+  wire: Wire,
+  url: string,
+  settings: Partial<ProviderSettings> = {},
+  request: Partial<CompletionRequest> = {},
+): Promise<Told> {
+  const notices: string[] = [];
+  const provider = await providerAt(wire, url, settings);
+  const notify = (text: string) => void notices.push(text.replaceAll(new URL(url).host, 'HOST'));
+  const end = await provider.complete(asking({ notify, ...request })).then(
+    (completion) => ({ completion, error: null }),
+    (error: unknown) => {
+      if (!(error instanceof ProviderError)) throw error;
+      return { completion: null, error };
+    },
+  );
+  expect(`${notices.join()}${end.error?.message ?? ''}`).not.toContain(testKey);
+  return { ...end, tries: 0, notices };
+}
+
+/** How a run would end for it: reason and exit code. */
+function ending({ error }: Told): readonly [string, number] {
+  const limits = { turns: '', time: '', tokens: '', cost: '' };
+  const verdict = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits });
+  return [verdict.reason, verdict.exitCode];
+}
+
+/** An answer's type and bytes, as a wire sends them. */
+async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
+  const server = await startRawServer((response) => wire.answer(response, answer));
+  try {
+    const response = await fetch(server.url);
+    return { type: response.headers.get('content-type') ?? '', text: await response.text() };
+  } finally {
+    await server.close();
+  }
+}
+
+/** Sends the first part of an answer, and then ends, breaks the connection, or says nothing more. */
+function send(response: ServerResponse, type: string, text: string, then: 'end' | 'cut' | 'open'): void {
+  response.writeHead(200, { 'content-type': type });
+  response.write(text, () => {
+    if (then === 'end') response.end();
+    if (then === 'cut') response.destroy();
+  });
+}
+
+const follows = (what: string, tries: number): string[] =>
+  Array.from({ length: tries - 1 }, (_, n) => `${what}: try ${n + 2} of ${tries} follows`);
+
+const call = { id: 'x', name: 'shell', arguments: '{"command":"make test"}' };
+const atOnce = { 'retry-after': '0.001' };
+const streamed = wires.filter((wire) => wire.stream);
+const whole = wires.filter((wire) => !wire.stream);
+
+describe.each(wires)('$name', (wire) => {
+  describe('an answer that is a failure', () => {
+    it.each([
+      [400, 'provider_error', 1],
+      [401, 'provider_auth', 1],
+      [402, 'provider_error', 1],
+      [403, 'provider_auth', 1],
+      [404, 'provider_error', 1],
+      [408, 'provider_error', 4],
+      [409, 'provider_error', 4],
+      [410, 'provider_error', 1],
+      [413, 'context_overflow', 1],
+      [429, 'provider_rate_limit', 4],
+      [500, 'provider_error', 4],
+      [502, 'provider_error', 4],
+      [503, 'provider_overloaded', 4],
+      [504, 'provider_error', 4],
+      [529, 'provider_overloaded', 4],
+    ])('E16 E17 %i ends as %s after %i tries, each of which is told', async (status, reason, tries) => {
+      const told = await ask(wire, (response) => wire.error(response, status, { message: 'no' }, atOnce));
+      expect(ending(told)).toEqual([reason, 1]);
+      expect(told.tries).toBe(tries);
+      expect(told.notices).toEqual(follows(`HOST answered ${status} and asked to wait less than 1 s`, tries));
+    });
+
+    it('is an answer all the same once a try succeeds', async () => {
+      const told = await ask(wire, (response, _, index) =>
+        index < 3 ? wire.error(response, 529, {}, atOnce) : wire.answer(response, { text: 'late' }),
+      );
+      expect(told.completion?.message.text).toBe('late');
+      expect(told.notices).toHaveLength(3);
+    });
+
+    it('the server says whether to try again', async () => {
+      const says = (word: string) => ({ ...atOnce, 'x-should-retry': word });
+      const never = await ask(wire, (response) => wire.error(response, 429, {}, says('false')));
+      expect([never.tries, never.notices]).toEqual([1, []]);
+      const always = await ask(wire, (response) => wire.error(response, 400, {}, says('true')));
+      expect([always.tries, always.notices.length]).toEqual([4, 3]);
+    });
+
+    it('whose body never comes is told by its status', async () => {
+      const told = await ask(
+        wire,
+        (response) => response.writeHead(401, { 'content-type': 'application/json' }).flushHeaders(),
+        { idleTimeoutMs: 60 },
+      );
+      expect([...ending(told), told.tries]).toEqual(['provider_auth', 1, 1]);
+    });
+
+    it('HTML of a gateway is told as such, and asked again by its status alone', async () => {
+      for (const [status, tries] of [
+        [200, 1],
+        [502, 4],
+      ] as const) {
+        const told = await ask(wire, (response) =>
+          response.writeHead(status, { 'content-type': 'text/html', ...atOnce }).end('<html>Sign in</html>'),
+        );
+        expect([...ending(told), told.tries]).toEqual(['provider_error', 1, tries]);
+        expect(told.error?.message).toContain('HTML instead of JSON');
+      }
+    });
+
+    it('a prompt that is too long is an overflow, and not asked again', async () => {
+      const told = await ask(wire, (response) =>
+        wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' }, atOnce),
+      );
+      expect([...ending(told), told.tries]).toEqual(['context_overflow', 1, 1]);
+    });
+
+    it.each([
+      [400, 'registry.ollama.ai/library/gemma:latest does not support tools'],
+      [500, 'tools param requires --jinja flag'],
+      [500, 'Unsupported param: tools'],
+      [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+      [404, 'No endpoints found that support tool use. Try disabling "shell".'],
+      [400, '`tools` is not supported with this model'],
+      [400, 'Function calling is not enabled for this model'],
+    ])('a server without tool calls is told as such: %i %s', async (status, message) => {
+      const told = await ask(wire, (response) => wire.error(response, status, { message }, atOnce));
+      expect(ending(told)).toEqual(['provider_error', 1]);
+      expect(told.error?.message).toContain('It offers no tool calls for this model');
+    });
+
+    it('other words about tools are not taken for that', async () => {
+      for (const message of [
+        'Invalid schema for function "shell": tools[0] is not valid',
+        'tool_use ids must be unique',
+      ]) {
+        const told = await ask(wire, (response) => wire.error(response, 400, { message }));
+        expect(told.error?.message).not.toContain('no tool calls');
+      }
+    });
+  });
+
+  describe('an answer that breaks off', () => {
+    /** Everything but its end: the call is named, and its arguments are whole. */
+    const almost = async () => {
+      const { type, text } = await bytesOf(wire, { text: 'Prose.', calls: [call] });
+      const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
+        .map((word) => text.indexOf(word))
+        .find((at) => at >= 0);
+      return { type, text: text.slice(0, wire.stream ? end : text.length - 10) };
+    };
+
+    it.each(['cut', 'end'] as const)(
+      'behind a named call is asked again, three times in all: %s',
+      async (then) => {
+        const { type, text } = await almost();
+        expect(text).toContain('shell');
+        const told = await ask(wire, (response) => send(response, type, text, then));
+        expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 3]);
+        expect(told.error?.message).toContain('broke off in every try');
+        expect(told.notices).toEqual(follows('HOST broke off its answer', 3));
+      },
+    );
+
+    it('gives the calls of the whole answer only, once', async () => {
+      const { type, text } = await almost();
+      const told = await ask(wire, (response, _, index) =>
+        index < 2 ? send(response, type, text, 'cut') : wire.answer(response, { calls: [call] }),
+      );
+      expect(told.completion?.message.toolCalls).toEqual([
+        { id: 'x', name: 'shell', rawArguments: call.arguments, status: 'complete' },
+      ]);
+    });
+
+    it('at any byte gives no completion, or the whole one', async () => {
+      const { type, text } = await bytesOf(wire, { text: 'Prose.', calls: [call] });
+      const bytes = Buffer.from(text);
+      let at = 1;
+      const server = await startRawServer((response, _, index) =>
+        index % 2 === 0
+          ? send(response, type, bytes.subarray(0, at).toString('latin1'), 'end')
+          : wire.answer(response, { text: 'again' }),
+      );
+      const asker = await providerAt(wire, server.url);
+      for (; at < bytes.length; at += Math.ceil(bytes.length / 60)) {
+        const { message } = await asker.complete(asking());
+        if (message.text === 'again') continue;
+        // Nothing but an ornament behind the end was missing.
+        expect(message.toolCalls).toMatchObject([{ rawArguments: call.arguments, status: 'complete' }]);
+        await asker.complete(asking());
+      }
+      await server.close();
+    });
+  });
+});
+
+describe.each(streamed)('$name: silence', (wire) => {
+  it.each([
+    ['before the headers', () => undefined],
+    [
+      'before the first event',
+      (response: ServerResponse) => send(response, 'text/event-stream', ': hello\n\n', 'open'),
+    ],
+    ['in the middle', (response: ServerResponse) => wire.begin(response, 'open')],
+  ])('%s is a cut answer: asked again, then an error that says how long it was', async (_, handler) => {
+    const closed: Promise<void>[] = [];
+    const told = await ask(
+      wire,
+      (response) => {
+        closed.push(new Promise((resolve) => response.once('close', resolve)));
+        handler(response);
+      },
+      { idleTimeoutMs: 60 },
+    );
+    expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 3]);
+    expect(told.error?.message).toContain('went silent: nothing came for 0.06 s, in every try');
+    expect(told.notices).toEqual(follows('HOST was silent for 0.06 s', 3));
+    await Promise.all(closed);
+  });
+
+  it('that ends in time is none: what comes in between counts, comments and pings too', async () => {
+    const { type, text } = await bytesOf(wire, { text: 'slow' });
+    const told = await ask(
+      wire,
+      (response) => {
+        response.writeHead(200, { 'content-type': type });
+        let signs = 0;
+        const timer = setInterval(() => {
+          signs += 1;
+          response.write(signs % 2 === 0 ? ': still here\n\n' : 'event: ping\ndata: {"type":"ping"}\n\n');
+          if (signs < 12) return;
+          clearInterval(timer);
+          response.end(text);
+        }, 50);
+      },
+      { idleTimeoutMs: 300 },
+    );
+    expect(told).toMatchObject({ completion: { message: { text: 'slow' } }, tries: 1, notices: [] });
+  });
+
+  it('behind the end of the answer does not hold it up, nor do signs of life that never end', async () => {
+    const { type, text } = await bytesOf(wire, { calls: [call] });
+    const timers: NodeJS.Timeout[] = [];
+    for (const then of ['open', 'pings']) {
+      const told = await ask(wire, (response) => {
+        send(response, type, text, 'open');
+        if (then === 'pings') timers.push(setInterval(() => response.write(': ping\n\n'), 5));
+      });
+      expect(told.completion?.message.toolCalls).toMatchObject([{ name: 'shell', status: 'complete' }]);
+    }
+    for (const timer of timers) clearInterval(timer);
+  });
+
+  it('is not made by us: a stream is read to its end, and its connection used again', async () => {
+    const sockets = new Set<unknown>();
+    const server = await startRawServer((response) => {
+      sockets.add(response.socket);
+      wire.answer(response, { text: 'x' });
+    });
+    const provider = await providerAt(wire, server.url);
+    for (let n = 0; n < 10; n += 1) await provider.complete(asking());
+    await server.close();
+    expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+
+  it('E10 a stream that never ends but always sends ends with the signal, at once', async () => {
+    const controller = new AbortController();
+    const reason = { stop: 'timeout' };
+    let closed = 0;
+    const handler: Handler = (response) => {
+      wire.begin(response, 'open');
+      const timer = setInterval(() => response.write(': ping\n\n'), 5);
+      response.once('close', () => {
+        clearInterval(timer);
+        closed += 1;
+      });
+      setTimeout(() => controller.abort(reason), 100);
+    };
+    await expect(ask(wire, handler, { idleTimeoutMs: 80 }, { signal: controller.signal })).rejects.toBe(
+      reason,
+    );
+    await expect.poll(() => closed).toBe(1);
+  });
+
+  it('keeps no signs of life: half a million of them are read, and the answer behind them', async () => {
+    const { type, text } = await bytesOf(wire, { text: 'at last' });
+    const pings = 'event: ping\ndata: {"type":"ping"}\n\ndata: {}\n\n'.repeat(250_001);
+    const told = await ask(wire, (response) => send(response, type, pings + text, 'end'));
+    expect(told.completion?.message.text).toBe('at last');
+  });
+});
+
+describe.each(whole)('$name: silence', (wire) => {
+  it('of an answer in one piece ends by the run alone', async () => {
+    const told = await ask(
+      wire,
+      (response) => setTimeout(() => wire.answer(response, { text: 'thought' }), 250),
+      { idleTimeoutMs: 50 },
+    );
+    expect(told).toMatchObject({ completion: { message: { text: 'thought' } }, tries: 1 });
+  });
+});
+
+describe('an error inside an answer', () => {
+  const inside =
+    (wire: Wire, error: Record<string, string>): Handler =>
+    (response) => {
+      if (!wire.stream) wire.error(response, 200, error);
+      else
+        send(
+          response,
+          'text/event-stream',
+          `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`,
+          'end',
+        );
+    };
+
+  it.each(wires.filter((wire) => wire.provider !== 'openai'))(
+    '$name: that may pass is asked again, another is not',
+    async (wire) => {
+      const passing = await ask(wire, inside(wire, { type: 'server_error', message: 'oops' }));
+      expect([...ending(passing), passing.tries]).toEqual(['provider_error', 1, 3]);
+      expect(passing.notices).toEqual(follows('HOST ended its answer with an error', 3));
+      const lasting = await ask(wire, inside(wire, { type: 'invalid_request_error', message: 'oops' }));
+      expect([...ending(lasting), lasting.tries, lasting.notices]).toEqual(['provider_error', 1, 1, []]);
+    },
+  );
+});
+
+describe('a stream of more events than any answer has', () => {
+  it('is not kept: it is refused, once', async () => {
+    const events = 'data: {"choices":[]}\n\n'.repeat(600_000);
+    const told = await ask(wireOf('openai-compatible', 'streamed'), (response) =>
+      send(response, 'text/event-stream', events, 'open'),
+    );
+    expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 1]);
+    expect(told.error?.message).toContain('more than 500000 events');
+  });
+});
+
+describe.concurrent('where the server does not say when, the SDKs wait by themselves', () => {
+  it('E17 of every status, over every wire, with three further tries', async () => {
+    const all = [429, 500, 529].flatMap((status) => wires.map((wire) => ({ wire, status })));
+    const ends = await Promise.all(
+      all.map(async ({ wire, status }) => {
+        const told = await ask(wire, (response) => wire.error(response, status, {}));
+        return { name: wire.name, status, tries: told.tries, notices: told.notices };
+      }),
+    );
+    expect(ends).toEqual(
+      all.map(({ wire, status }) => ({
+        name: wire.name,
+        status,
+        tries: 4,
+        notices: follows(`HOST answered ${status}`, 4),
+      })),
+    );
+  }, 30_000);
+
+  it('of a connection that is refused', async () => {
+    const listener = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => listener.once('listening', resolve));
+    const address = listener.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    await new Promise((resolve) => listener.close(resolve));
+    await Promise.all(
+      wires.map(async (wire) => {
+        const refused = await askAt(wire, url);
+        expect([wire.name, ...ending(refused)]).toEqual([wire.name, 'provider_error', 1]);
+        expect(refused.notices).toEqual(follows('no answer from HOST (ECONNREFUSED)', 4));
+        expect(refused.error?.message).toMatch(/^No connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)\./);
+      }),
+    );
+  }, 30_000);
+
+  it('of a connection that is reset before an answer', async () => {
+    await Promise.all(
+      wires.map(async (wire) => {
+        const reset = await ask(wire, (response) => void response.socket?.resetAndDestroy());
+        expect([wire.name, ...ending(reset), reset.tries]).toEqual([wire.name, 'provider_error', 1, 4]);
+        expect(reset.notices).toEqual(follows('no answer from HOST (ECONNRESET)', 4));
+      }),
+    );
+  }, 30_000);
+
+  it('of what the way out of this machine says may pass, and of nothing else of it', async () => {
+    await Promise.all(
+      wires.flatMap((wire) =>
+        [true, false].map(async (passing) => {
+          const way: typeof fetch = async () => {
+            throw new NetworkError('The proxy of HTTPS_PROXY refused.', { code: 'ECONNREFUSED', passing });
+          };
+          const told = await askAt(wire, 'http://127.0.0.1:9', { fetch: way });
+          expect([wire.name, ...ending(told)]).toEqual([wire.name, 'provider_error', 1]);
+          expect(told.error?.message).toBe('No connection to 127.0.0.1:9. The proxy of HTTPS_PROXY refused.');
+          expect(told.notices).toEqual(passing ? follows('no answer from HOST (ECONNREFUSED)', 4) : []);
+        }),
+      ),
+    );
+  }, 30_000);
+
+  it('of an answer in one piece that came too late for the way out, with what helps', async () => {
+    await Promise.all(
+      whole.map(async (wire) => {
+        const late = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
+        const told = await askAt(wire, 'http://127.0.0.1:9', {
+          fetch: async () => {
+            throw new TypeError('fetch failed', { cause: late });
+          },
+        });
+        expect([wire.name, ...ending(told)]).toEqual([wire.name, 'provider_error', 1]);
+        expect(told.error?.message).toContain('Set `stream: on`');
+      }),
+    );
+  }, 30_000);
+
+  it('of every kind of chaos that the emulator makes', async () => {
+    const model = await startModel(() => ({ text: 'x' }));
+    const chaos = async (wire: Wire, kind: string) => {
+      const told = await askAt(wire, model.url, { headers: { [`x-aimock-chaos-${kind}`]: '1' } });
+      return [wire.name, kind, ...ending(told), told.notices];
+    };
+    const kinds: readonly (readonly [string, string, readonly string[]])[] = [
+      ['drop', 'provider_error', follows('HOST answered 500', 4)],
+      ['ratelimit', 'provider_rate_limit', follows('HOST answered 429 and asked to wait 1 s', 4)],
+      ['disconnect', 'provider_error', follows('no answer from HOST (UND_ERR_SOCKET)', 4)],
+      ['malformed', 'provider_error', follows('HOST broke off its answer', 3)],
+    ];
+    const all = wires.flatMap((wire) =>
+      kinds.map(([kind, reason, notices]) => ({ wire, kind, reason, notices })),
+    );
+    const ends = await Promise.all(all.map(({ wire, kind }) => chaos(wire, kind)));
+    await model.close();
+    expect(ends).toEqual(all.map(({ wire, kind, reason, notices }) => [wire.name, kind, reason, 1, notices]));
+  }, 30_000);
+});

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { PROVIDERS } from '../../src/providers/provider.ts';
+import { objectOf, objectsOf, textOf } from '../../src/providers/reading.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+
+const open: RawServer[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+const folder = new URL('../fixtures/providers/', import.meta.url);
+const fixtures = readdirSync(folder).map((name): [string, JsonObject] => [
+  name,
+  objectOf(JSON.parse(readFileSync(new URL(name, folder), 'utf8'))),
+]);
+
+const values = (list: Json | undefined): readonly JsonObject[] => objectsOf(list).map((each) => each.value);
+
+/** Anthropic's cache marks move with the end of the conversation. */
+const unmarked = (messages: readonly JsonObject[]): unknown =>
+  JSON.parse(JSON.stringify(messages).replaceAll(',"cache_control":{"type":"ephemeral"}', ''));
+
+describe.each(fixtures)('%s', (_, fixture) => {
+  const { answer } = fixture;
+  const events = Array.isArray(answer) ? answer : null;
+  const provider = PROVIDERS.find((name) => name === fixture['provider']) ?? 'openai';
+  const wire = wireOf(provider, events === null ? 'whole' : 'streamed');
+  const serving = async () => {
+    const server = await startRawServer((response) =>
+      events === null ? sendJson(response, JSON.stringify(answer)) : sendEvents(response, events),
+    );
+    open.push(server);
+    return { server, provider: await providerAt(wire, server.url) };
+  };
+
+  it('says where its shape is from', () => {
+    expect(textOf(fixture['source']).length).toBeGreaterThan(40);
+  });
+
+  it('is read as what it means', async () => {
+    const { message, ...rest } = await (await serving()).provider.complete(asking());
+    const { text, toolCalls } = message;
+    expect({ text, toolCalls, ...rest }).toEqual(fixture['expected']);
+  });
+
+  it('is replayed verbatim, with a result for each call behind it', async () => {
+    const { server, provider: made } = await serving();
+    const first = await made.complete(asking());
+    await made.complete(asking({ messages: answered(asking().messages, first) }));
+    const [before, after] = server.requests.map((request) => {
+      const body = objectOf(JSON.parse(request.raw));
+      return values(body[wire.conversation]);
+    });
+    const [asked, told] = [before ?? [], after ?? []];
+    const replay = values(fixture['replay']);
+    expect(unmarked(told.slice(0, asked.length))).toEqual(unmarked(asked));
+    expect(unmarked(told.slice(asked.length, asked.length + replay.length))).toEqual(replay);
+    const rest = JSON.stringify(told.slice(asked.length + replay.length));
+    for (const call of first.message.toolCalls) expect(rest.split(`"${call.id}"`)).toHaveLength(2);
+  });
+});
