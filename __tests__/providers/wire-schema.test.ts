@@ -6,9 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/providers/reading.ts';
 import { type Dialect, describedTool, projectSchema } from '../../src/providers/wire-schema.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
-import { wireViolations } from '../support/wire-rules.ts';
+import { asJsonSchema, wireViolations } from '../support/wire-rules.ts';
 
-const dialects: readonly Dialect[] = ['openai', 'anthropic'];
+const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
+
+/** Those that take the whole of draft 2020-12 below the root. */
+const wholeDialects: readonly Dialect[] = ['openai', 'anthropic'];
 
 const rows: readonly { schema: JsonObject; expect: string; why: string }[] = JSON.parse(
   readFileSync(new URL('../fixtures/root-schemas.json', import.meta.url), 'utf8'),
@@ -27,10 +30,14 @@ function fullJudge(schema: JsonObject): ((payload: Json) => boolean) | null {
   }
 }
 
-function wireJudge(parameters: JsonObject): (payload: Json) => boolean {
-  const validate = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true }).compile(
-    parameters,
-  );
+function wireJudge(parameters: JsonObject, dialect: Dialect = 'openai'): (payload: Json) => boolean {
+  const wire = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
+  const validate = new Ajv2020({
+    strict: false,
+    validateFormats: false,
+    ownProperties: true,
+    validateSchema: false,
+  }).compile(wire);
   return (payload) => verdict(() => validate(payload));
 }
 
@@ -136,7 +143,7 @@ describe('projectSchema', () => {
         const { parameters } = projectSchema(schema, dialect);
         expect(wireViolations(parameters, dialect)).toEqual([]);
         const judge = fullJudge(schema);
-        const wire = wireJudge(parameters);
+        const wire = wireJudge(parameters, dialect);
         const unsayable = fc
           .sample(payloads, { numRuns: 60, seed: 1 })
           .filter((each) => judge?.(each) === true && !wire(each));
@@ -158,7 +165,7 @@ describe('projectSchema', () => {
           fc.pre(judge !== null);
           const { parameters } = projectSchema(schema, dialect);
           expect(wireViolations(parameters, dialect)).toEqual([]);
-          const wire = wireJudge(parameters);
+          const wire = wireJudge(parameters, dialect);
           for (const candidate of candidates) {
             if (judge?.(candidate) !== true) continue;
             compared += 1;
@@ -181,14 +188,15 @@ describe('projectSchema', () => {
       required: ['passed'],
       additionalProperties: false,
     };
-    for (const dialect of dialects)
+    for (const dialect of wholeDialects)
       expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
   });
 
-  it('S6 an empty schema becomes an object without properties', () => {
+  it('S6 an empty schema becomes an object without properties, which is told to be open where that is not clear', () => {
     for (const dialect of dialects) {
+      const open = dialect === 'compatible' ? { additionalProperties: true } : {};
       expect(projectSchema({}, dialect)).toEqual({
-        parameters: { type: 'object', properties: {} },
+        parameters: { type: 'object', properties: {}, ...open },
         note: null,
       });
     }
@@ -210,6 +218,15 @@ describe('projectSchema', () => {
       },
       note: null,
     });
+  });
+
+  it('leaves out names that a closed branch of allOf does not know', () => {
+    const allOf = [
+      { properties: { a: { type: 'string' } }, additionalProperties: false },
+      { properties: { a: {}, b: { type: 'number' } } },
+    ];
+    const { parameters } = projectSchema({ type: 'object', allOf }, 'openai');
+    expect(parameters).toEqual({ type: 'object', properties: { a: { type: 'string' } } });
   });
 
   it('folds oneOf to the union of properties and the intersection of required, and says the rest in words', () => {
@@ -250,7 +267,7 @@ describe('projectSchema', () => {
         properties: { type: 'object', properties: { $id: { type: 'string' }, $ref: { type: 'string' } } },
       },
     };
-    for (const dialect of dialects)
+    for (const dialect of wholeDialects)
       expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
   });
 
@@ -335,6 +352,16 @@ describe('projectSchema', () => {
       },
     });
     expect(wireJudge(parameters)({ next: { next: null } })).toBe(true);
+  });
+
+  it('opens references that lead in a circle once comments are gone', () => {
+    const properties = { a: { $comment: 'c', $ref: '#/definitions/x' } };
+    const definitions = { x: { $comment: 'd', $ref: '#/properties/a' } };
+    for (const dialect of dialects) {
+      const { parameters } = projectSchema({ type: 'object', properties, definitions }, dialect);
+      expect(wireViolations(parameters, dialect)).toEqual([]);
+      expect(wireJudge(parameters, dialect)({ a: [1] })).toBe(true);
+    }
   });
 
   it('keeps open what patterns or unevaluated properties leave open', () => {

@@ -2,6 +2,16 @@
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
 
+/** Keywords that identify or comment: references are spelled as pointers, and providers refuse some of these. */
+export const identifying = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$vocabulary',
+  '$comment',
+]);
+
 /** What a keyword's value is made of. */
 export type Shape = 'schema' | 'list' | 'map' | 'literal';
 

@@ -1,7 +1,8 @@
 /** Where the references of a schema lead, and how the projection spells them. */
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { subschemas } from './wire-keywords.ts';
+import { endless } from './wire-circles.ts';
+import { identifying, subschemas } from './wire-keywords.ts';
 
 /** The references of one schema. */
 export interface Refs {
@@ -9,8 +10,13 @@ export interface Refs {
   target(node: JsonObject): JsonObject | boolean;
   /** How the projection spells that reference; a target that does not stay where it was is hoisted. */
   spelled(node: JsonObject): string;
-  /** What `spelled` hoisted so far, by its name under `$defs`. */
+  /** What `spelled` hoisted so far, by its name under `$defs`; the list grows. */
   hoisted(): readonly (readonly [name: string, target: JsonObject | boolean])[];
+}
+
+/** How a reference to a definition of the root is spelled. */
+export function definitionPointer(keyword: string, name: string): string {
+  return `#/${keyword}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
 }
 
 /** A base for schemas without an `$id`; never leaves this file. */
@@ -40,7 +46,20 @@ export function resolveRefs(schema: JsonObject, keepsRoot: boolean): Refs | null
     targets.set(node, target);
     if (isObject(target) && !index.baseOf.has(target)) indexNodes(index, target, base);
   }
+  for (const node of endless(mereReferences(targets))) targets.set(node, true);
   return createRefs(schema, keepsRoot, targets);
+}
+
+/** Where those lead of which nothing but a reference is copied; in a circle they say nothing, and break compilers. */
+function mereReferences(
+  targets: ReadonlyMap<JsonObject, JsonObject | boolean>,
+): ReadonlyMap<JsonObject, JsonObject> {
+  const dropped = new Set(['$ref', '$dynamicRef', 'nullable', ...identifying]);
+  return new Map(
+    [...targets].flatMap(([node, target]): [JsonObject, JsonObject][] =>
+      isObject(target) && Object.keys(node).every((keyword) => dropped.has(keyword)) ? [[node, target]] : [],
+    ),
+  );
 }
 
 function createRefs(
@@ -55,13 +74,10 @@ function createRefs(
     if (!isObject(definitions)) continue;
     for (const [name, each] of Object.entries(definitions)) {
       taken.add(name);
-      if (isObject(each))
-        names.set(
-          each,
-          `#/${keyword}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`,
-        );
+      if (isObject(each)) names.set(each, definitionPointer(keyword, name));
     }
   }
+  let parts = 0;
   const hoisted: (readonly [string, JsonObject | boolean])[] = [];
   const target = (node: JsonObject) => targets.get(node) ?? true;
   return {
@@ -69,14 +85,13 @@ function createRefs(
     spelled: (node) => {
       const known = names.get(target(node));
       if (known !== undefined) return known;
-      let n = hoisted.length + 1;
-      while (taken.has(`part_${n}`)) n += 1;
-      taken.add(`part_${n}`);
-      hoisted.push([`part_${n}`, target(node)]);
-      names.set(target(node), `#/$defs/part_${n}`);
-      return `#/$defs/part_${n}`;
+      do parts += 1;
+      while (taken.has(`part_${parts}`));
+      hoisted.push([`part_${parts}`, target(node)]);
+      names.set(target(node), `#/$defs/part_${parts}`);
+      return `#/$defs/part_${parts}`;
     },
-    hoisted: () => [...hoisted],
+    hoisted: () => hoisted,
   };
 }
 

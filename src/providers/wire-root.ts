@@ -57,22 +57,33 @@ export function rootView(root: JsonObject, refs: Refs, walk: Walk): View | null 
     if (schema['const'] !== undefined) views.push(literalView(schema['const']));
     const { enum: values } = schema;
     if (values !== undefined && isArray(values)) views.push(either(values.map(literalView)));
-    return views.reduce((all, each) => (all === null || each === null ? null : both(all, each)), anything);
+    const given = views.filter((each) => each !== null);
+    return given.length < views.length ? null : both(given);
   };
   return view(root, 0);
 }
 
 /** Whether folding a branch of `allOf` loses nothing of it. */
-export function isFoldable(branch: Json, refs: Refs, steps = 0): boolean {
-  if (!isObject(branch)) return branch === true;
-  return Object.entries(branch).every(([keyword, value]) => {
-    if (['properties', 'required', 'title', 'description', '$comment'].includes(keyword)) return true;
-    if (keyword === 'type') return value === 'object';
-    if (keyword === '$ref') return steps < 10 && isFoldable(refs.target(branch), refs, steps + 1);
-    if (keyword === 'allOf')
-      return listAt(branch, 'allOf').every((each) => isFoldable(each, refs, steps + 1));
-    return false;
-  });
+export function foldable(branch: Json, refs: Refs): boolean {
+  // What leads back to itself does not end there.
+  const known = new Map<Json, boolean>();
+  const isFoldable = (each: Json, steps: number): boolean => {
+    if (!isObject(each)) return each === true;
+    const before = known.get(each);
+    if (before !== undefined) return before;
+    known.set(each, false);
+    const result =
+      steps < maxSteps &&
+      Object.entries(each).every(([keyword, value]) => {
+        if (['properties', 'required', 'title', 'description', '$comment'].includes(keyword)) return true;
+        if (keyword === 'type') return value === 'object';
+        if (keyword === '$ref') return isFoldable(refs.target(each), steps + 1);
+        return keyword === 'allOf' && listAt(each, 'allOf').every((inner) => isFoldable(inner, steps + 1));
+      });
+    known.set(each, result);
+    return result;
+  };
+  return isFoldable(branch, 0);
 }
 
 function admitsObjects(type: Json | undefined): boolean {
@@ -102,53 +113,80 @@ function literalView(value: Json): View | null {
   };
 }
 
-/** What both accept; a name that a closed one does not know is accepted by neither. */
-function both(a: View, b: View): View {
-  const names = new Set([...a.properties.keys(), ...b.properties.keys()]);
+/** What all of them accept; a name that a closed one does not know is accepted by none. */
+function both(views: readonly View[]): View {
+  const closed = views.filter((each) => each.closed);
   const properties = new Map<string, Part>();
-  for (const name of names) {
-    const [one, other] = [a.properties.get(name), b.properties.get(name)];
-    if ((one === undefined && a.closed) || (other === undefined && b.closed)) continue;
-    const part = one === undefined || other === undefined ? (one ?? other) : conjoined(one, other);
-    if (part !== undefined) properties.set(name, part);
+  for (const [name, parts] of partsByName(views)) {
+    const known = closed.length === 0 ? 0 : parts.filter(({ view }) => view.closed).length;
+    if (known === closed.length) properties.set(name, conjoined(parts.map(({ part }) => part)));
   }
-  return { properties, required: new Set([...a.required, ...b.required]), closed: a.closed || b.closed };
+  return {
+    properties,
+    required: new Set(views.flatMap((each) => [...each.required])),
+    closed: closed.length > 0,
+  };
 }
 
-function conjoined(one: Part, other: Part): Part {
-  const weight = one.weight + other.weight;
-  if (isAny(one.schema) || weight > maxWeight) return other;
-  if (isAny(other.schema) || JSON.stringify(one.schema) === JSON.stringify(other.schema)) return one;
-  return { schema: { allOf: [one.schema, other.schema] }, weight };
+function conjoined(parts: readonly Part[]): Part {
+  const distinct = distinctParts(parts.filter((part) => !isAny(part.schema)));
+  const [first, ...others] = distinct;
+  if (first === undefined) return { schema: {}, weight: 1 };
+  if (others.length === 0) return first;
+  const kept: Part[] = [];
+  let weight = 0;
+  for (const part of distinct) {
+    if (weight + part.weight > maxWeight) continue;
+    weight += part.weight;
+    kept.push(part);
+  }
+  return kept.length < 2
+    ? (kept[0] ?? first)
+    : { schema: { allOf: kept.map((part) => part.schema) }, weight };
 }
 
 /** What any of them accepts; an open one accepts anything under a name that it does not know. */
 function either(branches: readonly (View | null)[]): View | null {
   const views = branches.filter((each) => each !== null);
-  const [first, ...others] = views;
-  if (first === undefined) return null;
-  const names = new Set(views.flatMap((each) => [...each.properties.keys()]));
+  if (views.length === 0) return null;
+  const open = views.filter((each) => !each.closed).length;
   const properties = new Map<string, Part>();
-  for (const name of names) {
-    const parts = views.map(
-      (each) => each.properties.get(name) ?? (each.closed ? null : { schema: {}, weight: 1 }),
-    );
-    properties.set(name, disjoined(parts.filter((part) => part !== null)));
+  for (const [name, parts] of partsByName(views)) {
+    const known = parts.filter(({ view }) => !view.closed).length;
+    properties.set(name, known < open ? { schema: {}, weight: 1 } : disjoined(parts.map(({ part }) => part)));
   }
-  const required = new Set(
-    [...first.required].filter((name) => others.every((each) => each.required.has(name))),
-  );
-  return { properties, required, closed: views.every((each) => each.closed) };
+  const counts = new Map<string, number>();
+  for (const name of views.flatMap((each) => [...each.required]))
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  const required = [...counts].filter(([, count]) => count === views.length).map(([name]) => name);
+  return { properties, required: new Set(required), closed: open === 0 };
 }
 
 function disjoined(parts: readonly Part[]): Part {
   const weight = parts.reduce((sum, part) => sum + part.weight, 0);
-  const distinct = [...new Map(parts.map((part) => [JSON.stringify(part.schema), part])).values()];
+  if (parts.some((part) => isAny(part.schema))) return { schema: {}, weight: 1 };
+  const distinct = distinctParts(parts);
   const [first, ...others] = distinct;
-  if (first === undefined || weight > maxWeight || distinct.some((part) => isAny(part.schema))) {
-    return { schema: {}, weight: 1 };
+  if (first !== undefined && others.length === 0) return first;
+  if (first === undefined || weight > maxWeight) return { schema: {}, weight: 1 };
+  return { schema: { anyOf: distinct.map((part) => part.schema) }, weight };
+}
+
+function partsByName(views: readonly View[]): ReadonlyMap<string, readonly { view: View; part: Part }[]> {
+  const named = new Map<string, { view: View; part: Part }[]>();
+  for (const view of views) {
+    for (const [name, part] of view.properties) {
+      const before = named.get(name);
+      if (before === undefined) named.set(name, [{ view, part }]);
+      else before.push({ view, part });
+    }
   }
-  return others.length === 0 ? first : { schema: { anyOf: distinct.map((part) => part.schema) }, weight };
+  return named;
+}
+
+function distinctParts(parts: readonly Part[]): readonly Part[] {
+  if (parts.length < 2) return parts;
+  return [...new Map(parts.map((part) => [JSON.stringify(part.schema), part])).values()];
 }
 
 function isAny(schema: Json): boolean {

@@ -5,12 +5,18 @@
 import { isDeeperThan, isObject, maxDepth } from '../json.ts';
 import type { Json, JsonObject, ToolSpec } from '../types.ts';
 import { subschemas } from './wire-keywords.ts';
+import { noteOf, strictNoteOf } from './wire-note.ts';
+import { allLost } from './wire-plain.ts';
 import { type Refs, resolveRefs } from './wire-refs.ts';
-import { combinators, isFoldable, rootView, type View } from './wire-root.ts';
+import { combinators, foldable, rootView, type View } from './wire-root.ts';
+import { strictCopy } from './wire-strict.ts';
 import { createWalk, objectAt } from './wire-walk.ts';
 
-/** Whose rules a tool's schema has to follow. */
-export type Dialect = 'openai' | 'anthropic';
+/**
+ * Whose rules a tool's schema has to follow: OpenAI's, at the vendor and at Azure; Anthropic's; those of Gemini's
+ * OpenAI-compatible endpoint; and what any other server of that kind may be trusted with.
+ */
+export type Dialect = 'openai' | 'anthropic' | 'gemini' | 'compatible';
 
 /** A tool's parameters as a provider accepts them, and what is missing from them, in words for the model. */
 export interface Projection {
@@ -25,9 +31,6 @@ const anthropicName = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** A limit that OpenAI had for a function's description, and that hosts of its models still have. */
 const maxOpenAiDescription = 1024;
 
-/** Characters of JSON in a note; what is cut comes back to the model as an issue. */
-const maxNote = 8000;
-
 /** A tool with its projected parameters; what had to go is a part of its description. */
 export function describedTool(
   spec: ToolSpec,
@@ -36,7 +39,8 @@ export function describedTool(
   const { parameters, note } = projectSchema(spec.parameters, dialect);
   if (note === null) return { description: spec.description, parameters };
   const description = `${spec.description}\n\n${note}`;
-  if (dialect !== 'openai' || description.length <= maxOpenAiDescription) return { description, parameters };
+  if (dialect === 'anthropic' || description.length <= maxOpenAiDescription)
+    return { description, parameters };
   const own = parameters['description'];
   const told = typeof own === 'string' ? `${own}\n\n${note}` : note;
   return { description: spec.description, parameters: { ...parameters, description: told } };
@@ -44,10 +48,23 @@ export function describedTool(
 
 /**
  * The schema as the provider takes it for a tool's parameters, for every schema that the contract accepts. Whatever the
- * full schema accepts, the projection accepts. Written in draft 2020-12.
+ * full schema accepts, the projection accepts. Written in draft 2020-12, of which `gemini` and `compatible` get a part.
  */
 export function projectSchema(schema: JsonObject, dialect: Dialect): Projection {
-  if (isDeeperThan(schema, maxDepth)) return { parameters: { type: 'object', properties: {} }, note: null };
+  const { parameters, lost } = projected(schema, dialect);
+  if (dialect === 'openai' || dialect === 'anthropic') return { parameters, note: noteOf(lost) };
+  const copy = strictCopy(parameters, dialect);
+  return { parameters: copy.schema, note: strictNoteOf(allLost([lost, copy.lost]), parameters) };
+}
+
+/** The parameters in draft 2020-12, and the keywords of the root that they do not say. */
+interface Projected {
+  readonly parameters: JsonObject;
+  readonly lost: JsonObject;
+}
+
+function projected(schema: JsonObject, dialect: Dialect): Projected {
+  if (isDeeperThan(schema, maxDepth)) return { parameters: { type: 'object', properties: {} }, lost: {} };
   const refs = countsItems(schema) ? null : resolveRefs(schema, keepsMeaning(schema));
   if (refs === null) return vague(schema, dialect);
   const walk = createWalk(refs);
@@ -64,7 +81,7 @@ export function projectSchema(schema: JsonObject, dialect: Dialect): Projection 
   const defs = { ...objectAt(own, '$defs'), ...hoistedDefs(schema, refs, walk.schema) };
   return {
     parameters: Object.keys(defs).length === 0 ? parameters : { ...parameters, $defs: defs },
-    note: noteOf(lost),
+    lost: Object.fromEntries(lost),
   };
 }
 
@@ -86,10 +103,10 @@ function countsItems(schema: JsonObject): boolean {
 }
 
 /** Names and nothing else, where the rest cannot be told apart without running the schema. */
-function vague(schema: JsonObject, dialect: Dialect): Projection {
+function vague(schema: JsonObject, dialect: Dialect): Projected {
   const names = Object.keys(objectAt(schema, 'properties')).filter((name) => isNameable(name, dialect));
   const properties = Object.fromEntries(names.map((name) => [name, {}]));
-  return { parameters: { type: 'object', properties }, note: noteOf(new Map(Object.entries(schema))) };
+  return { parameters: { type: 'object', properties }, lost: schema };
 }
 
 function rootObject(own: JsonObject, view: View | null): JsonObject {
@@ -111,7 +128,7 @@ function lostAtRoot(schema: JsonObject, refs: Refs): Map<string, Json> {
   const lost = combinators.flatMap((keyword): [string, Json][] => {
     const value = schema[keyword];
     if (value === undefined) return [];
-    return keyword === 'allOf' && isFoldable({ allOf: value }, refs) ? [] : [[keyword, value]];
+    return keyword === 'allOf' && foldable({ allOf: value }, refs) ? [] : [[keyword, value]];
   });
   return new Map(lost);
 }
@@ -129,7 +146,7 @@ function nameable(parameters: JsonObject, dialect: Dialect, lost: Map<string, Js
 }
 
 function isNameable(name: string, dialect: Dialect): boolean {
-  return dialect === 'openai' || anthropicName.test(name);
+  return dialect !== 'anthropic' || anthropicName.test(name);
 }
 
 /** Copies of what references lead to; copying one may name the next. */
@@ -142,11 +159,4 @@ function hoistedDefs(root: JsonObject, refs: Refs, copy: (schema: Json) => Json)
     }
   }
   return Object.fromEntries(copies);
-}
-
-function noteOf(lost: ReadonlyMap<string, Json>): string | null {
-  if (lost.size === 0) return null;
-  const json = JSON.stringify(Object.fromEntries(lost));
-  const shown = json.length > maxNote ? `${json.slice(0, maxNote)}… (cut)` : json;
-  return `The arguments must also satisfy this JSON Schema, which the parameters cannot express: ${shown}`;
 }

@@ -1,11 +1,8 @@
 /** Copies a schema into draft 2020-12, keyword by keyword, so that it accepts exactly what it accepted before. */
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { shapeOf } from './wire-keywords.ts';
+import { identifying, shapeOf } from './wire-keywords.ts';
 import type { Refs } from './wire-refs.ts';
-
-/** Keywords that identify or comment: references are spelled as pointers, and providers refuse some of these. */
-const identifying = new Set(['$schema', '$id', '$anchor', '$dynamicAnchor', '$vocabulary', '$comment']);
 
 /** A walk over one schema; what it copied before it gives again, the same object. */
 export interface Walk {
