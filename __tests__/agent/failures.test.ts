@@ -171,6 +171,46 @@ describe.each(wires)('$name', (wire) => {
     expect(run.requests.at(-1)?.raw).toContain(DROPPED);
   });
 
+  it('E4 a forced tool choice that is refused is asked again without, in the same turn', async () => {
+    const run = await runOverWire(
+      wire,
+      (response, request, index) => {
+        if (index === 0) return wire.answer(response, { text: 'Prose.' });
+        return request.raw.includes('"tool_choice"')
+          ? wire.error(response, 400, { type: 'invalid_request_error', message: 'tool_choice may not force' })
+          : wire.answer(response, done);
+      },
+      { forceOutput: true },
+    );
+    expect(run).toMatchObject({ reason: 'accepted', exitCode: 0 });
+    expect(run.record.turns.map(({ turn, forced }) => [turn, forced])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+    expect(run.requests.map((request) => request.raw.includes('"tool_choice"'))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(run.notices).toEqual(['asked refuses a forced tool choice: asking without']);
+    // No request ends with the assistant's own words: several servers refuse to go on from there.
+    const conversations = run.requests.map((request) => JSON.parse(request.raw)[wire.conversation]);
+    expect(conversations.map((entries) => entries.at(-1).role)).toEqual(['user', 'user', 'user']);
+  });
+
+  it('another refusal of a forced request ends the run', async () => {
+    const run = await runOverWire(
+      wire,
+      (response, _, index) =>
+        index === 0
+          ? wire.answer(response, { text: 'Prose.' })
+          : wire.error(response, 400, { message: 'messages are wrong' }),
+      { forceOutput: true },
+    );
+    expect(run).toMatchObject({ reason: 'provider_error', exitCode: 1 });
+    expect(run.requests).toHaveLength(2);
+  });
+
   it('a conversation that cannot become shorter ends as an overflow', async () => {
     const run = await runOverWire(wire, (response) =>
       wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' }),

@@ -97,13 +97,18 @@ describe('secrets of the environment', () => {
     expect(findSecrets({ [name]: 'value-1' })).toEqual(['value-1']);
   });
 
+  it('are not the plain words and page addresses of headers', () => {
+    const headers =
+      'x-provider: openai\nHTTP-Referer: https://github.com/acme/shop\nx-flag: true\nX-Team: a1-payments';
+    expect(findSecrets({ INPUT_HEADERS: headers })).toEqual(['a1-payments']);
+  });
+
   it('are the values of headers, with and without their scheme, in right lines and in wrong ones', () => {
     const headers =
       'Authorization: Bearer tok:en-1\r\nX-Team:blue\n x-flag: true\nno-colon-here\nbad name: value-2\n:v3';
     expect(findSecrets({ INPUT_HEADERS: headers })).toEqual([
       'Bearer tok:en-1',
       'tok:en-1',
-      'blue',
       'no-colon-here',
       'value-2',
       ':v3',

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -256,6 +257,21 @@ describe('http through a proxy', () => {
       path: '/v1/x?y=1',
       headers: { host: 'models.test:8080', authorization: 'Bearer k' },
     });
+  });
+
+  it('a connection is not kept for long: what stands in between forgets a silent one without a word', async () => {
+    const proxy = createServer((socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
+      socket.once('end', () => proxy.emit('let go'));
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const address = proxy.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const letGo = once(proxy, 'let go');
+    const ask = createFetch({ HTTP_PROXY: `http://127.0.0.1:${port}` });
+    expect(await (await ask('http://plain.test/', { method: 'POST', body: '{}' })).text()).toBe('ok');
+    await letGo;
+    await new Promise((resolve) => proxy.close(resolve));
   });
 
   it('the proxy of the other scheme is left alone', async () => {

@@ -144,6 +144,34 @@ describe('a replay', () => {
     ]);
   });
 
+  it.each([
+    ['whole', thinking],
+    ['redacted', redacted],
+  ])(
+    'ends a turn of nothing but thinking with text: the API refuses it as the last block, %s',
+    async (_, block) => {
+      const content = [block, { type: 'text', text: '' }];
+      const { provider, server } = await serving({ ...message, content, stop_reason: 'max_tokens' });
+      const first = await provider.complete(asking());
+      await provider.complete(
+        asking({ messages: [...asking().messages, first.message, { role: 'user', text: 'Again.' }] }),
+      );
+      expect(sentBody(server, 1)['messages']).toMatchObject([
+        { role: 'user' },
+        { role: 'assistant', content: [block, { type: 'text', text: '(empty)' }] },
+        { role: 'user' },
+      ]);
+    },
+  );
+
+  it('keeps thinking of compatible servers that sign none', async () => {
+    const unsigned = { type: 'thinking', thinking: 'Hm.' };
+    const { provider, server } = await serving({ ...message, content: [unsigned, use] });
+    const first = await provider.complete(asking());
+    await provider.complete(asking({ messages: answered(asking().messages, first) }));
+    expect(sentBody(server, 1)['messages']).toContainEqual({ role: 'assistant', content: [unsigned, use] });
+  });
+
   it('an input that came whole with the start of its block is its text there', async () => {
     const { provider } = await serving([
       { type: 'message_start', message: { content: [] } },

@@ -343,6 +343,7 @@ describe.each(wires)('$name', (wire: Wire) => {
         const told = await failing(status, { type: 'not_found_error', message: 'no such model' });
         expect(told).toMatchObject({ failure: 'error', status, tries: 1 });
         expect(told.message).toContain('check `model` and `base-url`');
+        expect(told.message).toContain(status === 410 ? 'retired, for good' : 'not found');
       }
     });
 

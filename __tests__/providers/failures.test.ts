@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProviderError } from '../../src/errors.ts';
+import { providerError } from '../../src/providers/failures.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/settings.ts';
 import { verdictOf } from '../../src/verdict.ts';
@@ -391,6 +393,34 @@ describe('a stream of more events than any answer has', () => {
   });
 });
 
+describe('an answer in one piece that takes longer than Node waits', () => {
+  const late = (code: string) =>
+    new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
+
+  it.each(whole)('$name: is not asked for again, and told with what helps', async (wire) => {
+    let tries = 0;
+    const ways: readonly (typeof fetch)[] = [
+      async () => {
+        throw late('UND_ERR_HEADERS_TIMEOUT');
+      },
+      async () => {
+        const body = new ReadableStream({ start: (to) => to.error(late('UND_ERR_BODY_TIMEOUT')) });
+        return new Response(body, { headers: { 'content-type': 'application/json' } });
+      },
+    ];
+    for (const [n, way] of ways.entries()) {
+      const told = await askAt(wire, 'http://127.0.0.1:9', {
+        fetch: (...asked) => {
+          tries += 1;
+          return way(...asked);
+        },
+      });
+      expect([...ending(told), told.notices, tries]).toEqual(['provider_error', 1, [], n + 1]);
+      expect(told.error?.message).toContain('within the time limit of one request. Set `stream: on`');
+    }
+  });
+});
+
 describe.concurrent('where the server does not say when, the SDKs wait by themselves', () => {
   it('E17 of every status, over every wire, with three further tries', async () => {
     const all = [429, 500, 529].flatMap((status) => wires.map((wire) => ({ wire, status })));
@@ -452,21 +482,6 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
     );
   }, 30_000);
 
-  it('of an answer in one piece that came too late for the way out, with what helps', async () => {
-    await Promise.all(
-      whole.map(async (wire) => {
-        const late = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
-        const told = await askAt(wire, 'http://127.0.0.1:9', {
-          fetch: async () => {
-            throw new TypeError('fetch failed', { cause: late });
-          },
-        });
-        expect([wire.name, ...ending(told)]).toEqual([wire.name, 'provider_error', 1]);
-        expect(told.error?.message).toContain('Set `stream: on`');
-      }),
-    );
-  }, 30_000);
-
   it('of every kind of chaos that the emulator makes', async () => {
     const model = await startModel(() => ({ text: 'x' }));
     const chaos = async (wire: Wire, kind: string) => {
@@ -486,4 +501,131 @@ describe.concurrent('where the server does not say when, the SDKs wait by themse
     await model.close();
     expect(ends).toEqual(all.map(({ wire, kind, reason, notices }) => [wire.name, kind, reason, 1, notices]));
   }, 30_000);
+});
+
+describe('what servers say, and no code tells', () => {
+  const say = async (
+    status: number,
+    error: Record<string, string>,
+    settings: Partial<ProviderSettings> = {},
+  ) => {
+    const wire = wireOf(settings.provider ?? 'openai-compatible', 'whole');
+    return ask(wire, (response) => wire.error(response, status, error, atOnce), settings);
+  };
+
+  it.each([
+    'prompt is too long: 213462 tokens > 200000 maximum',
+    'input length and `max_tokens` exceed context limit: 190000 + 16000 > 200000',
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+    'Your input exceeds the context window of this model. Please adjust your input and try again.',
+    'the request exceeds the available context size (4096 tokens), try increasing it',
+    'Requested tokens (2300) exceed context window of 2048',
+    'The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).',
+    'Input is too long for requested model.',
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+    'The decoder prompt (length 9000) is longer than the maximum model length of 8192.',
+    "The input (210000 tokens) is longer than the model's context length (200000 tokens).",
+    'The number of tokens to keep from the initial prompt is greater than the context length.',
+    'prompt too long; exceeded max context length by 12 tokens',
+    'Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)',
+    'invalid params, context window exceeds limit',
+    'Range of input length should be [1, 131072]',
+  ])('a conversation is too long: %s', async (message) => {
+    expect(ending(await say(400, { message }))).toEqual(['context_overflow', 1]);
+  });
+
+  it.each([
+    [400, 'max_tokens must be at most 8192'],
+    [400, 'messages: roles must alternate'],
+    [429, 'too many tokens per minute: your prompt is too long for this tier'],
+    [500, 'context canceled'],
+  ])('it is not: %i %s', async (status, message) => {
+    expect(ending(await say(status, { message }))[0]).not.toBe('context_overflow');
+  });
+
+  it('a spent quota is told by code and by type, as the key that it is of', async () => {
+    for (const word of [{ code: 'insufficient_quota' }, { type: 'insufficient_quota' }]) {
+      const told = await say(429, word);
+      expect(ending(told)[0]).toBe('provider_rate_limit');
+      expect(told.error?.message).toContain('The quota of the key from the input api-key is spent');
+    }
+  });
+
+  it('a key that went out in a header of the user is named by where it came from', async () => {
+    const settings = { apiKey: null, keySource: 'the input headers', headers: { Authorization: 'Custom 1' } };
+    const told = await say(401, {}, settings);
+    expect(told.error?.message).toContain('refused the key from the input headers');
+    const without = await say(401, {}, { ...settings, headers: { 'x-team': 'ci' } });
+    expect(without.error?.message).toContain('no key was given');
+  });
+
+  it('a gateway that lacks the Responses API is told which provider speaks to it', async () => {
+    const hint = 'needs `provider: openai-compatible`';
+    expect((await say(404, {}, { provider: 'openai' })).error?.message).toContain(hint);
+    expect((await say(404, {})).error?.message).not.toContain(hint);
+  });
+
+  it('a forced choice that is refused may be any refusal of the request', async () => {
+    const wire = wireOf('openai-compatible', 'whole');
+    for (const status of [400, 422]) {
+      const told = await ask(
+        wire,
+        (response) => wire.error(response, status, { message: 'tool_choice: Input should be auto' }),
+        {},
+        { toolChoice: { tool: 'structured_output' } },
+      );
+      expect(told.error?.failure).toBe('tool_choice');
+    }
+  });
+
+  it.each([
+    [302, 'Redirects are not followed'],
+    [402, 'plan and billing'],
+  ])('%i: %s', async (status, advice) => {
+    const told = await say(status, {});
+    expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 1]);
+    expect(told.error?.message).toContain(advice);
+  });
+
+  it('a name that does not resolve points at base-url', () => {
+    const cause = new TypeError('fetch failed', {
+      cause: Object.assign(new Error('no'), { code: 'ENOTFOUND' }),
+    });
+    const failure = {
+      status: null,
+      type: 'connection',
+      code: null,
+      param: null,
+      message: '',
+      requestId: null,
+      cause,
+    };
+    const context = { model: 'm', keySource: 'k', hasKey: true, host: 'h', forced: false, chatHint: false };
+    expect(providerError(failure, context).message).toBe(
+      'No connection to h (ENOTFOUND). The name does not resolve: check `base-url`.',
+    );
+  });
+
+  it('an error that came packed is read', async () => {
+    const wire = wireOf('openai-compatible', 'whole');
+    const told = await ask(wire, (response) => {
+      const body = gzipSync(JSON.stringify({ error: { message: 'the reason' } }));
+      response.writeHead(400, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body);
+    });
+    expect(told.error?.message).toContain('It said: "the reason".');
+  });
+
+  it.each([
+    ['a key', `${'x'.repeat(280)} ${testKey} is wrong`, `${'x'.repeat(280)}…`],
+    ['a key behind other script', `${'的'.repeat(290)}${testKey}`, `${'的'.repeat(290)}…`],
+    ['words', `${'word '.repeat(80)}`, `${'word '.repeat(60).trimEnd()}…`],
+    ['one long word', 'x'.repeat(400), '…'],
+  ])("a server's words are cut where %s that it repeats stays whole or out", async (_, message, told) => {
+    const { error } = await ask(wireOf('openai-compatible', 'whole'), (response) => {
+      response
+        .writeHead(401, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { message } }));
+    });
+    expect(error?.message).toContain(`It said: "${told}".`);
+  });
 });

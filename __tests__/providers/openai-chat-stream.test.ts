@@ -51,4 +51,20 @@ describe('joinedChat', () => {
     expect(calls).toHaveLength(count);
     expect(message['list']).toHaveLength(count);
   });
+
+  it('takes fields of a function from chunks without end in time that does not grow with their product', () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
+    const piece = chunk({ tool_calls: [{ index: 0, function: { last: 1, arguments: ' ' } }] });
+    const { calls } = joinedChat([
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', ...many } }] }),
+      ...Array.from({ length: 4_000 }, () => piece),
+    ]);
+    expect(calls).toMatchObject([
+      {
+        name: 'x',
+        rawArguments: ' '.repeat(4_000),
+        native: { id: 'a', function: { ...many, name: 'x', last: 1 } },
+      },
+    ]);
+  });
 });

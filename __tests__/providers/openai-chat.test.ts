@@ -102,6 +102,8 @@ describe('a whole answer', () => {
     ['SAFETY', 'refusal'],
     ['RECITATION', 'refusal'],
     ['MAX_TOKENS', 'length'],
+    ['model_length', 'length'],
+    ['incomplete', 'length'],
     ['function_call_filter: MALFORMED_FUNCTION_CALL', 'end'],
     ['STOP', 'end'],
   ])('E18 the finish reason %s is %s', async (finish_reason, expected) => {
@@ -299,11 +301,22 @@ describe('a stream', () => {
     expect(passing.server.requests).toHaveLength(3);
   });
 
-  it.each(['error', 'abort'])('the finish reason %s is a broken answer', async (reason) => {
-    const { provider, server } = await serving([chunk({ content: 'x' }), chunk({}, reason)]);
-    await expect(provider.complete(asking())).rejects.toMatchObject({ failure: 'error' });
-    expect(server.requests).toHaveLength(3);
-  });
+  it.each(['error', 'abort', 'insufficient_system_resource'])(
+    'the finish reason %s is a broken answer, in one piece too',
+    async (reason) => {
+      const tool_calls = [{ index: 0, id: 'x', function: { name: 'shell', arguments: '{"command":"ls"}' } }];
+      const body = { choices: [{ message: { content: 'x', tool_calls }, finish_reason: reason }] };
+      for (const answer of [[chunk({ tool_calls }), chunk({}, reason)], JSON.stringify(body)]) {
+        const { provider, server } = await serving(answer);
+        await expect(provider.complete(asking())).rejects.toMatchObject({
+          failure: 'error',
+          status: null,
+          message: expect.stringContaining('broke off in every try'),
+        });
+        expect(server.requests).toHaveLength(3);
+      }
+    },
+  );
 });
 
 describe('a request', () => {

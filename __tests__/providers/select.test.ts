@@ -98,6 +98,10 @@ describe('createProvider', () => {
     await ask({ provider: 'anthropic' });
     await ask({ provider: 'gemini' });
     await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' });
+    await ask({ provider: 'azure-openai', baseUrl: 'https://r.cognitiveservices.azure.com' });
+    await ask({ provider: 'azure-openai', baseUrl: 'https://r.services.ai.azure.com' });
+    await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.us' });
+    await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com.example' });
     await ask({ provider: 'azure-openai', baseUrl: 'https://gateway.example' });
     await ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1' });
     await ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1', stream: 'on' });
@@ -107,6 +111,10 @@ describe('createProvider', () => {
       'api.anthropic.com true',
       'generativelanguage.googleapis.com true',
       'r.openai.azure.com true',
+      'r.cognitiveservices.azure.com true',
+      'r.services.ai.azure.com true',
+      'r.openai.azure.us true',
+      'r.openai.azure.com.example false',
       'gateway.example false',
       'gateway.example false',
       'gateway.example true',

@@ -22,6 +22,19 @@ async function waitAsked(headers: Record<string, string>): Promise<string | null
 }
 
 describe('createTransport', () => {
+  it.each([
+    [304, 304],
+    [999, 599],
+  ])('a status of %i is an answer, not a lost connection', async (status, expected) => {
+    const server = await startRawServer((response) => response.writeHead(status).end());
+    try {
+      const response = await createTransport(fetch, {})(server.url, { method: 'POST', body: '{}' });
+      expect(response.status).toBe(expected);
+    } finally {
+      await server.close();
+    }
+  });
+
   const date = 'Sat, 21 Nov 2026 12:00:00 GMT';
 
   it.each<[Record<string, string>, string | null]>([

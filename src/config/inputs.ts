@@ -39,7 +39,7 @@ export const INPUTS = [
   ),
   input(
     'headers',
-    'More headers for every request to the model, for gateways: one Name: value a line. Every value is masked like a secret. Authorization, X-Api-Key and Api-Key stand in for api-key.',
+    'More headers for every request to the model, for gateways: one Name: value a line. Values are masked like secrets, plain words and page addresses aside. Authorization, X-Api-Key and Api-Key stand in for api-key.',
   ),
   input(
     'auth-scheme',

@@ -81,6 +81,14 @@ export function findSecrets(environment: Environment): readonly string[] {
 function headerSecrets(line: string): readonly string[] {
   const value = (/^[^:]+:(.*)$/u.exec(line.trim())?.[1] ?? line).trim();
   const credentials = /^[A-Za-z][\w-]*\s+(\S.*)$/u.exec(value)?.[1] ?? '';
-  // Masking these would only put holes into sentences.
-  return [value, credentials].filter((text) => !/^(?:true|false|none)$/iu.test(text));
+  return [value, credentials].filter((text) => !isPlain(text));
+}
+
+/**
+ * A short word or the address of a page (`x-provider: openai`, `HTTP-Referer: https://…`) is no secret: masked, it would
+ * put holes into sentences, drop job outputs and keep payloads that name it from being published.
+ */
+function isPlain(text: string): boolean {
+  if (/^[a-z]{1,12}$/iu.test(text)) return true;
+  return URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol) && new URL(text).search === '';
 }

@@ -50,7 +50,12 @@ export function createProxyFetch(proxies: Proxies, { direct, environment }: Prox
   };
 }
 
-const KEPT = { keepAlive: true } as const;
+/**
+ * Connections are kept for the next request, but not for long: what stands in between forgets a silent one without a
+ * word while a command runs for minutes, and whatever is sent on it then is lost. In milliseconds, as long as Node's
+ * own fetch keeps them.
+ */
+const KEPT = { keepAlive: true, timeout: 4_000 } as const;
 
 /** What a request line says to a proxy. */
 function absoluteForm({ origin, pathname, search }: URL): string {

@@ -1,15 +1,20 @@
 /** Reading an answer to its end, in whatever way it comes, and telling a whole one from the rest. */
 import { NetworkError, ProviderError } from '../errors.ts';
-import { rawSlice } from '../json.ts';
+import { isDeeperThan, rawSlice } from '../json.ts';
 import type { JsonObject } from '../types.ts';
 import type { Attempt } from './attempt.ts';
+import { isTooLate } from './causes.ts';
 import { type ApiFailure, providerError } from './failures.ts';
 import { objectOf, textOf } from './reading.ts';
 import { type Api, apiFailure, requestIdOf } from './sdk.ts';
 import { eventData } from './server-sent-events.ts';
+import { maxAnswerBytes } from './transport.ts';
 
 /** How many events a stream may have; the longest answers of models have a third of it. */
 const maxEvents = 500_000;
+
+/** How many levels of lists and objects an answer may have: writing more of them out again would overflow the stack. */
+const maxLevels = 2_000;
 
 /** How long a stream that has said all may take to end, in milliseconds; a connection read to its end is used again. */
 const endingMs = 250;
@@ -64,8 +69,8 @@ async function readBody(reading: Reading, response: Response): Promise<Attempt<A
     return broken(reading, response, error);
   }
   const body = listed(parsed(text));
-  if (api.isAnswer(body))
-    return { ok: true, value: { kind: 'body', body, raw: (path) => rawSlice(text, path) } };
+  if (isDeeperThan(body, maxLevels)) return excessive(api, response, `${maxLevels} levels`);
+  if (api.isAnswer(body)) return { ok: true, value: { kind: 'body', body, raw: slices(text) } };
   const headers = response.headers;
   const isJson = Object.keys(body).length > 0;
   const error = body['error'] === undefined ? undefined : body;
@@ -94,9 +99,11 @@ async function readEvents(
       const data = next.value;
       const event = data.startsWith('[DONE]') ? null : listed(JSON.parse(data));
       // What breaks after the end does not undo an answer.
-      if (event?.['error'] && !api.isWhole(events)) return refusedInside(api, response, event);
+      if (event?.['error'] && api.isWhole(events)) break;
+      if (event?.['error']) return refusedInside(api, response, event);
       if (event !== null && isKept(event)) {
-        if (events.push(event) > maxEvents) return endless(api, response);
+        if (isDeeperThan(event, maxLevels)) return excessive(api, response, `${maxLevels} levels`);
+        if (events.push(event) > maxEvents) return excessive(api, response, `${maxEvents} events`);
         texts.set(event, data);
       }
       if (event === null || lastEvents.has(textOf(event['type']))) {
@@ -114,6 +121,18 @@ async function readEvents(
   // Nor is an answer undone by a usage chunk that never came.
   if (api.isWhole(events)) return { ok: true, value: { kind: 'events', events, raw } };
   return broken(reading, response, error);
+}
+
+/**
+ * The texts at paths of a body. Each is found by walking over the whole body: once that adds up to the longest answer
+ * there is, nothing more is found, and a body of nothing but calls cannot keep this thread for hours.
+ */
+function slices(text: string): (path: readonly (string | number)[]) => string | null {
+  let walked = 0;
+  return (path) => {
+    walked += text.length;
+    return walked > maxAnswerBytes ? null : rawSlice(text, path);
+  };
 }
 
 /** Whether an event says anything; signs of life come for as long as a model thinks. */
@@ -148,8 +167,8 @@ function broken({ api, silence, idleMs }: Reading, response: Response, error: un
     return { ok: false, again: true, why: `${host} was silent for ${idleMs / 1000} s`, error: silence };
   if (error instanceof ProviderError) return { ok: false, again: false, error };
   const requestId = requestIdOf(response.headers);
-  const isRefused = error instanceof NetworkError && !error.passing;
-  const type = error instanceof NetworkError ? 'connection' : 'cut';
+  const isRefused = (error instanceof NetworkError && !error.passing) || isTooLate(error);
+  const type = error instanceof NetworkError || isTooLate(error) ? 'connection' : 'cut';
   const failure = { status: null, type, code: null, param: null, message: '', requestId, cause: error };
   return {
     ok: false,
@@ -159,14 +178,16 @@ function broken({ api, silence, idleMs }: Reading, response: Response, error: un
   };
 }
 
-function endless({ context }: Api, { status }: Response): Attempt<never> {
-  const sentence = `${context.host} answered ${status} with more than ${maxEvents} events: that is no completion. Check \`base-url\`, and what stands between this machine and the API.`;
+function excessive({ context }: Api, { status }: Response, limit: string): Attempt<never> {
+  const sentence = `${context.host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and what stands between this machine and the API.`;
   return { ok: false, again: false, error: new ProviderError('error', sentence, { status }) };
 }
 
 /** Failures inside an answer that an SDK no longer retries, and that another try may not meet. */
 function isPassing(failure: ApiFailure): boolean {
-  if (failure.status !== null) return failure.status >= 500;
+  // Gateways tell a limit of whoever is behind them so, with a status of 200.
+  if (failure.status !== null)
+    return failure.status >= 500 || failure.status === 429 || failure.status === 408;
   const words = ['overloaded_error', 'api_error', 'server_error', 'timeout_error'];
   return words.includes(failure.type ?? '') || words.includes(failure.code ?? '');
 }

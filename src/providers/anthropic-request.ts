@@ -9,7 +9,7 @@ import { describedTool } from './wire-schema.ts';
 /** A breakpoint of the prompt cache; what comes before it is read from the cache by the next request. */
 const cacheMark: JsonObject = { cache_control: { type: 'ephemeral' } };
 
-/** What stands for an assistant turn without any content: the API refuses an empty one. */
+/** What stands for what an assistant turn did not say: the API refuses one that is empty, or ends with thinking. */
 const EMPTY_TURN = '(empty)';
 
 const wireTools = new WeakMap<readonly ToolSpec[], readonly JsonObject[]>();
@@ -63,9 +63,11 @@ function wireMessage(message: Message): WireMessage {
     }
     case 'assistant': {
       const blocks = isAnthropicNative(message.native) ? message.native.anthropicContent : rebuilt(message);
+      const { type } = blocks.at(-1) ?? {};
+      const isSaid = type !== undefined && type !== 'thinking' && type !== 'redacted_thinking';
       return {
         role: 'assistant',
-        content: blocks.length === 0 ? [{ type: 'text', text: EMPTY_TURN }] : blocks,
+        content: isSaid ? blocks : [...blocks, { type: 'text', text: EMPTY_TURN }],
       };
     }
   }

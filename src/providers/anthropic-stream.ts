@@ -32,10 +32,14 @@ export function joinedMessage(
   readonly blocks: readonly Block[];
 } {
   const blocks = new Map<Json | undefined, OpenBlock>();
-  let message: JsonObject = {};
+  let message = new Map<string, Json>();
+  let usage = new Map<string, Json>();
   for (const event of events) {
     const delta = objectOf(event['delta']);
-    if (event['type'] === 'message_start') message = objectOf(event['message']);
+    if (event['type'] === 'message_start') {
+      message = new Map(Object.entries(objectOf(event['message'])));
+      usage = new Map(Object.entries(objectOf(message.get('usage'))));
+    }
     if (event['type'] === 'content_block_start') {
       const fields = new Map(Object.entries(objectOf(event['content_block'])));
       blocks.set(event['index'], { fields, citations: [], start: event, rawInput: '' });
@@ -45,16 +49,20 @@ export function joinedMessage(
       if (block !== undefined) addDelta(block, delta);
     }
     if (event['type'] === 'message_delta') {
-      const usage = { ...objectOf(message['usage']), ...known(objectOf(event['usage'])) };
-      message = { ...message, ...known(delta), usage };
+      for (const [key, value] of known(delta)) message.set(key, value);
+      for (const [key, value] of known(objectOf(event['usage']))) usage.set(key, value);
     }
   }
-  return { message, blocks: [...blocks.values()].map((block) => closed(block, raw)) };
+  message.set('usage', Object.fromEntries(usage));
+  return {
+    message: Object.fromEntries(message),
+    blocks: [...blocks.values()].map((block) => closed(block, raw)),
+  };
 }
 
 /** Counts of a delta are cumulative; those it does not know are null. */
-function known(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+function known(fields: JsonObject): readonly (readonly [string, Json])[] {
+  return Object.entries(fields).filter(([, value]) => value !== null);
 }
 
 function addDelta(block: OpenBlock, delta: JsonObject): void {

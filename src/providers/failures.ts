@@ -1,17 +1,11 @@
 /** What went wrong at a model's API, as one sentence that says what to do. Texts of servers are hostile and capped. */
-import { NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
+import { ProviderError, type ProviderFailure } from '../errors.ts';
+import { causeCode, isTooLate, networkError } from './causes.ts';
+import { isOverflow, isToolless, namesToolChoice, type ServerWords } from './failure-words.ts';
 import { type FailedTry, maxRetryAfterSeconds } from './transport.ts';
 
 /** An SDK's error, independent of the SDK. */
-export interface ApiFailure {
-  /** null when there was no HTTP answer, or when the error came inside a stream. */
-  readonly status: number | null;
-  /** The server's word, or one of ours: `connection` and `timeout` when no answer came, `cut` when it broke off. */
-  readonly type: string | null;
-  readonly code: string | null;
-  readonly param: string | null;
-  /** What the server said; empty when it said nothing. */
-  readonly message: string;
+export interface ApiFailure extends ServerWords {
   readonly requestId: string | null;
   readonly cause: unknown;
 }
@@ -43,32 +37,6 @@ const certificateCodes = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
-
-const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error', 'prompt_too_long']);
-
-/**
- * The only place that reads an error's prose: Anthropic and most compatible servers give a context that is too long no
- * code of its own, only `invalid_request_error`. Each line names who says it.
- */
-const overflowTexts = [
-  /prompt is too long/i, // Anthropic
-  /maximum context length/i, // OpenAI, vLLM, OpenRouter, DeepSeek
-  /exceeds? the (available |model'?s? )?(maximum )?context/i, // llama.cpp, LM Studio, xAI
-  /input length and `?max_tokens`? exceed context limit/i, // Anthropic
-  /input (token count|is too long)/i, // Gemini, Bedrock
-];
-
-/**
- * What servers without tool calls say; none of them has a code for it. Those that ignore `tools` answer in prose, which
- * is a turn like any other. Each line names who says it.
- */
-const toollessTexts = [
-  /does not support (tools|tool use|tool calling|function calling)/i, // Ollama
-  /unsupported param: tools|tools param requires/i, // llama.cpp
-  /requires --enable-auto-tool-choice/i, // vLLM
-  /no endpoints found that support tool use/i, // OpenRouter
-  /\b(tools?|tool (use|calling)|function calling)\b\W+(is|are) not (supported|enabled)/i, // Groq, Gemini
-];
 
 /** A failure as the error that a run ends with, or goes on from where it can. */
 export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
@@ -119,8 +87,7 @@ function judge(failure: ApiFailure, context: FailureContext): Judged {
       `The conversation is too long for ${context.model}. ${told(failure, context)} ${SHORTER}`,
     ];
   }
-  if (toollessTexts.some((pattern) => pattern.test(failure.message)))
-    return ['error', toolless(failure, context)];
+  if (isToolless(failure)) return ['error', toolless(failure, context)];
   // Google answers a wrong key with 400.
   const isWrongKey = failure.code === 'API_KEY_INVALID';
   if (status === 401 || status === 403 || isWrongKey) return ['auth', authSentence(failure, context)];
@@ -147,17 +114,6 @@ function unanswered(failure: ApiFailure, context: FailureContext): Judged {
     return ['rate_limit', `${sentence} Run again later.`];
   if (isOverflow(failure)) return ['context_overflow', `${sentence} ${SHORTER}`];
   return ['error', `${sentence} Run again later.`];
-}
-
-function namesToolChoice(failure: ApiFailure): boolean {
-  return failure.param === 'tool_choice' || /tool[_ ]choice/i.test(failure.message);
-}
-
-function isOverflow(failure: ApiFailure): boolean {
-  if (overflowCodes.has(failure.code ?? '') || overflowCodes.has(failure.type ?? '')) return true;
-  if (failure.status === 413) return true;
-  if (failure.status !== 400 && failure.status !== 422 && failure.status !== null) return false;
-  return overflowTexts.some((pattern) => pattern.test(failure.message));
 }
 
 function toolless(failure: ApiFailure, context: FailureContext): string {
@@ -188,7 +144,8 @@ function advice(status: number, failure: ApiFailure, { chatHint }: FailureContex
     const hint = chatHint
       ? ' A server that speaks chat completions only needs `provider: openai-compatible`.'
       : '';
-    return ` Model or endpoint not found: check \`model\` and \`base-url\`.${hint}`;
+    const what = status === 410 ? 'Model or service retired, for good' : 'Model or endpoint not found';
+    return ` ${what}: check \`model\` and \`base-url\`.${hint}`;
   }
   if (status >= 300 && status < 400) return ' Redirects are not followed: check `base-url`.';
   if (status === 200) return ' That is no completion: check `base-url`, which often ends in /v1.';
@@ -202,8 +159,7 @@ function connectionSentence(failure: ApiFailure, context: FailureContext): strin
   const lost = networkError(failure.cause);
   if (lost !== null) return `No connection to ${context.host}. ${lost.message}`;
   const code = causeCode(failure.cause);
-  // Undici waits five minutes for the beginning of an answer that is not streamed, unless told otherwise.
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+  if (isTooLate(failure.cause))
     return `${context.host} gave no answer for ${context.model} within the time limit of one request. Set \`stream: on\`, so that it shows signs of life, or give the model less to do.`;
   const where = `No connection to ${context.host}${code === null ? '' : ` (${code})`}.`;
   if (code !== null && certificateCodes.has(code)) {
@@ -212,26 +168,6 @@ function connectionSentence(failure: ApiFailure, context: FailureContext): strin
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `${where} The name does not resolve: check \`base-url\`.`;
   return `${where} Check \`base-url\` and the network.`;
-}
-
-/** What stands between this machine and the server, where the way out knew it. */
-function networkError(error: unknown): NetworkError | null {
-  let current = error;
-  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
-    if (current instanceof NetworkError) return current;
-    current = current.cause;
-  }
-  return null;
-}
-
-/** The first `code` down a chain of causes; Node hides the system's own error below one or two others. */
-function causeCode(error: unknown): string | null {
-  let current = error;
-  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
-    if ('code' in current && typeof current.code === 'string') return current.code;
-    current = current.cause;
-  }
-  return null;
 }
 
 function told(failure: ApiFailure, context: FailureContext): string {
@@ -247,6 +183,14 @@ function quoted(text: string): string {
   if (isMarkup(text)) return ' It answered with HTML instead of JSON.';
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return '';
-  const words = line.length > maxServerText ? `${line.slice(0, maxServerText)}…` : line.replace(/\.+$/, '');
+  const words = line.length > maxServerText ? `${firstWords(line)}…` : line.replace(/\.+$/, '');
   return ` It said: "${words}".`;
+}
+
+/** The beginning of a line, never ending inside a word of ASCII: a key that is echoed there is masked only when whole. */
+function firstWords(line: string): string {
+  const start = line.slice(0, maxServerText);
+  return /^[\x21-\x7e]/.test(line.slice(maxServerText))
+    ? start.replace(/[\x21-\x7e]+$/, '').trimEnd()
+    : start.toWellFormed();
 }

@@ -31,7 +31,9 @@ export function chatUsage(value: unknown): Usage | null {
   // DeepSeek counts hits beside the prompt; cache writes are known from OpenRouter only.
   const read = countOf(details['cached_tokens']) ?? countOf(usage['prompt_cache_hit_tokens']) ?? 0;
   const input = inputTokens ?? 0;
+  // Gemini and xAI leave the tokens of thinking out of the completion's, and bill them: only the total holds them.
+  const output = Math.max(outputTokens ?? 0, (countOf(usage['total_tokens']) ?? 0) - input);
   const cachedInputTokens = Math.min(read, input);
   const cacheWriteTokens = Math.min(countOf(details['cache_write_tokens']) ?? 0, input - cachedInputTokens);
-  return { inputTokens: input, outputTokens: outputTokens ?? 0, cachedInputTokens, cacheWriteTokens };
+  return { inputTokens: input, outputTokens: output, cachedInputTokens, cacheWriteTokens };
 }

@@ -9,7 +9,7 @@ import {
   objectOf,
   objectsOf,
   type RawCall,
-  replayableInput,
+  replayableArguments,
   replayableName,
   textOf,
   toolCalls,
@@ -60,6 +60,11 @@ export function isWholeChat(chunks: readonly JsonObject[]): boolean {
     .map((chunk) => textOf(firstChoice(chunk)['finish_reason']))
     .findLast((each) => each !== '');
   return reason !== undefined && !brokenReasons.has(reason);
+}
+
+/** Whether a server says of its whole body that it gave up midway: what it calls may be cut. */
+export function isBrokenChat(answer: Answer): boolean {
+  return answer.kind === 'body' && brokenReasons.has(textOf(firstChoice(answer.body)['finish_reason']));
 }
 
 /** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
@@ -121,9 +126,6 @@ function contentText(content: Json | undefined): string {
 
 /** A call for the history: unknown fields as they came (thought signatures), arguments that every server can read. */
 function replayedCall(call: RawCall & { readonly native: JsonObject }, id: string): JsonObject {
-  const { rawArguments } = call;
-  const input = replayableInput(rawArguments);
-  const isWhole = Object.keys(input).length > 0;
   return {
     ...call.native,
     id,
@@ -131,7 +133,7 @@ function replayedCall(call: RawCall & { readonly native: JsonObject }, id: strin
     function: {
       ...objectOf(call.native['function']),
       name: replayableName(call.name),
-      arguments: isWhole ? rawArguments : '{}',
+      arguments: replayableArguments(call.rawArguments),
     },
   };
 }

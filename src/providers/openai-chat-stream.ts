@@ -13,6 +13,8 @@ interface OpenCall {
   rawArguments: string;
   isRaw: boolean;
   native: Map<string, Json>;
+  /** What stands in `native` under `function`. */
+  fields: Map<string, Json>;
 }
 
 /** The calls of a stream so far, findable by what later chunks name them by: the last of an index, the first of an id. */
@@ -44,7 +46,10 @@ export function joinedChat(chunks: readonly JsonObject[]): WholeChat {
   }
   return {
     message: Object.fromEntries(message.fields),
-    calls: calls.all.map((call) => ({ ...call, native: Object.fromEntries(call.native) })),
+    calls: calls.all.map(({ fields, native, ...call }) => ({
+      ...call,
+      native: { ...Object.fromEntries(native), function: Object.fromEntries(fields) },
+    })),
     ...last,
   };
 }
@@ -71,7 +76,7 @@ function addCall(calls: OpenCalls, delta: JsonObject): void {
   const call = openCall(calls, typeof index === 'number' ? index : null, id, name);
   for (const [key, value] of Object.entries(rest)) if (value !== null) call.native.set(key, value);
   const { arguments: piece, ...others } = objectOf(given);
-  call.native.set('function', { ...objectOf(call.native.get('function')), ...others });
+  for (const [key, value] of Object.entries(others)) call.fields.set(key, value);
   if (typeof piece === 'string') call.rawArguments += piece;
   else if (piece !== undefined && piece !== null) call.isRaw = false;
 }
@@ -88,7 +93,14 @@ function openCall(calls: OpenCalls, index: number | null, id: string, name: stri
     known.name ||= name;
     return known;
   }
-  const opened: OpenCall = { id: '', name, rawArguments: '', isRaw: true, native: new Map() };
+  const opened: OpenCall = {
+    id: '',
+    name,
+    rawArguments: '',
+    isRaw: true,
+    native: new Map(),
+    fields: new Map(),
+  };
   calls.all.push(opened);
   if (index !== null) calls.byIndex.set(index, opened);
   identify(calls, opened, id);

@@ -1,8 +1,16 @@
 /** Chat completions: at every OpenAI-compatible server, Gemini's endpoint among them, and at Azure OpenAI. */
-import { attempt } from './attempt.ts';
+import type { Answer } from './answer.ts';
+import { type Attempt, attempt } from './attempt.ts';
 import { exchange } from './exchange.ts';
+import { type FailureContext, providerError } from './failures.ts';
 import { createChatBody } from './openai-chat-request.ts';
-import { blockedChat, chatCompletion, isChatAnswer, isWholeChat } from './openai-chat-response.ts';
+import {
+  blockedChat,
+  chatCompletion,
+  isBrokenChat,
+  isChatAnswer,
+  isWholeChat,
+} from './openai-chat-response.ts';
 import { createClient, createSdkErrors } from './openai-client.ts';
 import type { Provider } from './provider.ts';
 import type { SdkClient } from './sdk.ts';
@@ -27,9 +35,26 @@ export function createOpenAiChat(
       const api = { ...chatApi, client, context, asSdkError: errors.read };
       const answer = await attempt(request, settings.retryPauseMs, async (signal) => {
         const result = await exchange(api, body, settings, { ...request, signal });
-        return !result.ok && errors.isBlocked() ? { ok: true, value: blockedChat } : result;
+        if (result.ok) return judged(result.value, context);
+        return errors.isBlocked() ? { ok: true, value: blockedChat } : result;
       });
       return chatCompletion(answer, request, model);
     },
   };
+}
+
+/** An answer whose server gave up midway is one that broke off, in one piece too. */
+function judged(answer: Answer, context: FailureContext): Attempt<Answer> {
+  if (!isBrokenChat(answer)) return { ok: true, value: answer };
+  const failure = {
+    status: null,
+    type: 'cut',
+    code: null,
+    param: null,
+    message: '',
+    requestId: null,
+    cause: null,
+  };
+  const why = `${context.host} broke off its answer`;
+  return { ok: false, again: true, why, error: providerError(failure, context) };
 }

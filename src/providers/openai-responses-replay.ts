@@ -2,7 +2,7 @@
 import { isObject } from '../json.ts';
 import type { JsonObject } from '../types.ts';
 import type { Item } from './openai-responses-stream.ts';
-import { objectsOf, replayableInput, replayableName, textOf } from './reading.ts';
+import { objectsOf, replayableArguments, replayableName, textOf } from './reading.ts';
 
 /** What a completion's message carries for its own replay. */
 export interface ResponsesNative {
@@ -50,9 +50,8 @@ function isReplayable(native: JsonObject, hasFollower: boolean): boolean {
 
 function replayedItem({ native, rawArguments }: Item, id: string | undefined): JsonObject {
   if (id === undefined) return native;
-  const isWhole = Object.keys(replayableInput(rawArguments)).length > 0;
   const name = replayableName(textOf(native['name']));
-  return { ...native, call_id: id, name, arguments: isWhole ? rawArguments : '{}' };
+  return { ...native, call_id: id, name, arguments: replayableArguments(rawArguments) };
 }
 
 function withoutId(native: JsonObject): JsonObject {

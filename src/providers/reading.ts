@@ -1,6 +1,6 @@
 /** Reading answers of servers that may send anything: every field is asked for its type first. */
-import { isObject } from '../json.ts';
-import type { ArgumentStatus, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
+import { isArray, isDeeperThan, isObject, maxDepth } from '../json.ts';
+import type { ArgumentStatus, Json, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
 
 /** A field's text; empty when it is missing or no string. */
 export function textOf(value: unknown): string {
@@ -44,10 +44,14 @@ export function toolCalls(
 ): ToolCall[] {
   const turns = messages.filter((message) => message.role === 'assistant');
   const used = new Set(turns.flatMap((turn) => turn.toolCalls.map((call) => call.id)));
+  // Where the search for a free copy ended: thousands of calls with one id would search their square.
+  const copies = new Map<string, number>();
   return calls.map((call, n) => {
     const wanted = call.id === '' ? `call_${turns.length + 1}_${n + 1}` : call.id;
     let id = wanted;
-    for (let copy = 2; used.has(id); copy += 1) id = `${wanted}_${copy}`;
+    let copy = copies.get(wanted) ?? 2;
+    for (; used.has(id); copy += 1) id = `${wanted}_${copy}`;
+    copies.set(wanted, copy);
     used.add(id);
     return { id, name: call.name, rawArguments: call.rawArguments, status: status(call, stopReason) };
   });
@@ -59,13 +63,35 @@ function status(call: RawCall, stopReason: StopReason): ArgumentStatus {
   return call.isRaw ? 'complete' : 'malformed';
 }
 
-/** The object that an argument text stands for, for a history that must be valid; `{}` where it is none. */
+/**
+ * The object that an argument text stands for, for a history that must be valid; `{}` where it is none, and where it
+ * nests deeper than anybody reads: writing it out again would overflow the stack.
+ */
 export function replayableInput(rawArguments: string): JsonObject {
   try {
-    return objectOf(JSON.parse(rawArguments));
+    const value: Json = JSON.parse(rawArguments);
+    return isDeeperThan(value, maxDepth) ? {} : objectOf(mended(value));
   } catch {
     return {};
   }
+}
+
+/** The same as text: what the model wrote, as long as every server can read it. */
+export function replayableArguments(rawArguments: string): string {
+  const input = replayableInput(rawArguments);
+  if (Object.keys(input).length === 0) return '{}';
+  return halfPair.test(rawArguments) ? JSON.stringify(input) : rawArguments;
+}
+
+/** What may be half of a surrogate pair in a JSON text: its escape, or the half itself. */
+const halfPair = /\\u[dD][89a-fA-F]|\p{Surrogate}/u;
+
+/** A value whose strings, names included, are well-formed. */
+function mended(value: Json): Json {
+  if (typeof value === 'string') return wellFormed(value);
+  if (isArray(value)) return value.map(mended);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [wellFormed(key), mended(each)]));
 }
 
 /** A tool's name as histories may hold it: both APIs refuse one that a model made up with other characters. */

@@ -2,6 +2,7 @@
 import type { Transformer } from 'node:stream/web';
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { isTooLate } from './causes.ts';
 
 /** The longest wait, in seconds, that a server's `Retry-After` may ask of one retry. */
 export const maxRetryAfterSeconds = 60;
@@ -63,7 +64,7 @@ export function createTransport(
       const response = await begun((signal) => send(input, { ...options, signal }), options.signal, watch);
       return response.ok ? guarded(response, host, watch) : await mended(response, host, watch);
     } catch (cause) {
-      if (cause instanceof NetworkError && !cause.passing) return unreadable(cause);
+      if ((cause instanceof NetworkError && !cause.passing) || isTooLate(cause)) return unreadable(cause);
       // The SDKs take every rejection but an abort of their caller's for a lost connection.
       if (!options.signal?.aborted) watch?.onFailedTry({ status: null, cause, askedSeconds: null });
       throw cause;
@@ -167,7 +168,8 @@ async function mended(response: Response, host: string, watch: Watch | undefined
   const text = body === null ? '' : await errorText(body, tooLong(host, status, '256 KiB'), idleMs);
   if (text instanceof ProviderError) return unreadable(text);
   if (again) watch?.onFailedTry({ status, cause: null, askedSeconds });
-  return new Response(nested(text), { status, headers });
+  // Servers send statuses that no Response may have, and 304 may have no body.
+  return new Response(status === 304 ? null : nested(text), { status: Math.min(status, 599), headers });
 }
 
 /** The body of a failed answer; empty where it never came, an error where it is too long. */

@@ -1,0 +1,349 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import tls from 'node:tls';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ActionRun, calls, runAction, submits } from '../support/action.ts';
+import { type Authority, createAuthority } from '../support/certificates.ts';
+import { type ScriptedModel, startModel } from '../support/model-server.ts';
+import { type ProxyServer, startProxy } from '../support/proxy-server.ts';
+
+const good = submits({ passed: true, summary: 'all well' });
+
+/** Where requests of each vendor's own endpoint go, `NAME.openai.azure.com` among them. */
+const HOSTS = [
+  'api.openai.com',
+  'api.anthropic.com',
+  'generativelanguage.googleapis.com',
+  'name.openai.azure.com',
+];
+
+/** A key in every variable that any provider reads, and what the SDKs would read beside; none may choose anything. */
+const EVERY_KEY = {
+  OPENAI_API_KEY: 'key-of-openai-0123',
+  ANTHROPIC_API_KEY: 'key-of-anthropic-0123',
+  GEMINI_API_KEY: 'key-of-gemini-0123',
+  AZURE_OPENAI_API_KEY: 'key-of-azure-0123',
+  ANTHROPIC_AUTH_TOKEN: 'token-of-anthropic-0123',
+  OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+  ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+  AZURE_OPENAI_ENDPOINT: 'http://127.0.0.1:9',
+  OPENAI_CUSTOM_HEADERS: 'x-trap: 1',
+  ANTHROPIC_CUSTOM_HEADERS: 'x-trap: 1',
+};
+
+let authority: Authority;
+let model: ScriptedModel;
+let front: tls.Server;
+let proxy: ProxyServer;
+let folder = '';
+
+beforeAll(async () => {
+  authority = createAuthority();
+  model = await startModel(() => good);
+  front = await tlsFront(authority, HOSTS, model);
+  const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, `http://127.0.0.1:${portOf(front)}`]));
+  proxy = await startProxy({ hosts });
+  folder = mkdtempSync(path.join(os.tmpdir(), 'loads-'));
+});
+afterAll(async () => {
+  await proxy.close();
+  front.close();
+  await model.close();
+  authority.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A TLS front of a model. */
+async function tlsFront(signer: Authority, hosts: readonly string[], to: ScriptedModel): Promise<tls.Server> {
+  const target = new URL(to.url);
+  const server = tls.createServer(signer.issue(hosts), (client) => {
+    const onward = net.connect(Number(target.port), target.hostname);
+    client.on('error', () => onward.destroy());
+    onward.on('error', () => client.destroy());
+    client.pipe(onward).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+function portOf(server: tls.Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Variables under which the bundle notes each file of its own that it loads, and what it has noted. */
+function watchLoads(): {
+  readonly variables: Record<string, string>;
+  readonly sdks: () => readonly string[];
+} {
+  const hooks = path.join(folder, 'hooks.mjs');
+  const list = path.join(folder, 'loads.txt');
+  writeFileSync(list, '');
+  writeFileSync(
+    hooks,
+    `import { appendFileSync } from 'node:fs';
+     import { registerHooks } from 'node:module';
+     registerHooks({ load(url, context, next) {
+       if (url.endsWith('.index.js')) appendFileSync(${JSON.stringify(list)}, new URL(url).pathname + '\\n');
+       return next(url, context);
+     } });`,
+  );
+  // Each SDK looks for a variable that no other code names.
+  const marks = { openai: 'OPENAI_BASE_URL', anthropic: 'ANTHROPIC_BASE_URL' };
+  return {
+    variables: { NODE_OPTIONS: `--import ${pathToFileURL(hooks).href}` },
+    sdks: () => {
+      const texts = readFileSync(list, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((file) => readFileSync(file, 'utf8'));
+      return Object.entries(marks).flatMap(([sdk, mark]) =>
+        texts.some((text) => text.includes(mark)) ? [sdk] : [],
+      );
+    },
+  };
+}
+
+/** Everything a run left, but for the lines that tell the runner what to mask. */
+function left(run: ActionRun): string {
+  const log = run.log.replace(/^::add-mask::.*$/gmu, '');
+  const outputs = JSON.stringify([...run.outputs]);
+  return [log, run.summary, run.transcript, JSON.stringify(run.envelope), outputs].join('\n');
+}
+
+const vendors = [
+  {
+    provider: 'openai',
+    inputs: { model: 'gpt-4.1-mini' },
+    why: 'the name of the model gpt-4.1-mini',
+    asked: ['api.openai.com', '/v1/responses'],
+    header: ['authorization', `Bearer ${EVERY_KEY.OPENAI_API_KEY}`],
+    sdk: 'openai',
+  },
+  {
+    provider: 'anthropic',
+    inputs: { model: 'claude-sonnet-4-5' },
+    why: 'the name of the model claude-sonnet-4-5',
+    asked: ['api.anthropic.com', '/v1/messages'],
+    header: ['x-api-key', EVERY_KEY.ANTHROPIC_API_KEY],
+    sdk: 'anthropic',
+  },
+  {
+    provider: 'gemini',
+    inputs: { model: 'gemini-2.5-flash' },
+    why: 'the name of the model gemini-2.5-flash',
+    asked: ['generativelanguage.googleapis.com', '/v1beta/openai/chat/completions'],
+    header: ['authorization', `Bearer ${EVERY_KEY.GEMINI_API_KEY}`],
+    sdk: 'openai',
+  },
+  {
+    provider: 'azure-openai',
+    inputs: { provider: 'azure-openai', model: 'gpt-4.1', 'base-url': 'https://name.openai.azure.com' },
+    why: 'the input provider',
+    asked: ['name.openai.azure.com', '/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21'],
+    header: ['api-key', EVERY_KEY.AZURE_OPENAI_API_KEY],
+    sdk: 'openai',
+  },
+] as const;
+
+/** What stands in for the inputs that every other run is given. */
+const absent = { provider: '', 'base-url': '', 'api-key': '' };
+
+describe('the bundle asks', () => {
+  it.each(vendors)(
+    'the vendor itself for $provider: streamed, with its own key and its own SDK, and says why',
+    async ({ provider, inputs, why, asked, header, sdk }) => {
+      const loads = watchLoads();
+      const before = [model.requests.length, proxy.requests.length];
+      const run = await runAction({
+        inputs: { ...absent, ...inputs },
+        variables: {
+          ...EVERY_KEY,
+          ...loads.variables,
+          HTTPS_PROXY: proxy.url,
+          NODE_EXTRA_CA_CERTS: authority.file,
+        },
+      });
+      expect(run.envelope).toMatchObject({ reason: 'accepted', provider });
+      expect(run.log).toContain(`\nprovider ${provider}, chosen by ${why}\n`);
+      const [host, target] = asked;
+      const tunnels = proxy.requests.slice(before[1]).map((request) => request.target);
+      expect(new Set(tunnels)).toEqual(new Set([`${host}:443`]));
+      const requests = model.requests.slice(before[0]);
+      expect(requests.map((request) => request.path)).toEqual([target]);
+      expect(requests[0]?.body).toMatchObject({ stream: true });
+      const { [header[0]]: key, ...others } = requests[0]?.headers ?? {};
+      expect(key).toBe(header[1]);
+      expect(JSON.stringify(others)).not.toMatch(/key-of|token-of|x-trap/u);
+      expect(loads.sdks()).toEqual([sdk]);
+      expect(Number(run.outputs.get('run-cost-usd'))).toBeGreaterThan(0);
+      expect(left(run)).not.toMatch(/key-of|token-of/u);
+    },
+  );
+
+  it('a server of the user without any key and unstreamed, whatever keys lie around', async () => {
+    const loads = watchLoads();
+    const run = await runAction({
+      script: [good],
+      inputs: { provider: '', 'api-key': '', model: 'llama3' },
+      variables: { ...EVERY_KEY, ...loads.variables },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.log).toContain('\nprovider openai-compatible, chosen by the input base-url\n');
+    expect(run.requests[0]?.path).toBe('/v1/chat/completions');
+    expect(run.requests[0]?.body).not.toHaveProperty('stream');
+    expect(JSON.stringify(run.requests[0]?.headers)).not.toMatch(/key-of|token-of|x-trap|authorization/u);
+    expect(loads.sdks()).toEqual(['openai']);
+    expect(run.outputs.get('run-cost-usd')).toBe('');
+  });
+
+  it('streams at a server of the user where that is asked for', async () => {
+    const run = await runAction({ script: [good], inputs: { stream: 'on' } });
+    expect([run.exitCode, run.requests[0]?.body]).toEqual([0, expect.objectContaining({ stream: true })]);
+  });
+
+  it('nobody where only a key would tell whom', async () => {
+    const run = await runAction({
+      script: [good],
+      inputs: { ...absent, model: 'llama3' },
+      variables: { ...EVERY_KEY },
+    });
+    expect([run.exitCode, run.requests]).toEqual([52, []]);
+    expect(run.envelope?.['error']).toMatch(/^No provider is known for the model "llama3"/u);
+  });
+
+  it.each(['openai', 'anthropic', 'gemini', 'azure-openai'])(
+    'nobody where max-cost-usd has no price to go by: %s',
+    async (provider) => {
+      const run = await runAction({
+        script: [good],
+        inputs: { provider, model: 'nobody-knows-1', 'max-cost-usd': '1' },
+      });
+      expect([run.exitCode, run.requests]).toEqual([52, []]);
+      expect(run.envelope).toMatchObject({ reason: 'config', total_cost_usd: null });
+      expect(run.envelope?.['error']).toContain('none is known for the model "nobody-knows-1"');
+    },
+  );
+});
+
+describe('the bundle and a certificate, without a proxy', () => {
+  const asking = async (variables: Readonly<Record<string, string>>) => {
+    const server = await tlsFront(authority, ['127.0.0.1'], model);
+    const run = await runAction({
+      inputs: { 'base-url': `https://127.0.0.1:${portOf(server)}/v1` },
+      variables,
+    });
+    server.close();
+    return run;
+  };
+
+  it('trusts what NODE_EXTRA_CA_CERTS names', async () => {
+    const run = await asking({ NODE_EXTRA_CA_CERTS: authority.file });
+    expect([run.exitCode, run.envelope?.['reason']]).toEqual([0, 'accepted']);
+  });
+
+  it('ends with the variable that helps, and with its file where that is the wrong one', async () => {
+    const run = await asking({});
+    expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
+    expect(run.log).not.toContain('follows');
+    expect(run.envelope?.['error']).toMatch(/certificate of 127\.0\.0\.1:\d+ .* as in NODE_EXTRA_CA_CERTS:/u);
+    const other = createAuthority();
+    const wrong = await asking({ NODE_EXTRA_CA_CERTS: other.file });
+    other.remove();
+    expect(wrong.envelope?.['error']).toContain(`the file that NODE_EXTRA_CA_CERTS names (${other.file})`);
+  });
+});
+
+describe('the bundle while a server makes it wait', () => {
+  const busy = [{ status: 429, retryAfter: 50, error: { message: 'slow down', type: 'rate_limit_error' } }];
+  const waiting = /answered 429 and asked to wait 50 s: try 2 of 4 follows$/u;
+
+  describe.each(['openai', 'gemini', 'openai-compatible', 'anthropic'] as const)('%s', (provider) => {
+    const options = {
+      script: busy,
+      ...(provider === 'anthropic' ? { provider } : {}),
+      inputs: provider === 'anthropic' ? {} : { provider },
+    };
+
+    it.each(['SIGINT', 'SIGTERM'] as const)('E10 ends with 130 on %s, at once', async (signal) => {
+      let sentAt = 0;
+      const run = await runAction({
+        ...options,
+        onLine: (line, kill) => {
+          if (sentAt !== 0 || !waiting.test(line)) return;
+          sentAt = performance.now();
+          kill(signal);
+        },
+      });
+      expect(performance.now() - sentAt).toBeLessThan(5_000);
+      expect(run.exitCode).toBe(130);
+      expect(run.envelope).toMatchObject({ reason: 'cancelled', exit_code: 130, num_turns: 0 });
+      expect(run.requests).toHaveLength(1);
+    });
+
+    it('E12 ends with 55 once its time is up', async () => {
+      const run = await runAction({
+        ...options,
+        inputs: { ...options.inputs, 'timeout-minutes': '0.05' },
+      });
+      expect(run.exitCode).toBe(55);
+      expect(run.envelope).toMatchObject({ reason: 'timeout', exit_code: 55, num_turns: 0 });
+      expect(run.log).toMatch(new RegExp(waiting.source, 'mu'));
+      expect(run.requests).toHaveLength(1);
+    });
+  });
+});
+
+describe('values of headers', () => {
+  const headers = 'X-Team: team-canary-0123\nX-Token: Basic tok-canary-4567';
+  const canaries = /team-canary|tok-canary/u;
+
+  it('stand in no log, transcript, summary, envelope or output, although the model and the shell say them', async () => {
+    const words = 'team-canary-0123 and tok-canary-4567';
+    const run = await runAction({
+      script: [
+        { text: words, ...calls('shell', { command: `echo ${words}; echo ${words} >&2; exit 3` }) },
+        calls('no_such_tool', { words }),
+        calls(words.replaceAll(' ', '_'), {}),
+        submits({ passed: words }),
+        { text: words, ...good },
+      ],
+      inputs: {
+        headers,
+        'log-level': 'full',
+        schema: '{"type":"object","properties":{"passed":{"type":"boolean"}}}',
+      },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.requests[0]?.headers).toMatchObject({
+      'x-team': 'team-canary-0123',
+      'x-token': 'Basic tok-canary-4567',
+    });
+    expect(run.transcript).toContain('*** and ***');
+    expect(run.log).toContain('*** and ***');
+    expect(left(run)).not.toMatch(canaries);
+  });
+
+  it('stand nowhere although the server says them in its refusal', async () => {
+    const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
+    const run = await runAction({
+      script: [{ status: 400, error: { message, type: 'invalid_request_error' } }],
+      inputs: { headers },
+    });
+    expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
+    expect(run.envelope?.['error']).toContain('It said: "No *** here');
+    expect(left(run)).not.toMatch(canaries);
+  });
+
+  it('stand nowhere although the payload does', async () => {
+    const run = await runAction({
+      script: [submits({ passed: true, summary: 'see tok-canary-4567' })],
+      inputs: { headers },
+    });
+    expect(run.envelope).toMatchObject({ reason: 'secret_in_payload', exit_code: 1 });
+    expect(left(run)).not.toMatch(canaries);
+  });
+});

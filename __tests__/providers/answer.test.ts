@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+
+const open: RawServer[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+async function serve(...parameters: Parameters<typeof startRawServer>): Promise<RawServer> {
+  const server = await startRawServer(...parameters);
+  open.push(server);
+  return server;
+}
+
+describe('answers of servers that mean no good', () => {
+  it('a stream of errors behind the end does not undo an answer, nor hold this thread', async () => {
+    const wire = wireOf('openai-compatible', 'streamed');
+    const end = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
+    const errors = Array.from({ length: 60_000 }, () => ({ error: 1 }));
+    const server = await serve((response) => sendEvents(response, [end, ...errors]));
+    const { message } = await (await providerAt(wire, server.url)).complete(asking());
+    expect(message).toMatchObject({ text: 'x', toolCalls: [] });
+  });
+
+  it('a body of nothing but calls is read as far as one body of the longest kind would be', async () => {
+    const wire = wireOf('anthropic', 'whole');
+    const content = Array.from({ length: 4_000 }, (_, n) => ({
+      type: 'tool_use',
+      id: `t${n}`,
+      name: 'x',
+      input: {},
+    }));
+    const server = await serve((response) =>
+      sendJson(response, JSON.stringify({ content, stop_reason: 'tool_use' })),
+    );
+    const { message } = await (await providerAt(wire, server.url)).complete(asking());
+    expect(new Set(message.toolCalls.map((call) => call.status))).toEqual(new Set(['complete', 'malformed']));
+    expect(message.toolCalls[0]).toMatchObject({ rawArguments: '{}', status: 'complete' });
+    expect(message.toolCalls.at(-1)).toMatchObject({ rawArguments: '', status: 'malformed' });
+  });
+
+  it.each(['whole', 'streamed'] as const)(
+    'an answer that nests without end is no completion, %s',
+    async (kind) => {
+      const wire = wireOf('openai-compatible', kind);
+      const said = `{"content":"x","odd":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+      const choices = `{"choices":[{"message":${said},"delta":${said},"finish_reason":"stop"}]}`;
+      const server = await serve((response) =>
+        kind === 'whole' ? sendJson(response, choices) : response.end(`data: ${choices}\n\n`),
+      );
+      const asked = (await providerAt(wire, server.url)).complete(asking());
+      await expect(asked).rejects.toMatchObject({
+        failure: 'error',
+        message: expect.stringContaining('levels'),
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it('arguments that nest without end can be followed by another request', async () => {
+    const wire = wireOf('anthropic', 'whole');
+    const input = `{"a":${'['.repeat(1_500)}${']'.repeat(1_500)}}`;
+    const call = `{"type":"tool_use","id":"t","name":"x","input":${input}}`;
+    const server = await serve((response) =>
+      sendJson(response, `{"content":[${call}],"stop_reason":"tool_use"}`),
+    );
+    const provider = await providerAt(wire, server.url);
+    const first = await provider.complete(asking());
+    expect(first.message.toolCalls).toMatchObject([{ rawArguments: input, status: 'complete' }]);
+    await provider.complete(asking({ messages: answered(asking().messages, first) }));
+    expect(JSON.parse(server.requests[1]?.raw ?? '')).toMatchObject({
+      messages: [{}, { content: [{ type: 'tool_use', id: 't', input: {} }] }, {}],
+    });
+  });
+});
+
+describe('an error inside an answer', () => {
+  it.each([
+    [429, 'rate_limit', 3],
+    [408, 'error', 3],
+    [502, 'error', 3],
+    [400, 'error', 1],
+  ])('a gateway says %i in a body of status 200', async (code, failure, requests) => {
+    const wire = wireOf('openai-compatible', 'whole');
+    const server = await serve((response) =>
+      sendJson(response, JSON.stringify({ error: { message: 'Provider returned error', code } })),
+    );
+    const asked = (await providerAt(wire, server.url)).complete(asking());
+    await expect(asked).rejects.toMatchObject({ failure });
+    expect(server.requests).toHaveLength(requests);
+  });
+});
