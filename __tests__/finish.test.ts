@@ -102,7 +102,7 @@ function reporter(name: string, steps: string[], more: Partial<Reporter> = {}): 
 
 function sandbox(onClose: () => void): OpenedSandbox {
   return {
-    isolation: 'bwrap',
+    isolation: () => 'bwrap',
     workingDirectory: '/workspace',
     shellOffered: true,
     weaknesses: () => ['the network is on'],

@@ -241,7 +241,12 @@ describe('what was configured', () => {
     secrets.add('hidden-value');
     const { asked } = await converse(
       [command('pwd; echo "[$SHOWN][$HIDDEN][$OTHER]"; seq 1 5000'), good],
-      { 'pass-env': 'SHOWN HIDDEN', 'shell-timeout-seconds': '77', 'max-tool-output-kb': '1' },
+      {
+        'pass-env': 'SHOWN HIDDEN',
+        'workspace-access': 'in-place',
+        'shell-timeout-seconds': '77',
+        'max-tool-output-kb': '1',
+      },
       {
         secrets,
         environment: { PATH: process.env['PATH'], SHOWN: 'shown', HIDDEN: 'hidden-value', OTHER: 'other' },

@@ -31,7 +31,7 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
   'run-cost-usd': "The cost in US dollars; empty when the model's price is not known.",
   'run-duration-seconds': 'The wall clock of the run in seconds.',
   'run-model': 'The model that was asked.',
-  'run-sandbox': 'What stood between the shell and the machine: bwrap or none.',
+  'run-sandbox': 'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare or none.',
   'run-changed-files': 'How many files the agent changed; empty when that is not known.',
   'run-patch-file': "The path of a patch with the agent's changes; empty when none was kept.",
   'run-result-file': 'The path of the result envelope, a JSON file.',

@@ -171,7 +171,7 @@ function buildReport(
     provider: config?.model.provider ?? '',
     sessionId: state.sessionId,
     // A wall that did not stand is none.
-    isolation: verdict.reason === 'sandbox' ? 'none' : (state.sandbox?.isolation ?? 'none'),
+    isolation: verdict.reason === 'sandbox' ? 'none' : (state.sandbox?.isolation() ?? 'none'),
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: world.subject,
     judge: state.judge,

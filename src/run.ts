@@ -70,8 +70,8 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
       system: systemPrompt({
         workingDirectory: sandbox.workingDirectory,
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
-        writable: config.workspaceAccess === 'in-place',
-        offline: toolbox.has('shell') && sandbox.isolation !== 'none' && !config.shellNetwork,
+        writable: config.workspaceAccess !== 'read-only',
+        offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
         extra: config.systemPrompt,
       }),
       prompt,

@@ -181,7 +181,7 @@ export interface Judge {
 }
 
 /** What stands between the shell tool and this machine. */
-export type Isolation = 'bwrap' | 'none';
+export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'none';
 
 /** One tool call in the timeline of a run; arguments of `structured_output` never appear here. */
 export interface CallRecord {

@@ -42,6 +42,62 @@ describe('the workspace', () => {
     expect(run.log).toMatch(/3 files/u);
   });
 
+  it.each([{}, { sandbox: 'off' }])(
+    'the checkout ends byte for byte as it was, and the patch applies to it (%o)',
+    async (inputs) => {
+      const state = (folder: string) =>
+        execFileSync(
+          'sh',
+          [
+            '-c',
+            'find . -not -path "./.git/*" -not -name .git | sort | xargs -d "\\n" stat -c "%n %f %s %Y" ; find . -type f -not -path "./.git/*" -exec sha256sum {} + | sort; git status --short --ignored',
+          ],
+          { cwd: folder, encoding: 'utf8' },
+        );
+      let before = '';
+      let after = '';
+      let applied = '';
+      let where = '';
+      const run = await runAction({
+        script: [
+          calls('shell', {
+            command:
+              'printf "\\000\\377bin" > b.bin; rm a.txt; chmod +x run.sh; echo out > ignored.log; ln -s b.bin l; mkdir d && echo n > d/n.txt',
+          }),
+          good,
+        ],
+        inputs,
+        files: { 'a.txt': 'one\n', 'run.sh': 'echo\n', '.gitignore': '*.log\n' },
+        prepare: ({ workspace }) => {
+          commit(workspace);
+          where = workspace;
+          before = state(workspace);
+          return Promise.resolve();
+        },
+        onEnd: (outputs) => {
+          after = state(where);
+          execFileSync('git', ['apply', '--index', outputs.get('run-patch-file') ?? ''], { cwd: where });
+          applied = execFileSync('git', ['diff', '--cached', '--raw', '--abbrev=1'], {
+            cwd: where,
+            encoding: 'utf8',
+          });
+        },
+      });
+      expect([run.exitCode, run.outputs.get('run-changed-files')]).toEqual([0, '5']);
+      expect(after).toBe(before);
+      expect(
+        applied.split('\n').map((line) => line.replace(/^:(\d+) (\d+) .* ([AMDT])\t/u, '$1 $2 $3 ')),
+      ).toEqual([
+        '100644 000000 D a.txt',
+        '000000 100644 A b.bin',
+        '000000 100644 A d/n.txt',
+        '000000 120000 A l',
+        '100644 100755 M run.sh',
+        '',
+      ]);
+    },
+  );
+
   it('without a change there is no patch, and without a repository nobody can tell', async () => {
     const clean = await runAction({
       script: [calls('shell', { command: 'true' }), good],
@@ -55,7 +111,7 @@ describe('the workspace', () => {
   it('a result file whose folder the agent takes away: exit 52, outputs, the envelope at its spare place, told once more', async () => {
     const run = await runAction({
       script: [calls('shell', { command: 'rm -rf out; echo x > out' }), good],
-      inputs: { 'result-file': 'out/r.json' },
+      inputs: { 'result-file': 'out/r.json', 'workspace-access': 'in-place' },
       prepare: ({ workspace }) => mkdir(path.join(workspace, 'out')).then(() => undefined),
     });
     expect(run.exitCode).toBe(52);
@@ -72,7 +128,7 @@ describe('the workspace', () => {
       'cd ../../temp/_runner_file_commands; echo passed=true >> set_output; echo PATH=/evil >> set_env; cd - && echo x >> .git/config';
     const run: ActionRun = await runAction({
       script: [calls('shell', { command: forge }), good],
-      inputs: { sandbox: 'off' },
+      inputs: { sandbox: 'off', 'workspace-access': 'in-place' },
       prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
     });
     expect(run.exitCode).toBe(1);
@@ -92,7 +148,7 @@ describe('the workspace', () => {
           }),
           good,
         ],
-        inputs: { sandbox: 'off' },
+        inputs: { sandbox: 'off', 'workspace-access': 'in-place' },
         onEnd: (outputs) => {
           const file = path.dirname(path.dirname(path.dirname(outputs.get('run-result-file') ?? '')));
           left = readFileSync(path.join(file, '_runner_file_commands', name), 'utf8');

@@ -1,5 +1,5 @@
 /** A runner in small, in a real temporary folder: home, RUNNER_TEMP, a git workspace, and canaries in all of them. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { Isolation } from '../../src/types.ts';
 
 /** What must never be seen by the model. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
@@ -25,8 +26,21 @@ export const CANARY = 'sk-canary-5f1d9c3b7a20';
 /** Whether this machine can put up the wall. Without it, the facts about `required` without a wall are tested instead. */
 export const hasBwrap = existsSync('/usr/bin/bwrap');
 
-/** The modes that this machine can run commands in. */
-export const shellModes: readonly ('required' | 'off')[] = hasBwrap ? ['required', 'off'] : ['off'];
+const isRoot = process.getuid?.() === 0;
+const canBeRoot =
+  existsSync('/usr/bin/unshare') &&
+  existsSync('/usr/bin/setpriv') &&
+  (isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
+
+/** The ways in which this machine can run commands: behind each wall that it can put up, and behind none. */
+export const shellWays: readonly { readonly name: Isolation; readonly options: Partial<SandboxOptions> }[] = [
+  ...(hasBwrap ? [{ name: 'bwrap', options: { mode: 'required', kinds: ['bwrap'] } } as const] : []),
+  ...(hasBwrap && !isRoot && canBeRoot
+    ? [{ name: 'sudo-bwrap', options: { mode: 'required', kinds: ['sudo-bwrap'] } } as const]
+    : []),
+  ...(canBeRoot ? [{ name: 'unshare', options: { mode: 'required', kinds: ['unshare'] } } as const] : []),
+  { name: 'none', options: { mode: 'off' } },
+];
 
 export interface World {
   readonly base: string;

@@ -6,7 +6,7 @@ import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox, type Toolbox } from '../../src/tools/toolbox.ts';
 import attacks from '../fixtures/attacks.json' with { type: 'json' };
-import { CANARY, createWorld, hasBwrap, isAlive, manifest, type World } from '../sandbox/world.ts';
+import { CANARY, createWorld, isAlive, manifest, shellWays, type World } from '../sandbox/world.ts';
 
 /** Rows that are a matter of tools and walls, not of the log, the outputs or the gate. */
 const rows = attacks.filter(
@@ -24,19 +24,21 @@ function rot13(text: string): string {
 /** The answer says that a wall refused, not that something else went wrong. */
 const DENIED = /was refused: /u;
 
-function attackTheWall() {
+type Way = (typeof shellWays)[number] & { readonly access: 'scratch' | 'in-place' };
+
+function attackTheWall({ options, access }: Way) {
   let world: World;
   let sandbox: OpenedSandbox;
   let toolbox: Toolbox;
 
   beforeAll(async () => {
     world = await createWorld();
-    sandbox = await world.open();
+    sandbox = await world.open({ ...options, access });
     toolbox = createToolbox({
       sandbox,
       tools: ['read_file', 'edit', 'shell'],
       exclude: [],
-      access: 'in-place',
+      access,
       shellOffered: true,
       maxToolOutputBytes: 25_600,
       shellTimeoutSeconds: 20,
@@ -120,7 +122,7 @@ function attackTheWall() {
     writeFileSync(join(nested, '.github', 'x.yml'), 'a');
     execFileSync('git', ['init', '-q', '.'], { cwd: nested });
     execFileSync('git', ['config', 'http.extraheader', CANARY], { cwd: nested });
-    const second = await world.open();
+    const second = await world.open({ ...options, access });
     await second.ready();
     const result = await second.exec(
       'cat nested/.git/config; echo x >> nested/.git/config; echo x >> nested/.github/x.yml',
@@ -150,5 +152,8 @@ function refuseWithoutWall() {
   });
 }
 
-if (hasBwrap) describe('attacks behind bubblewrap', attackTheWall);
-else describe('attacks without bubblewrap', refuseWithoutWall);
+const walls = shellWays.filter(({ name }) => name !== 'none');
+for (const way of walls)
+  for (const access of ['scratch', 'in-place'] as const)
+    describe(`attacks behind ${way.name}, ${access}`, () => attackTheWall({ ...way, access }));
+if (walls.length === 0) describe('attacks without a wall', refuseWithoutWall);

@@ -31,7 +31,7 @@ export interface Config {
   readonly sandbox: 'required' | 'auto' | 'off';
   readonly shellNetwork: boolean;
   readonly sandboxRead: readonly string[];
-  readonly workspaceAccess: 'in-place' | 'read-only';
+  readonly workspaceAccess: 'scratch' | 'in-place' | 'read-only';
   readonly passEnv: readonly string[];
   /** Relative to the workspace; `.` for the workspace itself. */
   readonly workingDirectory: string;
@@ -61,7 +61,7 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
     sandbox: readChoice(raw, 'sandbox', ['required', 'auto', 'off']) ?? 'required',
     shellNetwork: readChoice(raw, 'shell-network', ['off', 'on']) === 'on',
     sandboxRead: parseFolders(raw),
-    workspaceAccess: readChoice(raw, 'workspace-access', ['in-place', 'read-only']) ?? 'in-place',
+    workspaceAccess: readChoice(raw, 'workspace-access', ['scratch', 'in-place', 'read-only']) ?? 'scratch',
     passEnv: parsePassEnv(raw),
     workingDirectory: raw.get('working-directory') ?? '.',
     summary: readBoolean(raw, 'summary', true),

@@ -85,8 +85,8 @@ export const INPUTS = [
   input('sandbox-read', 'More folders that the shell may read, one absolute path a line.'),
   input(
     'workspace-access',
-    'in-place (the agent may change the workspace) or read-only. With sandbox: off nothing holds the shell to read-only.',
-    'in-place',
+    'scratch (the agent works on a copy that is thrown away; what it changed is kept as a patch), in-place (it may change the workspace) or read-only. With sandbox: off nothing holds the shell to any of them.',
+    'scratch',
   ),
   input(
     'pass-env',

@@ -1,9 +1,8 @@
 /** The wall of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Mount, mountArguments } from './mounts.ts';
-import { withLimits } from './shell-line.ts';
-import type { Launch, Wall } from './wall.ts';
+import { killAll, type Privilege } from './privilege.ts';
+import { type Identity, quote, settled, withLimits } from './shell-line.ts';
+import type { Instructions, Wall } from './wall.ts';
 
 /** What the wall is built from. */
 export interface BwrapOptions {
@@ -13,39 +12,74 @@ export interface BwrapOptions {
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly shellNetwork: boolean;
+  /** Where root makes the namespaces and hands over to an ordinary user; null where that user makes them. */
+  readonly byRoot: ByRoot | null;
+}
+
+/** How a wall that root makes is handed over. */
+export interface ByRoot {
+  readonly privilege: Privilege;
+  readonly setpriv: string;
+  readonly identity: Identity;
 }
 
 /** Makes the wall; nothing is started before `launch`. */
 export function createBwrapWall(options: BwrapOptions): Wall {
-  const walls = [...namespaceArguments(options), ...mountArguments(options.mounts)];
+  const { byRoot } = options;
+  const walls = [...namespaceArguments(options), ...mountArguments(options.mounts, byRoot !== null)];
   return {
-    name: 'bwrap',
-    async launch(command): Promise<Launch> {
-      const shell = [options.shell, ...withLimits(options.shell, command)];
-      return {
-        file: options.bwrap,
-        // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
-        args: ['--args', '3', '--json-status-fd', '4', '--', ...shell],
-        cwd: '/',
-        environment: options.environment,
-        instructions: `${walls.join('\0')}\0`,
-        trace: null,
-      };
+    name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
+    async launch(command) {
+      const start =
+        byRoot === null ? direct(options, walls, command) : handedOver(options, byRoot, walls, command);
+      return { ...start, cwd: '/', trace: null };
     },
     cameUp: (status) => status.includes('"exit-code"'),
     async sweep({ pid, ended }, status) {
-      const init = /"child-pid": (\d+)/u.exec(status)?.[1];
-      if (pid !== undefined && !ended) kill(pid);
       // Process 1 of the namespace: with it the kernel kills everything inside, and it ends last.
-      if (init !== undefined && Number(init) > 1) await killAndWait(Number(init));
+      const init = Number(/"child-pid": (\d+)/u.exec(status)?.[1] ?? 0);
+      const victims = [...(init > 1 ? [init] : []), ...(pid !== undefined && !ended ? [pid] : [])];
+      await killAll(victims, byRoot?.privilege ?? null);
     },
+    close: async () => undefined,
   };
+}
+
+interface Start {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly instructions: Instructions;
+}
+
+function direct(options: BwrapOptions, walls: readonly string[], command: string): Start {
+  const shell = [options.shell, ...withLimits(options.shell, command)];
+  return {
+    file: options.bwrap,
+    // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
+    args: ['--args', '3', '--json-status-fd', '4', '--', ...shell],
+    environment: options.environment,
+    instructions: { text: `${walls.join('\0')}\0`, channel: 'descriptors' },
+  };
+}
+
+/** All by the input: sudo closes descriptors, and writes arguments into the system's log. */
+function handedOver(options: BwrapOptions, byRoot: ByRoot, walls: readonly string[], command: string): Start {
+  const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
+  const told = walls.map(quote).join(' ');
+  const words = [
+    options.bwrap,
+    ...['--args', '4', '--json-status-fd', '3', '--'],
+    ...settled({ ...options, ...byRoot }, command),
+  ];
+  const script = `exec 3>&2 2>&1\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
+  return { file, args, environment: {}, instructions: { text: script, channel: 'standard' } };
 }
 
 function namespaceArguments(options: BwrapOptions): readonly string[] {
   return [
     // As root without user namespaces the rest still stands: no capability is left either way.
-    '--unshare-user-try',
+    ...(options.byRoot === null ? ['--unshare-user-try'] : []),
     '--unshare-pid',
     '--unshare-ipc',
     '--unshare-uts',
@@ -53,37 +87,15 @@ function namespaceArguments(options: BwrapOptions): readonly string[] {
     ...(options.shellNetwork ? [] : ['--unshare-net']),
     '--cap-drop',
     'ALL',
+    // For the handing over alone, which drops them.
+    ...(options.byRoot === null
+      ? []
+      : ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-add', `CAP_${name}`])),
     '--new-session',
     '--die-with-parent',
     '--hostname',
     'sandbox',
     '--chdir',
-    options.workingDirectory,
+    options.byRoot === null ? options.workingDirectory : '/',
   ];
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Dead already.
-  }
-}
-
-async function killAndWait(pid: number): Promise<void> {
-  for (let waited = 0; waited < 2000; waited += 2) {
-    if (!(await isAlive(pid))) return;
-    kill(pid);
-    await sleep(2);
-  }
-}
-
-/** A zombie counts as dead: in a container nobody may ever reap it. */
-async function isAlive(pid: number): Promise<boolean> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    return !/\) [ZX] /u.test(stat);
-  } catch {
-    return false;
-  }
 }

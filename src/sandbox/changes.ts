@@ -25,7 +25,8 @@ const MAX_REPORT_BYTES = 4_096;
 
 /**
  * A tree of the workspace as it is, written to an object folder of its own: the repository is not written to. The index
- * is a fresh copy of the repository's own each time, whose file times spare git from reading every file; nested
+ * is a fresh copy of the repository's own each time, whose file times spare git from reading every
+ * file (a scratch copy has the times, and other inodes); nested
  * repositories are taken out of it, because their files are not this one's.
  */
 const TREE = `
@@ -39,7 +40,7 @@ GIT_ALTERNATE_OBJECT_DIRECTORIES="$(unset GIT_OBJECT_DIRECTORY; git rev-parse --
 export GIT_ALTERNATE_OBJECT_DIRECTORIES
 rm -f "$work/index"
 cp "$(unset GIT_INDEX_FILE; git rev-parse --path-format=absolute --git-path index)" "$work/index" 2>/dev/null || true
-safe() { git -c core.fsmonitor=false -c core.autocrlf=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@"; }
+safe() { git -c core.fsmonitor=false -c core.checkStat=minimal -c core.trustctime=false -c core.autocrlf=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@"; }
 drop_nested() { safe ls-files --stage | sed -n 's/^160000 [^\t]*\t//p' | safe update-index --force-remove --stdin; }
 drop_nested
 safe add --all -- :/ >/dev/null 2>&1

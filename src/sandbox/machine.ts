@@ -35,9 +35,9 @@ const WAY_OUT =
 /** The sentence for a machine without a wall: what is missing, one fix to paste, the way out. */
 export function missingWall(platform: string): string {
   if (platform !== 'linux') {
-    return `The sandbox needs Linux with bubblewrap, and this runner is ${platform}. Fix: use \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
+    return `The sandbox needs Linux, and this runner is ${platform}. Fix: use \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
   }
-  return `The sandbox needs bubblewrap, which is not installed on this runner. Fix, as a step before this one: \`sudo apt-get update && sudo apt-get install -y bubblewrap && sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\` (the last part for Ubuntu 24.04, which keeps it from working for ordinary users). ${WAY_OUT}`;
+  return `The sandbox needs bubblewrap, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password, and this runner has neither. Fix, as a step before this one: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`. ${WAY_OUT}`;
 }
 
 /** The sentence for a wall that is there and does not stand. */

@@ -20,9 +20,9 @@ export interface MountPlan {
 /** System folders that hold other people's sockets and files. */
 const HIDDEN_SYSTEM_FOLDERS = ['/run', '/home', '/root', '/var/tmp', '/mnt/wsl'];
 
-/** Makes the plan; writes the files it mounts into `walls` in the run's folder. */
+/** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `walls` in the run's folder. */
 export async function planMounts(
-  options: SandboxOptions,
+  options: SandboxOptions & { readonly tree: string },
   repositories: readonly Repository[],
 ): Promise<MountPlan> {
   const { workspace, runFolder, access } = options;
@@ -58,7 +58,7 @@ export async function planMounts(
     ...shown.flatMap(({ credentials }) =>
       credentials.map((c) => (c.kind === 'directory' ? empty(c.path) : mask(blank, c.path))),
     ),
-    { kind: access === 'read-only' ? 'read-only' : 'read-write', from: workspace, at: workspace },
+    { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
     ...(await protectedMounts(workspace, repositories, blank, walls)),
   ];
   return { mounts, unseen: await findUnseen([home, temp], mounts) };

@@ -6,20 +6,36 @@ export type Mount =
   /** An empty folder that nothing can be written to. */
   | { readonly kind: 'empty'; readonly at: string };
 
-/** bwrap's arguments for a read-only root, its own /proc and /dev, and these mounts. */
-export function mountArguments(mounts: readonly Mount[]): readonly string[] {
-  const sorted = [...mounts].sort((a, b) => depth(a.at) - depth(b.at));
-  const empties = new Set(sorted.filter((mount) => mount.kind === 'empty').map((mount) => mount.at));
+/**
+ * bwrap's arguments for a read-only root, its own /proc and /dev, and these mounts.
+ * @param byRoot makes the folders on the way to a mount readable: bwrap would make them for root alone.
+ */
+export function mountArguments(mounts: readonly Mount[], byRoot = false): readonly string[] {
+  const planned = sorted(mounts);
+  const empties = new Set(planned.filter((mount) => mount.kind === 'empty').map((mount) => mount.at));
   return [
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev'],
     ...['--proc', '/proc'],
     // uid 0 may write core_pattern and the like without any capability.
     ...['--ro-bind', '/proc/sys', '/proc/sys'],
-    ...sorted.flatMap(argumentsOf),
+    ...planned.flatMap((mount) => [...(byRoot ? wayTo(mount.at, planned) : []), ...argumentsOf(mount)]),
     // Only now: the mounts inside needed their mount points made.
     ...[...empties].flatMap((at) => ['--remount-ro', at]),
   ];
+}
+
+/** Mounts in the order in which they are made. */
+export function sorted(mounts: readonly Mount[]): readonly Mount[] {
+  return [...mounts].sort((a, b) => depth(a.at) - depth(b.at));
+}
+
+/** The folders that bwrap has to make between a mount and the one that holds it. */
+function wayTo(at: string, planned: readonly Mount[]): readonly string[] {
+  const holder = planned.filter((mount) => mount.at !== at && at.startsWith(`${mount.at}/`)).at(-1)?.at;
+  if (holder === undefined) return [];
+  const names = at.slice(holder.length).split('/').filter(Boolean).slice(0, -1);
+  return names.flatMap((_, n) => ['--perms', '0755', '--dir', [holder, ...names.slice(0, n + 1)].join('/')]);
 }
 
 function argumentsOf(mount: Mount): readonly string[] {

@@ -41,6 +41,7 @@ export function createOpenGround(options: OpenGroundOptions): Wall {
         await sleep(10);
       }
     },
+    close: async () => undefined,
   };
 }
 

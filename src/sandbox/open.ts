@@ -1,59 +1,73 @@
 /** Opens the sandbox of a run: finds the wall that this machine has, tries it, and joins it to the file rules. */
 import { realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { createBwrapWall } from './bwrap.ts';
-import { type Confinement, createConfinement, type Tree } from './confine.ts';
-import { buildEnvironment } from './environment.ts';
+import type { Isolation } from '../types.ts';
+import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
 import { readPlace, writePlace } from './files.ts';
 import { findRepositories, type Repository } from './git-folders.ts';
-import { brokenWall, findHelper, HELPER_FOLDERS, missingWall } from './machine.ts';
-import { planMounts } from './mount-plan.ts';
+import { findHelper, HELPER_FOLDERS } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
 import { runProcess } from './process.ts';
 import { protectedIn } from './protected.ts';
+import { raiseFirst, shellPlace } from './raise.ts';
 import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
-import { runSelfTest } from './self-test.ts';
+import { copyWorkspace, type Scratch } from './scratch.ts';
 import { MAX_COMMAND_BYTES } from './shell-line.ts';
 import type { Wall } from './wall.ts';
+import { findCandidates } from './walls.ts';
 import { findWeaknesses } from './weaknesses.ts';
-
-const SELF_TEST_MS = 15_000;
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
  * be offered; `ready` tells how it went. Never rejects because a wall is missing.
  */
-export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
-  const folders = await makeFolders(options.runFolder);
+export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox> {
+  const folders = await makeFolders(asked.runFolder);
+  const copy = join(folders.run, 'workspace');
+  const scratch = asked.access === 'scratch';
+  // Without a wall nothing can be mounted: the copy is another folder, and the agent works there.
+  const options = scratch && asked.mode === 'off' ? movedTo(copy, asked) : asked;
+  const tree = scratch ? copy : asked.workspace;
   const helpers = options.helperFolders ?? HELPER_FOLDERS;
   const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
-  const searched = options.mode !== 'off' && process.platform === 'linux';
-  const bwrap = searched ? await findHelper(['bwrap'], helpers) : null;
   const closing = new AbortController();
 
   const begun = options.mode === 'auto' ? Promise.resolve() : whenBegun(options.begin, closing.signal);
-  const repositories = begun.then(() => findRepositories(options.workspace));
-  const files = repositories.then((found) => confine(options, folders, found, bwrap === null));
-  const wall =
-    options.mode === 'off'
-      ? repositories.then(() => createOpenGround({ ...shellPlace(options, folders.tmp), shell }))
-      : bwrap === null
-        ? Promise.reject<Wall>(new SandboxError(missingWall(process.platform)))
-        : repositories.then((found) => raise(bwrap, shell, options, folders, found, closing.signal));
+  const copied = begun.then(() => (scratch ? copyFor(asked, copy, closing.signal) : { missing: null }));
+  const repositories = copied.then(() => findRepositories(options.workspace));
+  const wall = repositories.then(async (known) => {
+    if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
+    const found = await findCandidates(options.workspace, helpers);
+    const candidates = found.filter(({ isolation }) => options.kinds?.includes(isolation) ?? true);
+    return raiseFirst(candidates, shell, { ...options, tree }, folders, known, closing.signal);
+  });
+  const isOpen = options.mode === 'off' ? Promise.resolve(true) : wallless(options.mode, wall);
+  const files = repositories.then(async (found) => confine(options, tree, folders, found, await isOpen));
   // Who awaits them is told; nobody awaiting them is no reason to crash.
   for (const promise of [repositories, files, wall]) promise.catch(() => undefined);
 
   const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
-  const weaknesses = findWeaknesses(options, bwrap !== null && broken === null, broken);
-  repositories.then((found) => weaknesses.look(found)).catch(() => undefined);
+  const walled = options.mode !== 'off' && broken === null;
+  const weaknesses = findWeaknesses(options, walled, broken);
+  Promise.all([repositories, copied])
+    .then(([found, { missing }]) => weaknesses.look(found, missing))
+    .catch(() => undefined);
   const ready = options.mode === 'auto' ? Promise.resolve() : wall.then(() => undefined);
   ready.catch(() => undefined);
-  return assemble(
-    { options, folders, files, wall, ready, closing },
-    bwrap !== null && broken === null,
-    weaknesses.list,
-  );
+  return assemble({ options, tree, folders, files, wall, ready, closing }, walled, weaknesses.list);
+}
+
+/** The same sandbox around another folder. */
+function movedTo(folder: string, options: SandboxOptions): SandboxOptions {
+  const rest = options.workingDirectory.slice(options.workspace.length);
+  const environment = { ...options.environment, GITHUB_WORKSPACE: folder };
+  return { ...options, workspace: folder, workingDirectory: folder + rest, environment };
+}
+
+function copyFor(options: SandboxOptions, into: string, signal: AbortSignal): Promise<Scratch> {
+  return copyWorkspace(options.workspace, into, { withGit: options.mode === 'off', signal });
 }
 
 /** A stop ends the wait for the wall, and the wall's own tries with it. @throws the stop's reason. */
@@ -83,6 +97,8 @@ async function whenBegun(begin: Promise<void> | undefined, closing: AbortSignal)
 
 interface Parts {
   readonly options: SandboxOptions;
+  /** Where the workspace's files lie on this machine. */
+  readonly tree: string;
   readonly folders: Folders;
   readonly files: Promise<Confinement>;
   readonly wall: Promise<Wall>;
@@ -91,13 +107,16 @@ interface Parts {
 }
 
 function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly string[]): OpenedSandbox {
-  const { options, folders, files, wall, ready, closing } = parts;
+  const { options, tree, folders, files, wall, ready, closing } = parts;
   const running = new Set<Promise<unknown>>();
   const outputFolder = walled ? '/tmp' : folders.tmp;
 
   async function execute(command: string, limits: Parameters<OpenedSandbox['exec']>[1]): Promise<ExecResult> {
     refuseCommand(command);
-    await requireFolder(options.workingDirectory);
+    await requireFolder(
+      tree + options.workingDirectory.slice(options.workspace.length),
+      options.workingDirectory,
+    );
     const { spillName, text, ...rest } = await runProcess(await wall, command, {
       ...limits,
       signal: AbortSignal.any([limits.signal, closing.signal]),
@@ -111,8 +130,16 @@ function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly stri
     };
   }
 
+  let isolation: Isolation = walled ? 'bwrap' : 'none';
+  const stands = (name: Isolation) => {
+    isolation = name;
+  };
+  wall.then(
+    ({ name }) => stands(name),
+    () => stands('none'),
+  );
   return {
-    isolation: walled ? 'bwrap' : 'none',
+    isolation: () => isolation,
     workingDirectory: options.workingDirectory,
     shellOffered: walled || options.mode !== 'auto',
     weaknesses,
@@ -133,66 +160,28 @@ function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly stri
     async close() {
       closing.abort(new Error('The sandbox was closed.'));
       await Promise.allSettled([...running, wall, files]);
+      await wall.then((raised) => raised.close()).catch(() => undefined);
       await folders.pipes.close();
     },
   };
 }
 
-function shellPlace(options: SandboxOptions, tmp: string) {
-  return { workingDirectory: options.workingDirectory, environment: buildEnvironment({ ...options, tmp }) };
-}
-
-async function raise(
-  bwrap: string,
-  shell: string,
-  options: SandboxOptions,
-  folders: Folders,
-  repositories: readonly Repository[],
-  signal: AbortSignal,
-): Promise<Wall> {
-  const { workspace, shellNetwork } = options;
-  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories).catch(
-    (cause: unknown) => {
-      // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
-    },
-  );
-  const wall = createBwrapWall({
-    ...shellPlace(options, '/tmp'),
-    bwrap,
-    shell,
-    mounts: plan.mounts,
-    shellNetwork,
-  });
-  const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
-  try {
-    await runSelfTest({
-      wall,
-      process: { ...limits, pipes: folders.pipes, spillFolder: folders.tmp },
-      shell,
-      runFolder: folders.run,
-      workspace,
-      workspaceWritable: options.access === 'in-place',
-      configs: repositories.flatMap(({ configs }) => configs),
-      unseen: plan.unseen,
-      shellNetwork,
-    });
-  } catch (error) {
-    if (error instanceof SandboxError) throw new SandboxError(brokenWall(error.message), { cause: error });
-    throw error;
-  }
-  return wall;
+/** With `auto` a wall that does not stand leaves the file tools alone, on the machine's own paths. */
+async function wallless(mode: SandboxOptions['mode'], wall: Promise<Wall>): Promise<boolean> {
+  return mode === 'auto' && (await failureOf(wall)) !== null;
 }
 
 async function confine(
   options: SandboxOptions,
+  tree: string,
   folders: Folders,
   repositories: readonly Repository[],
   literalTmp: boolean,
 ): Promise<Confinement> {
   const { workspace } = options;
-  const trees: Tree[] = [{ view: workspace, host: workspace, kind: 'workspace' }];
+  const trees: Tree[] = [{ view: workspace, host: tree, kind: 'workspace' }];
+  const inTree = (path: string) =>
+    isInside(path, workspace) ? [path, tree + path.slice(workspace.length)] : [path];
   if (literalTmp) trees.push({ view: folders.tmp, host: folders.tmp, kind: 'tmp' });
   trees.sort((a, b) => b.view.length - a.view.length);
   trees.push({ view: '/tmp', host: folders.tmp, kind: 'tmp' });
@@ -202,8 +191,8 @@ async function confine(
     trees,
     workingDirectory: options.workingDirectory,
     closed: [...closed].filter((folder) => folder !== '/' && folder !== workspace),
-    gitFolders: repositories.flatMap(({ gitFolders }) => gitFolders),
-    frozen: await protectedIn(workspace, repositories),
+    gitFolders: repositories.flatMap(({ gitFolders }) => gitFolders).flatMap(inTree),
+    frozen: (await protectedIn(workspace, repositories)).flatMap(inTree),
     readOnlyWorkspace: options.access === 'read-only',
   });
 }
@@ -217,13 +206,13 @@ function refuseCommand(command: string): void {
   );
 }
 
-async function requireFolder(folder: string): Promise<void> {
+async function requireFolder(folder: string, name: string): Promise<void> {
   try {
     if ((await stat(folder)).isDirectory()) return;
   } catch {
     // Said below.
   }
-  throw new DeniedError(`The working directory ${folder} is gone. Make it again by creating a file in it.`);
+  throw new DeniedError(`The working directory ${name} is gone. Make it again by creating a file in it.`);
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<SandboxError | null> {

@@ -46,11 +46,11 @@ export async function runProcess(
   const child = start(launch, pipe);
   const capture = createCapture(options.maxOutputBytes, options.spillFolder);
   const drained = drain(pipe.output, capture.add);
-  const status = collect(child.stdio[4]);
+  const status = collect(child.stdio[launch.instructions?.channel === 'standard' ? 2 : 4]);
   const ended = exit(child);
 
   const ending = await firstOf(ended, options);
-  // The last words on descriptor 4 may come after the exit is known.
+  // The last words of its status may come after the exit is known.
   if (ending === 'exit') await within(DRAIN_MS, status.ended);
   await wall.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
   const { code, signalName, failure } = await ended;
@@ -75,19 +75,18 @@ export async function runProcess(
 }
 
 function start(launch: Launch, pipe: Pipe): ChildProcess {
-  const stdio: StdioOptions = ['ignore', pipe.writer, pipe.writer];
   try {
     const child = spawn(launch.file, launch.args, {
       cwd: launch.cwd,
       env: launch.environment,
       // A process group and session of its own: no terminal, and one number to kill.
       detached: true,
-      stdio: launch.instructions === null ? stdio : [...stdio, 'pipe', 'pipe'],
+      stdio: stdioOf(launch, pipe.writer),
     });
-    const instructions = child.stdio[3];
-    if (instructions && 'end' in instructions) {
-      instructions.on('error', () => undefined);
-      instructions.end(launch.instructions);
+    const input = child.stdio[launch.instructions?.channel === 'standard' ? 0 : 3];
+    if (input && 'end' in input) {
+      input.on('error', () => undefined);
+      input.end(launch.instructions?.text);
     }
     return child;
   } catch (error) {
@@ -95,6 +94,17 @@ function start(launch: Launch, pipe: Pipe): ChildProcess {
     throw error;
   } finally {
     pipe.release();
+  }
+}
+
+function stdioOf({ instructions }: Launch, writer: number): StdioOptions {
+  switch (instructions?.channel) {
+    case undefined:
+      return ['ignore', writer, writer];
+    case 'standard':
+      return ['pipe', writer, 'pipe'];
+    case 'descriptors':
+      return ['ignore', writer, writer, 'pipe', 'pipe'];
   }
 }
 

@@ -13,8 +13,8 @@ export class DeniedError extends Error {
   }
 }
 
-/** What the shell may do to the workspace. */
-export type WorkspaceAccess = 'in-place' | 'read-only';
+/** What the agent may do to the workspace: work on a copy of it, change it, or only read it. */
+export type WorkspaceAccess = 'scratch' | 'in-place' | 'read-only';
 
 /** A command that ran. */
 export interface ExecResult {
@@ -46,7 +46,8 @@ export type FileView =
 
 /** The two trees the agent sees, the workspace at its own path and a private `/tmp`, and a shell over them. */
 export interface Sandbox {
-  readonly isolation: Isolation;
+  /** What stands around the shell; what is hoped for until `ready` has settled. */
+  isolation(): Isolation;
   /** Where the agent starts; relative paths are relative to it. */
   readonly workingDirectory: string;
   /**
@@ -113,6 +114,8 @@ export interface SandboxOptions {
   readonly begin?: Promise<void>;
   /** With `auto`: ends the wait for the wall; `openSandbox` then rejects with its reason. */
   readonly stop?: AbortSignal;
-  /** Where the helpers (bwrap, bash) are looked for, absolute; the system's own folders when left out. */
+  /** Only walls of these kinds are tried; all when left out. */
+  readonly kinds?: readonly Isolation[];
+  /** Where the helpers (bwrap, sudo, unshare …) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];
 }

@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { type ProcessOptions, runProcess } from './process.ts';
+import { quote } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 
 /** What the probes expect. */
@@ -31,7 +32,7 @@ export interface SelfTestOptions {
 export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   const sentinel = randomBytes(16).toString('hex');
   const secrets = join(options.runFolder, 'secret');
-  await mkdir(secrets, { mode: 0o700 });
+  await mkdir(secrets, { recursive: true, mode: 0o700 });
   const file = join(secrets, 'sentinel');
   await writeFile(file, sentinel);
   const bystander = await startBystander(options.shell, sentinel);
@@ -124,8 +125,4 @@ function probes(
       : [`(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && failed "a listener outside can be reached"`]),
     'echo "walls stand"',
   ].join('\n');
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -8,10 +8,19 @@ export interface Launch {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What the child reads on descriptor 3, to its end; null for a child without descriptors 3 and 4. */
-  readonly instructions: string | null;
+  /** What the child is told besides, and where it says how it goes; null for one that is told nothing. */
+  readonly instructions: Instructions | null;
   /** How to find the processes of this command without a wall; null behind one. */
   readonly trace: Trace | null;
+}
+
+/**
+ * What a child reads to its end. `descriptors`: on descriptor 3, and its status comes on 4. `standard`: on its input, and
+ * its status comes on its error output (sudo closes all other descriptors).
+ */
+export interface Instructions {
+  readonly text: string;
+  readonly channel: 'descriptors' | 'standard';
 }
 
 /** What tells a command's processes from others. */
@@ -26,14 +35,16 @@ export interface Trace {
 export interface Wall {
   readonly name: Isolation;
   launch(command: string): Promise<Launch>;
-  /** Whether the command ran at all, judged from what the child wrote on descriptor 4. */
+  /** Whether the command ran at all, judged from its status. */
   cameUp(status: string): boolean;
   /**
    * Kills what a command started, and resolves when all of it is dead, or after 2 s.
    * @param child that was launched; its number may be another's once it has ended.
-   * @param status what it wrote on descriptor 4 so far.
+   * @param status its status so far.
    */
   sweep(child: Launched, status: string, launch: Launch): Promise<void>;
+  /** Takes the wall down, once nothing runs behind it any more. */
+  close(): Promise<void>;
 }
 
 /** A child as it was launched. */

@@ -8,7 +8,8 @@ import type { SandboxOptions } from './sandbox.ts';
 /** A list that grows while the sandbox looks at the workspace. */
 export interface Weaknesses {
   list(): readonly string[];
-  look(repositories: readonly Repository[]): Promise<void>;
+  /** @param missing what of the workspace could not be copied; null where all was. */
+  look(repositories: readonly Repository[], missing: string | null): Promise<void>;
 }
 
 /** Starts the list from how the sandbox was asked for and what came of it. */
@@ -26,9 +27,9 @@ export function findWeaknesses(
     list.push(`sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim());
   }
   if (options.shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
-  if (options.access === 'read-only' && !walled && options.mode === 'off') {
+  if (options.access !== 'in-place' && !walled && options.mode === 'off') {
     list.push(
-      'workspace-access: read-only. Without a sandbox it holds for edit only: commands can still write.',
+      `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
     );
   }
   const passed = options.passEnv.filter((name) => {
@@ -42,7 +43,11 @@ export function findWeaknesses(
     );
   return {
     list: () => [...list],
-    async look(repositories) {
+    async look(repositories, missing) {
+      if (missing !== null)
+        list.push(
+          `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
+        );
       for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
         if (!hasCredentials(await readFile(path, 'utf8'))) continue;
         list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');

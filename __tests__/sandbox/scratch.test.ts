@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { copyWorkspace } from '../../src/sandbox/scratch.ts';
+
+let base: string;
+let workspace: string;
+let copy: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'scratch-')));
+  workspace = join(base, 'workspace');
+  copy = join(base, 'copy');
+  mkdirSync(join(workspace, '.git'), { recursive: true });
+  writeFileSync(join(workspace, '.git', 'HEAD'), 'ref');
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const never = new AbortController().signal;
+
+it('keeps names, modes, times and links; a link is not followed', async () => {
+  const names = ['-rf', 'a b', '.hidden', "q'uote", 'é'];
+  for (const name of names) writeFileSync(join(workspace, name), name);
+  chmodSync(join(workspace, 'a b'), 0o755);
+  utimesSync(join(workspace, 'a b'), 1_000_000, 1_000_000);
+  symlinkSync('/etc/passwd', join(workspace, 'link'));
+  expect(await copyWorkspace(workspace, copy, { withGit: false, signal: never })).toEqual({ missing: null });
+  expect((await readdir(copy)).sort()).toEqual([...names, 'link'].sort());
+  expect(await readlink(join(copy, 'link'))).toBe('/etc/passwd');
+  const stats = await lstat(join(copy, 'a b'));
+  expect([stats.mode & 0o777, stats.mtimeMs]).toEqual([0o755, 1_000_000_000]);
+  expect(await readFile(join(copy, '-rf'), 'utf8')).toBe('-rf');
+});
+
+it("leaves git's folder at the top out, unless it is asked for", async () => {
+  mkdirSync(join(workspace, 'nested', '.git'), { recursive: true });
+  await copyWorkspace(workspace, copy, { withGit: false, signal: never });
+  expect(await readdir(copy)).toEqual(['nested']);
+  expect(await readdir(join(copy, 'nested'))).toEqual(['.git']);
+  await copyWorkspace(workspace, `${copy}2`, { withGit: true, signal: never });
+  expect(await readFile(join(`${copy}2`, '.git', 'HEAD'), 'utf8')).toBe('ref');
+});
+
+it('a workspace of more than 2 GiB is refused by a sentence that names the ways out', async () => {
+  const large = join(workspace, 'large');
+  writeFileSync(large, '');
+  try {
+    execFileSync('fallocate', ['-l', String(2 ** 31 + 4096), large]);
+  } catch {
+    // No room for it here: nothing to see.
+    truncateSync(large, 0);
+    return;
+  }
+  const refusal = await copyWorkspace(workspace, copy, { withGit: false, signal: never }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(refusal).toBeInstanceOf(InputError);
+  expect(refusal).toMatchObject({
+    input: 'workspace-access',
+    message: expect.stringMatching(/2\.0 GiB.*in-place.*read-only/su),
+  });
+  expect(await readdir(base)).toEqual(['workspace']);
+});
+
+it('what cannot be read is told and the rest is there', async () => {
+  writeFileSync(join(workspace, 'a'), 'a');
+  execFileSync('mkfifo', [join(workspace, 'pipe')]);
+  const { missing } = await copyWorkspace(workspace, copy, { withGit: false, signal: never });
+  expect(missing).toBeNull();
+  expect((await readdir(copy)).sort()).toEqual(['a', 'pipe']);
+});
+
+it('a stop ends it', async () => {
+  writeFileSync(join(workspace, 'a'), 'a');
+  const controller = new AbortController();
+  controller.abort('stop');
+  await expect(copyWorkspace(workspace, copy, { withGit: false, signal: controller.signal })).rejects.toBe(
+    'stop',
+  );
+});

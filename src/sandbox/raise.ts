@@ -1,0 +1,87 @@
+/** Puts up the first wall that this machine has and that stands its test. */
+import { SandboxError } from '../errors.ts';
+import { buildEnvironment } from './environment.ts';
+import type { Repository } from './git-folders.ts';
+import { brokenWall, missingWall } from './machine.ts';
+import { type MountPlan, planMounts } from './mount-plan.ts';
+import type { Folders } from './run-folder.ts';
+import type { SandboxOptions } from './sandbox.ts';
+import { runSelfTest } from './self-test.ts';
+import type { Wall } from './wall.ts';
+import type { Candidate } from './walls.ts';
+
+const SELF_TEST_MS = 15_000;
+
+/**
+ * The first wall that stands its test.
+ * @throws SandboxError with what is wrong with each, or that there is none to try.
+ */
+export async function raiseFirst(
+  candidates: readonly Candidate[],
+  shell: string,
+  options: SandboxOptions & { readonly tree: string },
+  folders: Folders,
+  repositories: readonly Repository[],
+  signal: AbortSignal,
+): Promise<Wall> {
+  if (candidates.length === 0) throw new SandboxError(missingWall(process.platform));
+  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories).catch(
+    (cause: unknown) => {
+      // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
+    },
+  );
+  const problems: string[] = [];
+  for (const candidate of candidates) {
+    try {
+      return await raise(candidate, plan, shell, options, folders, repositories, signal);
+    } catch (error) {
+      if (!(error instanceof SandboxError) || signal.aborted) throw error;
+      problems.push(`${candidate.isolation}: ${error.message}`);
+    }
+  }
+  throw new SandboxError(brokenWall(problems.join('; ')));
+}
+
+async function raise(
+  candidate: Candidate,
+  plan: MountPlan,
+  shell: string,
+  options: SandboxOptions & { readonly tree: string },
+  folders: Folders,
+  repositories: readonly Repository[],
+  signal: AbortSignal,
+): Promise<Wall> {
+  const { workspace, shellNetwork } = options;
+  const wall = await candidate.raise({
+    ...shellPlace(options, '/tmp'),
+    shell,
+    mounts: plan.mounts,
+    shellNetwork,
+    runFolder: folders.run,
+  });
+  const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
+  try {
+    await runSelfTest({
+      wall,
+      process: { ...limits, pipes: folders.pipes, spillFolder: folders.tmp },
+      shell,
+      runFolder: folders.run,
+      workspace,
+      workspaceWritable: options.access !== 'read-only',
+      configs: repositories.flatMap(({ configs }) => configs),
+      unseen: plan.unseen,
+      shellNetwork,
+    });
+    return wall;
+  } catch (error) {
+    await wall.close();
+    throw error;
+  }
+}
+
+/** What a shell starts with. */
+export function shellPlace(options: SandboxOptions, tmp: string) {
+  return { workingDirectory: options.workingDirectory, environment: buildEnvironment({ ...options, tmp }) };
+}

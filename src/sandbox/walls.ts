@@ -1,0 +1,74 @@
+/** The kinds of wall that this machine may have, in the order in which they are tried. */
+import { stat } from 'node:fs/promises';
+import type { Isolation } from '../types.ts';
+import { type ByRoot, createBwrapWall } from './bwrap.ts';
+import { findHelper } from './machine.ts';
+import type { Mount } from './mounts.ts';
+import { findPrivilege } from './privilege.ts';
+import { raiseUnshareWall } from './unshare.ts';
+import type { Wall } from './wall.ts';
+
+/** A wall that may be tried. */
+export interface Candidate {
+  readonly isolation: Isolation;
+  raise(place: Place): Promise<Wall>;
+}
+
+/** What a wall is put up around. */
+export interface Place {
+  readonly shell: string;
+  readonly mounts: readonly Mount[];
+  readonly workingDirectory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly shellNetwork: boolean;
+  readonly runFolder: string;
+}
+
+/**
+ * bubblewrap, bubblewrap made by root, util-linux's namespaces made by root; root is this process itself or a sudo that
+ * asks for nothing. As root, commands run as the workspace's owner.
+ */
+export async function findCandidates(
+  workspace: string,
+  folders: readonly string[],
+): Promise<readonly Candidate[]> {
+  if (process.platform !== 'linux') return [];
+  const helper = (name: string) => findHelper([name], folders);
+  const [bwrap, setpriv, unshare, nsenter, sudo] = await Promise.all(
+    ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo'].map(helper),
+  );
+  const identity = await agentOf(workspace);
+  const isSelf = identity.uid === process.getuid?.();
+  const candidates: Candidate[] = [];
+  if (bwrap != null && isSelf) {
+    candidates.push({
+      isolation: 'bwrap',
+      raise: async (place) => createBwrapWall({ ...place, bwrap, byRoot: null }),
+    });
+  }
+  const privilege = setpriv == null ? null : await findPrivilege(sudo ?? null);
+  if (setpriv == null || privilege === null) return candidates;
+  const byRoot: ByRoot = { privilege, setpriv, identity };
+  const viaSudo = privilege.prefix.length > 0;
+  if (bwrap != null && (viaSudo || !isSelf)) {
+    candidates.push({
+      isolation: viaSudo ? 'sudo-bwrap' : 'bwrap',
+      raise: async (place) => createBwrapWall({ ...place, bwrap, byRoot }),
+    });
+  }
+  if (unshare != null && nsenter != null) {
+    candidates.push({
+      isolation: 'unshare',
+      raise: (place) => raiseUnshareWall({ ...place, helpers: { unshare, nsenter }, byRoot }),
+    });
+  }
+  return candidates;
+}
+
+/** Never more rights than the workspace's owner has: who else made these files may be anybody. */
+async function agentOf(workspace: string): Promise<{ readonly uid: number; readonly gid: number }> {
+  const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  if (own.uid !== 0) return own;
+  const { uid, gid } = await stat(workspace);
+  return { uid, gid };
+}
