@@ -10,6 +10,8 @@ export interface RootScript {
   /** Where this machine has file systems mounted, as `/proc/self/mountinfo` tells. */
   readonly mountPoints: readonly MountPoint[];
   readonly shellNetwork: boolean;
+  /** The name of a file in its /dev, by which a command knows that it is here. */
+  readonly mark: string;
 }
 
 /** A file system of this machine. */
@@ -45,7 +47,7 @@ export function readMountPoints(text: string): readonly MountPoint[] {
  * Builds the root, enters it, says `up`, and stays until its input ends. Every step that fails ends it: a root that is
  * not whole is no wall.
  */
-export function rootScript({ mounts, root, mountPoints, shellNetwork }: RootScript): string {
+export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: RootScript): string {
   const at = (path: string) => quote(path === '/' ? root : `${root}${path}`);
   const planned = sorted(mounts);
   const hidden = planned.filter(({ kind }) => kind === 'empty').map((mount) => mount.at);
@@ -79,6 +81,7 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork }: RootScri
     ...hidden.map((path) => `mount -o remount,ro,nosuid,nodev ${at(path)}`),
     ...(shellNetwork ? [] : ['ip link set lo up 2>/dev/null || true']),
     `cd ${quote(root)}`,
+    `: > dev/${mark}`,
     'mkdir dev/.old',
     'pivot_root . dev/.old',
     'cd /',

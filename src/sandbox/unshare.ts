@@ -3,6 +3,7 @@
  * made once as root, and in it a PID and mount namespace for each command, which ends as the ordinary user.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,6 +33,13 @@ export interface UnshareHelpers {
   readonly nsenter: string;
 }
 
+/** How a command finds the namespace of the run, and knows it. */
+interface Holder {
+  readonly target: number;
+  /** A name in its /dev that nothing else has. */
+  readonly mark: string;
+}
+
 const RAISE_MS = 20_000;
 
 /**
@@ -44,7 +52,8 @@ export async function raiseUnshareWall(options: UnshareOptions): Promise<Wall> {
   const root = join(options.runFolder, 'root');
   await mkdir(root, { mode: 0o700 });
   const mountPoints = readMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
-  const script = rootScript({ mounts: options.mounts, root, mountPoints, shellNetwork });
+  const mark = `wall-${randomBytes(8).toString('hex')}`;
+  const script = rootScript({ mounts: options.mounts, root, mountPoints, shellNetwork, mark });
   const [file = '', ...args] = [
     ...privilege.prefix,
     helpers.unshare,
@@ -53,8 +62,7 @@ export async function raiseUnshareWall(options: UnshareOptions): Promise<Wall> {
     ...['--', '/bin/sh', '-s'],
   ];
   const holder = spawn(file, args, { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-  const pid = await whenUp(holder, script);
-  return wallOver(options, holder, pid);
+  return wallOver(options, holder, { target: await whenUp(holder, script), mark });
 }
 
 /** Gives the holder its script and waits for its word. The script goes on to read: its input stays open. */
@@ -87,7 +95,7 @@ function whenUp(holder: ChildProcess, script: string): Promise<number> {
   });
 }
 
-function wallOver(options: UnshareOptions, holder: ChildProcess, target: number): Wall {
+function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder): Wall {
   const { privilege } = options.byRoot;
   return {
     name: 'unshare',
@@ -99,7 +107,7 @@ function wallOver(options: UnshareOptions, holder: ChildProcess, target: number)
         cwd: '/',
         environment: {},
         // By the input, and not by arguments: sudo writes those into the system's log.
-        instructions: { text: enterScript(options, target, command), channel: 'standard' },
+        instructions: { text: enterScript(options, place, command), channel: 'standard' },
         trace: null,
       };
     },
@@ -121,16 +129,20 @@ function wallOver(options: UnshareOptions, holder: ChildProcess, target: number)
 }
 
 /** A command's way in. Its output goes where the first process's does; what this script says goes to the status. */
-function enterScript(options: UnshareOptions, target: number, command: string): string {
+function enterScript(options: UnshareOptions, { target, mark }: Holder, command: string): string {
   const { helpers, byRoot, shellNetwork } = options;
   const inside = [
+    // The number of a maker that died may be another's by now, on this machine itself.
+    `[ -e /dev/${mark} ] || exit 125`,
     // Root may write core_pattern and the like without any capability.
     ...(byRoot.identity.uid === 0
       ? ['mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys || exit 125']
       : []),
     'echo in >&3',
-    'exec 3>&-',
-    'exec "$@"',
+    // Not by exec: the first process of a namespace ignores signals, and the mark of a parent's death does not outlive
+    // a change of user.
+    '"$@" 3>&-',
+    'exit $?',
   ];
   const words = [
     helpers.nsenter,
