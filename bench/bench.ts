@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
- * one run. Prints each figure beside its target; always ends 0, for a figure is no test.
+ * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --walls` measures the walls
+ * alone, as the user who runs it; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes).
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -11,16 +12,19 @@ import { PROVIDERS } from '../src/providers/provider.ts';
 import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
+import { makeGigabyte, makeManyFiles, measureCopy, measureWalls } from './sandbox.ts';
 import { type Exchange, startBenchServer } from './server.ts';
 
 const RUNS = 15;
+const COMMANDS = 30;
 const SHORT = { reads: 3, file: 'package.json' };
 const MANY = { reads: 40, file: 'package.json' };
 const LONG = { reads: 200, file: 'twenty-kilobytes.txt' };
 const MB = 1_000_000;
 const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
 
-if (existsSync(BUNDLE)) await main();
+if (process.argv.includes('--walls')) await walls();
+else if (existsSync(BUNDLE)) await main();
 else console.log('dist/index.js is not there. Run: npm run build');
 
 async function main(): Promise<void> {
@@ -33,10 +37,14 @@ async function main(): Promise<void> {
     const sandbox = hasBubblewrap() ? 'required' : 'off';
     const bench: Bench = { server, workspace, sha, folder, sandbox };
     console.log(`node ${process.version}, sandbox ${sandbox}, ${RUNS} runs of each, medians\n`);
-    await compare(bench);
-    await size(bench);
-    await long(bench);
-    await adapters();
+    if (!process.argv.includes('--large')) {
+      await compare(bench);
+      await size(bench);
+      await long(bench);
+      await adapters();
+      await walls();
+    }
+    await scratch(bench);
   } finally {
     server.close();
     rmSync(folder, { recursive: true, force: true });
@@ -150,6 +158,53 @@ async function adapters(): Promise<void> {
       unsharedBytes <= 64,
     );
   }
+}
+
+/** What a command behind a wall costs beside a plain one. */
+async function walls(): Promise<void> {
+  const { plain, walls: figures } = await measureWalls(COMMANDS);
+  console.log(`a command behind a wall (uid ${process.getuid?.()}, plain ${median(plain).toFixed(1)} ms)`);
+  for (const { wall, ms } of figures) {
+    const over = median(ms) - median(plain);
+    const most = wall === 'bwrap' ? 10 : 25;
+    line(wall, `+${over.toFixed(1)} ms (${median(ms).toFixed(1)} ms)`, `≤ +${most} ms`, over <= most);
+  }
+}
+
+/** The time to the first request, with a copy to make beside it and without; and what the copy of a large one takes. */
+async function scratch(bench: Bench): Promise<void> {
+  await firstRequest(bench, 'demo repository', RUNS);
+  if (!process.argv.includes('--large')) return;
+  const many = path.join(bench.folder, 'many');
+  makeManyFiles(many);
+  await firstRequest({ ...bench, workspace: many }, '100,000 files', 3, { reads: 0, file: '' });
+  const large = path.join(bench.folder, 'large');
+  makeGigabyte(large);
+  for (const [name, folder] of [['100,000 files', many] as const, ['1 GB', large] as const]) {
+    const { ours, byHand, overlay } = await measureCopy(name, folder);
+    const mount = overlay === null ? '' : `; an overlay mount ${overlay.toFixed(2)} s`;
+    line(
+      `scratch copy of ${name}`,
+      `${(ours / byHand).toFixed(2)}× cp -a (${ours.toFixed(1)} s, by hand ${byHand.toFixed(1)} s${mount})`,
+    );
+  }
+}
+
+async function firstRequest(
+  bench: Bench,
+  name: string,
+  runs: number,
+  exchange: Exchange = SHORT,
+): Promise<void> {
+  const times = { scratch: [] as number[], 'read-only': [] as number[] };
+  for (let run = 0; run < runs; run++) {
+    for (const access of ['scratch', 'read-only'] as const) {
+      const extra = { 'INPUT_WORKSPACE-ACCESS': access };
+      times[access].push(startMs(await runBundle(bench, exchange, 'openai-compatible', extra)));
+    }
+  }
+  console.log(`process start to first request, ${name}`);
+  ratio('scratch beside read-only', median(times.scratch), median(times['read-only']), 'ms', 1.05);
 }
 
 function startMs(run: Run): number {

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -193,7 +202,7 @@ function fakeBwrap(body: string): string {
 describe('a machine without a wall', () => {
   it('required: ready rejects with the fix to paste, and nothing runs', async () => {
     const sandbox = await world.open({ mode: 'required', helperFolders: [] });
-    await expect(sandbox.ready()).rejects.toThrow(/sudo apt-get install -y bubblewrap.*sandbox: off/u);
+    await expect(sandbox.ready()).rejects.toThrow(/apt-get install -y bubblewrap.*sandbox: off/u);
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
     await expect(sandbox.read('README.md', 10)).rejects.toBeInstanceOf(SandboxError);
     expect(sandbox.isolation()).toBe('none');
@@ -337,6 +346,93 @@ function wallFacts(way: (typeof shellWays)[number]) {
     rmSync(join(world.workspace, 'a'), { recursive: true });
   });
 
+  it('F06 nothing that covers a file can be taken away: no capability is left', async () => {
+    const sandbox = await open();
+    await sandbox.ready();
+    const result = await exec(
+      sandbox,
+      'umount .git/config; umount .git; cat .git/config; mount -o remount,bind,rw / && echo mounted',
+    );
+    expect(result.output).toContain('[core]');
+    expect(result.output).not.toContain(CANARY);
+    expect(result.output).not.toContain('mounted\n');
+  });
+
+  it('neither the system nor a hidden folder can be written', async () => {
+    const sandbox = await open();
+    await sandbox.ready();
+    const result = await exec(sandbox, '(: >> /etc/hosts) && echo open; touch /run/x && echo made; echo end');
+    expect(result.output).toMatch(/^(?:[^\n]*(?:Read-only file system|Permission denied)\n){2}end\n$/u);
+  });
+
+  it('what other users and services keep in /home, /root, /run and /var/tmp is not there', async () => {
+    const mine = mkdtempSync('/var/tmp/world-');
+    const sandbox = await open();
+    await sandbox.ready();
+    const result = await exec(sandbox, 'ls -A /run /var/tmp; echo; ls -A /home /root 2>/dev/null');
+    expect(result.output).toMatch(/^\/run:\n\n\/var\/tmp:\n\n/u);
+    const seen = result.output.split('\n');
+    // Read by this test, where it may: what only root sees is nothing to hide from others.
+    const kept = ['/home', ...(process.getuid?.() === 0 ? ['/root'] : [])].flatMap((at) =>
+      readdirSync(at).filter((name) => !process.env['PATH']?.includes(`${at}/${name}/`)),
+    );
+    const ofToolchains = ['.rustup'];
+    expect(kept.filter((name) => seen.includes(name) && !ofToolchains.includes(name))).toEqual([]);
+    rmSync(mine, { recursive: true });
+  });
+
+  it.runIf(way.name !== 'bwrap')(
+    "a command that root starts has its user's group, and no other",
+    async () => {
+      const sandbox = await open();
+      await sandbox.ready();
+      const { uid, gid } = statSync(world.workspace);
+      expect((await exec(sandbox, 'id -u; id -G')).output).toBe(`${uid}\n${gid}\n`);
+    },
+  );
+
+  it('B05 the git folder of a worktree is closed, whatever it is called', async () => {
+    const store = join(world.workspace, 'store.git');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: world.workspace, stdio: 'pipe' });
+    git('clone', '-q', '--bare', '.', store);
+    git('-C', store, 'worktree', 'add', '-q', '../tree');
+    git('-C', store, 'config', 'http.extraheader', CANARY);
+    const sandbox = await open();
+    await sandbox.ready();
+    await expect(sandbox.read('store.git/config', 1000)).rejects.toMatchObject({ name: 'DeniedError' });
+    expect((await exec(sandbox, 'cat store.git/config')).output).not.toContain(CANARY);
+    await sandbox.close();
+    for (const name of ['store.git', 'tree']) rmSync(join(world.workspace, name), { recursive: true });
+  });
+
+  it("an action's own action.yml cannot be written, nor moved away", async () => {
+    writeFileSync(join(world.workspace, 'action.yml'), 'name: a\n');
+    const sandbox = await open();
+    await sandbox.ready();
+    await exec(sandbox, 'echo evil > action.yml; mv action.yml b.yml; rm -f action.yml');
+    expect(readFileSync(join(world.workspace, 'action.yml'), 'utf8')).toBe('name: a\n');
+    await sandbox.close();
+    rmSync(join(world.workspace, 'action.yml'));
+  });
+
+  it('memory that a command shares ends with it', async () => {
+    const sandbox = await open();
+    await sandbox.ready();
+    const made = await exec(sandbox, 'ipcmk --shmem 64 > /dev/null; ipcs -m | grep -c ^0x');
+    const later = await exec(sandbox, 'ipcs -m | grep -c ^0x');
+    expect([made.output, later.output]).toEqual(['1\n', '0\n']);
+  });
+
+  it('F08 no device of the machine is there', async () => {
+    const sandbox = await open();
+    await sandbox.ready();
+    const result = await exec(
+      sandbox,
+      'find /dev -type b; ls /dev | grep -E "^(mem|kmsg|port|fuse|kvm)$"; echo end',
+    );
+    expect(result.output).toBe('end\n');
+  });
+
   it('credentials that a cloud login left in the workspace are blank', async () => {
     writeFileSync(join(world.workspace, 'gha-creds-0123.json'), CANARY);
     const sandbox = await open();
@@ -380,6 +476,18 @@ function wallFacts(way: (typeof shellWays)[number]) {
       (await exec(sandbox, 'ls -A inner-temp; cat inner-temp/token; echo x > /tmp/f && cat /tmp/f')).output,
     ).toMatch(/^cat: inner-temp\/token: No such file or directory\nx\n$/u);
     await sandbox.close();
+  });
+
+  it('a home that lies in no folder which is hidden anyway is hidden', async () => {
+    const home = folder('inner-home');
+    writeFileSync(join(home, '.npmrc'), CANARY);
+    const sandbox = await open({ home });
+    await sandbox.ready();
+    expect((await exec(sandbox, 'ls -A inner-home; cat inner-home/.npmrc')).output).toMatch(
+      /^cat: [^\n]*\n$/u,
+    );
+    await sandbox.close();
+    rmSync(home, { recursive: true });
   });
 
   it('sandbox-read shows a folder of home, but never RUNNER_TEMP', async () => {

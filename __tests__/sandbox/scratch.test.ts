@@ -84,6 +84,20 @@ it('what cannot be read is told and the rest is there', async () => {
   expect((await readdir(copy)).sort()).toEqual(['a', 'pipe']);
 });
 
+it.runIf(process.getuid?.() === 0)('on a full disk nothing is left, and the ways out are named', async () => {
+  const disk = join(base, 'disk');
+  mkdirSync(disk);
+  execFileSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk]);
+  try {
+    writeFileSync(join(workspace, 'large'), Buffer.alloc(2_000_000));
+    const copying = copyWorkspace(workspace, join(disk, 'copy'), { withGit: false, signal: never });
+    await expect(copying).rejects.toThrow(/RUNNER_TEMP is full.*in-place/u);
+    expect(await readdir(disk)).toEqual([]);
+  } finally {
+    execFileSync('/bin/umount', [disk]);
+  }
+});
+
 it('a stop ends it', async () => {
   writeFileSync(join(workspace, 'a'), 'a');
   const controller = new AbortController();

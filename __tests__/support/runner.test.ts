@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLog, parseOutputFile, withoutStopCommands } from './runner.ts';
+import { effectsOf, parseLog, parseOutputFile, problemsIn, withoutStopCommands } from './runner.ts';
 
 const names = (text: string) => parseLog(text).map((command) => command.name);
 
@@ -23,6 +23,40 @@ describe('parseLog', () => {
     const text = '::stop-commands::tok\n::error::x\n##[error]y\n::TOK::\n::notice::z\n';
     expect(names(text)).toEqual(['notice']);
     expect(names(withoutStopCommands(text.replace('TOK', 'tok')))).toEqual(['error', 'error', 'notice']);
+  });
+});
+
+describe('effectsOf', () => {
+  it('obeys outputs, state, masks, annotations and matchers, and fails where the runner does', () => {
+    const log = [
+      '::set-output name=a::1\rnote ##[save-state name=b]2',
+      '::add-mask::success',
+      '::ERROR file=README.md,line=1::x',
+      '::add-matcher::m.json\n::set-env name=PATH::/evil\n\u2003::add-path::/evil',
+      '::stop-commands::error\n::stop-commands::pause-logging\n::stop-commands::\n::notice::still here',
+    ].join('\n');
+    expect(effectsOf(parseLog(log))).toEqual({
+      outputs: new Map([['a', '1']]),
+      state: new Map([['b', '2']]),
+      masks: ['success'],
+      annotations: [
+        { level: 'error', message: 'x', file: 'README.md' },
+        { level: 'notice', message: 'still here', file: undefined },
+      ],
+      matchers: ['m.json'],
+      failures: ['set-env', 'add-path', 'stop-commands', 'stop-commands', 'stop-commands'],
+    });
+  });
+});
+
+describe('problemsIn', () => {
+  it('sees lines of a stop-commands region; a prefix stops only what is anchored', () => {
+    const line = (prefix: string) => `::stop-commands::tok\n${prefix}a.c:1:2: error: bad\n::tok::\n`;
+    const anchored = { regexp: /^(\S+):\d+:\d+: error: (.*)$/u, file: 1, message: 2 };
+    const loose = { regexp: /(\S+):\d+:\d+: error: (.*)$/u, file: 1, message: 2 };
+    expect(problemsIn(line(''), [anchored])).toEqual([{ file: 'a.c', message: 'bad' }]);
+    expect(problemsIn(line('  | '), [anchored])).toEqual([]);
+    expect(problemsIn(line('  | '), [loose])).toEqual([{ file: 'a.c', message: 'bad' }]);
   });
 });
 

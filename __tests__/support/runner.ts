@@ -43,7 +43,7 @@ export function parseLog(text: string): RunnerCommand[] {
       if (command.name.toLowerCase() !== resume) continue;
       registered.delete(resume);
       resume = null;
-    } else if (command.name.toLowerCase() === 'stop-commands') {
+    } else if (command.name.toLowerCase() === 'stop-commands' && isToken(command.data, registered)) {
       resume = command.data.toLowerCase();
       registered.add(resume);
     } else {
@@ -51,6 +51,79 @@ export function parseLog(text: string): RunnerCommand[] {
     }
   }
   return commands;
+}
+
+/** Another one is an error that fails the step, and nothing is stopped. */
+function isToken(word: string, registered: ReadonlySet<string>): boolean {
+  const token = word.toLowerCase();
+  return token !== '' && token !== 'pause-logging' && !registered.has(token);
+}
+
+/** What a log does to a job, the runner's folding of it aside. */
+export interface LogEffects {
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly state: ReadonlyMap<string, string>;
+  readonly masks: readonly string[];
+  readonly annotations: readonly {
+    readonly level: string;
+    readonly message: string;
+    readonly file?: string | undefined;
+  }[];
+  /** Files of problem matchers that it registers. */
+  readonly matchers: readonly string[];
+  /** Names of commands that fail the step: those by which variables and PATH once were set, and a bad stop token. */
+  readonly failures: readonly string[];
+}
+
+/** Obeys the commands of a log. */
+export function effectsOf(commands: readonly RunnerCommand[]): LogEffects {
+  const named = (name: string) => commands.filter((command) => command.name.toLowerCase() === name);
+  const values = (name: string) =>
+    new Map(named(name).map(({ properties, data }) => [properties['name'] ?? '', data]));
+  return {
+    outputs: values('set-output'),
+    state: values('save-state'),
+    masks: named('add-mask').map(({ data }) => data),
+    annotations: commands
+      .filter(({ name }) => /^(?:error|warning|notice)$/iu.test(name))
+      .map(({ name, data, properties }) => ({
+        level: name.toLowerCase(),
+        message: data,
+        file: properties['file'],
+      })),
+    matchers: named('add-matcher').map(({ data }) => data),
+    failures: commands
+      .map(({ name }) => name.toLowerCase())
+      .filter((name) => ['set-env', 'add-path', 'stop-commands', 'internal-set-repo-path'].includes(name)),
+  };
+}
+
+/** A problem matcher of one line: where its groups are. */
+export interface ProblemMatcher {
+  readonly regexp: RegExp;
+  readonly file?: number;
+  readonly message: number;
+}
+
+/**
+ * What the matchers that earlier steps registered make of a log: they see every line that is no command, those of a
+ * stop-commands region too.
+ */
+export function problemsIn(
+  text: string,
+  matchers: readonly ProblemMatcher[],
+): readonly { readonly file: string | null; readonly message: string }[] {
+  const found: { file: string | null; message: string }[] = [];
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    for (const { regexp, file, message } of matchers) {
+      const match = regexp.exec(line);
+      const said = match?.[message]?.trim() ?? '';
+      if (said === '') continue;
+      found.push({ file: file === undefined ? null : (match?.[file] ?? null), message: said });
+      break;
+    }
+  }
+  return found;
 }
 
 /** The log as it would be if nothing had switched commands off. */

@@ -1,6 +1,7 @@
 /** The wall of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
+import { randomBytes } from 'node:crypto';
 import { type Mount, mountArguments } from './mounts.ts';
-import { killAll, type Privilege } from './privilege.ts';
+import { keepWatch, killAll, type Privilege } from './privilege.ts';
 import { type Identity, quote, settled, withLimits } from './shell-line.ts';
 import type { Instructions, Wall } from './wall.ts';
 
@@ -23,15 +24,18 @@ export interface ByRoot {
   readonly identity: Identity;
 }
 
-/** Makes the wall; nothing is started before `launch`. */
+/** Makes the wall; before `launch` nothing is started but, where root makes it, a watch over this process. */
 export function createBwrapWall(options: BwrapOptions): Wall {
   const { byRoot } = options;
+  const watch = byRoot === null ? null : keepWatch(byRoot.privilege, randomBytes(16).toString('hex'));
   const walls = [...namespaceArguments(options), ...mountArguments(options.mounts, byRoot !== null)];
   return {
     name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
     async launch(command) {
       const start =
-        byRoot === null ? direct(options, walls, command) : handedOver(options, byRoot, walls, command);
+        byRoot === null || watch === null
+          ? direct(options, walls, command)
+          : handedOver(options, byRoot, walls, command, watch.mark);
       return { ...start, cwd: '/', trace: null };
     },
     cameUp: (status) => status.includes('"exit-code"'),
@@ -41,7 +45,7 @@ export function createBwrapWall(options: BwrapOptions): Wall {
       const victims = [...(init > 1 ? [init] : []), ...(pid !== undefined && !ended ? [pid] : [])];
       await killAll(victims, byRoot?.privilege ?? null);
     },
-    close: async () => undefined,
+    close: async () => watch?.close(),
   };
 }
 
@@ -64,7 +68,13 @@ function direct(options: BwrapOptions, walls: readonly string[], command: string
 }
 
 /** All by the input: sudo closes descriptors, and writes arguments into the system's log. */
-function handedOver(options: BwrapOptions, byRoot: ByRoot, walls: readonly string[], command: string): Start {
+function handedOver(
+  options: BwrapOptions,
+  byRoot: ByRoot,
+  walls: readonly string[],
+  command: string,
+  mark: string,
+): Start {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
   const told = walls.map(quote).join(' ');
   const words = [
@@ -72,7 +82,7 @@ function handedOver(options: BwrapOptions, byRoot: ByRoot, walls: readonly strin
     ...['--args', '4', '--json-status-fd', '3', '--'],
     ...settled({ ...options, ...byRoot }, command),
   ];
-  const script = `exec 3>&2 2>&1\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
+  const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
   return { file, args, environment: {}, instructions: { text: script, channel: 'standard' } };
 }
 

@@ -1,5 +1,5 @@
 /** What this machine has for a sandbox, and what to tell a person where it has nothing. */
-import { access, constants } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Where the system keeps its helpers. PATH is not asked: an earlier step may have put anything there. */
@@ -32,15 +32,42 @@ export async function findHelper(
 const WAY_OUT =
   'For a repository and pull requests that you trust entirely, set `sandbox: off`; with `sandbox: auto` the agent works without its shell.';
 
+const IN_CONTAINER =
+  'This job runs in a container, which as a rule may not make the mounts that a sandbox is made of. Fix: take `container:` away from the job, or give it `options: --privileged`; in a pod (Actions Runner Controller) let the job run on a runner of its own kind, with `securityContext: { privileged: true }`.';
+
+/**
+ * Whether this process runs in a container, as Docker, Podman and Kubernetes leave hints of it.
+ * @param root where the file system begins.
+ */
+export async function isContainer(root = '/'): Promise<boolean> {
+  const hints = ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io'];
+  for (const hint of hints) if (await isThere(join(root, hint))) return true;
+  const cgroup = await readFile(join(root, 'proc/1/cgroup'), 'utf8').catch(() => '');
+  return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The sentence for a machine without a wall: what is missing, one fix to paste, the way out. */
-export function missingWall(platform: string): string {
+export function missingWall(platform: string, inContainer = false): string {
   if (platform !== 'linux') {
     return `The sandbox needs Linux, and this runner is ${platform}. Fix: use \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
   }
-  return `The sandbox needs bubblewrap, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password, and this runner has neither. Fix, as a step before this one: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`. ${WAY_OUT}`;
+  const needs =
+    'The sandbox needs bubblewrap, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password';
+  if (inContainer) {
+    return `${needs}, and this container has neither: \`apt-get update && apt-get install -y bubblewrap\` brings the one. ${IN_CONTAINER} ${WAY_OUT}`;
+  }
+  return `${needs}, and this runner has neither. Fix, as a step before this one: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`. ${WAY_OUT}`;
 }
 
 /** The sentence for a wall that is there and does not stand. */
-export function brokenWall(problem: string): string {
-  return `${problem}. Fix where unprivileged user namespaces are restricted (Ubuntu 24.04), as a step before this one: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. In a container job: take \`container:\` away, or give it \`options: --privileged\`. ${WAY_OUT}`;
+export function brokenWall(problem: string, inContainer = false): string {
+  if (inContainer) return `${problem}. ${IN_CONTAINER} ${WAY_OUT}`;
+  return `${problem}. Fix where unprivileged user namespaces are restricted (Ubuntu 24.04), as a step before this one: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. ${WAY_OUT}`;
 }

@@ -1,8 +1,9 @@
 /** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
 import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { linkCaches } from './caches.ts';
 import { isInside } from './confine.ts';
-import { pathFolders } from './environment.ts';
+import { PRIVATE_HOME, pathFolders } from './environment.ts';
 import { withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
 import type { Mount } from './mounts.ts';
@@ -46,6 +47,16 @@ export async function planMounts(
   });
   const shown = visible.filter(({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder));
 
+  if (!options.shellNetwork) {
+    const folders = shown.map(({ folder }) => folder);
+    await linkCaches({
+      ...options,
+      home,
+      privateHome: join(runFolder, 'tmp', PRIVATE_HOME),
+      isSeen: (path) => isShown(path, folders, [...roots, privateTmp, runFolder]),
+    });
+  }
+
   const mounts: Mount[] = [
     ...uncovered(
       roots,
@@ -59,9 +70,24 @@ export async function planMounts(
       credentials.map((c) => (c.kind === 'directory' ? empty(c.path) : mask(blank, c.path))),
     ),
     { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
+    ...(access === 'read-only' ? [] : waysTo(repositories, workspace, options.tree)),
     ...(await protectedMounts(workspace, repositories, blank, walls)),
   ];
   return { mounts, unseen: await findUnseen([home, temp], mounts) };
+}
+
+/**
+ * The folders on the way to each repository in the workspace, mounted onto themselves: a mount point cannot be renamed.
+ * A command that moved one would take `.git` away from under the mounts of the next command.
+ */
+function waysTo(repositories: readonly Repository[], workspace: string, tree: string): readonly Mount[] {
+  const ways = new Set<string>();
+  for (const top of topsOf(workspace, repositories)) {
+    if (!isInside(top, workspace)) continue;
+    const names = top.slice(workspace.length).split('/').filter(Boolean);
+    for (const n of names.keys()) ways.add(`/${names.slice(0, n + 1).join('/')}`);
+  }
+  return [...ways].map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
 }
 
 /** `.git` and `.github` of every repository, `action.yml`, and credential files left in the workspace. */
@@ -89,6 +115,10 @@ async function protectedMounts(
     mounts.push(mask(copy, await realOr(path)));
   }
   return mounts;
+}
+
+function isShown(path: string, shown: readonly string[], hidden: readonly string[]): boolean {
+  return shown.some((folder) => isInside(path, folder)) || !hidden.some((folder) => isInside(path, folder));
 }
 
 /** The hidden folders that need hiding: not those in another hidden one, unless a visible folder opens a way to them. */

@@ -8,7 +8,7 @@ export type Mount =
 
 /**
  * bwrap's arguments for a read-only root, its own /proc and /dev, and these mounts.
- * @param byRoot makes the folders on the way to a mount readable: bwrap would make them for root alone.
+ * @param byRoot opens the folders on the way to a mount, and /dev/shm, to others: bwrap would make them for root alone.
  */
 export function mountArguments(mounts: readonly Mount[], byRoot = false): readonly string[] {
   const planned = sorted(mounts);
@@ -16,6 +16,8 @@ export function mountArguments(mounts: readonly Mount[], byRoot = false): readon
   return [
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev'],
+    // bwrap makes it for whoever made the wall; semaphores and browsers of whoever works behind it need it too.
+    ...(byRoot ? ['--perms', '1777', '--tmpfs', '/dev/shm'] : []),
     ...['--proc', '/proc'],
     // uid 0 may write core_pattern and the like without any capability.
     ...['--ro-bind', '/proc/sys', '/proc/sys'],

@@ -24,7 +24,10 @@ import { findWeaknesses } from './weaknesses.ts';
  * be offered; `ready` tells how it went. Never rejects because a wall is missing.
  */
 export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox> {
-  const folders = await makeFolders(asked.runFolder);
+  const folders = await makeFolders(asked.runFolder).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SandboxError(`The folder of the run could not be made in RUNNER_TEMP: ${why}.`, { cause });
+  });
   const copy = join(folders.run, 'workspace');
   const scratch = asked.access === 'scratch';
   // Without a wall nothing can be mounted: the copy is another folder, and the agent works there.

@@ -22,23 +22,38 @@ export interface PipeSource {
   close(): Promise<void>;
 }
 
+/** FIFOs made by one program. */
+const BATCH = 64;
+
 /**
  * Makes pipes by way of nameless FIFOs. Node gives children socket pairs, one for each stream: they lose the order,
  * and `echo x > /dev/stderr` fails on a socket.
  * @param folder out of a command's sight.
  */
 export function createPipeSource(folder: string): PipeSource {
-  let next = makeFifo(folder);
-  next.catch(() => undefined);
+  const ready: string[] = [];
+  const fill = () =>
+    makeFifos(folder).then((paths) => {
+      ready.push(...paths);
+    });
+  let filling: Promise<void> | null = fill();
+  filling.catch(() => undefined);
   return {
     async take() {
-      const current = next;
-      next = makeFifo(folder);
-      next.catch(() => undefined);
-      return openPipe(await current);
+      for (;;) {
+        const path = ready.pop();
+        if (path !== undefined) return openPipe(path);
+        filling ??= fill();
+        const current = filling;
+        try {
+          await current;
+        } finally {
+          if (filling === current) filling = null;
+        }
+      }
     },
     async close() {
-      await next.catch(() => undefined);
+      await filling?.catch(() => undefined);
     },
   };
 }
@@ -55,11 +70,12 @@ async function openPipe(path: string): Promise<Pipe> {
   }
 }
 
-function makeFifo(folder: string): Promise<string> {
-  const path = join(folder, `fifo-${randomBytes(8).toString('hex')}`);
+/** Many at once: to start a program costs more than all else that a command needs from here. */
+function makeFifos(folder: string): Promise<readonly string[]> {
+  const paths = Array.from({ length: BATCH }, () => join(folder, `fifo-${randomBytes(8).toString('hex')}`));
   return new Promise((resolve, reject) => {
-    execFile('mkfifo', ['-m', '600', path], { env: { PATH: '/usr/bin:/bin' } }, (error) => {
-      if (error === null) resolve(path);
+    execFile('mkfifo', ['-m', '666', ...paths], { env: { PATH: '/usr/bin:/bin' } }, (error) => {
+      if (error === null) resolve(paths);
       else reject(error);
     });
   });

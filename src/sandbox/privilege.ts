@@ -1,5 +1,6 @@
 /** How this process may act as root: because it is, or through a sudo that asks for no password. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -21,6 +22,51 @@ export async function findPrivilege(sudo: string | null): Promise<Privilege | nu
     prefix: [sudo, '-n', '--'],
     async kill(pids) {
       await succeeds(sudo, ['-n', '--', '/bin/kill', '-KILL', ...pids.map(String)]);
+    },
+  };
+}
+
+/** A process of root's that outlives this one by a second, to end what this one left. */
+export interface Watch {
+  /** A variable, as `name=value`, that what root starts has to be given. */
+  readonly mark: string;
+  /** Ends the watch; nothing is killed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Watches over this process: a step that is killed cannot end what runs as root, and sudo does not end with its parent.
+ * @param id random, hexadecimal.
+ */
+export function keepWatch(privilege: Privilege, id: string): Watch {
+  const mark = `STRUCTURED_AGENT_WALL=${id}`;
+  const [file = '', ...args] = [...privilege.prefix, '/bin/sh', '-s'];
+  const watcher = spawn(file, args, {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  watcher.once('error', () => undefined);
+  watcher.stdin.on('error', () => undefined);
+  // More than once: a command may have been on its way in.
+  watcher.stdin.write(`{
+    PATH=/usr/bin:/bin
+    read -r line && exit
+    for round in 1 2 3 4 5; do
+      for file in $(grep -lsa '${mark}' /proc/[0-9]*/environ); do
+        process=\${file#/proc/}
+        kill -KILL "\${process%/environ}"
+      done
+      sleep 0.2
+    done
+  }; exit\n`);
+  const ended = once(watcher, 'exit').catch(() => undefined);
+  return {
+    mark,
+    async close() {
+      watcher.stdin.end('over\n');
+      await Promise.race([ended, sleep(2_000, undefined, { ref: false })]);
     },
   };
 }

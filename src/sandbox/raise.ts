@@ -1,8 +1,10 @@
 /** Puts up the first wall that this machine has and that stands its test. */
+import { lchown, mkdir, readdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
-import { buildEnvironment } from './environment.ts';
+import { buildEnvironment, PRIVATE_HOME } from './environment.ts';
 import type { Repository } from './git-folders.ts';
-import { brokenWall, missingWall } from './machine.ts';
+import { brokenWall, isContainer, missingWall } from './machine.ts';
 import { type MountPlan, planMounts } from './mount-plan.ts';
 import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
@@ -24,14 +26,12 @@ export async function raiseFirst(
   repositories: readonly Repository[],
   signal: AbortSignal,
 ): Promise<Wall> {
-  if (candidates.length === 0) throw new SandboxError(missingWall(process.platform));
-  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories).catch(
-    (cause: unknown) => {
-      // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
-    },
-  );
+  if (candidates.length === 0) throw new SandboxError(missingWall(process.platform, await isContainer()));
+  const plan = await prepare(options, folders, repositories).catch((cause: unknown) => {
+    // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
+  });
   const problems: string[] = [];
   for (const candidate of candidates) {
     try {
@@ -41,7 +41,32 @@ export async function raiseFirst(
       problems.push(`${candidate.isolation}: ${error.message}`);
     }
   }
-  throw new SandboxError(brokenWall(problems.join('; ')));
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
+}
+
+async function prepare(
+  options: SandboxOptions & { readonly tree: string },
+  folders: Folders,
+  repositories: readonly Repository[],
+): Promise<MountPlan> {
+  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
+  // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
+  const privateTmp = await realpath('/tmp');
+  for (const { at } of plan.mounts) {
+    if (at.startsWith(`${privateTmp}/`))
+      await mkdir(join(folders.tmp, dirname(at).slice(privateTmp.length)), { recursive: true });
+  }
+  if (process.getuid?.() === 0) await handOver(folders.tmp, options.workspace);
+  return plan;
+}
+
+/** As root, commands run as the workspace's owner, who has to be able to write in the private /tmp and the home there. */
+async function handOver(tmp: string, workspace: string): Promise<void> {
+  const { uid, gid } = await stat(workspace);
+  if (uid === 0) return;
+  const home = join(tmp, PRIVATE_HOME);
+  const inside = (await readdir(home, { recursive: true })).map((name) => join(home, name));
+  for (const path of [tmp, home, ...inside]) await lchown(path, uid, gid);
 }
 
 async function raise(

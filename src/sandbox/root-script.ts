@@ -76,7 +76,7 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     // Of the run's own namespace; each command covers it with one of its own.
     `mount -t proc -o nosuid,nodev,noexec none ${at('/proc')}`,
     ...deviceLines(at),
-    ...planned.map((mount) => mountLine(mount, at)),
+    ...planned.flatMap((mount) => [mountLine(mount, at), ...inner(mount, mountPoints, at)]),
     // Only now: the mounts inside needed their mount points made.
     ...hidden.map((path) => `mount -o remount,ro,nosuid,nodev ${at(path)}`),
     ...(shellNetwork ? [] : ['ip link set lo up 2>/dev/null || true']),
@@ -116,6 +116,18 @@ function mountLine(mount: Mount, at: (path: string) => string): string {
     case 'read-write':
       return `writable_bind ${quote(mount.from)} ${at(mount.at)}`;
   }
+}
+
+/** What is mounted inside a folder that is shown read-only: to bind it with the rest would leave it writable. */
+function inner(mount: Mount, points: readonly MountPoint[], at: (path: string) => string): readonly string[] {
+  if (mount.kind !== 'read-only') return [];
+  return points
+    .filter((point) => point.at.startsWith(`${mount.from}/`))
+    .sort((a, b) => depth(a.at) - depth(b.at))
+    .map((point) => {
+      const there = at(`${mount.at}${point.at.slice(mount.from.length)}`);
+      return `[ ! -e ${quote(point.at)} ] || readonly_bind ${quote(point.at)} ${there} ${quote(kept(point.options))}`;
+    });
 }
 
 function kept(options: readonly string[]): string {

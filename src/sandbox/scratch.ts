@@ -46,6 +46,8 @@ export async function copyWorkspace(
   if (complaints.length === 0) return { missing: null };
   const { bavail, bsize } = await statfs(into);
   if (bavail * bsize < FULL_DISK_BYTES) {
+    // The run still has its result to write there.
+    await runQuietly('rm', ['-rf', '--', into], signal);
     throw new SandboxError(
       'The disk of RUNNER_TEMP is full: the scratch copy of the workspace does not fit. Free some space, or set `workspace-access: in-place`.',
     );

@@ -111,6 +111,7 @@ function probes(
     ...unseen.map(
       (path) => `[ -e ${quote(path)} ] && failed ${quote(`a hidden path can be seen (${path})`)}`,
     ),
+    '[ -e /dev/.old ] && failed "the machine\'s own root can be reached (/dev/.old)"',
     '[ -w / ] && failed "the root folder can be written"',
     '[ -w /etc ] && failed "/etc can be written"',
     ...configs.map((path) => `[ -w ${quote(path)} ] && failed ${quote(`${path} can be written`)}`),

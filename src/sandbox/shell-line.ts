@@ -15,10 +15,15 @@ const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
 
 /** Arguments for a shell that sets its limits and becomes the shell that runs the command, in a folder. No startup file is read. */
 export function withLimits(shell: string, command: string, folder = '.'): readonly string[] {
-  const plain = basename(shell) === 'bash' ? '--noprofile --norc' : '';
+  const isBash = basename(shell) === 'bash';
+  const plain = isBash ? '--noprofile --norc' : '';
+  // A descriptor that this process was started with may lead out of the wall, as an open folder does. Other shells than
+  // bash know one-digit numbers only.
+  const strays = isBash ? '[3-9]|[1-9][0-9]*' : '[3-9]';
+  const close = `for f in /proc/self/fd/*; do f=\${f##*/}; case $f in ${strays}) eval "exec $f>&-";; esac; done`;
   return [
     '-c',
-    `cd "$2" || exit 125; { ${LIMITS}; } 2>/dev/null; exec "$0" ${plain} -c "$1"`,
+    `cd "$2" || exit 125; ${close}; { ${LIMITS}; } 2>/dev/null; exec "$0" ${plain} -c "$1"`,
     shell,
     command,
     folder,

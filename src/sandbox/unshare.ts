@@ -134,10 +134,8 @@ function enterScript(options: UnshareOptions, { target, mark }: Holder, command:
   const inside = [
     // The number of a maker that died may be another's by now, on this machine itself.
     `[ -e /dev/${mark} ] || exit 125`,
-    // Root may write core_pattern and the like without any capability.
-    ...(byRoot.identity.uid === 0
-      ? ['mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys || exit 125']
-      : []),
+    // Root may write core_pattern, sysrq-trigger, irq and the like without any capability.
+    ...(byRoot.identity.uid === 0 ? ['mount -o remount,bind,ro /proc || exit 125'] : []),
     'echo in >&3',
     // Not by exec: the first process of a namespace ignores signals, and the mark of a parent's death does not outlive
     // a change of user.

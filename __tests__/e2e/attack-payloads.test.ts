@@ -1,0 +1,142 @@
+/** Attacks by a payload or by an ending, through the committed bundle: what is published, and what a later step reads. */
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { submits, VERDICT_SCHEMA } from '../support/attack-batch.ts';
+import type { AttackRow } from '../support/attack-row.ts';
+import { payloadRows } from '../support/attack-rows.ts';
+import { type AttackResult, attackWalls, runAttackStep } from '../support/attack-step.ts';
+import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attack-world.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import type { Reply } from '../support/model-server.ts';
+import { effectsOf, parseLog, withoutStopCommands } from '../support/runner.ts';
+
+const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
+/** Without a wall on this machine the payloads are attacked all the same. */
+const wall = attackWalls[0] ?? 'bwrap';
+const sandbox = attackWalls.length === 0 ? 'off' : 'required';
+
+let world: AttackWorld;
+beforeAll(async () => {
+  world = await createAttackWorld();
+});
+afterAll(() => world.close());
+
+/** The turns of a row; whatever else is asked after them is answered by prose. */
+function turnsOf(row: AttackRow): readonly Reply[] {
+  const { tool, args } = row;
+  if (tool === 'structured_output_raw') return [submits(String(args['raw']))];
+  if (tool !== 'script') {
+    const text = JSON.stringify(args).replace(/\$\{KEY_B64\}/gu, Buffer.from(ATTACK_KEY).toString('base64'));
+    return [submits(text)];
+  }
+  const { calls } = args;
+  return (Array.isArray(calls) ? calls : []).map(([kind, said]) =>
+    kind === 'text' ? { text: String(said) } : submits(said),
+  );
+}
+
+function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Promise<AttackResult> {
+  const turns = turnsOf(row);
+  return runAttackStep({
+    world,
+    wall,
+    script: (_request, index) => turns[index] ?? { text: 'That is all.' },
+    inputs: {
+      schema: JSON.stringify(row.schema ?? VERDICT_SCHEMA),
+      gate: JSON.stringify(GATE),
+      sandbox,
+      'workspace-access': 'read-only',
+      ...inputs,
+    },
+  });
+}
+
+/** No output of the payload, nor anything that a later step could read as one that passed. */
+function expectNothingPublished(result: AttackResult): void {
+  expect(result.exitCode).not.toBe(0);
+  expect([...result.outputs.keys()].filter((name) => !name.startsWith('run-'))).toEqual([]);
+  expect(result.outputs.get('run-conclusion')).not.toBe('success');
+  expect(result.outputs.get('run-gate')).not.toBe('met');
+}
+
+/** The payload's outputs and no others, each exactly as it was submitted. */
+function expectExactOutputs(row: AttackRow, result: AttackResult): void {
+  const own = Object.fromEntries([...result.outputs].filter(([name]) => !name.startsWith('run-')));
+  const { verdict, summary, ...rest } = row.args;
+  if (Object.keys(rest).length > 0) {
+    expect(own).toEqual({});
+    return;
+  }
+  const { structured_output: whole = '', ...each } = own;
+  expect(each).toEqual({ verdict, summary });
+  expect(JSON.parse(whole)).toEqual({ verdict, summary });
+}
+
+/** As GitHub renders it, nothing in the page acts: no element but ours, no mention, no reference, no link. */
+function expectInertSummary(result: AttackResult): void {
+  expect(result.summary).not.toBe('');
+  const html = render(result.summary);
+  const shape = tagsOf(html).filter((tag) =>
+    /^(?:h\d|details|summary|a|img|script|!--|iframe|form)$/u.test(tag),
+  );
+  expect(shape).toEqual(['h2', 'details', 'summary', 'details', 'summary']);
+  expect(sparks(proseOf(html))).toEqual([]);
+  expect(result.summary).not.toContain('<!--');
+}
+
+/** What a workflow does that puts the output into a script, in single quotes: nothing runs, and the value survives. */
+function expectShellSafe(row: AttackRow, result: AttackResult): void {
+  const text = result.outputs.get('structured_output') ?? '';
+  expect(text).not.toMatch(/[\n\r'`]|\$\(|\$\{/u);
+  const read = execFileSync('/bin/sh', ['-c', `printf %s '${text}'; ls pwn 2>/dev/null; true`], {
+    cwd: world.base,
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(read)).toEqual(row.args);
+}
+
+describe('a payload that attacks', () => {
+  it.each(payloadRows)('$id', async (row) => {
+    const result = await run(row);
+    const { expect: expected } = row;
+    if (expected['gate'] !== undefined) expectNothingPublished(result);
+    if (typeof expected['reason'] === 'string')
+      expect(result.outputs.get('run-reason')).toBe(expected['reason']);
+    if (expected['gate'] === 'invalid' || expected['gate'] === 'reject-duplicate-keys')
+      expect(result.outputs.get('run-rejections')).not.toBe('0');
+    if (expected['gate'] === 'fail-closed') expect(result.outputs.get('run-reason')).toBe('plain_text');
+    if (expected['outputs_exact'] === 1) expectExactOutputs(row, result);
+    if (expected['md_inert'] === 1) expectInertSummary(result);
+    if (expected['json_shell_safe'] === 1) expectShellSafe(row, result);
+    expect(result.outputs.get('run-exit-code')).toBe(String(result.exitCode));
+    const log = result.stdout.toString();
+    const commands = parseLog(log);
+    expect(parseLog(withoutStopCommands(log))).toEqual(commands);
+    expect(effectsOf(commands)).toMatchObject({ outputs: new Map(), state: new Map(), failures: [] });
+    expect([result.stderr.toString(), result.commandFiles]).toEqual(['', '']);
+    expect(result.stdout.toString().replace(/^::add-mask::.*$/gmu, '')).not.toContain(ATTACK_KEY);
+  });
+
+  it('A12 the key is found in other forms too, and stands in nothing that is left', async () => {
+    const forms = [[...ATTACK_KEY].toReversed().join(''), Buffer.from(ATTACK_KEY).toString('hex')];
+    for (const form of forms) {
+      const args = { verdict: 'pass', summary: `see ${form}.` };
+      const result = await run({ id: '', tool: 'structured_output', args, expect: {} });
+      expectNothingPublished(result);
+      expect(result.outputs.get('run-reason')).toBe('secret_in_payload');
+      const left = [result.outputText, result.summary, result.envelope, result.transcript].join('\n');
+      expect(left).not.toContain(form);
+    }
+  });
+
+  it('outputs_bounded: no value is larger than a later step can take, and what is left out is in the result file', async () => {
+    const args = { verdict: 'pass', summary: 'A'.repeat(200_000) };
+    const result = await run({ id: '', tool: 'structured_output', args, expect: {} });
+    expect(result.exitCode).toBe(0);
+    for (const [name, value] of result.outputs)
+      expect(Buffer.byteLength(value)).toBeLessThan(name === 'structured_output' ? 1_048_577 : 131_072);
+    expect(Buffer.byteLength(result.outputText)).toBeLessThan(2 * 1_048_576);
+    expect(Buffer.byteLength(result.summary)).toBeLessThan(1_048_576);
+    expect(JSON.parse(result.envelope)).toMatchObject({ structured_output: args });
+  });
+});

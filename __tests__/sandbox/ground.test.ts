@@ -1,0 +1,195 @@
+/** Ground on which a wall is hard to put up: odd paths, foreign owners, mounts, helpers that are missing. */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
+import { createWorld, exec, shellWays, type World } from './world.ts';
+
+const isRoot = process.getuid?.() === 0;
+const walls = shellWays.filter(({ name }) => name !== 'none');
+/** What a shell, a script for one, or the kernel's list of mounts might take for something else. */
+const ODD = [`it's "q" \`id\` $HOME $(id) \\040`, 'new\nline\ttab ', '-rf', '*?[a];#&|<>:,=%s ünï 😀'];
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+for (const way of walls)
+  describe(`behind ${way.name}`, () => {
+    for (const access of ['in-place', 'scratch'] as const)
+      it(`${access}: a path of odd characters is a path like any other`, async () => {
+        for (const name of ODD) {
+          const workspace = join(mkdtempSync(join(world.base, 'odd-')), name);
+          mkdirSync(join(workspace, name), { recursive: true });
+          execFileSync('git', ['init', '-q', '.'], { cwd: workspace });
+          const workingDirectory = join(workspace, name);
+          const sandbox = await world.open({ ...way.options, access, workspace, workingDirectory });
+          await sandbox.ready();
+          const command =
+            'printf %s "$PWD"; echo x > file && git status --short | wc -l; touch ../.git/x 2>/dev/null || echo closed';
+          expect((await exec(sandbox, command)).output).toBe(`${workingDirectory}1\nclosed\n`);
+          expect((await sandbox.read('file', 10)).kind).toBe('file');
+          await sandbox.close();
+        }
+      });
+
+    it.runIf(isRoot)(
+      'as root, commands run as the owner of the workspace, and can write all that is theirs',
+      async () => {
+        for (const access of ['in-place', 'scratch'] as const) {
+          const workspace = mkdtempSync(join(world.base, 'owned-'));
+          writeFileSync(join(workspace, 'file'), 'one\n');
+          mkdirSync(join(workspace, 'folder'));
+          execFileSync('chown', ['-R', '65533:65533', workspace]);
+          const environment = { PATH: '/usr/bin:/bin' };
+          const paths = { workspace, workingDirectory: workspace, environment };
+          const sandbox = await world.open({ ...way.options, ...paths, access });
+          await sandbox.ready();
+          await sandbox.write('tool', Buffer.from('tool\n'));
+          await sandbox.write('/tmp/tool', Buffer.from('tool\n'));
+          const command =
+            'set -e; id -u; for f in file tool new folder/new /tmp/tool /tmp/new ~/new; do echo x >> $f; done; git config --global a.b c; echo all';
+          expect((await exec(sandbox, command)).output).toBe('65533\nall\n');
+          expect(statSync(join(workspace, 'file')).uid).toBe(65533);
+          expect(readFileSync(join(workspace, 'file'), 'utf8')).toBe(
+            access === 'scratch' ? 'one\n' : 'one\nx\n',
+          );
+        }
+      },
+    );
+
+    it.runIf(isRoot)(
+      'a workspace that is a mount point, with another mount in it, is there with both',
+      async () => {
+        const workspace = mkdtempSync(join(world.base, 'mount-'));
+        const inner = join(workspace, 'inner');
+        const mount = (at: string) => execFileSync('/bin/mount', ['-t', 'tmpfs', 'none', at]);
+        mount(workspace);
+        mkdirSync(inner);
+        mount(inner);
+        try {
+          writeFileSync(join(workspace, 'a'), 'a\n');
+          writeFileSync(join(inner, 'b'), 'b\n');
+          for (const access of ['in-place', 'scratch', 'read-only'] as const) {
+            const sandbox = await world.open({
+              ...way.options,
+              access,
+              workspace,
+              workingDirectory: workspace,
+            });
+            await sandbox.ready();
+            const command = 'cat a inner/b; touch c inner/d 2>/dev/null && echo wrote';
+            const wrote = access === 'read-only' ? '' : 'wrote\n';
+            expect((await exec(sandbox, command)).output).toBe(`a\nb\n${wrote}`);
+            await sandbox.close();
+          }
+        } finally {
+          for (const at of [inner, workspace]) execFileSync('/bin/umount', [at]);
+        }
+      },
+    );
+
+    it.runIf(!isRoot)('scratch: what cannot be read is missing in the copy, and that is said', async () => {
+      const workspace = mkdtempSync(join(world.base, 'closed-'));
+      writeFileSync(join(workspace, 'open'), 'open\n');
+      writeFileSync(join(workspace, 'closed'), 'x', { mode: 0 });
+      const sandbox = await world.open({
+        ...way.options,
+        access: 'scratch',
+        workspace,
+        workingDirectory: workspace,
+      });
+      await sandbox.ready();
+      expect((await exec(sandbox, 'ls; cat open')).output).toBe('open\nopen\n');
+      expect(sandbox.weaknesses().join('\n')).toContain('closed');
+    });
+  });
+
+it.runIf(walls.length > 0)(
+  'a workspace in a folder that its owner may not enter is no ground for a wall',
+  async () => {
+    if (!isRoot) return expect(isRoot).toBe(false);
+    const closed = mkdtempSync('/var/tmp/closed-');
+    const workspace = join(closed, 'workspace');
+    mkdirSync(workspace);
+    chmodSync(closed, 0o700);
+    chownSync(workspace, 65533, 65533);
+    const sandbox = await world.open({ workspace, workingDirectory: workspace, mode: 'required' });
+    // The way there is made anew, and open.
+    await sandbox.ready();
+    expect((await exec(sandbox, 'echo x > new && id -u')).output).toBe('65533\n');
+    execFileSync('/bin/rm', ['-rf', closed]);
+  },
+);
+
+/** A folder of helpers: the system's own of these names, and scripts. */
+function helpers(names: readonly string[], scripts: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(world.base, 'helpers-'));
+  for (const name of names) symlinkSync(join('/usr/bin', name), join(folder, name));
+  for (const [name, body] of Object.entries(scripts))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  return folder;
+}
+
+describe('without what a wall needs', () => {
+  const grounds: (readonly [string, () => string, RegExp])[] = [
+    [
+      'unshare without nsenter',
+      () => helpers(['unshare', 'setpriv', 'sudo']),
+      /needs bubblewrap, or util-linux/u,
+    ],
+    [
+      'unshare without setpriv',
+      () => helpers(['unshare', 'nsenter', 'sudo']),
+      /needs bubblewrap, or util-linux/u,
+    ],
+    [
+      'a bwrap that may make no namespace, and no sudo',
+      () => helpers([], { bwrap: 'echo "bwrap: setting up uid map: Permission denied" >&2; exit 1' }),
+      /bwrap: .*uid map: Permission denied/u,
+    ],
+    [
+      'an unshare that may make no namespace',
+      () => helpers(['nsenter', 'setpriv', 'sudo'], { unshare: 'echo "unshare: not permitted" >&2; exit 1' }),
+      isRoot || walls.some(({ name }) => name === 'unshare')
+        ? /unshare: not permitted/u
+        : /needs bubblewrap/u,
+    ],
+  ];
+  if (!isRoot) {
+    grounds.push([
+      'a sudo that asks for a password',
+      () => helpers(['unshare', 'nsenter', 'setpriv'], { sudo: 'echo "a password is required" >&2; exit 1' }),
+      /sudo that asks for no password/u,
+    ]);
+  }
+  for (const [name, make, why] of grounds)
+    it(`${name}: required ends with why and the ways out, auto goes without the shell, nothing is run`, async () => {
+      const helperFolders = [make()];
+      const required = await world.open({ mode: 'required', helperFolders });
+      const failure = await required.ready().then(
+        () => null,
+        (error: unknown) => error,
+      );
+      expect(failure).toBeInstanceOf(SandboxError);
+      expect(failure).toMatchObject({ message: expect.stringMatching(why) });
+      expect(failure).toMatchObject({ message: expect.stringMatching(/Fix[\s\S]*`sandbox: off`/u) });
+      await expect(exec(required, 'touch ran')).rejects.toBeInstanceOf(SandboxError);
+      const auto = await world.open({ mode: 'auto', helperFolders });
+      expect([auto.shellOffered, auto.isolation()]).toEqual([false, 'none']);
+      await expect(exec(auto, 'touch ran')).rejects.toBeInstanceOf(SandboxError);
+      await expect(auto.read('ran', 10)).rejects.toMatchObject({ missing: true });
+    });
+});

@@ -1,0 +1,122 @@
+/** What is left when the step's own process, or the keeper of the wall, is killed in the middle of a command. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
+import { createWorld, exec, isAlive, shellWays, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+const walls = shellWays.filter(({ name }) => name !== 'none');
+
+for (const way of walls) {
+  it(`behind ${way.name} a command dies with the step that was killed, and so does all that held the wall up`, async () => {
+    const mark = `KILLED-${way.name}-${process.pid}`;
+    const step = spawn(process.execPath, [stepScript(way.name, mark)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    step.stdout.setEncoding('utf8');
+    const [said] = await once(step.stdout, 'data');
+    expect(said).toBe('running\n');
+    await until(() => isAlive(mark));
+    step.kill('SIGKILL');
+    await until(() => !isAlive(mark) && !isAlive(`RUN-${way.name}-${process.pid}`));
+    expect([isAlive(mark), holders(way.name), mounts()]).toEqual([false, [], []]);
+  });
+}
+
+it.runIf(walls.some(({ name }) => name === 'unshare'))(
+  'when the keeper of the namespaces is killed, the command that runs ends, and no other one is run',
+  async () => {
+    const sandbox = await world.open({ mode: 'required', kinds: ['unshare'] });
+    await sandbox.ready();
+    const known = new Set(keepers());
+    expect(known.size).toBeGreaterThan(0);
+    const other = await world.open({ mode: 'required', kinds: ['unshare'] });
+    await other.ready();
+    const mine = keepers().filter((pid) => !known.has(pid));
+    const running = exec(other, 'sleep 20; echo survived').catch((error: unknown) => error);
+    await sleep(300);
+    kill(mine);
+    expect(await running).not.toMatchObject({ output: expect.stringContaining('survived') });
+    await expect(exec(other, 'touch ran-outside; id -u')).rejects.toBeInstanceOf(SandboxError);
+    await expect(other.read('ran-outside', 10)).rejects.toMatchObject({ missing: true });
+    expect((await exec(sandbox, 'echo stands')).output).toBe('stands\n');
+  },
+);
+
+/** A step in small: opens the sandbox, runs a command that takes long, and says so. */
+function stepScript(wall: string, mark: string): string {
+  const open = JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'));
+  const file = join(world.base, `step-${wall}.mjs`);
+  writeFileSync(
+    file,
+    `import { mkdirSync } from 'node:fs';
+     import { openSandbox } from ${open};
+     const runFolder = ${JSON.stringify(join(world.temp, `RUN-${wall}-${process.pid}`))};
+     mkdirSync(runFolder, { mode: 0o700 });
+     const workspace = ${JSON.stringify(world.workspace)};
+     const sandbox = await openSandbox({ workspace, workingDirectory: workspace, mode: 'required', kinds: ['${wall}'],
+       access: 'in-place', shellNetwork: false, readable: [], passEnv: [], environment: process.env,
+       home: ${JSON.stringify(world.home)}, runnerTemp: ${JSON.stringify(world.temp)}, isSecret: () => false, runFolder });
+     await sandbox.ready();
+     console.log('running');
+     await sandbox.exec("bash -c 'exec -a ${mark} sleep 60' & setsid bash -c 'exec -a ${mark} sleep 60' & wait",
+       { timeoutMs: 50_000, maxOutputBytes: 1000, signal: new AbortController().signal });`,
+  );
+  return file;
+}
+
+/** Mounts of this machine in the folders of these tests. */
+function mounts(): readonly string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  return lines.filter((line) => line.includes(world.base));
+}
+
+/** Processes of this machine whose command line names the wall's run. */
+function holders(wall: string): readonly string[] {
+  return processes(`RUN-${wall}-${process.pid}`);
+}
+
+/** The makers of namespaces that this process started, sudo before them included: other tests have their own. */
+function keepers(): readonly string[] {
+  return processes('--kill-child\0--ipc\0--uts').filter(isOurs);
+}
+
+function isOurs(pid: string): boolean {
+  let at = pid;
+  while (Number(at) > 1 && Number(at) !== process.pid) {
+    // The fields after the name, which may hold anything: state, parent (proc(5)).
+    const stat = readFileSync(`/proc/${at}/stat`, 'latin1');
+    at = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '0';
+  }
+  return Number(at) === process.pid;
+}
+
+function processes(mark: string): readonly string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/u.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function kill(pids: readonly string[]): void {
+  if (process.getuid?.() === 0) for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
+  else spawnSync('/usr/bin/sudo', ['-n', '/bin/kill', '-KILL', ...pids]);
+}
+
+/** Waits until a fact holds, 5 s at most. */
+async function until(fact: () => boolean): Promise<void> {
+  for (let waited = 0; waited < 5_000 && !fact(); waited += 50) await sleep(50);
+}
