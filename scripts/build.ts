@@ -1,6 +1,7 @@
 /**
  * Bundles the action into dist/: ncc joins the modules, one chunk for each lazy import, and esbuild takes out blanks and
- * comments (ncc minifies its main file only). Names stay, so that the stack in a bug report can be read.
+ * comments (ncc minifies its main file only). Our names stay, so that the stack in a bug report can be read; those of the
+ * large chunks, which hold other people's packages alone, are shortened: the start of a run waits until they are parsed.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,6 +27,9 @@ run('ncc', [
   'licenses.txt',
 ]);
 
+/** Characters; no chunk with code of ours is as large before it is minified. */
+const VENDOR_CHUNK = 300_000;
+
 let bytes = 0;
 for (const name of readdirSync(dist)) {
   const file = path.join(dist, name);
@@ -39,6 +43,7 @@ for (const name of readdirSync(dist)) {
     target: 'node24',
     minifyWhitespace: true,
     minifySyntax: true,
+    minifyIdentifiers: name !== 'index.js' && text.length > VENDOR_CHUNK,
     legalComments: 'none',
   });
   writeFileSync(file, code);

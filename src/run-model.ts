@@ -12,14 +12,22 @@ const STREAM_IDLE_MS = 180_000;
 /** Before an answer that broke off is asked for again, in milliseconds. */
 const RETRY_PAUSE_MS = 2_000;
 
-/** Makes the provider; loads its SDK on the way. @throws InputError for settings that no request can be made with. */
-export function connect(config: Config, world: World): Promise<Provider> {
+/**
+ * Makes the provider; loads its SDK on the way.
+ * @param sent told each time a request was handed to the network.
+ * @throws InputError for settings that no request can be made with.
+ */
+export function connect(config: Config, world: World, sent: () => void): Promise<Provider> {
   return createProvider({
     ...config.model,
     userAgent: `structured-agent/${world.version}`,
     idleTimeoutMs: STREAM_IDLE_MS,
     retryPauseMs: RETRY_PAUSE_MS,
-    fetch: world.fetch,
+    fetch: (...request) => {
+      const answer = world.fetch(...request);
+      sent();
+      return answer;
+    },
   });
 }
 

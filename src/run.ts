@@ -20,8 +20,10 @@ import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from './tools/too
 import type { Report, RunEvent } from './types.ts';
 import type { Ending } from './verdict.ts';
 
-/** How long after the first request was begun the walls are raised, in milliseconds; they overlap the model's answer. */
-const WALLS_AFTER_MS = 20;
+/** How long after the first request was handed to the network the walls are raised, in milliseconds. */
+const WALLS_AFTER_MS = 10;
+/** How long after the first turn began they are raised at the latest, in milliseconds. */
+const WALLS_WITHIN_MS = 300;
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export async function run(readConfig: () => Config, world: World): Promise<Report> {
@@ -46,9 +48,9 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const emit = (event: RunEvent) => {
     tell(event, world);
     // The request leaves first: starting processes would hold it up.
-    if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_AFTER_MS);
+    if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_WITHIN_MS);
   };
-  const provider = connect(config, world);
+  const provider = connect(config, world, () => setTimeout(begin.resolve, WALLS_AFTER_MS));
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
   emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });

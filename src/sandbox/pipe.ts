@@ -36,8 +36,8 @@ export function createPipeSource(folder: string): PipeSource {
     makeFifos(folder).then((paths) => {
       ready.push(...paths);
     });
-  let filling: Promise<void> | null = fill();
-  filling.catch(() => undefined);
+  // Not before it is needed: the start of a run waits for nothing here.
+  let filling: Promise<void> | null = null;
   return {
     async take() {
       for (;;) {
