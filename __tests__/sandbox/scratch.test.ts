@@ -76,12 +76,29 @@ it('a workspace of more than 2 GiB is refused by a sentence that names the ways 
   expect(await readdir(base)).toEqual(['workspace']);
 });
 
-it('what cannot be read is told and the rest is there', async () => {
-  writeFileSync(join(workspace, 'a'), 'a');
+it('a pipe is copied as a pipe, and nothing waits for it', async () => {
   execFileSync('mkfifo', [join(workspace, 'pipe')]);
   const { missing } = await copyWorkspace(workspace, copy, { withGit: false, signal: never });
   expect(missing).toBeNull();
-  expect((await readdir(copy)).sort()).toEqual(['a', 'pipe']);
+  expect((await lstat(join(copy, 'pipe'))).isFIFO()).toBe(true);
+});
+
+it('what cannot be read is told, and the rest is there', async () => {
+  writeFileSync(join(workspace, 'a'), 'a');
+  writeFileSync(join(workspace, 'closed'), 'b', { mode: 0o000 });
+  const script = `
+    import { copyWorkspace } from ${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/scratch.ts'))};
+    const options = { withGit: false, signal: new AbortController().signal };
+    console.log((await copyWorkspace(${JSON.stringify(workspace)}, ${JSON.stringify(copy)}, options)).missing);`;
+  const node = [process.execPath, '--input-type=module', '-e', script];
+  // Root may read everything: another user copies.
+  const asOther =
+    process.getuid?.() === 0 ? ['setpriv', '--reuid', '65534', '--clear-groups', ...node] : node;
+  if (process.getuid?.() === 0) execFileSync('chown', ['65534', base, workspace, join(workspace, 'a')]);
+  const [file = '', ...args] = asOther;
+  const said = execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  expect(said).toMatch(/closed.*Permission denied/u);
+  expect(await readdir(copy)).toEqual(['a']);
 });
 
 it.runIf(process.getuid?.() === 0)('on a full disk nothing is left, and the ways out are named', async () => {
