@@ -175,7 +175,7 @@ const commands: Group = {
       ['private HOME', '    HOME: privateHome,\n', "    HOME: environment['HOME'] ?? '',\n"],
       ['proxies with a network only', '(shellNetwork && NETWORK.has(name))', 'NETWORK.has(name)'],
     ]),
-    ...inFile(shellLine, [['limits', '{ ${LIMITS}; } 2>/dev/null; ', '']]),
+    ...inFile(shellLine, [['limits', '; { ${LIMITS}; } 2>/dev/null', '']]),
     ...inFile('src/sandbox/capture.ts', [
       [
         'output file: O_EXCL, O_NOFOLLOW',

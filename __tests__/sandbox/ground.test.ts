@@ -45,6 +45,23 @@ for (const way of walls)
         }
       });
 
+    it('commands have limits and begin as a bare shell does; a start file that the user passes is read', async () => {
+      const own = join(world.base, 'own-start.sh');
+      writeFileSync(own, 'own=read\n');
+      const environment = { PATH: '/usr/bin:/bin', BASH_ENV: own };
+      const passEnv = ['BASH_ENV'];
+      const sandbox = await world.open({ ...way.options, environment, passEnv, readable: [own] });
+      await sandbox.ready();
+      const bare = await world.open({ ...way.options, environment: { PATH: '/usr/bin:/bin' } });
+      await bare.ready();
+      const limits = 'ulimit -c; ulimit -u; ulimit -f; echo "[$BASH_ENV] $# $own"; bash -c \'echo "[$own]"\'';
+      expect((await exec(bare, limits)).output).toBe('0\n8192\n16777216\n[] 0 \n[]\n');
+      expect((await exec(sandbox, limits)).output).toBe(`0\n8192\n16777216\n[${own}] 0 read\n[read]\n`);
+      expect((await exec(bare, 'nosuch\necho "$LINENO"')).output).toMatch(/line 1: nosuch: .*\n2\n$/u);
+      await sandbox.close();
+      await bare.close();
+    });
+
     it.runIf(isRoot)(
       'as root, commands run as the owner of the workspace, and can write all that is theirs',
       async () => {

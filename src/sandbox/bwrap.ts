@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Mount, mountArguments } from './mounts.ts';
 import { keepWatch, killAll, type Privilege } from './privilege.ts';
-import { type Identity, quote, settled, withLimits } from './shell-line.ts';
+import { type Identity, quote, settled, shellArguments } from './shell-line.ts';
 import type { Instructions, Wall } from './wall.ts';
 
 /** What the wall is built from. */
@@ -57,7 +57,7 @@ interface Start {
 }
 
 function direct(options: BwrapOptions, walls: readonly string[], command: string): Start {
-  const shell = [options.shell, ...withLimits(options.shell, command)];
+  const shell = [options.shell, ...shellArguments(options, command)];
   return {
     file: options.bwrap,
     // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.

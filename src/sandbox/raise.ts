@@ -1,14 +1,16 @@
 /** Puts up the first wall that this machine has and that stands its test. */
-import { lchown, mkdir, readdir, realpath, stat } from 'node:fs/promises';
+import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { buildEnvironment, PRIVATE_HOME } from './environment.ts';
 import type { Repository } from './git-folders.ts';
 import { brokenWall, isContainer, missingWall } from './machine.ts';
 import { type MountPlan, planMounts } from './mount-plan.ts';
+import type { Mount } from './mounts.ts';
 import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { runSelfTest } from './self-test.ts';
+import { readsStartFile, START_FILE, startFile } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 import type { Candidate } from './walls.ts';
 
@@ -79,10 +81,13 @@ async function raise(
   signal: AbortSignal,
 ): Promise<Wall> {
   const { workspace, shellNetwork } = options;
+  const place = shellPlace(options, '/tmp');
+  const start = await placeStartFile(shell, place, folders.run);
   const wall = await candidate.raise({
-    ...shellPlace(options, '/tmp'),
+    ...place,
+    environment: { ...place.environment, ...start.environment },
     shell,
-    mounts: plan.mounts,
+    mounts: [...plan.mounts, ...start.mounts],
     shellNetwork,
     runFolder: folders.run,
   });
@@ -104,6 +109,18 @@ async function raise(
     await wall.close();
     throw error;
   }
+}
+
+/** The file that bash reads before each command, where the shell is bash. */
+async function placeStartFile(shell: string, place: ReturnType<typeof shellPlace>, runFolder: string) {
+  if (!readsStartFile(shell)) return { environment: {}, mounts: [] };
+  const file = join(runFolder, 'walls', 'shell-start');
+  const text = startFile(place.workingDirectory, place.environment['BASH_ENV']);
+  // One candidate after another: root may write the file that is there, others may not.
+  await rm(file, { force: true });
+  await writeFile(file, text, { mode: 0o444 });
+  const mount: Mount = { kind: 'read-only', from: file, at: START_FILE };
+  return { environment: { BASH_ENV: START_FILE }, mounts: [mount] };
 }
 
 /** What a shell starts with. */

@@ -117,6 +117,7 @@ function probes(
     ...configs.map((path) => `[ -w ${quote(path)} ] && failed ${quote(`${path} can be written`)}`),
     '[ -w /proc/sys/kernel/core_pattern ] && failed "/proc/sys/kernel/core_pattern can be written"',
     '[ -w /proc/sysrq-trigger ] && failed "/proc/sysrq-trigger can be written"',
+    '[ "$(ulimit -c)" = 0 ] || failed "a command has no limits"',
     '[ -w "$TMPDIR" ] && [ -e "$GIT_CONFIG_GLOBAL" ] || failed "the private /tmp is not there or cannot be written"',
     workspaceWritable
       ? `[ -w ${quote(workspace)} ] || failed "the workspace cannot be written: it belongs to another user"`

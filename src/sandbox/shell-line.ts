@@ -13,33 +13,57 @@ export const MAX_COMMAND_BYTES = 120_000;
 /** Processes and bytes per file that one command may have: against accidents and floods, far above any test suite. */
 const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
 
-/** Arguments for a shell that sets its limits and becomes the shell that runs the command, in a folder. No startup file is read. */
+/** Where the file that bash reads before each command lies behind a wall: in the /dev that is the wall's own. */
+export const START_FILE = '/dev/shell-start';
+
+/** Whether a shell reads a file before a command (`BASH_ENV`, bash(1)); another one needs a shell before it. */
+export function readsStartFile(shell: string): boolean {
+  return basename(shell) === 'bash';
+}
+
+/**
+ * What bash reads before each command: the folder, the limits, and the user's own such file if there is one. One bash
+ * that does this costs less than one that becomes another.
+ */
+export function startFile(folder: string, own: string | undefined): string {
+  const again =
+    own === undefined ? '' : `export BASH_ENV=${quote(own)}\n[ ! -r "$BASH_ENV" ] || . "$BASH_ENV"\n`;
+  return `unset BASH_ENV\n${preparation('bash', quote(folder))}\n${again}`;
+}
+
+/** A shell behind a wall, as its maker starts it. */
+export interface ShellOptions {
+  readonly shell: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly workingDirectory: string;
+}
+
+/** Arguments for a shell that runs a command in the working directory, with limits. No startup file of the user's is read. */
+export function shellArguments(options: ShellOptions, command: string): readonly string[] {
+  return options.environment['BASH_ENV'] === START_FILE
+    ? ['--noprofile', '--norc', '-c', command]
+    : withLimits(options.shell, command, options.workingDirectory);
+}
+
+/** Arguments for a shell that sets its limits and becomes the shell that runs the command, in a folder. */
 export function withLimits(shell: string, command: string, folder = '.'): readonly string[] {
-  const isBash = basename(shell) === 'bash';
-  const plain = isBash ? '--noprofile --norc' : '';
+  const plain = basename(shell) === 'bash' ? '--noprofile --norc' : '';
+  return ['-c', `${preparation(shell, '"$2"')}; exec "$0" ${plain} -c "$1"`, shell, command, folder];
+}
+
+/** @param folder a word of a script. */
+function preparation(shell: string, folder: string): string {
   // A descriptor that this process was started with may lead out of the wall, as an open folder does. Other shells than
   // bash know one-digit numbers only.
-  const strays = isBash ? '[3-9]|[1-9][0-9]*' : '[3-9]';
-  const close = `for f in /proc/self/fd/*; do f=\${f##*/}; case $f in ${strays}) eval "exec $f>&-";; esac; done`;
-  return [
-    '-c',
-    `cd "$2" || exit 125; ${close}; { ${LIMITS}; } 2>/dev/null; exec "$0" ${plain} -c "$1"`,
-    shell,
-    command,
-    folder,
-  ];
+  const strays = basename(shell) === 'bash' ? '[3-9]|[1-9][0-9]*' : '[3-9]';
+  const close = `for _fd in /proc/self/fd/*; do _fd=\${_fd##*/}; case $_fd in ${strays}) eval "exec $_fd>&-";; esac; done; unset _fd`;
+  return `cd ${folder} || exit 125; ${close}; { ${LIMITS}; } 2>/dev/null`;
 }
 
 /** The words by which root becomes the user who runs the command: no capability, and none to be had. */
 export function settled(
-  options: {
-    readonly setpriv: string;
-    readonly identity: Identity;
-    readonly environment: Readonly<Record<string, string>>;
-    readonly shell: string;
-    /** Where the command starts: root, without its capabilities, may not enter a user's folder. */
-    readonly workingDirectory: string;
-  },
+  // The shell goes to its folder: root, without its capabilities, may not enter a user's.
+  options: ShellOptions & { readonly setpriv: string; readonly identity: Identity },
   command: string,
 ): readonly string[] {
   const { uid, gid } = options.identity;
@@ -50,7 +74,7 @@ export function settled(
     ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs', '--'],
     ...['/usr/bin/env', '-i', ...variables],
     options.shell,
-    ...withLimits(options.shell, command, options.workingDirectory),
+    ...shellArguments(options, command),
   ];
 }
 
