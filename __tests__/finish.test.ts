@@ -6,6 +6,7 @@ import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
 import { createSecrets } from '../src/secrets.ts';
 import type { GateResult, Report, Reporter } from '../src/types.ts';
 import type { Ending } from '../src/verdict.ts';
+import { localFiles, noPullRequest } from './support/no-github.ts';
 
 const SECRET = 'sk-finish-0123456789abcdef';
 const payload = { passed: true, summary: 'fine' };
@@ -52,7 +53,8 @@ function scene(more: Partial<World> = {}): Scene {
     restoreRunnerFiles: () => void steps.push('restored'),
     guarded: [],
     privileged: false,
-    readFile: () => never(),
+    files: localFiles(() => never()),
+    ...noPullRequest,
     fetch,
     resolveFolder: () => never(),
     requireReadable: () => never(),
@@ -183,8 +185,24 @@ describe('finishing', () => {
 
   it('a wall that did not stand is told as none', async () => {
     const { world, state } = scene();
+    state.sandbox = { ...sandbox(() => undefined), isolation: () => 'none' };
     const report = await finish({ kind: 'failed', error: new SandboxError('no wall') }, state, world);
-    expect([report.verdict.exitCode, report.isolation]).toEqual([44, 'none']);
+    expect([report.verdict.exitCode, report.isolation, report.verdict.error]).toEqual([
+      44,
+      'none',
+      'no wall',
+    ]);
+  });
+
+  it('a wall that broke is told by its name, and nobody asks behind it what was changed', async () => {
+    const { world, state, steps } = scene();
+    const report = await finish({ kind: 'failed', error: new SandboxError('gone.') }, state, world);
+    expect([report.verdict.exitCode, report.isolation, report.verdict.error]).toEqual([
+      44,
+      'bwrap',
+      'The sandbox (bwrap) stood at first and broke during the run: gone.',
+    ]);
+    expect(steps).not.toContain('changes');
   });
 
   it('masks prose before it cuts it: half a secret would be found by nobody', async () => {
@@ -336,6 +354,15 @@ describe('an ending that cannot be written', () => {
     const report = await finish(submitted, state, { ...world, reporters });
     expect(told(report)).toEqual(['config', 52, null, null]);
     expect(steps.slice(-5)).toEqual(['comment', 'log', 'envelope', 'envelope', 'log']);
+  });
+
+  it('stays what it is where nothing was published, and is told once', async () => {
+    const { world, state, steps, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
+    const reporters = [reporter('log', steps, { retold: true })];
+    const report = await finish(plain, state, { ...world, reporters });
+    expect(told(report)).toEqual(['plain_text', 1, null, null]);
+    expect(steps.filter((step) => step === 'log')).toEqual(['log']);
+    expect(warnings).toEqual(['outputs: the disk is full']);
   });
 
   it('is 52 and a warning where nothing can be written at all; finishing never rejects', async () => {

@@ -17,7 +17,7 @@ export interface WallFigure {
   readonly ms: readonly number[];
 }
 
-const KINDS: readonly Isolation[] = ['bwrap', 'sudo-bwrap', 'unshare'];
+const KINDS: readonly Isolation[] = ['bwrap', 'sudo-bwrap', 'unshare', 'sudo-unshare'];
 const PLAIN = { cwd: '/', env: { PATH: '/usr/bin:/bin' } };
 
 /** Runs `true` behind every wall that this user can put up, and plainly: in turns, so that all see the same machine. */

@@ -1,5 +1,7 @@
 /** The layers of the walls around commands, one mutant each. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of source files.
+
+import { mac } from './mac-mutants.ts';
 import { type Group, inFile, words } from './mutant.ts';
 
 const bwrap = 'src/sandbox/bwrap.ts';
@@ -39,7 +41,7 @@ const namespaces: Group = {
 
 const utilLinux: Group = {
   name: 'unshare',
-  walls: ['unshare'],
+  walls: ['unshare', 'sudo-unshare'],
   tests: ['__tests__/sandbox/open.test.ts', '__tests__/sandbox/killed.test.ts'],
   mutants: [
     ...inFile(unshare, [
@@ -98,7 +100,7 @@ const utilLinux: Group = {
 
 const handingOver: Group = {
   name: 'setpriv',
-  walls: ['sudo-bwrap', 'unshare'],
+  walls: ['sudo-bwrap', 'unshare', 'sudo-unshare'],
   tests: ['__tests__/sandbox/open.test.ts', '__tests__/sandbox/killed.test.ts'],
   mutants: [
     ...inFile(shellLine, [
@@ -116,7 +118,7 @@ const handingOver: Group = {
 
 const mountPlan: Group = {
   name: 'mounts',
-  walls: ['bwrap', 'unshare'],
+  walls: ['bwrap', 'unshare', 'sudo-unshare'],
   tests: ['__tests__/sandbox/open.test.ts', '__tests__/sandbox/toolchains.test.ts'],
   mutants: [
     ...words(plan, ['/run', '/home', '/root', '/var/tmp'], (name) => `'${name}', `),
@@ -152,7 +154,7 @@ const mountPlan: Group = {
 
 const commands: Group = {
   name: 'commands',
-  walls: ['bwrap', 'unshare'],
+  walls: ['bwrap', 'unshare', 'sudo-unshare'],
   tests: ['__tests__/sandbox/environment.test.ts', '__tests__/sandbox/open.test.ts'],
   mutants: [
     ...inFile(environment, [
@@ -194,4 +196,4 @@ const commands: Group = {
 };
 
 /** Every layer of the walls. */
-export const WALL_GROUPS: readonly Group[] = [namespaces, utilLinux, handingOver, mountPlan, commands];
+export const WALL_GROUPS: readonly Group[] = [namespaces, utilLinux, handingOver, mountPlan, commands, mac];

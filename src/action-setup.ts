@@ -1,7 +1,7 @@
 /** What the action was given: the runner's folders, the configuration, and where files go. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, realpath } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { readActionInputs } from './config/action-inputs.ts';
@@ -14,10 +14,13 @@ import { createFetch } from './network/network.ts';
 /** What was typed, or why it cannot be meant; and where files go either way. */
 export interface Setup {
   readonly config: () => Config;
+  /** The configuration; null where it could not be read. */
+  readonly known: Config | null;
   /** How requests leave this machine. */
   readonly fetch: typeof fetch;
   readonly resultFile: string;
   readonly transcriptFile: string;
+  readonly sarifFile: string | null;
   readonly summary: boolean;
   readonly level: Config['logLevel'];
 }
@@ -38,16 +41,22 @@ export async function readSetup(
     const config = parseConfig(readActionInputs(environment), { environment });
     const send = createFetch(environment);
     requireOutputFile(files);
-    const place = (name: 'result-file' | 'transcript-file', file: string | null, otherwise: string) =>
+    const place = (name: FileInput, file: string | null, otherwise: string) =>
       file === null ? otherwise : resolveOutputFile(name, file, workspace, [workspace, temp]);
     const resultFile = await place('result-file', config.resultFile, standard.resultFile);
     const transcriptFile = await place('transcript-file', config.transcriptFile, standard.transcriptFile);
-    refuseCollisions({ 'result-file': resultFile, 'transcript-file': transcriptFile }, files);
+    const sarifFile = config.sarifFile === null ? null : await place('sarif-file', config.sarifFile, '');
+    refuseCollisions(
+      { 'result-file': resultFile, 'transcript-file': transcriptFile, 'sarif-file': sarifFile },
+      files,
+    );
     return {
       config: () => config,
+      known: config,
       fetch: send,
       resultFile,
       transcriptFile,
+      sarifFile,
       summary: config.summary,
       level: config.logLevel,
     };
@@ -56,9 +65,12 @@ export async function readSetup(
       throw error;
     };
     // Nothing is asked any more.
-    return { ...standard, config, fetch, summary: true, level: 'summary' };
+    return { ...standard, config, known: null, fetch, sarifFile: null, summary: true, level: 'summary' };
   }
 }
+
+/** Kept free of the disk for the run's own end, in bytes, whatever the agent fills it with: 1 MiB. */
+const RESERVED_BYTES = 1024 ** 2;
 
 /** Where the step works. */
 export interface Folders {
@@ -66,6 +78,8 @@ export interface Folders {
   readonly temp: string;
   /** A fresh folder below `temp` for what the run leaves. */
   readonly results: string;
+  /** Gives the space back that was kept for the envelope. */
+  readonly makeRoom: () => Promise<void>;
   /** What is wrong with the runner's own folders; others stand in for them, so that the run can be reported. */
   readonly problem: InputError | null;
 }
@@ -85,14 +99,39 @@ export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folde
     () => true,
     () => false,
   );
-  const temp = writable ? wanted : await realpath(os.tmpdir());
-  const results = await makeResults(temp);
+  const kept = writable ? await reserve(wanted) : null;
+  const temp = kept === null ? await realpath(os.tmpdir()) : wanted;
+  const results = kept ?? (await makeResults(temp));
   const problems = missing.map((variable) => `${variable} names a folder that is not there.`);
   if (!writable) problems.push('RUNNER_TEMP names a folder that cannot be written to.');
+  else if (kept === null)
+    problems.push(
+      'RUNNER_TEMP has no space left: 1 MiB is needed at least, and that of a copy of the workspace.',
+    );
   if (temp === workspace) problems.push('RUNNER_TEMP is the workspace itself.');
   const problem =
     problems[0] === undefined ? null : new InputError(null, `${problems[0]} Check the runner's set-up.`);
-  return { workspace, temp, results, problem };
+  const makeRoom = () => rm(path.join(results, RESERVE), { force: true });
+  return { workspace, temp, results, makeRoom, problem };
+}
+
+const RESERVE = '.reserved';
+
+/** Makes the folder for the results with some space kept in it; null where there is none. */
+async function reserve(temp: string): Promise<string | null> {
+  try {
+    const results = await makeResults(temp);
+    const file = path.join(results, RESERVE);
+    try {
+      await writeFile(file, Buffer.alloc(RESERVED_BYTES), { mode: 0o600, flag: 'wx' });
+      return results;
+    } catch {
+      await rm(results, { recursive: true, force: true });
+      return null;
+    }
+  } catch {
+    return null;
+  }
 }
 
 /** A fresh folder of ours; beside the usual place where another user (of a container, say) has made that one. */
@@ -106,18 +145,18 @@ async function makeResults(temp: string): Promise<string> {
   }
 }
 
+/** Inputs that name a file to write. */
+type FileInput = 'result-file' | 'transcript-file' | 'sarif-file';
+
 /** @throws InputError where one file would be written over another, or over the runner's own. */
-function refuseCollisions(
-  named: Readonly<Record<'result-file' | 'transcript-file', string>>,
-  files: RunnerFiles,
-): void {
-  if (named['result-file'] === named['transcript-file']) {
-    throw new InputError(
-      'transcript-file',
-      'result-file and transcript-file name the same file. Give each its own.',
-    );
-  }
+function refuseCollisions(named: Readonly<Record<FileInput, string | null>>, files: RunnerFiles): void {
+  const seen = new Map<string, string>();
   for (const [name, file] of Object.entries(named)) {
+    if (file === null) continue;
+    const other = seen.get(file);
+    if (other !== undefined)
+      throw new InputError(name, `${other} and ${name} name the same file. Give each its own.`);
+    seen.set(file, name);
     if (!files.all.includes(file)) continue;
     throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
   }

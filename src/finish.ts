@@ -1,4 +1,5 @@
 /** *Finishing*: one ordered block, the same for every ending. */
+import { SandboxError } from './errors.ts';
 import { networkWeaknesses } from './network/network.ts';
 import type { RunState, World } from './run-state.ts';
 import type { GateResult, JsonObject, Report, Verdict } from './types.ts';
@@ -16,11 +17,12 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
   const grace = createGrace(state);
   try {
     const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
-    const changes = outOfTime ? null : await countChanges(state, world, grace);
+    const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, grace);
     await grace
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
-    const { checked, gate } = await check(ending, state, world, grace);
+    const { checked, gate } = await check(explained(ending, state), state, world, grace);
+    await grace.bound(state.judging);
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
@@ -53,6 +55,19 @@ async function check(ending: Ending, state: RunState, world: World, grace: Grace
     checked = { kind: 'failed', error };
   }
   return { checked, gate };
+}
+
+function isBroken(ending: Ending): ending is Extract<Ending, { kind: 'failed' }> {
+  return ending.kind === 'failed' && ending.error instanceof SandboxError;
+}
+
+/** A wall that stood until a command found it gone is told apart from one that never stood, which is no isolation. */
+function explained(ending: Ending, state: RunState): Ending {
+  const wall = state.sandbox?.isolation() ?? 'none';
+  if (!isBroken(ending) || wall === 'none') return ending;
+  const why = ending.error instanceof Error ? ending.error.message : '';
+  const text = `The sandbox (${wall}) stood at first and broke during the run: ${why}`;
+  return { kind: 'failed', error: new SandboxError(text, { cause: ending.error }) };
 }
 
 /** What the agent changed, asked while the wall still stands; a signal leaves no time for it. */
@@ -102,7 +117,8 @@ async function tellReporters(
   for (const reporter of world.reporters) {
     if (grace.running() && reporter.network === true) continue;
     try {
-      await grace.bound(reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve());
+      const told = await grace.bound(reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve());
+      state.commentUrl = told?.commentUrl ?? state.commentUrl;
     } catch (error) {
       warn(error, reporter.name, world);
     }
@@ -112,8 +128,9 @@ async function tellReporters(
 }
 
 /**
- * The envelope, and then the outputs. Where one cannot be written the run ends as a configuration error, and all that
- * was told is told again, the envelope at its spare place if need be: nothing may go on saying what the exit code takes back.
+ * The envelope, and then the outputs. Where one cannot be written a run that published ends as a configuration error, and
+ * all that was told is told again: nothing may go on saying what the exit code takes back. A run that published nothing
+ * keeps its ending, and what could not be written is a warning. The envelope goes to its spare place if need be.
  */
 async function publish(report: Report, build: (ending: Ending) => Report, world: World): Promise<Report> {
   let resultFile = world.spareResultFile;
@@ -123,16 +140,18 @@ async function publish(report: Report, build: (ending: Ending) => Report, world:
     world.writeOutputs(report);
     return report;
   } catch (error) {
-    const failed = { ...build({ kind: 'failed', error }), resultFile };
-    explainBug(error, failed.verdict, world);
+    const taken = report.verdict.published || report.verdict.exitCode === 0;
+    const failed = { ...(taken ? build({ kind: 'failed', error }) : report), resultFile };
+    if (taken) explainBug(error, failed.verdict, world);
+    else warn(error, 'outputs', world);
     for (const write of [world.writeEnvelope, world.writeOutputs]) {
       try {
         write(failed);
       } catch (again) {
-        warn(again, 'outputs', world);
+        if (taken) warn(again, 'outputs', world);
       }
     }
-    for (const reporter of world.reporters) {
+    for (const reporter of taken ? world.reporters : []) {
       if (reporter.retold !== true) continue;
       await reporter
         .report?.(failed, new AbortController().signal)
@@ -170,11 +189,12 @@ function buildReport(
     model: config?.model.model ?? '',
     provider: config?.model.provider ?? '',
     sessionId: state.sessionId,
-    // A wall that did not stand is none.
-    isolation: verdict.reason === 'sandbox' ? 'none' : (state.sandbox?.isolation() ?? 'none'),
+    isolation: state.sandbox?.isolation() ?? 'none',
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: world.subject,
     judge: state.judge,
+    judgeChanges: state.judgeChanges,
+    commentUrl: state.commentUrl,
     outputNames: state.contract?.outputNames ?? [],
     changedFiles: changes?.changedFiles ?? null,
     patchFile: changes?.patchFile ?? null,

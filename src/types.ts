@@ -96,6 +96,11 @@ export type Repair =
 export interface GateResult {
   readonly status: 'met' | 'not_met' | 'none';
   readonly issues: readonly Issue[];
+  /**
+   * For people: what the gate wanted and what the payload says there, each a clause that reads on from "the gate". Of
+   * the payload's texts it holds none but words that the schema lists; the names in it may be hostile all the same.
+   */
+  readonly words?: readonly string[];
 }
 
 /** The limits that end a run. */
@@ -132,7 +137,8 @@ export type Reason =
   | 'timeout'
   | 'max_tokens'
   | 'max_cost'
-  | 'cancelled';
+  | 'cancelled'
+  | 'missing_key';
 
 /** The envelope's `subtype`: one per row of the endings table. */
 export type Subtype =
@@ -147,7 +153,8 @@ export type Subtype =
   | 'error_config'
   | 'error_max_turns'
   | 'error_budget'
-  | 'error_cancelled';
+  | 'error_cancelled'
+  | 'skipped';
 
 /** One row of the endings table. */
 export interface Verdict {
@@ -181,7 +188,29 @@ export interface Judge {
 }
 
 /** What stands between the shell tool and this machine. */
-export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'none';
+export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'sudo-unshare' | 'seatbelt' | 'none';
+
+/** What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. */
+export type Reading =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: string };
+
+/** A file of another repository: `owner/repo/path@ref`, the ref a branch, a tag or a commit. */
+export interface Elsewhere {
+  readonly owner: string;
+  readonly repo: string;
+  readonly path: string;
+  readonly ref: string;
+}
+
+/** A file that judges and that the judged pull request changes. */
+export interface JudgeChange {
+  readonly what: 'schema' | 'gate' | 'prompt-file' | 'workflow';
+  /** Relative to the repository's root. */
+  readonly path: string;
+  /** Whether the changed file judged; false where the base's did. */
+  readonly applied: boolean;
+}
 
 /** One tool call in the timeline of a run; arguments of `structured_output` never appear here. */
 export interface CallRecord {
@@ -228,6 +257,10 @@ export interface Report {
   readonly lastAssistantText: string | null;
   readonly subject: Subject | null;
   readonly judge: Judge;
+  /** Files of the judge that the judged change itself changes. */
+  readonly judgeChanges: readonly JudgeChange[];
+  /** The page of the pull request comment; null where none was written. */
+  readonly commentUrl: string | null;
   /** Names of the declared properties that get an output of their own, in the schema's order. */
   readonly outputNames: readonly string[];
   /** Files that the agent changed in the workspace; null when that is not known. */
@@ -286,13 +319,18 @@ export interface Totals {
   readonly costUsd: number | null;
 }
 
+/** What a reporter made that others tell of. */
+export interface Told {
+  readonly commentUrl: string;
+}
+
 /** Something that listens while a run goes on and tells about it at the end. Must not throw but `ReportError`. */
 export interface Reporter {
   readonly name: string;
   /** Called for each event, synchronously and in order. */
   event?(event: RunEvent): void;
   /** Called once, after every child is dead. A rejection is a warning and never changes the verdict. */
-  report?(report: Report, signal: AbortSignal): Promise<void>;
+  report?(report: Report, signal: AbortSignal): Promise<void | Told>;
   /** Whether `report` is called once more where the ending could not be written as it was told. */
   readonly retold?: boolean;
   /** Whether `report` goes over the network: such reporters are dropped when a signal ended the run. */

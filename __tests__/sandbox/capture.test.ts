@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -31,6 +31,15 @@ it('longer output keeps head and tail, and the whole of it in a file that only i
   const path = join(folder, result.spillName ?? '');
   expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([text, 0o600]);
 });
+
+if (process.getuid?.() === 0)
+  it('as root, the file is the folder’s owner’s, as whom commands run', async () => {
+    chownSync(folder, 65534, 65533);
+    const { spillName } = await capture([Buffer.from('abc')], 2);
+    chownSync(folder, 0, 0);
+    const { uid, gid, mode } = statSync(join(folder, spillName ?? ''));
+    expect([uid, gid, mode & 0o777]).toEqual([65534, 65533, 0o600]);
+  });
 
 it('however the output is chunked and cut, no character breaks and the file is whole', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', '\n'), minLength: 1, maxLength: 80 });

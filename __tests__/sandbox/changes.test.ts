@@ -113,6 +113,39 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
     });
 
+    it('is counted beside nested repositories without a commit, with odd names, old ones and new ones', async () => {
+      for (const name of ['empty', 'od"d\n\tname', 'committed é\n']) {
+        await mkdir(path.join(repo, name));
+        execFileSync('git', ['init', '-q'], { cwd: path.join(repo, name) });
+        await writeFile(path.join(repo, name, 'theirs.txt'), 'x\n');
+      }
+      const commit = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', 'commit', '-qm', 'x'];
+      execFileSync('git', [...commit, '--allow-empty'], { cwd: path.join(repo, 'committed é\n') });
+      const changes = await rememberWorkspace(sandbox, never);
+      await mkdir(path.join(repo, 'later'));
+      execFileSync('git', ['init', '-q'], { cwd: path.join(repo, 'later') });
+      await writeFile(path.join(repo, 'later', 'theirs.txt'), 'x\n');
+      await writeFile(path.join(repo, 'empty', 'more.txt'), 'x\n');
+      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
+      await writeFile(path.join(repo, 'a.txt'), 'two\n');
+      await writeFile(path.join(repo, ':(exclude)a.txt'), 'new\n');
+      expect((await changes?.compare(never))?.changedFiles).toBe(2);
+    });
+
+    it('is not hidden by a repository that the agent makes in a folder of known files', async () => {
+      await mkdir(path.join(repo, 'src'));
+      await writeFile(path.join(repo, 'src', 'known.txt'), 'one\n');
+      git('add', '-A');
+      git('commit', '-qm', 'second');
+      const changes = await rememberWorkspace(sandbox, never);
+      execFileSync('git', ['init', '-q'], { cwd: path.join(repo, 'src') });
+      await writeFile(path.join(repo, 'src', 'known.txt'), 'two\n');
+      await writeFile(path.join(repo, 'src', 'new.txt'), 'new\n');
+      await mkdir(path.join(repo, 'other'));
+      execFileSync('git', ['init', '-q'], { cwd: path.join(repo, 'other') });
+      expect((await changes?.compare(never))?.changedFiles).toBe(2);
+    });
+
     it('is not hidden by ignore rules, attributes or filters of the home that the agent writes', async () => {
       const changes = await rememberWorkspace(sandbox, never);
       const hide = `mkdir -p ~/.config/git && echo '*' > ~/.config/git/ignore && git config --global core.attributesFile ~/attributes && echo '* filter=h' > ~/attributes && git config --global filter.h.clean 'echo one' && echo new > new.txt && echo changed > a.txt`;

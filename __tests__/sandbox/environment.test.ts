@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildEnvironment, isPassable, pathFolders } from '../../src/sandbox/environment.ts';
+import { buildEnvironment, isPassable, openProxies, pathFolders } from '../../src/sandbox/environment.ts';
 
 const base = {
   passEnv: [],
@@ -79,6 +79,23 @@ it('a secret under an allowed name is left out', () => {
 it('proxy and certificate variables come with the network', () => {
   const environment = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: '/ca.pem' };
   expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject(environment);
+});
+
+it('a proxy that wants a password is named, and passed with the network alone', () => {
+  const environment = {
+    HTTPS_PROXY: 'http://u:p@proxy:3128',
+    http_proxy: 'u:p@proxy',
+    ALL_PROXY: 'http://proxy',
+    NO_PROXY: 'a@b',
+    OTHER: 'http://u:p@x',
+  };
+  expect(openProxies(environment)).toEqual(['HTTPS_PROXY', 'http_proxy']);
+  const { HTTPS_PROXY, http_proxy } = environment;
+  expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject({
+    HTTPS_PROXY,
+    http_proxy,
+  });
+  expect(buildEnvironment({ ...base, environment })).not.toHaveProperty('HTTPS_PROXY');
 });
 
 it('toolchains that look for themselves in HOME are told where they are', () => {

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -69,6 +77,79 @@ it('a .git file that names a folder which is not git’s opens nothing', async (
   expect(await findRepositories(workspace)).toEqual([
     { root: workspace, dotGit: join(workspace, '.git'), elsewhere: [], configs: [], gitFolders: [] },
   ]);
+});
+
+it('a git folder under another name in the workspace is believed, by a .git file and by a link', async () => {
+  const workspace = join(base, 'separate');
+  mkdirSync(join(workspace, 'parts'), { recursive: true });
+  const store = join(workspace, 'stores', 'one');
+  mkdirSync(join(workspace, 'stores'));
+  git(workspace, 'init', '-q', `--separate-git-dir=${store}`, 'parts/one');
+  git(workspace, 'init', '-q', 'parts/two');
+  renameSync(join(workspace, 'parts', 'two', '.git'), join(workspace, 'stores', 'two'));
+  symlinkSync('../../stores/two', join(workspace, 'parts', 'two', '.git'));
+  const found = (await findRepositories(workspace)).toSorted((a, b) => (a.root < b.root ? -1 : 1));
+  expect(found).toEqual(
+    ['one', 'two'].map((name) => ({
+      root: join(workspace, 'parts', name),
+      dotGit: join(workspace, 'parts', name, '.git'),
+      elsewhere: [join(workspace, 'stores', name)],
+      configs: [join(workspace, 'stores', name, 'config')],
+      gitFolders: [join(workspace, 'stores', name)],
+    })),
+  );
+});
+
+it('a bare repository is found where its config holds credentials, and is a folder like any other where not', async () => {
+  const workspace = join(base, 'bares');
+  for (const name of ['plain.git', 'a/mirror.git']) {
+    mkdirSync(join(workspace, name), { recursive: true });
+    git(join(workspace, name), 'init', '-q', '--bare', '.');
+  }
+  const mirror = join(workspace, 'a', 'mirror.git');
+  git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
+  expect(await findRepositories(workspace)).toEqual([
+    {
+      root: mirror,
+      dotGit: join(mirror, '.git'),
+      elsewhere: [mirror],
+      configs: [join(mirror, 'config')],
+      gitFolders: [mirror],
+    },
+  ]);
+});
+
+it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {
+  const victim = repository(join(base, 'victim'));
+  const module = repository(join(base, 'module2'));
+  git(victim, 'submodule', '-q', 'add', module, 'sub');
+  git(victim, 'worktree', 'add', '-q', join(base, 'linked'));
+  const folders = async (workspace: string) =>
+    (await findRepositories(workspace)).flatMap(({ gitFolders }) => gitFolders);
+  const modules = join(victim, '.git', 'modules', 'sub');
+  const worktree = join(victim, '.git', 'worktrees', 'linked');
+  expect(await folders(join(victim, 'sub'))).toEqual([modules]);
+  expect(await folders(join(base, 'linked'))).toContain(worktree);
+
+  const workspace = join(base, 'thief');
+  const targets = [join(victim, '.git'), modules, worktree, victim, '/'];
+  for (const [n, target] of targets.entries()) {
+    for (const kind of ['file', 'link']) mkdirSync(join(workspace, kind, String(n)), { recursive: true });
+    writeFileSync(join(workspace, 'file', String(n), '.git'), `gitdir: ${target}\n`);
+    symlinkSync(target, join(workspace, 'link', String(n), '.git'));
+  }
+  expect([(await findRepositories(workspace)).length, await folders(workspace)]).toEqual([10, []]);
+});
+
+it('files that look like a git folder around a repository are not taken for its own', async () => {
+  const workspace = join(base, 'around');
+  mkdirSync(join(workspace, 'in'), { recursive: true });
+  for (const name of ['objects', 'refs']) mkdirSync(join(workspace, name));
+  writeFileSync(join(workspace, 'HEAD'), 'ref: refs/heads/main\n');
+  for (const target of ['..', '.']) {
+    writeFileSync(join(workspace, 'in', '.git'), `gitdir: ${target}\n`);
+    expect((await findRepositories(workspace)).flatMap(({ gitFolders }) => gitFolders)).toEqual([]);
+  }
 });
 
 it('a checkout is found however deep it lies, however many folders come before it, and in node_modules', async () => {

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { createWorld, exec, shellWays, type World } from './world.ts';
+import { createWorld, exec, shellWays, UNSHARE, type World } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const walls = shellWays.filter(({ name }) => name !== 'none');
@@ -79,6 +79,8 @@ for (const way of walls)
           const command =
             'set -e; id -u; for f in file tool new folder/new /tmp/tool /tmp/new ~/new; do echo x >> $f; done; git config --global a.b c; echo all';
           expect((await exec(sandbox, command)).output).toBe('65533\nall\n');
+          const long = await exec(sandbox, "head -c 40000 /dev/zero | tr '\\0' x");
+          expect((await exec(sandbox, `wc -c < ${long.fullOutputPath}`)).output).toBe('40000\n');
           expect(statSync(join(workspace, 'file')).uid).toBe(65533);
           expect(readFileSync(join(workspace, 'file'), 'utf8')).toBe(
             access === 'scratch' ? 'one\n' : 'one\nx\n',
@@ -180,9 +182,7 @@ describe('without what a wall needs', () => {
     [
       'an unshare that may make no namespace',
       () => helpers(['nsenter', 'setpriv', 'sudo'], { unshare: 'echo "unshare: not permitted" >&2; exit 1' }),
-      isRoot || walls.some(({ name }) => name === 'unshare')
-        ? /unshare: not permitted/u
-        : /needs bubblewrap/u,
+      isRoot || walls.some(({ name }) => name === UNSHARE) ? /unshare: not permitted/u : /needs bubblewrap/u,
     ],
   ];
   if (!isRoot) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { createWorld, exec, isAlive, shellWays, type World } from './world.ts';
+import { createWorld, exec, isAlive, shellWays, UNSHARE, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -32,14 +32,14 @@ for (const way of walls) {
   });
 }
 
-it.runIf(walls.some(({ name }) => name === 'unshare'))(
+it.runIf(walls.some(({ name }) => name === UNSHARE))(
   'when the keeper of the namespaces is killed, the command that runs ends, and no other one is run',
   async () => {
-    const sandbox = await world.open({ mode: 'required', kinds: ['unshare'] });
+    const sandbox = await world.open({ mode: 'required', kinds: [UNSHARE] });
     await sandbox.ready();
     const known = new Set(keepers());
     expect(known.size).toBeGreaterThan(0);
-    const other = await world.open({ mode: 'required', kinds: ['unshare'] });
+    const other = await world.open({ mode: 'required', kinds: [UNSHARE] });
     await other.ready();
     const mine = keepers().filter((pid) => !known.has(pid));
     const running = exec(other, 'sleep 20; echo survived').catch((error: unknown) => error);

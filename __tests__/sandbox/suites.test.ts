@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
-import { createWorld, exec, shellWays, type World } from './world.ts';
+import { createWorld, exec, shellWays, UNSHARE, type World } from './world.ts';
 
 const PATIENCE = 150_000;
 
@@ -156,7 +156,7 @@ it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).statu
   'go test finds a module that an earlier step downloaded, without a network',
   async () => {
     // What most users have, where it is there.
-    const way = shellWays.find(({ name }) => name === 'unshare') ?? shellWays[0];
+    const way = shellWays.find(({ name }) => name === UNSHARE) ?? shellWays[0];
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'home-')));
     const modules = downloadModule(home);
     const workspace = project({

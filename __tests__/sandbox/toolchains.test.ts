@@ -67,3 +67,25 @@ it('sandbox-read shows what it names, and its credentials are named for hiding',
     },
   ]);
 });
+
+it.each<[boolean, string]>([
+  [true, '[registry]\ntoken = "cio-1"\n'],
+  [true, '[registries.mine]\nindex = "x"\n  token="cio-1"\n'],
+  [true, 'registries.mine.token = "cio-1"\n'],
+  [true, '[registries]\nmine = { index = "x", token = "cio-1" }\n'],
+  [true, '[registries.mine]\n"token" = "cio-1"\n'],
+  [true, '[registries.mine]\nsecret-key = "k3.secret.x"\n'],
+  [false, '[build]\nrustflags = ["-C", "token=x"]\n'],
+  [false, '# token = "none"\n[registry]\nglobal-credential-providers = ["cargo:token"]\n'],
+  [false, ''],
+])('hidden: %s, for a config of Cargo’s: %j', async (isHidden, text) => {
+  const cargo = folder('.cargo');
+  folder('.cargo', 'bin');
+  writeFileSync(join(cargo, 'config.toml'), text);
+  const options = { pathFolders: [join(cargo, 'bin')], readable: [], hidden: [home], closed: [] };
+  const [found] = await visibleFolders({ ...options, workspace: join(home, 'work', 'repo') });
+  expect(found).toEqual({
+    folder: cargo,
+    credentials: isHidden ? [{ path: join(cargo, 'config.toml'), kind: 'file' }] : [],
+  });
+});

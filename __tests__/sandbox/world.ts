@@ -32,13 +32,16 @@ const canBeRoot =
   existsSync('/usr/bin/setpriv') &&
   (isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
 
+/** The wall of util-linux, as it is called for this user. */
+export const UNSHARE = isRoot ? 'unshare' : 'sudo-unshare';
+
 /** The ways in which this machine can run commands: behind each wall that it can put up, and behind none. */
 export const shellWays: readonly { readonly name: Isolation; readonly options: Partial<SandboxOptions> }[] = [
   ...(hasBwrap ? [{ name: 'bwrap', options: { mode: 'required', kinds: ['bwrap'] } } as const] : []),
   ...(hasBwrap && !isRoot && canBeRoot
     ? [{ name: 'sudo-bwrap', options: { mode: 'required', kinds: ['sudo-bwrap'] } } as const]
     : []),
-  ...(canBeRoot ? [{ name: 'unshare', options: { mode: 'required', kinds: ['unshare'] } } as const] : []),
+  ...(canBeRoot ? [{ name: UNSHARE, options: { mode: 'required', kinds: [UNSHARE] } } as const] : []),
   { name: 'none', options: { mode: 'off' } },
 ];
 

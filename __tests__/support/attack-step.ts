@@ -17,7 +17,7 @@ const hasSudo = !isRoot && spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: '
 export const attackWalls: readonly Exclude<Isolation, 'none'>[] = [
   ...(hasBwrap ? (['bwrap'] as const) : []),
   ...(hasBwrap && hasSudo && hasNamespaces ? (['sudo-bwrap'] as const) : []),
-  ...((isRoot || hasSudo) && hasNamespaces ? (['unshare'] as const) : []),
+  ...((isRoot || hasSudo) && hasNamespaces ? ([isRoot ? 'unshare' : 'sudo-unshare'] as const) : []),
 ];
 
 /** What a step is run with. */
@@ -163,7 +163,7 @@ const sudoEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
 function coverFor(wall: AttackStep['wall'], world: AttackWorld): string | null {
   if (wall === 'bwrap' || !hasBwrap) return null;
   const cover = path.join(world.base, `cover-${wall}`);
-  if (wall === 'unshare') writeFileSync(cover, '', { mode: 0o644 });
+  if (wall.endsWith('unshare')) writeFileSync(cover, '', { mode: 0o644 });
   else {
     const real = path.join(world.base, 'bwrap');
     writeFileSync(real, readFileSync(BWRAP), { mode: 0o755 });

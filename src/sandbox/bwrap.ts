@@ -1,6 +1,6 @@
 /** The wall of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
 import { randomBytes } from 'node:crypto';
-import { type Mount, mountArguments } from './mounts.ts';
+import { type Mount, mountArguments, withoutGone } from './mounts.ts';
 import { keepWatch, killAll, type Privilege } from './privilege.ts';
 import { type Identity, quote, settled, shellArguments } from './shell-line.ts';
 import type { Instructions, Wall } from './wall.ts';
@@ -28,14 +28,18 @@ export interface ByRoot {
 export function createBwrapWall(options: BwrapOptions): Wall {
   const { byRoot } = options;
   const watch = byRoot === null ? null : keepWatch(byRoot.privilege, randomBytes(16).toString('hex'));
-  const walls = [...namespaceArguments(options), ...mountArguments(options.mounts, byRoot !== null)];
+  // For each command anew: a service that ended has taken its socket away, and a mount over nothing cannot be made.
+  const walls = () => [
+    ...namespaceArguments(options),
+    ...mountArguments(withoutGone(options.mounts), byRoot !== null),
+  ];
   return {
     name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
     async launch(command) {
       const start =
         byRoot === null || watch === null
-          ? direct(options, walls, command)
-          : handedOver(options, byRoot, walls, command, watch.mark);
+          ? direct(options, walls(), command)
+          : handedOver(options, byRoot, walls(), command, watch.mark);
       return { ...start, cwd: '/', trace: null };
     },
     cameUp: (status) => status.includes('"exit-code"'),

@@ -1,7 +1,7 @@
 /** Keeps what a command writes: head and tail in bounded memory, the whole of it in a file once it is too much. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What was captured. */
@@ -98,14 +98,19 @@ export function createCapture(maxBytes: number, spillFolder: string): Capture {
   };
 }
 
-/** A name no command can have guessed, and O_EXCL: a link planted there would lead our write astray. */
+/**
+ * A name no command can have guessed, and O_EXCL: a link planted there would lead our write astray. As root, commands
+ * run as the owner of the private /tmp, who has to be able to read it.
+ */
 async function openSpill(folder: string): Promise<{ name: string; file: FileHandle }> {
   const name = `shell-output-${randomBytes(6).toString('hex')}.txt`;
   const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-  return {
-    name,
-    file: await open(join(folder, name), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0o600),
-  };
+  const file = await open(join(folder, name), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0o600);
+  if (process.getuid?.() === 0) {
+    const { uid, gid } = await stat(folder);
+    await file.chown(uid, gid);
+  }
+  return { name, file };
 }
 
 function decode(bytes: Buffer): string {

@@ -25,25 +25,31 @@ const MAX_REPORT_BYTES = 4_096;
 
 /**
  * A tree of the workspace as it is, written to an object folder of its own: the repository is not written to. The index
- * is a fresh copy of the repository's own each time, whose file times spare git from reading every
- * file (a scratch copy has the times, and other inodes); nested
- * repositories are taken out of it, because their files are not this one's.
+ * is a fresh copy of the repository's own each time, whose file times spare git from reading every file (a scratch copy
+ * has the times, and other inodes); nested repositories are taken out of it, because their files are not this one's.
  */
 const TREE = `
 set -e
 # Not the agent's own settings: ignore rules, attributes and filters of its home would hide what it did.
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
+cd "$(git rev-parse --show-toplevel)"
 work="$TMPDIR/.changes"
 mkdir -p "$work/objects"
 export GIT_INDEX_FILE="$work/index" GIT_OBJECT_DIRECTORY="$work/objects"
 GIT_ALTERNATE_OBJECT_DIRECTORIES="$(unset GIT_OBJECT_DIRECTORY; git rev-parse --path-format=absolute --git-path objects)"
 export GIT_ALTERNATE_OBJECT_DIRECTORIES
 rm -f "$work/index"
-cp "$(unset GIT_INDEX_FILE; git rev-parse --path-format=absolute --git-path index)" "$work/index" 2>/dev/null || true
+# With its own time: by it git knows which files may have changed in the moment that it was written.
+cp -p "$(unset GIT_INDEX_FILE; git rev-parse --path-format=absolute --git-path index)" "$work/index" 2>/dev/null || true
 safe() { git -c core.fsmonitor=false -c core.checkStat=minimal -c core.trustctime=false -c core.autocrlf=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@"; }
-drop_nested() { safe ls-files --stage | sed -n 's/^160000 [^\t]*\t//p' | safe update-index --force-remove --stdin; }
+swap() { tr '\\n\\0' '\\0\\n'; }
+drop_nested() { safe ls-files --stage -z | swap | sed -n 's/^160000 [^\t]*\t//p' | swap | safe update-index --force-remove -z --stdin; }
+# A nested repository without a commit makes git add nothing at all; those that are left out have a slash at their end.
+# A folder of which files are known already is none of them, whatever was made in it.
+outer() { printf ':/\\0'; safe ls-files --others --exclude-standard -z | swap | sed -n 's|^\\(.*\\)/$|:(top,exclude,literal)\\1|p' | swap; }
+add_all() { safe add --all -- :/ || outer | safe add --all --pathspec-from-file=- --pathspec-file-nul; }
 drop_nested
-safe add --all -- :/ >/dev/null 2>&1
+add_all >/dev/null 2>&1
 drop_nested
 tree="$(safe write-tree)"
 `;

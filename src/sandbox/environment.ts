@@ -36,6 +36,16 @@ export function isPassable(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) && !NEVER.test(name);
 }
 
+/**
+ * The proxy variables that hold a user name or a password. With `shell-network` commands get them all the same: the proxy
+ * lets nothing through without, and whoever has that network has what they open.
+ */
+export function openProxies(environment: EnvironmentOptions['environment']): readonly string[] {
+  return [...NETWORK].filter(
+    (name) => /_proxy$/iu.test(name) && !/^no/iu.test(name) && (environment[name] ?? '').includes('@'),
+  );
+}
+
 /** The whole environment of a command; a value equal to a secret is left out under whatever name. */
 export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
   const { environment, shellNetwork, isSecret, tmp, workspace } = options;

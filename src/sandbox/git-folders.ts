@@ -3,7 +3,9 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
+import { isInside } from './confine.ts';
 import { errorCode } from './error-code.ts';
+import { hasCredentials } from './git-config.ts';
 import { shown } from './names.ts';
 
 /** One repository whose working tree lies in the workspace. */
@@ -42,6 +44,7 @@ export async function findRepositories(
 ): Promise<readonly Repository[]> {
   const look = createLook(workspace, maxFolders);
   const roots: string[] = [];
+  const bare: string[] = [];
   let level: readonly string[] = [workspace];
   while (level.length > 0) {
     const next: string[] = [];
@@ -49,6 +52,7 @@ export async function findRepositories(
       for (const entry of entries) {
         if (entry.name === '.git') roots.push(folder);
         else if (entry.isDirectory()) next.push(join(folder, entry.name));
+        if (entry.name === 'HEAD' && folder !== workspace) bare.push(folder);
       }
     });
     level = next;
@@ -56,8 +60,14 @@ export async function findRepositories(
   const found: Repository[] = [];
   await inBatches(
     roots,
-    (root) => describe(root, look),
+    (root) => describe(root, workspace, look),
     (repository) => found.push(repository),
+  );
+  const known = new Set(found.flatMap(({ gitFolders }) => gitFolders));
+  await inBatches(
+    bare.filter((folder) => !known.has(folder)),
+    describeBare,
+    (repository) => found.push(...repository),
   );
   return found;
 }
@@ -111,11 +121,11 @@ async function isOurs(folder: string): Promise<boolean> {
   }
 }
 
-async function describe(root: string, look: Look): Promise<Repository> {
+async function describe(root: string, workspace: string, look: Look): Promise<Repository> {
   const dotGit = join(root, '.git');
-  const own = await gitFolderOf(dotGit);
+  const own = await gitFolderOf(dotGit, workspace);
   if (own === null) return { root, dotGit, elsewhere: [], configs: [], gitFolders: [] };
-  const common = await commonFolderOf(own);
+  const common = await commonFolderOf(own, root);
   const bases = [...new Set([own, common])];
   const gitFolders = new Set([...bases, ...(await nestedGitFolders(join(common, 'modules'), look))]);
   for (const { name } of await look(join(common, 'worktrees'))) {
@@ -138,28 +148,64 @@ async function describe(root: string, look: Look): Promise<Repository> {
   };
 }
 
-/** Where `.git` really is. A `.git` file may name any folder, so only one that looks like git's own is believed. */
-async function gitFolderOf(dotGit: string): Promise<string | null> {
+/** A bare repository is a folder like any other, such as test suites work on, unless it holds what opens another one. */
+async function describeBare(folder: string): Promise<readonly Repository[]> {
+  if (!(await looksLikeGit(folder))) return [];
+  const configs: string[] = [];
+  for (const name of ['config', 'config.worktree']) {
+    const text = await readFile(join(folder, name), 'utf8').catch(() => '');
+    if (hasCredentials(text)) configs.push(join(folder, name));
+  }
+  if (configs.length === 0) return [];
+  return [{ root: folder, dotGit: join(folder, '.git'), elsewhere: [folder], configs, gitFolders: [folder] }];
+}
+
+/**
+ * Where git's own folder of a repository really is. A `.git` that is a file or a link may name any folder, and what is
+ * believed here is shown to the shell and closed to the agent. So it has to look like git's own; and it has to lie in the
+ * workspace, where everything is shown anyway, or else to name this repository as the one that it belongs to.
+ */
+async function gitFolderOf(dotGit: string, workspace: string): Promise<string | null> {
   try {
-    if ((await stat(dotGit)).isDirectory()) return await realpath(dotGit);
-    const named = /^gitdir: (.+?)\s*$/u.exec(await readFile(dotGit, 'utf8'))?.[1];
+    const stats = await lstat(dotGit);
+    if (stats.isDirectory()) return dotGit;
+    const named = stats.isSymbolicLink()
+      ? '.git'
+      : /^gitdir: (.+?)\s*$/u.exec(await readFile(dotGit, 'utf8'))?.[1];
     if (named === undefined) return null;
-    const folder = await realpath(resolve(dirname(dotGit), named));
-    const inGit = folder.split('/').includes('.git') || folder.includes('.git/');
-    return inGit && (await isFile(join(folder, 'HEAD'))) ? folder : null;
+    const root = dirname(dotGit);
+    const folder = await realpath(resolve(root, named));
+    // Around the repository itself would be all of its files, or those of the whole workspace.
+    if (isInside(root, folder) || !(await looksLikeGit(folder))) return null;
+    return isInside(folder, workspace) || (await belongsTo(folder, dotGit)) ? folder : null;
   } catch {
     return null;
   }
 }
 
-async function commonFolderOf(gitFolder: string): Promise<string> {
+/** As git itself asks (gitrepository-layout(5)): a worktree's folder has its objects and refs elsewhere. */
+async function looksLikeGit(folder: string): Promise<boolean> {
+  if (!(await isFile(join(folder, 'HEAD')))) return false;
+  if (await isFile(join(folder, 'commondir'))) return true;
+  return (await isFolder(join(folder, 'objects'))) && (await isFolder(join(folder, 'refs')));
+}
+
+/** Whether a git folder names a repository as its own: a worktree's in `gitdir`, a submodule's in its config. */
+async function belongsTo(gitFolder: string, dotGit: string): Promise<boolean> {
+  const gitdir = await readFile(join(gitFolder, 'gitdir'), 'utf8').catch(() => null);
+  const config = await readFile(join(gitFolder, 'config'), 'utf8').catch(() => '');
+  const worktree = /^\s*worktree\s*=\s*"?(.+?)"?\s*$/mu.exec(config)?.[1];
+  const named = gitdir === null ? worktree : dirname(gitdir.trim());
+  return named !== undefined && (await realpath(resolve(gitFolder, named))) === dirname(dotGit);
+}
+
+/** The folder that a worktree's folder shares with the others, <common>/worktrees/<name>; anything else is not git's doing. */
+async function commonFolderOf(gitFolder: string, root: string): Promise<string> {
   try {
     const named = (await readFile(join(gitFolder, 'commondir'), 'utf8')).trim();
     const common = await realpath(resolve(gitFolder, named));
-    // A worktree's folder is <common>/worktrees/<name>; anything else named here is not git's doing.
-    return basename(dirname(gitFolder)) === 'worktrees' && dirname(dirname(gitFolder)) === common
-      ? common
-      : gitFolder;
+    const isAbove = basename(dirname(gitFolder)) === 'worktrees' && dirname(dirname(gitFolder)) === common;
+    return isAbove && !isInside(root, common) && (await looksLikeGit(common)) ? common : gitFolder;
   } catch {
     return gitFolder;
   }
@@ -181,6 +227,14 @@ async function nestedGitFolders(folder: string, look: Look): Promise<readonly st
 async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
   } catch {
     return false;
   }

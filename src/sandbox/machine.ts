@@ -2,6 +2,11 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** Whether a wall can show a command other files than lie there: macOS mounts for nobody but root, and for all at once. */
+export function canMount(platform: NodeJS.Platform): boolean {
+  return platform !== 'darwin';
+}
+
 /** Where the system keeps its helpers. PATH is not asked: an earlier step may have put anything there. */
 export const HELPER_FOLDERS: readonly string[] = [
   '/usr/bin',
@@ -55,6 +60,9 @@ async function isThere(path: string): Promise<boolean> {
 
 /** The sentence for a machine without a wall: what is missing, one fix to paste, the way out. */
 export function missingWall(platform: string, inContainer = false): string {
+  if (platform === 'darwin') {
+    return `The sandbox needs sandbox-exec in /usr/bin, and this Mac has none. ${ON_MAC} ${WAY_OUT}`;
+  }
   if (platform !== 'linux') {
     return `The sandbox needs Linux, and this runner is ${platform}. Fix: use \`runs-on: ubuntu-latest\`. ${WAY_OUT}`;
   }
@@ -66,8 +74,12 @@ export function missingWall(platform: string, inContainer = false): string {
   return `${needs}, and this runner has neither. Fix, as a step before this one: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`. ${WAY_OUT}`;
 }
 
+const ON_MAC =
+  'The sandbox of macOS is untested, and on some versions commands can read the environment of this step in spite of it. Fix: use `runs-on: ubuntu-latest`.';
+
 /** The sentence for a wall that is there and does not stand. */
-export function brokenWall(problem: string, inContainer = false): string {
+export function brokenWall(problem: string, inContainer = false, platform: string = 'linux'): string {
+  if (platform === 'darwin') return `${problem}. ${ON_MAC} ${WAY_OUT}`;
   if (inContainer) return `${problem}. ${IN_CONTAINER} ${WAY_OUT}`;
   return `${problem}. Fix where unprivileged user namespaces are restricted (Ubuntu 24.04), as a step before this one: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. ${WAY_OUT}`;
 }

@@ -9,6 +9,7 @@ import type { Repository } from './git-folders.ts';
 import type { Mount } from './mounts.ts';
 import { holdsCredentials, isProtected, topsOf } from './protected.ts';
 import type { SandboxOptions } from './sandbox.ts';
+import { findSockets, seenSockets } from './sockets.ts';
 import { namesIn, visibleFolders } from './toolchains.ts';
 
 /** A plan, and what the self-test needs to know about it. */
@@ -73,21 +74,31 @@ export async function planMounts(
     ...(access === 'read-only' ? [] : waysTo(repositories, workspace, options.tree)),
     ...(await protectedMounts(workspace, repositories, blank, walls)),
   ];
-  return { mounts, unseen: await findUnseen([home, temp], mounts) };
+  // Whatever the network is: a service behind a file is this machine's own, and often root's.
+  const sockets = await seenSockets(await findSockets(), mounts);
+  const masks = sockets.map((path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }));
+  return { mounts: [...mounts, ...masks], unseen: await findUnseen([home, temp], mounts) };
 }
 
 /**
- * The folders on the way to each repository in the workspace, mounted onto themselves: a mount point cannot be renamed.
- * A command that moved one would take `.git` away from under the mounts of the next command.
+ * The folders on the way to each repository in the workspace, and to git folders elsewhere in it, mounted onto
+ * themselves: a mount point cannot be renamed. A command that moved one would take `.git` away from under the mounts of
+ * the next command.
  */
 function waysTo(repositories: readonly Repository[], workspace: string, tree: string): readonly Mount[] {
+  const closed = repositories.flatMap(({ dotGit, gitFolders }) => [dotGit, ...gitFolders]);
   const ways = new Set<string>();
-  for (const top of topsOf(workspace, repositories)) {
-    if (!isInside(top, workspace)) continue;
-    const names = top.slice(workspace.length).split('/').filter(Boolean);
+  for (const folder of [
+    ...topsOf(workspace, repositories),
+    ...repositories.flatMap((one) => one.elsewhere),
+  ]) {
+    if (!isInside(folder, workspace)) continue;
+    const names = folder.slice(workspace.length).split('/').filter(Boolean);
     for (const n of names.keys()) ways.add(`/${names.slice(0, n + 1).join('/')}`);
   }
-  return [...ways].map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
+  // Nothing in a git folder is mounted to be written.
+  const open = [...ways].filter((way) => !closed.some((folder) => isInside(workspace + way, folder)));
+  return open.map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
 }
 
 /** `.git` and `.github` of every repository, `action.yml`, and credential files left in the workspace. */

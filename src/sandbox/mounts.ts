@@ -1,8 +1,15 @@
 /** What a command behind a wall sees of the file system, as a list of mounts; which tool makes them is elsewhere. */
+import { existsSync } from 'node:fs';
 
 /** One mount. A deeper one is made after, and so stands before, the one that contains it. */
 export type Mount =
-  | { readonly kind: 'read-only' | 'read-write'; readonly from: string; readonly at: string }
+  | {
+      readonly kind: 'read-only' | 'read-write';
+      readonly from: string;
+      readonly at: string;
+      /** It covers what may go away at any time (a service's socket), and then there is nothing left to cover. */
+      readonly fleeting?: true;
+    }
   /** An empty folder that nothing can be written to. */
   | { readonly kind: 'empty'; readonly at: string };
 
@@ -25,6 +32,11 @@ export function mountArguments(mounts: readonly Mount[], byRoot = false): readon
     // Only now: the mounts inside needed their mount points made.
     ...[...empties].flatMap((at) => ['--remount-ro', at]),
   ];
+}
+
+/** The mounts without those over something that went away since they were planned. */
+export function withoutGone(mounts: readonly Mount[]): readonly Mount[] {
+  return mounts.filter((mount) => !('fleeting' in mount) || existsSync(mount.at));
 }
 
 /** Mounts in the order in which they are made. */

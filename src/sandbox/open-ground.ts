@@ -33,9 +33,10 @@ export function createOpenGround(options: OpenGroundOptions): Wall {
     cameUp: () => true,
     async sweep({ pid, ended }, _status, { trace }) {
       for (let round = 0; round < 100; round += 1) {
+        // Before the group is killed: whose parent died is nobody's child any more.
+        const victims = trace === null ? [] : await remaining(ended ? undefined : pid, trace);
         // The group keeps its number as long as one process is in it, also when its leader has ended.
         if (pid !== undefined) kill(-pid);
-        const victims = trace === null ? [] : await remaining(ended ? undefined : pid, trace);
         for (const victim of victims) kill(victim);
         if (victims.length === 0) return;
         await sleep(10);

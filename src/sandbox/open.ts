@@ -6,18 +6,18 @@ import type { Isolation } from '../types.ts';
 import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
 import { readPlace, writePlace } from './files.ts';
 import { findRepositories, type Repository } from './git-folders.ts';
-import { findHelper, HELPER_FOLDERS } from './machine.ts';
+import { canMount, findHelper, HELPER_FOLDERS } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
 import { runProcess } from './process.ts';
 import { protectedIn } from './protected.ts';
 import { raiseFirst, shellPlace } from './raise.ts';
 import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
-import { copyWorkspace, type Scratch } from './scratch.ts';
+import { copyWorkspace } from './scratch.ts';
 import { MAX_COMMAND_BYTES } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 import { findCandidates } from './walls.ts';
-import { findWeaknesses } from './weaknesses.ts';
+import { findWeaknesses, holdCredentials } from './weaknesses.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
@@ -30,36 +30,45 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   });
   const copy = join(folders.run, 'workspace');
   const scratch = asked.access === 'scratch';
-  // Without a wall nothing can be mounted: the copy is another folder, and the agent works there.
-  const options = scratch && asked.mode === 'off' ? movedTo(copy, asked) : asked;
+  const platform = asked.platform ?? process.platform;
+  const mounts = asked.mode !== 'off' && canMount(platform);
+  // Where nothing can be mounted the copy is another folder, and the agent works there.
+  const options = { ...(scratch && !mounts ? movedTo(copy, asked) : asked), platform };
   const tree = scratch ? copy : asked.workspace;
   const helpers = options.helperFolders ?? HELPER_FOLDERS;
   const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
   const closing = new AbortController();
 
   const begun = options.mode === 'auto' ? Promise.resolve() : whenBegun(options.begin, closing.signal);
-  const copied = begun.then(() => (scratch ? copyFor(asked, copy, closing.signal) : { missing: null }));
+  const copied = begun.then(() =>
+    scratch
+      ? copyWorkspace(asked.workspace, copy, { withGit: !mounts, signal: closing.signal })
+      : { missing: null },
+  );
   const repositories = copied.then(() => findRepositories(options.workspace));
-  const wall = repositories.then(async (known) => {
+  // Before a wall is raised: it may take the credentials out of a copy.
+  const credentials = repositories.then(holdCredentials);
+  const wall = Promise.all([repositories, credentials]).then(async ([known]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
-    const found = await findCandidates(options.workspace, helpers);
+    const found = await findCandidates(options.workspace, helpers, platform);
     const candidates = found.filter(({ isolation }) => options.kinds?.includes(isolation) ?? true);
-    return raiseFirst(candidates, shell, { ...options, tree }, folders, known, closing.signal);
+    const around = { ...options, tree, checkout: asked.workspace };
+    return raiseFirst(candidates, shell, around, folders, known, closing.signal);
   });
-  const isOpen = options.mode === 'off' ? Promise.resolve(true) : wallless(options.mode, wall);
+  const isOpen = !mounts ? Promise.resolve(true) : wallless(options.mode, wall);
   const files = repositories.then(async (found) => confine(options, tree, folders, found, await isOpen));
   // Who awaits them is told; nobody awaiting them is no reason to crash.
-  for (const promise of [repositories, files, wall]) promise.catch(() => undefined);
+  for (const promise of [repositories, credentials, files, wall]) promise.catch(() => undefined);
 
   const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
   const walled = options.mode !== 'off' && broken === null;
   const weaknesses = findWeaknesses(options, walled, broken);
-  Promise.all([repositories, copied])
-    .then(([found, { missing }]) => weaknesses.look(found, missing))
+  Promise.all([credentials, copied])
+    .then(([held, { missing }]) => weaknesses.add(held, missing))
     .catch(() => undefined);
   const ready = options.mode === 'auto' ? Promise.resolve() : wall.then(() => undefined);
   ready.catch(() => undefined);
-  return assemble({ options, tree, folders, files, wall, ready, closing }, walled, weaknesses.list);
+  return assemble({ options, tree, mounts, folders, files, wall, ready, closing }, walled, weaknesses.list);
 }
 
 /** The same sandbox around another folder. */
@@ -67,10 +76,6 @@ function movedTo(folder: string, options: SandboxOptions): SandboxOptions {
   const rest = options.workingDirectory.slice(options.workspace.length);
   const environment = { ...options.environment, GITHUB_WORKSPACE: folder };
   return { ...options, workspace: folder, workingDirectory: folder + rest, environment };
-}
-
-function copyFor(options: SandboxOptions, into: string, signal: AbortSignal): Promise<Scratch> {
-  return copyWorkspace(options.workspace, into, { withGit: options.mode === 'off', signal });
 }
 
 /** A stop ends the wait for the wall, and the wall's own tries with it. @throws the stop's reason. */
@@ -102,6 +107,8 @@ interface Parts {
   readonly options: SandboxOptions;
   /** Where the workspace's files lie on this machine. */
   readonly tree: string;
+  /** Whether commands see the trees where the model's view has them. */
+  readonly mounts: boolean;
   readonly folders: Folders;
   readonly files: Promise<Confinement>;
   readonly wall: Promise<Wall>;
@@ -110,9 +117,9 @@ interface Parts {
 }
 
 function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly string[]): OpenedSandbox {
-  const { options, tree, folders, files, wall, ready, closing } = parts;
+  const { options, tree, mounts, folders, files, wall, ready, closing } = parts;
   const running = new Set<Promise<unknown>>();
-  const outputFolder = walled ? '/tmp' : folders.tmp;
+  const outputFolder = walled && mounts ? '/tmp' : folders.tmp;
 
   async function execute(command: string, limits: Parameters<OpenedSandbox['exec']>[1]): Promise<ExecResult> {
     refuseCommand(command);
@@ -133,7 +140,7 @@ function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly stri
     };
   }
 
-  let isolation: Isolation = walled ? 'bwrap' : 'none';
+  let isolation: Isolation = walled ? (mounts ? 'bwrap' : 'seatbelt') : 'none';
   const stands = (name: Isolation) => {
     isolation = name;
   };

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Repository } from './git-folders.ts';
 import { foldName } from './names.ts';
 
-const PROTECTED = new Set(['.git', '.github', 'action.yml', 'action.yaml']);
+/** Names at the top of a repository that stay as they are. */
+export const PROTECTED_NAMES: readonly string[] = ['.git', '.github', 'action.yml', 'action.yaml'];
+const PROTECTED = new Set(PROTECTED_NAMES);
 
 /** Whether a name at the top of a repository holds credentials that a tool left there. */
 export function holdsCredentials(name: string): boolean {

@@ -4,17 +4,35 @@ import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { buildEnvironment, PRIVATE_HOME } from './environment.ts';
 import type { Repository } from './git-folders.ts';
-import { brokenWall, isContainer, missingWall } from './machine.ts';
-import { type MountPlan, planMounts } from './mount-plan.ts';
+import { brokenWall, canMount, isContainer, missingWall } from './machine.ts';
+import { planMounts } from './mount-plan.ts';
 import type { Mount } from './mounts.ts';
 import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
+import { planSeatbelt } from './seatbelt-plan.ts';
+import type { Rule } from './seatbelt-profile.ts';
 import { runSelfTest } from './self-test.ts';
 import { readsStartFile, START_FILE, startFile } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 import type { Candidate } from './walls.ts';
 
 const SELF_TEST_MS = 15_000;
+
+/** How a wall is asked for. */
+export interface RaiseOptions extends SandboxOptions {
+  /** Where the workspace's files lie on this machine. */
+  readonly tree: string;
+  /** The workspace that a scratch copy was made of, or the workspace itself. */
+  readonly checkout: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/** What commands see: by mounts, or by rules where nothing can be mounted. */
+interface Plan {
+  readonly mounts: readonly Mount[];
+  readonly rules: readonly Rule[];
+  readonly unseen: readonly string[];
+}
 
 /**
  * The first wall that stands its test.
@@ -23,12 +41,12 @@ const SELF_TEST_MS = 15_000;
 export async function raiseFirst(
   candidates: readonly Candidate[],
   shell: string,
-  options: SandboxOptions & { readonly tree: string },
+  options: RaiseOptions,
   folders: Folders,
   repositories: readonly Repository[],
   signal: AbortSignal,
 ): Promise<Wall> {
-  if (candidates.length === 0) throw new SandboxError(missingWall(process.platform, await isContainer()));
+  if (candidates.length === 0) throw new SandboxError(missingWall(options.platform, await isContainer()));
   const plan = await prepare(options, folders, repositories).catch((cause: unknown) => {
     // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -43,14 +61,17 @@ export async function raiseFirst(
       problems.push(`${candidate.isolation}: ${error.message}`);
     }
   }
-  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), options.platform));
 }
 
 async function prepare(
-  options: SandboxOptions & { readonly tree: string },
+  options: RaiseOptions,
   folders: Folders,
   repositories: readonly Repository[],
-): Promise<MountPlan> {
+): Promise<Plan> {
+  if (!canMount(options.platform)) {
+    return { mounts: [], ...(await planSeatbelt(options, options.checkout, folders, repositories)) };
+  }
   const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
   // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
   const privateTmp = await realpath('/tmp');
@@ -59,7 +80,7 @@ async function prepare(
       await mkdir(join(folders.tmp, dirname(at).slice(privateTmp.length)), { recursive: true });
   }
   if (process.getuid?.() === 0) await handOver(folders.tmp, options.workspace);
-  return plan;
+  return { rules: [], ...plan };
 }
 
 /** As root, commands run as the workspace's owner, who has to be able to write in the private /tmp and the home there. */
@@ -73,23 +94,26 @@ async function handOver(tmp: string, workspace: string): Promise<void> {
 
 async function raise(
   candidate: Candidate,
-  plan: MountPlan,
+  plan: Plan,
   shell: string,
-  options: SandboxOptions & { readonly tree: string },
+  options: RaiseOptions,
   folders: Folders,
   repositories: readonly Repository[],
   signal: AbortSignal,
 ): Promise<Wall> {
   const { workspace, shellNetwork } = options;
-  const place = shellPlace(options, '/tmp');
-  const start = await placeStartFile(shell, place, folders.run);
+  const mounts = canMount(options.platform);
+  const place = shellPlace(options, mounts ? '/tmp' : folders.tmp);
+  const start = mounts ? await placeStartFile(shell, place, folders.run) : { environment: {}, mounts: [] };
   const wall = await candidate.raise({
     ...place,
     environment: { ...place.environment, ...start.environment },
     shell,
     mounts: [...plan.mounts, ...start.mounts],
+    rules: plan.rules,
     shellNetwork,
     runFolder: folders.run,
+    tmp: folders.tmp,
   });
   const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
   try {

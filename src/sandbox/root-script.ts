@@ -111,8 +111,10 @@ function mountLine(mount: Mount, at: (path: string) => string): string {
   switch (mount.kind) {
     case 'empty':
       return `empty ${at(mount.at)}`;
-    case 'read-only':
-      return `readonly_bind ${quote(mount.from)} ${at(mount.at)} ,nodev`;
+    case 'read-only': {
+      const line = `readonly_bind ${quote(mount.from)} ${at(mount.at)} ,nodev`;
+      return mount.fleeting === true ? `[ ! -e ${at(mount.at)} ] || ${line}` : line;
+    }
     case 'read-write':
       return `writable_bind ${quote(mount.from)} ${at(mount.at)}`;
   }

@@ -118,4 +118,6 @@ export interface SandboxOptions {
   readonly kinds?: readonly Isolation[];
   /** Where the helpers (bwrap, sudo, unshare …) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];
+  /** The operating system, as Node names it; this machine's when left out. */
+  readonly platform?: NodeJS.Platform;
 }

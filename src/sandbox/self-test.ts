@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { type ProcessOptions, runProcess } from './process.ts';
+import { seatbeltProbes } from './seatbelt-probes.ts';
 import { quote } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 
@@ -35,14 +36,15 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   await mkdir(secrets, { recursive: true, mode: 0o700 });
   const file = join(secrets, 'sentinel');
   await writeFile(file, sentinel);
-  const bystander = await startBystander(options.shell, sentinel);
+  const isMac = options.wall.name === 'seatbelt';
+  const bystander = await startBystander(isMac ? null : options.shell, sentinel);
   const listener = await startListener();
   try {
-    const outside = await namespacesOf(options.shellNetwork);
-    const script = probes(
-      { ...options, unseen: [file, ...options.unseen] },
-      { sentinel, port: listener.port, outside },
-    );
+    const expected = { ...options, unseen: [file, ...options.unseen] };
+    const there = { sentinel, port: listener.port };
+    const script = isMac
+      ? seatbeltProbes(expected, { ...there, file, bystander: bystander.pid ?? 0 })
+      : probes(expected, { ...there, outside: await namespacesOf(options.shellNetwork) });
     const result = await runProcess(options.wall, script, options.process);
     const verdict = result.text.trim();
     if (result.exitCode !== 0 || verdict !== 'walls stand') {
@@ -57,9 +59,16 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   }
 }
 
-/** A process outside whose environment holds what this process's does: something nobody inside may read. */
-async function startBystander(shell: string, sentinel: string): Promise<ChildProcess> {
-  const child = spawn(shell, ['-c', 'read -r line', sentinel], {
+/**
+ * A process outside whose environment holds what this process's does: something nobody inside may read.
+ * @param shell null for Node instead: macOS keeps the environments of Apple's own programs to itself.
+ */
+async function startBystander(shell: string | null, sentinel: string): Promise<ChildProcess> {
+  const [file, args] =
+    shell === null
+      ? [process.execPath, ['-e', 'process.stdin.resume()']]
+      : [shell, ['-c', 'read -r line', sentinel]];
+  const child = spawn(file, args, {
     env: { STRUCTURED_AGENT_SENTINEL: sentinel },
     stdio: ['pipe', 'ignore', 'ignore'],
   });

@@ -1,5 +1,5 @@
 /** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isInside } from './confine.ts';
 
@@ -27,6 +27,10 @@ const CREDENTIAL_PATHS =
   settings-security.xml .gradle/gradle.properties .sbt/.credentials .ivy2/.credentials .gem/credentials
   .composer/auth.json .config/composer/auth.json .nuget/NuGet/NuGet.Config NuGet/NuGet.Config .terraform.d
   .terraformrc config.json .password-store`.split(/\s+/u);
+
+/** Cargo's settings, which builds need, and which may hold a registry's token as well (doc.rust-lang.org/cargo, configuration). */
+const CARGO_CONFIGS = ['.cargo/config.toml', '.cargo/config', 'config.toml', 'config'];
+const CARGO_TOKEN = /^[\w \t."'-]*\b(?:token|secret-key)["']?\s*=|[{,]\s*(["']?)(?:token|secret-key)\1\s*=/mu;
 
 /** A toolchain's folder that is to be seen, and the credentials in it that are not. */
 export interface Visible {
@@ -86,10 +90,12 @@ function toolchainOf(folder: string, hidden: readonly string[]): readonly string
 
 async function credentialsIn(folder: string): Promise<Visible['credentials']> {
   const found: { path: string; kind: 'file' | 'directory' }[] = [];
-  for (const name of CREDENTIAL_PATHS) {
-    const path = join(folder, name);
+  const tokens = CARGO_CONFIGS.map((name) => join(folder, name));
+  for (const path of [...CREDENTIAL_PATHS.map((name) => join(folder, name)), ...tokens]) {
     try {
       const stats = await stat(path);
+      if (tokens.includes(path) && !(stats.isFile() && CARGO_TOKEN.test(await readFile(path, 'utf8'))))
+        continue;
       if (await isPlain(path)) found.push({ path, kind: stats.isDirectory() ? 'directory' : 'file' });
     } catch {
       // Not there: nothing to hide.

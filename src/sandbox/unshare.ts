@@ -98,7 +98,7 @@ function whenUp(holder: ChildProcess, script: string): Promise<number> {
 function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder): Wall {
   const { privilege } = options.byRoot;
   return {
-    name: 'unshare',
+    name: privilege.prefix.length === 0 ? 'unshare' : 'sudo-unshare',
     async launch(command) {
       const [file = '', ...args] = [...privilege.prefix, '/bin/sh', '-s'];
       return {

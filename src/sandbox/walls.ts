@@ -5,6 +5,8 @@ import { type ByRoot, createBwrapWall } from './bwrap.ts';
 import { findHelper } from './machine.ts';
 import type { Mount } from './mounts.ts';
 import { findPrivilege } from './privilege.ts';
+import { createSeatbeltWall } from './seatbelt.ts';
+import { profileText, type Rule } from './seatbelt-profile.ts';
 import { raiseUnshareWall } from './unshare.ts';
 import type { Wall } from './wall.ts';
 
@@ -18,21 +20,27 @@ export interface Candidate {
 export interface Place {
   readonly shell: string;
   readonly mounts: readonly Mount[];
+  /** What macOS has instead of mounts; behind its wall nothing is open without one. */
+  readonly rules: readonly Rule[];
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly shellNetwork: boolean;
   readonly runFolder: string;
+  /** The private /tmp, on this machine. */
+  readonly tmp: string;
 }
 
 /**
- * bubblewrap, bubblewrap made by root, util-linux's namespaces made by root; root is this process itself or a sudo that
- * asks for nothing. As root, commands run as the workspace's owner.
+ * On Linux bubblewrap, bubblewrap made by root, util-linux's namespaces made by root; root is this process itself or a
+ * sudo that asks for nothing. As root, commands run as the workspace's owner. On macOS its own `sandbox-exec`.
  */
 export async function findCandidates(
   workspace: string,
   folders: readonly string[],
+  platform: NodeJS.Platform,
 ): Promise<readonly Candidate[]> {
-  if (process.platform !== 'linux') return [];
+  if (platform === 'darwin') return findSeatbelt(folders);
+  if (platform !== 'linux') return [];
   const helper = (name: string) => findHelper([name], folders);
   const [bwrap, setpriv, unshare, nsenter, sudo] = await Promise.all(
     ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo'].map(helper),
@@ -58,11 +66,23 @@ export async function findCandidates(
   }
   if (unshare != null && nsenter != null) {
     candidates.push({
-      isolation: 'unshare',
+      isolation: viaSudo ? 'sudo-unshare' : 'unshare',
       raise: (place) => raiseUnshareWall({ ...place, helpers: { unshare, nsenter }, byRoot }),
     });
   }
   return candidates;
+}
+
+async function findSeatbelt(folders: readonly string[]): Promise<readonly Candidate[]> {
+  const sandboxExec = await findHelper(['sandbox-exec'], folders);
+  const ps = await findHelper(['ps'], folders);
+  if (sandboxExec === null || ps === null) return [];
+  return [
+    {
+      isolation: 'seatbelt',
+      raise: async (place) => createSeatbeltWall({ ...place, sandboxExec, ps, profile: profileText(place) }),
+    },
+  ];
 }
 
 /** Never more rights than the workspace's owner has: who else made these files may be anybody. */

@@ -1,6 +1,7 @@
 /** What is weaker than it could be, in plain words, for the log, the summary and the comment. */
 import { readFile } from 'node:fs/promises';
 import type { SandboxError } from '../errors.ts';
+import { openProxies } from './environment.ts';
 import { hasCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
 import type { SandboxOptions } from './sandbox.ts';
@@ -8,8 +9,11 @@ import type { SandboxOptions } from './sandbox.ts';
 /** A list that grows while the sandbox looks at the workspace. */
 export interface Weaknesses {
   list(): readonly string[];
-  /** @param missing what of the workspace could not be copied; null where all was. */
-  look(repositories: readonly Repository[], missing: string | null): Promise<void>;
+  /**
+   * @param credentials whether a repository's config holds some.
+   * @param missing what of the workspace could not be copied; null where all was.
+   */
+  add(credentials: boolean, missing: string | null): void;
 }
 
 /** Starts the list from how the sandbox was asked for and what came of it. */
@@ -26,7 +30,19 @@ export function findWeaknesses(
   } else if (options.mode === 'auto' && !walled) {
     list.push(`sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim());
   }
-  if (options.shellNetwork) list.push('shell-network: on. What the agent reads it can send anywhere.');
+  if (walled && options.platform === 'darwin') {
+    list.push(
+      'sandbox: the wall of macOS is written from documentation and has never been tried on a Mac, and ending what a command leaves running is best effort. Use `runs-on: ubuntu-latest` where it matters.',
+    );
+  }
+  if (options.shellNetwork) {
+    list.push('shell-network: on. What the agent reads it can send anywhere.');
+    const open = openProxies(options.environment);
+    if (open.length > 0)
+      list.push(
+        `shell-network: on. The agent's commands can read the user name and password of the proxy in ${open.join(', ')}: without them it lets nothing through.`,
+      );
+  }
   if (options.access !== 'in-place' && !walled && options.mode === 'off') {
     list.push(
       `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
@@ -43,16 +59,24 @@ export function findWeaknesses(
     );
   return {
     list: () => [...list],
-    async look(repositories, missing) {
+    add(credentials, missing) {
       if (missing !== null)
         list.push(
           `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
         );
-      for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
-        if (!hasCredentials(await readFile(path, 'utf8'))) continue;
-        list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');
-        return;
-      }
+      if (!credentials) return;
+      const closed = walled && options.platform === 'darwin' && options.access !== 'scratch';
+      list.push(
+        `.git/config holds credentials${closed ? ", so it is closed to the agent's commands, and git with it" : ''}. Fix: \`persist-credentials: false\` for actions/checkout.`,
+      );
     },
   };
+}
+
+/** Whether the config of any of the repositories, as far as it can be read, holds credentials. */
+export async function holdCredentials(repositories: readonly Repository[]): Promise<boolean> {
+  for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
+    if (hasCredentials(await readFile(path, 'utf8').catch(() => ''))) return true;
+  }
+  return false;
 }

@@ -1,0 +1,173 @@
+/** What is left of a run, through the committed bundle, when the ground gives way under it. */
+import { execFileSync } from 'node:child_process';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ActionOptions, type ActionRun, calls, runAction, submits } from '../support/action.ts';
+import { attackWalls, runAttackStep } from '../support/attack-step.ts';
+import { createAttackWorld } from '../support/attack-world.ts';
+
+/** The process of the step that keeps a namespace: below this one, and no other step's. */
+function holder(): string {
+  const parent = (pid: string) => /^PPid:\t(\d+)$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  const isOurs = (pid: string): boolean => {
+    for (let at: string | undefined = pid; at !== undefined && at !== '0'; at = parent(at))
+      if (at === String(process.pid)) return true;
+    return false;
+  };
+  const found = readdirSync('/proc').filter((pid) => {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return (
+        /^\d+$/u.test(pid) &&
+        command[0] === '/usr/bin/unshare' &&
+        command.includes('--kill-child') &&
+        isOurs(pid)
+      );
+    } catch {
+      return false;
+    }
+  });
+  expect(found).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+/** Breaks a wall from outside: the keeper of its namespace is killed, or a file that it mounts is taken away. */
+function breakWall(wall: string, temp: string): void {
+  if (wall.endsWith('unshare')) {
+    const root = process.getuid?.() === 0 ? [] : ['/usr/bin/sudo', '-n'];
+    const [file = '', ...args] = [...root, '/bin/kill', '-9', holder()];
+    execFileSync(file, args);
+    return;
+  }
+  const run = readdirSync(temp).find((name) => name.startsWith('structured-agent-run-')) ?? 'absent';
+  rmSync(path.join(temp, run, 'walls'), { recursive: true });
+}
+
+describe.each(attackWalls)('behind %s', (wall) => {
+  it('a wall that breaks during the run ends it with 44, and is told by its name', async () => {
+    const world = await createAttackWorld();
+    const run = await runAttackStep({
+      world,
+      wall,
+      script: (_, index) => {
+        if (index === 1) breakWall(wall, world.temp);
+        return index < 2
+          ? calls('shell', { command: 'echo turn' })
+          : submits({ passed: true, summary: 'ok' });
+      },
+    });
+    await world.close();
+    const { outputs, bodies, stderr } = run;
+    expect({
+      exit: run.exitCode,
+      reason: outputs.get('run-reason'),
+      conclusion: outputs.get('run-conclusion'),
+      wall: outputs.get('run-sandbox'),
+      published: outputs.has('structured_output'),
+      requests: bodies.length,
+      stderr: stderr.toString(),
+    }).toEqual({
+      exit: 44,
+      reason: 'sandbox',
+      conclusion: 'inconclusive',
+      wall,
+      published: false,
+      requests: 2,
+      stderr: '',
+    });
+    expect(bodies[1]).toContain('turn\\n');
+    expect(JSON.parse(run.envelope)).toMatchObject({
+      exit_code: 44,
+      error: expect.stringContaining(`The sandbox (${wall}) stood at first and broke during the run: `),
+    });
+  });
+});
+
+/** Runs with a disk of its own as RUNNER_TEMP, in bytes, after `set` had its way with it. */
+async function runOn(
+  disk: { readonly size: number; readonly set: (temp: string) => void },
+  script: NonNullable<ActionOptions['script']>,
+  variables: (temp: string) => Readonly<Record<string, string>> = () => ({}),
+): Promise<ActionRun> {
+  const folder = (name: string) => realpathSync(mkdtempSync(path.join(tmpdir(), name)));
+  const temp = folder('disk-');
+  // Where results go when RUNNER_TEMP cannot take them.
+  const spare = folder('spare-');
+  mount('-t', 'tmpfs', '-o', `size=${disk.size}`, 'none', temp);
+  try {
+    disk.set(temp);
+    return await runAction({
+      script,
+      inputs: { schema: 'verdict' },
+      variables: { RUNNER_TEMP: temp, TMPDIR: spare, ...variables(temp) },
+    });
+  } finally {
+    execFileSync('umount', [temp]);
+    rmdirSync(temp);
+    rmSync(spare, { recursive: true });
+  }
+}
+
+function mount(...args: readonly string[]): void {
+  execFileSync('mount', args);
+}
+
+function fill(temp: string): void {
+  execFileSync('sh', ['-c', `head -c 99000000 /dev/zero > '${temp}/fill' 2>/dev/null || :`]);
+}
+
+/** How often a run told how it ended: in its log, and in its summary. */
+function tellings({ log, summary }: ActionRun): readonly number[] {
+  return [/ · exit code \d+$/gmu, /exit code `\d+`/gu].map(
+    (ending, at) => [...(at === 0 ? log : summary).matchAll(ending)].length,
+  );
+}
+
+const good = submits({ passed: true, summary: 'ok' });
+
+// A disk of its own needs a mount.
+if (process.getuid?.() === 0)
+  describe('the disk of RUNNER_TEMP', () => {
+    it('that is full is told once, as 52, before any model call', async () => {
+      const run = await runOn({ size: 1024 ** 2, set: fill }, [good]);
+      expect([run.exitCode, run.outputs.get('run-reason'), run.requests.length]).toEqual([52, 'config', 0]);
+      expect(run.log).toContain('RUNNER_TEMP has no space left');
+      expect(tellings(run)).toEqual([1, 1]);
+    });
+
+    it('that is read-only is told once, as 52, before any model call', async () => {
+      const set = (temp: string) => mount('-o', 'remount,ro', temp);
+      const run = await runOn({ size: 1024 ** 2, set }, [good]);
+      expect([run.exitCode, run.outputs.get('run-reason'), run.requests.length]).toEqual([52, 'config', 0]);
+      expect(run.log).toContain('RUNNER_TEMP names a folder that cannot be written to');
+      expect(tellings(run)).toEqual([1, 1]);
+    });
+
+    it('that is read-only with the runner’s own files on it is told once as well, and is never green', async () => {
+      const set = (temp: string) => {
+        writeFileSync(path.join(temp, 'output'), '');
+        mount('-o', 'remount,ro', temp);
+      };
+      const run = await runOn({ size: 1024 ** 2, set }, [good], (temp) => ({
+        GITHUB_OUTPUT: path.join(temp, 'output'),
+      }));
+      expect([run.exitCode, run.requests.length, tellings(run)]).toEqual([52, 0, [1, 1]]);
+    });
+
+    it('that the agent fills takes no payload back: space for the ending is kept', async () => {
+      const script = [calls('shell', { command: 'cat /dev/zero > "$TMPDIR/flood"' }), good];
+      const run = await runOn({ size: 8 * 1024 ** 2, set: () => undefined }, script);
+      expect([run.exitCode, run.outputs.get('passed'), tellings(run)]).toEqual([0, 'true', [1, 1]]);
+      expect(run.requests[1]?.raw).toMatch(/No space left|ENOSPC/u);
+    });
+  });

@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SandboxError } from '../../src/errors.ts';
+import type { Mount } from '../../src/sandbox/mounts.ts';
+import { boundNames, findSockets, seenSockets } from '../../src/sandbox/sockets.ts';
+import { createWorld, exec, shellWays, type World } from './world.ts';
+
+const HEADER = 'Num       RefCount Protocol Flags    Type St Inode Path';
+const isLinux = process.platform === 'linux';
+
+function listen(path: string, reached: () => void = () => undefined): Promise<Server> {
+  const server = createServer((socket) => {
+    reached();
+    socket.destroy();
+  });
+  return new Promise((resolve) => {
+    server.listen(path, () => {
+      chmodSync(path, 0o777);
+      resolve(server);
+    });
+  });
+}
+
+describe('the kernel’s list of sockets', () => {
+  it('gives the names of files once each, and no abstract or nameless one', () => {
+    const rows = [
+      '00000000e4efe714: 00000002 00000000 00010000 0001 01 7117266 /srv/a b.sock',
+      '00000000e4efe715: 00000003 00000000 00000000 0001 03 7117267 /srv/a b.sock',
+      '00000000e4efe716: 00000002 00000000 00010000 0001 01 7117268 @abstract',
+      '00000000e4efe717: 00000002 00000000 00010000 0001 01 7117269 private/bounce',
+      '00000000e4efe718: 00000003 00000000 00000000 0001 03  1639',
+      '00000000e4efe719: 00000002 00000000 00000000 0002 01 12 /var/lib/log',
+    ];
+    expect(boundNames([HEADER, ...rows, ''].join('\n'))).toEqual([
+      '/srv/a b.sock',
+      'private/bounce',
+      '/var/lib/log',
+    ]);
+    expect(boundNames('')).toEqual([]);
+  });
+});
+
+if (isLinux)
+  describe('sockets of this machine', () => {
+    const base = realpathSync(mkdtempSync(join(tmpdir(), 'sockets-')));
+    afterAll(() => rmSync(base, { recursive: true }));
+
+    it('are found under their real path while they are bound, and not afterwards', async () => {
+      mkdirSync(join(base, 'real'));
+      symlinkSync('real', join(base, 'link'));
+      const server = await listen(join(base, 'link', 's'));
+      expect(await findSockets()).toContain(join(base, 'real', 's'));
+      await new Promise((resolve) => server.close(resolve));
+      expect(await findSockets()).not.toContain(join(base, 'real', 's'));
+    });
+
+    it('are found under a relative name where the process stands that bound it', async () => {
+      mkdirSync(join(base, 'stand'));
+      const serve = "require('net').createServer().listen('./rel.sock', () => console.log('up'))";
+      const child = spawn(process.execPath, ['-e', serve], { cwd: join(base, 'stand') });
+      await once(child.stdout, 'data');
+      expect(await findSockets()).toContain(join(base, 'stand', 'rel.sock'));
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+
+    it('are seen where a mount shows them, under each of its names, and not behind an empty folder', async () => {
+      mkdirSync(join(base, 'home', 'shown'), { recursive: true });
+      const mounts: readonly Mount[] = [
+        { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'shown') },
+        { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'alias') },
+        { kind: 'empty', at: join(base, 'home') },
+        { kind: 'read-write', from: join(base, 'copy'), at: join(base, 'workspace') },
+      ];
+      const sockets = ['home/x', 'home/shown/x', 'workspace/x', 'open/x'].map((name) => join(base, name));
+      expect(await seenSockets(sockets, mounts)).toEqual(
+        ['home/shown/x', 'home/alias/x', 'open/x'].map((name) => join(base, name)),
+      );
+    });
+
+    it('too many to close are a SandboxError, never a wall with holes', async () => {
+      const sockets = Array.from({ length: 201 }, (_, n) => `/opt/s${n}`);
+      expect(await seenSockets(sockets.slice(1), [])).toHaveLength(200);
+      const refused = seenSockets(sockets, []);
+      await expect(refused).rejects.toBeInstanceOf(SandboxError);
+      await expect(refused).rejects.toThrow(/^201 Unix sockets .*"\/opt\/s0"/u);
+    });
+  });
+
+describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', ({ options }) => {
+  let world: World;
+  const system = process.getuid?.() === 0 ? mkdtempSync('/srv/sockets-') : null;
+  const servers: Server[] = [];
+  let reached = 0;
+  let paths: readonly string[] = [];
+  const connect = (path: string) =>
+    `node -e "require('net').connect(process.argv[1]).on('connect',()=>console.log('REACHED')).on('error',e=>console.log(e.code))" ${path}`;
+
+  beforeAll(async () => {
+    world = await createWorld();
+    const folders = [
+      join(world.workspace, '.git'),
+      join(world.workspace, 'a b'),
+      join(world.home, 'shared'),
+      ...(system === null ? [] : [system]),
+    ];
+    for (const folder of folders) mkdirSync(folder, { recursive: true });
+    paths = folders.map((folder) => join(folder, 's'));
+    for (const path of paths)
+      servers.push(
+        await listen(path, () => {
+          reached += 1;
+        }),
+      );
+  });
+  afterAll(async () => {
+    for (const server of servers) server.close();
+    if (system !== null) rmSync(system, { recursive: true });
+    await world.close();
+  });
+
+  it.each(['in-place', 'scratch', 'read-only'] as const)(
+    'no service is reached by a socket in a folder that is shown, %s, with and without a network',
+    async (access) => {
+      for (const shellNetwork of [false, true]) {
+        const sandbox = await world.open({
+          ...options,
+          access,
+          shellNetwork,
+          readable: [join(world.home, 'shared')],
+        });
+        await sandbox.ready();
+        const script = paths.map((path) => connect(`'${path}'`)).join('\n');
+        const { output, exitCode } = await exec(sandbox, `${script}\n[ -e '${paths[2]}' ] && echo there`);
+        expect(output).toMatch(/^(?:E[A-Z]+\n){3,4}there\n$/u);
+        expect([exitCode, reached]).toEqual([0, 0]);
+      }
+    },
+  );
+
+  it('a service that ends takes its socket along, and no command minds', async () => {
+    const folder = join(system ?? world.workspace, 'short');
+    mkdirSync(folder);
+    const server = await listen(join(folder, 's'));
+    const sandbox = await world.open(options);
+    await sandbox.ready();
+    await new Promise((resolve) => server.close(resolve));
+    const { output, exitCode } = await exec(sandbox, 'echo on');
+    expect([output, exitCode, readdirSync(folder)]).toEqual(['on\n', 0, []]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('a command has sockets of its own, in /tmp and in the workspace', async () => {
+    const sandbox = await world.open(options);
+    const serve = `const n=require('net');const s=n.createServer(c=>c.end('hi')).listen(process.argv[1],()=>n.connect(process.argv[1]).on('data',d=>{console.log(String(d));s.close()}))`;
+    const { output } = await exec(sandbox, `node -e "${serve}" /tmp/own.sock; node -e "${serve}" own.sock`);
+    expect(output).toBe('hi\nhi\n');
+  });
+});

@@ -1,0 +1,28 @@
+/** The diff of a pull request from the checkout's own history, where GitHub cannot be asked: by git, behind the wall. */
+import type { OpenedSandbox } from './sandbox.ts';
+
+const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 4_000 };
+const MAX_DIFF = 4_000_000;
+
+/**
+ * Writes `context/changed-files.txt` and `context/diff.patch` into the private /tmp; false where the base commit is not
+ * in the checkout (a shallow one), or git failed. Neither diff drivers nor text conversions of the repository run.
+ */
+export async function writeGitDiff(
+  sandbox: Pick<OpenedSandbox, 'exec'>,
+  base: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!/^[0-9a-f]{40,64}$/u.test(base)) return false;
+  const diff = 'git diff --no-color --no-ext-diff --no-textconv --find-renames';
+  const script = [
+    'set -e',
+    `git cat-file -e '${base}^{commit}'`,
+    `git merge-base '${base}' HEAD > /dev/null`,
+    'mkdir -p "$TMPDIR/context"',
+    `${diff} --name-status '${base}...HEAD' > "$TMPDIR/context/changed-files.txt"`,
+    `${diff} '${base}...HEAD' | head -c ${MAX_DIFF} > "$TMPDIR/context/diff.patch"`,
+  ].join('\n');
+  const { exitCode } = await sandbox.exec(script, { ...LIMITS, signal });
+  return exitCode === 0;
+}
