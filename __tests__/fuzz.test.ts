@@ -18,6 +18,7 @@ import { run } from '../src/run.ts';
 import { createSecrets } from '../src/secrets.ts';
 import type { Report } from '../src/types.ts';
 import { type Reply, startModel } from './support/model-server.ts';
+import { localFiles, noPullRequest } from './support/no-github.ts';
 import { parseOutputFile } from './support/runner.ts';
 
 /** Every ending there is: conclusion, reason, exit code, subtype, and whether a payload goes with it. */
@@ -212,7 +213,8 @@ async function fuzz(
       spareResultFile: null,
       guarded: [],
       privileged: false,
-      readFile: async () => ({ ok: false, problem: 'there is none' }),
+      files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
+      ...noPullRequest,
       fetch,
       resolveFolder: async () => place('workspace'),
       requireReadable: async () => undefined,

@@ -1,17 +1,20 @@
+import { execFileSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import type { InputName } from '../src/config/inputs.ts';
 import { InputError, ReportError } from '../src/errors.ts';
+import type { LoadedContext } from '../src/github/find-context.ts';
 import { run } from '../src/run.ts';
 import type { World } from '../src/run-state.ts';
 import { createSecrets } from '../src/secrets.ts';
 import type { Report, Reporter, RunEvent } from '../src/types.ts';
 import { HAS_BWRAP } from './support/action.ts';
 import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';
+import { localFiles, noPullRequest } from './support/no-github.ts';
 
 let base = '';
 let model: ScriptedModel;
@@ -52,7 +55,8 @@ function world(told: Told, more: Partial<World> = {}): World {
     spareResultFile: null,
     guarded: [],
     privileged: false,
-    readFile: async (file) => ({ ok: true, text: await readFile(file, 'utf8') }),
+    files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
+    ...noPullRequest,
     fetch,
     resolveFolder: async () => path.join(base, 'workspace'),
     requireReadable: async () => undefined,
@@ -305,7 +309,7 @@ describe('what was configured', () => {
     [
       'a prompt file of blanks',
       { 'prompt-file': 'p' },
-      { readFile: async () => ({ ok: true, text: ' \n' }) },
+      { files: localFiles(async () => ({ ok: true, text: ' \n' })) },
       /prompt-file is empty/u,
     ],
     [
@@ -320,6 +324,112 @@ describe('what was configured', () => {
     const { report, asked } = await converse([good], inputs, more);
     expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);
     expect(asked).toEqual([]);
+  });
+});
+
+const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
+
+describe('what the pull request says', () => {
+  const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
+    findContext: async () => ({
+      number: 7,
+      load: async () => ({
+        base: null,
+        notes: [],
+        files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
+        ...loaded,
+      }),
+    }),
+  });
+  const look = command('cd "$TMPDIR/context" && cat README.md && cat changed-files.txt diff.patch');
+  const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
+
+  it.each(SHELLS)(
+    'lies in /tmp/context/ before the first tool runs, and the task says so (%j)',
+    async (inputs) => {
+      const { asked } = await converse([look, read, good], inputs, about());
+      expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({
+        role: 'user',
+        text: expect.stringMatching(
+          /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
+        ),
+      });
+      expect(asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+      expect(asked[2]?.toolResults[0]?.text).toContain('about #7, by git: false');
+    },
+  );
+
+  it.each(SHELLS)('is a diff by git where GitHub told none and the base is there (%j)', async (inputs) => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: path.join(base, 'workspace'),
+        encoding: 'utf8',
+      }).trim();
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    const commit = git('rev-parse', 'HEAD');
+    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
+    git('add', 'added.txt');
+    git('commit', '-q', '-m', 'two');
+    const context = about({ base: commit, notes: ['Nobody answered.'] });
+    const { asked, notices } = await converse([look, good], inputs, context);
+    const text = asked[1]?.toolResults[0]?.text ?? '';
+    expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
+    expect(text).toContain('\n+new\n');
+    expect(notices.join('\n')).not.toContain('Nobody answered');
+    const unknown = await converse(
+      [look, good],
+      inputs,
+      about({ base: '0'.repeat(40), notes: ['Nobody answered.'] }),
+    );
+    expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
+    expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+    await rm(path.join(base, 'workspace', '.git'), { recursive: true });
+  });
+
+  it('is not asked for with context: none', async () => {
+    const findContext = () => Promise.reject(new Error('nobody asks'));
+    const { asked, report } = await converse([good], { context: 'none' }, { findContext });
+    expect([asked[0]?.messages.at(-1), report.verdict.exitCode]).toEqual([
+      { role: 'user', text: 'Judge.' },
+      0,
+    ]);
+  });
+});
+
+describe('the judge', () => {
+  it('that the pull request changes is told of, by the names that were typed', async () => {
+    const asked: unknown[] = [];
+    await writeFile(path.join(base, 'workspace', 'task.md'), 'Judge.');
+    const inputs = { 'prompt-file': path.join(base, 'workspace', 'task.md'), gate: '@gate.json' };
+    const { report } = await converse([good], inputs, {
+      files: localFiles(async (file) => ({ ok: true, text: file === 'gate.json' ? '{}' : 'Judge.' })),
+      findJudgeChanges: async (files) => {
+        asked.push(...files);
+        return [{ what: 'gate', path: 'gate.json', applied: true }];
+      },
+    });
+    expect(asked).toEqual([
+      { what: 'gate', path: 'gate.json' },
+      { what: 'prompt-file', path: inputs['prompt-file'] },
+    ]);
+    expect(report.judgeChanges).toEqual([{ what: 'gate', path: 'gate.json', applied: true }]);
+  });
+
+  it('without a key skips: green, nothing judged, nobody asked', async () => {
+    const inputs = { provider: 'openai', 'on-missing-key': 'skip' };
+    const { report, asked } = await converse([good], inputs);
+    expect(report.verdict).toEqual({
+      conclusion: 'skipped',
+      reason: 'missing_key',
+      subtype: 'skipped',
+      exitCode: 0,
+      published: false,
+      error: expect.stringMatching(
+        /^Nothing was judged, and this step is green all the same .*OPENAI_API_KEY/u,
+      ),
+    });
+    expect([report.payload, asked]).toEqual([null, []]);
   });
 });
 

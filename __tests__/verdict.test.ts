@@ -121,6 +121,17 @@ describe('the endings table', () => {
         '/a: the required property "b" is missing.',
     );
   });
+
+  it('a gate with words for people says them instead', () => {
+    const told = (...words: readonly string[]) =>
+      verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: [], words } }).error;
+    const [one, other] = [
+      'wants `a` to be true; the payload says false',
+      'wants `b` to be 1; the payload has none',
+    ];
+    expect(told(one)).toBe(`The gate is not met: it ${one}.`);
+    expect(told(one, other)).toBe(`The gate is not met: it ${one}. It ${other}.`);
+  });
 });
 
 describe('a preview', () => {

@@ -17,10 +17,10 @@ const REQUIRED: ReadonlySet<InputName> = new Set(['model']);
 export const OUTPUTS: Readonly<Record<string, string>> = {
   structured_output: 'The accepted payload as one line of JSON; absent unless a payload was accepted.',
   passed:
-    'Of the verdict preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
-  summary: 'Of the verdict preset: the verdict in a few sentences.',
-  findings: 'Of the verdict preset: what was found, as a JSON array.',
-  'run-conclusion': 'How the run ended: success, failure or inconclusive.',
+    'Of every preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
+  summary: 'Of every preset: the verdict in a few sentences.',
+  findings: 'Of the presets verdict, code-review and security-review: what was found, as a JSON array.',
+  'run-conclusion': 'How the run ended: success, failure, inconclusive or skipped (see on-missing-key).',
   'run-reason': 'Why it ended so, for example accepted, gate_not_met, plain_text, max_turns or config.',
   'run-exit-code': 'The exit code of the step.',
   'run-gate': 'met, not_met or none; empty where no payload was accepted.',
@@ -31,12 +31,13 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
   'run-cost-usd': "The cost in US dollars; empty when the model's price is not known.",
   'run-duration-seconds': 'The wall clock of the run in seconds.',
   'run-model': 'The model that was asked.',
-  'run-sandbox': 'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare or none.',
+  'run-sandbox':
+    'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare, sudo-unshare, seatbelt (macOS) or none.',
   'run-changed-files': 'How many files the agent changed; empty when that is not known.',
   'run-patch-file': "The path of a patch with the agent's changes; empty when none was kept.",
   'run-result-file': 'The path of the result envelope, a JSON file.',
   'run-transcript-file': 'The path of the redacted transcript.',
-  'run-comment-url': 'Kept for the address of a pull request comment; always empty in this version.',
+  'run-comment-url': 'The address of the comment on the pull request; empty where there is none.',
 };
 
 /** The text of action.yml. */

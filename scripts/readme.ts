@@ -22,15 +22,17 @@ export function readme(text: string): string {
   return fill(filled, 'outputs', table(['output', 'meaning'], outputs));
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A Markdown table. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-function fill(text: string, name: string, body: string): string {
+/** A document with `body` between its two marks of that name. */
+export function fill(text: string, name: string, body: string): string {
   const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [text.indexOf(open), text.indexOf(close)];
-  if (from === -1 || to < from) throw new Error(`README.md has no place for the ${name}: ${open} … ${close}`);
+  if (from === -1 || to < from) throw new Error(`There is no place for ${name}: ${open} … ${close}`);
   return `${text.slice(0, from + open.length)}\n${body}\n${text.slice(to)}`;
 }
 

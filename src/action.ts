@@ -6,18 +6,16 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
+import { openGitHub } from './action-github.ts';
+import { createReporters } from './action-reporters.ts';
 import { findFolders, readSetup } from './action-setup.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
-import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
 import { findRunnerFiles, findSecrets, keepFiles } from './github/runner.ts';
 import { proxySecrets } from './network/network.ts';
-import { createLiveLog } from './reporters/live-log.ts';
 import { createLog, type Log } from './reporters/log.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
 import { writeResultFile } from './reporters/result-file.ts';
-import { createSummary } from './reporters/summary.ts';
-import { createTranscript } from './reporters/transcript.ts';
 import { run } from './run.ts';
 import type { EndListener, World } from './run-state.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
@@ -52,14 +50,21 @@ async function judge(
   const folders = await findFolders(environment);
   const { workspace, temp, results } = folders;
   const setup = await readSetup(environment, files, folders);
-  const { config, resultFile, transcriptFile, summary, level, fetch: send } = setup;
+  const { config, resultFile, transcriptFile, fetch: send } = setup;
   const patchFile = path.join(results, 'changes.patch');
-  const serverUrl = environment['GITHUB_SERVER_URL'] || null;
+  const subject = readSubject(environment);
+  const hub = openGitHub({
+    environment,
+    config: setup.known ?? { trustedFiles: 'workspace', githubToken: null },
+    workspace,
+    fetch: send,
+    version: manifest.version,
+  });
   const world: World = {
     environment,
     version: manifest.version,
     secrets,
-    subject: readSubject(environment),
+    subject,
     workspace,
     home: environment['HOME'] ?? os.homedir(),
     temp,
@@ -73,18 +78,27 @@ async function judge(
     restoreRunnerFiles: keepFiles(files.all),
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
     privileged: isPrivileged(environment),
-    readFile: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
+    files: hub.files,
+    findContext: hub.findContext,
+    findJudgeChanges: hub.findJudgeChanges,
     fetch: send,
     resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     requireReadable: requireReadableFolders,
     now: () => performance.now(),
     listen,
     reporters: [
-      createTranscript({ file: transcriptFile, secrets }),
-      ...(summary && files.summary !== null
-        ? [{ ...createSummary({ file: files.summary, secrets, serverUrl }), retold: true }]
-        : []),
-      { ...createLiveLog({ log, level }), retold: true },
+      { name: 'reserved space', report: folders.makeRoom },
+      ...createReporters({
+        environment,
+        setup,
+        hub,
+        subject,
+        workspace,
+        summaryFile: files.summary,
+        version: manifest.version,
+        log,
+        secrets,
+      }),
     ],
     spareResultFile: path.join(results, 'result.json'),
     writeEnvelope: (report) => writeResultFile(report, secrets),

@@ -12,6 +12,11 @@ export class InputError extends Error {
   }
 }
 
+/** No key for the model, and `on-missing-key: skip`: nothing is judged, and the step is green. */
+export class MissingKeyError extends Error {
+  override readonly name = 'MissingKeyError';
+}
+
 /** Which check of the contract pipeline refused a schema or a gate. */
 export type ContractStage = 'source' | 'shape' | 'root' | 'compile';
 
@@ -77,5 +82,33 @@ export class NetworkError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code;
     this.passing = details.passing;
+  }
+}
+
+/** Why GitHub's API did not do what it was asked; `unavailable` covers everything that may pass. */
+export type GitHubFailure =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'invalid'
+  | 'too_large'
+  | 'rate_limited'
+  | 'unavailable';
+
+/** GitHub's API refused or failed, after every retry. The message says what failed and the fix, and holds no token. */
+export class GitHubError extends Error {
+  override readonly name = 'GitHubError';
+  readonly kind: GitHubFailure;
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null;
+
+  constructor(
+    kind: GitHubFailure,
+    message: string,
+    details: { status?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.status = details.status ?? null;
   }
 }

@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { type AgentRecord, createRecord } from './agent/agent.ts';
 import type { Config } from './config/config.ts';
 import type { Contract, Gate } from './contract/contract.ts';
-import type { ReadFile } from './contract/source.ts';
+import type { Files } from './contract/source.ts';
+import type { PullRequestContext } from './github/find-context.ts';
+import type { JudgeFile } from './github/judge-changes.ts';
 import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
 import type { Secrets } from './secrets.ts';
-import type { Judge, Report, Reporter, Subject } from './types.ts';
+import type { Judge, JudgeChange, Report, Reporter, Subject } from './types.ts';
 
 /** The world of a run, built by an entry. */
 export interface World {
@@ -32,8 +34,12 @@ export interface World {
   readonly guarded: readonly string[];
   /** Whether the trigger gives a stranger's text the repository's rights. */
   readonly privileged: boolean;
-  /** Reads a file that the user named: the schema, the gate, the prompt. */
-  readonly readFile: ReadFile;
+  /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
+  readonly files: Files;
+  /** What the agent can be told of the run's pull request; null where it is about none. Never rejects. */
+  readonly findContext: () => Promise<PullRequestContext | null>;
+  /** Which files of the judge the pull request changes. Never rejects. */
+  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
   readonly fetch: typeof fetch;
   /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
@@ -78,6 +84,10 @@ export interface RunState {
   contract: Contract | null;
   gate: Gate | null;
   judge: Judge;
+  judgeChanges: readonly JudgeChange[];
+  /** Resolves once `judgeChanges` is known. */
+  judging: Promise<void>;
+  commentUrl: string | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
@@ -96,6 +106,9 @@ export function createState(world: World): RunState {
     contract: null,
     gate: null,
     judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
+    judgeChanges: [],
+    judging: Promise.resolve(),
+    commentUrl: null,
     sandbox: null,
     tamper: null,
     changes: null,

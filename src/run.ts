@@ -1,17 +1,21 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
 import { createHash } from 'node:crypto';
 import { isRunStop, type RunStop, runAgent, stopped } from './agent/agent.ts';
-import { systemPrompt } from './agent/prompt.ts';
+import { contextNote, systemPrompt } from './agent/prompt.ts';
 import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
 import { type Contract, createContract, createGate } from './contract/contract.ts';
-import { parseGateArgument, parseSchemaArgument } from './contract/source.ts';
-import { InputError } from './errors.ts';
+import { presets } from './contract/presets.ts';
+import { parseGateArgument, parseSchemaArgument, pathHere } from './contract/source.ts';
+import { InputError, MissingKeyError, SandboxError } from './errors.ts';
 import { finish } from './finish.ts';
+import type { PullRequestContext } from './github/find-context.ts';
+import type { JudgeFile } from './github/judge-changes.ts';
 import { networkWeaknesses } from './network/network.ts';
 import { connect, lazyPrice, requirePrice } from './run-model.ts';
 import { createState, type RunState, type World } from './run-state.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
+import { writeGitDiff } from './sandbox/git-diff.ts';
 import { openSandbox } from './sandbox/open.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import { createTamperCheck } from './sandbox/tamper.ts';
@@ -44,6 +48,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const config = readConfig();
   state.config = config;
   startClock(config.timeoutMs, state);
+  requireKey(config);
   const begin = Promise.withResolvers<void>();
   const emit = (event: RunEvent) => {
     tell(event, world);
@@ -54,11 +59,13 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
   emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
+  const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
   const { contract, prompt } = await readJudge(config, state, world);
+  const context = await race(finding, state.stop.signal);
   const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated(config, contract)];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await openWalls(config, begin.promise, state, world);
+  const { sandbox, ready } = await openWalls(config, context, begin.promise, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
@@ -76,7 +83,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
         offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
         extra: config.systemPrompt,
       }),
-      prompt,
+      prompt: context === null ? prompt : `${prompt}\n\n${contextNote(context.number)}`,
       forceOutput: config.forceOutput,
       ready,
       signal: state.stop.signal,
@@ -90,6 +97,14 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
   if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
   return outcome;
+}
+
+/** @throws MissingKeyError where there is none: the user said to skip then. */
+function requireKey({ model }: Config): void {
+  if (model.missingKey === null) return;
+  throw new MissingKeyError(
+    `Nothing was judged, and this step is green all the same (on-missing-key: skip). ${model.missingKey}`,
+  );
 }
 
 function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox): Toolbox {
@@ -107,11 +122,7 @@ function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox)
 
 /** A schema of one's own that speaks of passing, and nothing that asks whether it did: most likely a gate forgotten. */
 function ungated(config: Config, contract: Contract): readonly string[] {
-  if (
-    config.gate !== 'auto' ||
-    config.schema === 'verdict' ||
-    !contract.declaredProperties.includes('passed')
-  )
+  if (config.gate !== 'auto' || presets.has(config.schema) || !contract.declaredProperties.includes('passed'))
     return [];
   return [
     'No gate is set, so the step is green whatever "passed" says. Set gate: passed, or gate: none to say that this is meant.',
@@ -124,9 +135,9 @@ async function readJudge(
   state: RunState,
   world: World,
 ): Promise<{ contract: Contract; prompt: string }> {
-  const schema = await parseSchemaArgument(config.schema, world.readFile);
+  const schema = await parseSchemaArgument(config.schema, world.files);
   const contract = await createContract(schema.schema);
-  const request = await parseGateArgument(config.gate, schema.preset, world.readFile);
+  const request = await parseGateArgument(config.gate, schema.preset, world.files);
   state.gate = await createGate(request, contract);
   state.contract = contract;
   const prompt = await readPrompt(config.prompt, world);
@@ -136,12 +147,26 @@ async function readJudge(
     prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
     version: world.version,
   };
+  // Told at the end: the run itself does not wait for it.
+  state.judging = world.findJudgeChanges(judgeFiles(config)).then((changes) => {
+    state.judgeChanges = changes;
+  });
   return { contract, prompt };
+}
+
+/** The judge's files of this repository, as they were typed. */
+function judgeFiles({ schema, gate, prompt }: Config): readonly JudgeFile[] {
+  const files: readonly (readonly [JudgeFile['what'], string | null])[] = [
+    ['schema', pathHere(schema)],
+    ['gate', pathHere(gate)],
+    ['prompt-file', 'file' in prompt ? prompt.file : null],
+  ];
+  return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
 }
 
 async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {
   if ('text' in prompt) return prompt.text;
-  const reading = await world.readFile(prompt.file);
+  const reading = await world.files.readFile(prompt.file);
   if (!reading.ok) throw new InputError('prompt-file', `prompt-file: ${reading.problem}`);
   if (reading.text.trim() === '')
     throw new InputError('prompt-file', 'prompt-file is empty. Write the task into it.');
@@ -149,7 +174,13 @@ async function readPrompt(prompt: Config['prompt'], world: World): Promise<strin
 }
 
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
-async function openWalls(config: Config, begin: Promise<void>, state: RunState, world: World) {
+async function openWalls(
+  config: Config,
+  context: PullRequestContext | null,
+  begin: Promise<void>,
+  state: RunState,
+  world: World,
+) {
   if (config.sandbox === 'off' && world.privileged) {
     throw new InputError(
       'sandbox',
@@ -181,12 +212,31 @@ async function openWalls(config: Config, begin: Promise<void>, state: RunState, 
     // Not knowing what changed is no reason to end a run.
     state.changes = await rememberWorkspace(sandbox, state.stop.signal).catch(() => null);
   };
-  const snapshots = Promise.all([begin.then(tamper.snapshot), remember()]).then(() => {
+  const place = () => (context === null ? null : placeContext(context, sandbox, state.stop.signal, world));
+  const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), place()]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
   });
   // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.
   snapshots.catch((error: unknown) => state.stop.abort(error));
   return { sandbox, ready: () => snapshots };
+}
+
+/** Gives the agent what is known of the pull request, before it can ask for it. */
+async function placeContext(
+  context: PullRequestContext,
+  sandbox: OpenedSandbox,
+  signal: AbortSignal,
+  world: World,
+): Promise<void> {
+  const { base, notes, files } = await context.load();
+  await sandbox.ready();
+  // Without a shell there is no wall either, behind which git could be asked.
+  const asked = base === null || !sandbox.shellOffered ? false : await writeGitDiff(sandbox, base, signal);
+  for (const text of asked ? [] : notes) {
+    const told = `Pull request #${context.number}: ${text}`;
+    tell({ type: 'notice', level: 'warning', text: told }, world);
+  }
+  for (const [name, text] of files(asked)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
 }
 
 function startClock(timeoutMs: number, state: RunState): void {
@@ -204,8 +254,16 @@ async function attempt(task: () => Promise<Ending>, state: RunState): Promise<En
       return { kind: 'cancelled', signal: String(interrupt.signal.reason) };
     }
     if (error === stop.signal.reason && isRunStop(error)) return stopped(error, []);
-    return { kind: 'failed', error };
+    return { kind: 'failed', error: fullDisk(error) ?? error };
   }
+}
+
+/** A disk that is full is no bug: during a run nothing but the sandbox writes where that ends it. */
+function fullDisk(error: unknown): SandboxError | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return null;
+  const text = `The disk of RUNNER_TEMP is full (${error.message}). Free some space in a step before this one.`;
+  return new SandboxError(text, { cause: error });
 }
 
 /** A reporter that throws while it listens has a bug, but the run is not its to end. */

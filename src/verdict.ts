@@ -1,5 +1,12 @@
 /** How a run ended → conclusion, reason, exit code: the endings table, and the only place where thrown errors are mapped. */
-import { ContractError, InputError, ProviderError, type ProviderFailure, SandboxError } from './errors.ts';
+import {
+  ContractError,
+  InputError,
+  MissingKeyError,
+  ProviderError,
+  type ProviderFailure,
+  SandboxError,
+} from './errors.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from './types.ts';
 
 /** What ended a run: an outcome of the loop, something thrown, or a check of the finishing block. */
@@ -100,7 +107,9 @@ function accepted(facts: VerdictFacts): Verdict {
       error: null,
     };
   }
-  const error = `The gate is not met: ${say(facts.gate.issues)}.`;
+  const { issues, words = [] } = facts.gate;
+  const why = words.length === 0 ? say(issues) : `it ${words.join('. It ')}`;
+  const error = `The gate is not met: ${why}.`;
   return {
     conclusion: 'failure',
     reason: 'gate_not_met',
@@ -140,6 +149,16 @@ function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts):
 }
 
 function thrown(error: unknown): Verdict {
+  if (error instanceof MissingKeyError) {
+    return {
+      conclusion: 'skipped',
+      reason: 'missing_key',
+      subtype: 'skipped',
+      exitCode: 0,
+      published: false,
+      error: error.message,
+    };
+  }
   if (error instanceof InputError) return failed(row('config', 'error_config', 52), error.message);
   if (error instanceof ContractError) return failed(row('config', 'error_config', 52), error.message);
   if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), error.message);

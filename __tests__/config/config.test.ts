@@ -43,6 +43,7 @@ describe('the configuration', () => {
         model: 'claude-sonnet-4-5',
         apiKey: 'sk-1',
         keySource: 'the input api-key',
+        missingKey: null,
         baseUrl: null,
         maxOutputTokens: null,
         stream: 'auto',
@@ -65,7 +66,16 @@ describe('the configuration', () => {
       workspaceAccess: 'scratch',
       passEnv: [],
       workingDirectory: '.',
+      context: 'auto',
+      trustedFiles: 'workspace',
+      onMissingKey: 'fail',
       summary: true,
+      comment: 'never',
+      commentKey: null,
+      annotations: 'findings',
+      sarifFile: null,
+      commitStatus: null,
+      githubToken: null,
       resultFile: null,
       transcriptFile: null,
       logLevel: 'summary',
@@ -102,7 +112,16 @@ describe('the configuration', () => {
       'workspace-access': 'read-only',
       'pass-env': 'FOO, BAR\nBAZ',
       'working-directory': 'sub',
+      context: 'none',
+      'trusted-files': 'base',
+      'on-missing-key': 'skip',
       summary: 'false',
+      comment: 'on-failure',
+      'comment-key': 'a  b\nc',
+      annotations: 'none',
+      'sarif-file': 's.sarif',
+      'commit-status': 'agent / review',
+      'github-token': 't',
       'result-file': 'r.json',
       'transcript-file': 't.jsonl',
       'log-level': 'full',
@@ -127,6 +146,15 @@ describe('the configuration', () => {
       excludeTools: ['shell', 'structured_output'],
       sandboxRead: ['/opt/a', '/opt/b c'],
       passEnv: ['FOO', 'BAR', 'BAZ'],
+      context: 'none',
+      trustedFiles: 'base',
+      onMissingKey: 'skip',
+      comment: 'on-failure',
+      commentKey: 'a b c',
+      annotations: 'none',
+      sarifFile: 's.sarif',
+      commitStatus: 'agent / review',
+      githubToken: 't',
       logLevel: 'full',
     });
   });
@@ -184,6 +212,12 @@ describe('the configuration', () => {
     const { input, message } = refusal(inputs, others);
     expect(input).toBe('api-key');
     expect(message).toContain(variable);
+    const skipping = parse({ ...inputs, 'on-missing-key': 'skip' }, others).model;
+    expect([skipping.apiKey, skipping.missingKey]).toEqual([null, message]);
+  });
+
+  it('a missing key is told last, after whatever else is wrong', () => {
+    expect(refusal({ prompt: 'x', model: 'claude-3', sandbox: 'maybe' }).input).toBe('sandbox');
   });
 
   it('azure-openai needs the URL of a resource, and may name the version there', () => {

@@ -1,76 +1,159 @@
+import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
 import { presets } from '../../src/contract/presets.ts';
+import { objectOf } from '../../src/providers/reading.ts';
+import { type Dialect, projectSchema } from '../../src/providers/wire-schema.ts';
+import { readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { checkProjection, validInstances } from '../support/wire-check.ts';
+import { asJsonSchema } from '../support/wire-rules.ts';
+import { samples } from './preset-samples.ts';
 
-const open = async () => {
-  const preset = presets.get('verdict');
-  if (preset === undefined) throw new Error('there is no verdict preset');
+const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
+
+const open = async (name: string) => {
+  const preset = presets.get(name);
+  if (preset === undefined) throw new Error(`there is no preset ${name}`);
   const contract = await createContract(preset.schema);
-  return { contract, gate: await createGate(preset.gate, contract) };
+  return { schema: preset.schema, contract, gate: await createGate(preset.gate, contract) };
 };
-const finding = { severity: 'error', path: 'a.ts', line: 1, title: 't', message: 'm' };
 const raw = (payload: JsonObject) => ({ rawArguments: JSON.stringify(payload), status: 'complete' as const });
 
-describe('the verdict preset', () => {
-  it('declares passed, summary and findings, each an output of its own, without a warning', async () => {
-    const { contract } = await open();
-    expect({ title: contract.title, names: contract.outputNames, warnings: contract.warnings }).toEqual({
-      title: 'verdict',
-      names: ['passed', 'summary', 'findings'],
-      warnings: [],
-    });
-  });
-
-  it('takes a verdict with findings, and with none', async () => {
-    const { contract } = await open();
-    for (const payload of [
-      { passed: true, summary: 's' },
-      { passed: true, summary: 's', findings: [] },
-      {
-        passed: true,
-        summary: 's',
-        findings: [
-          { ...finding, severity: 'warning' },
-          { severity: 'note', message: 'm' },
-        ],
-      },
-      { passed: false, summary: 's', findings: [finding] },
-      { passed: false, summary: 's' },
-    ]) {
-      expect(contract.check(raw(payload))).toEqual({ ok: true, payload, repaired: null });
-    }
-  });
-
-  it('refuses a contradiction: passed beside an error', async () => {
-    const { contract } = await open();
-    const check = contract.check(raw({ passed: true, summary: 's', findings: [finding] }));
-    expect(check).toMatchObject({
-      ok: false,
-      issues: [{ path: '/findings/0/severity', keyword: 'enum' }, { keyword: 'if' }],
-    });
-  });
-
-  it.each<JsonObject>([
-    { passed: 'true', summary: 's' },
-    { passed: true },
-    { passed: true, summary: '' },
-    { passed: true, summary: 's', extra: 1 },
-    { passed: false, summary: 's', findings: [{ ...finding, severity: 'fatal' }] },
-    { passed: false, summary: 's', findings: [{ ...finding, line: 0 }] },
-    { passed: false, summary: 's', findings: [{ ...finding, more: 1 }] },
-  ])('refuses %j', async (payload) => {
-    const { contract } = await open();
-    expect(contract.check(raw(payload)).ok).toBe(false);
-  });
-
-  it('has passed as its gate', async () => {
-    const { gate } = await open();
-    expect(gate.evaluate({ passed: true }).status).toBe('met');
-    expect(gate.evaluate({ passed: false }).status).toBe('not_met');
-  });
-
-  it('is small enough to be sent on every turn', () => {
-    expect(JSON.stringify(presets.get('verdict')?.schema).length).toBeLessThan(2_000);
+describe('the presets', () => {
+  it('are those that the samples are for', () => {
+    expect([...presets.keys()]).toEqual(Object.keys(samples));
   });
 });
+
+describe.each(Object.entries(samples))(
+  'the preset %s',
+  (name, { outputs, met, unmet, contradictions, refused }) => {
+    it('declares its properties, each an output of its own, without a warning', async () => {
+      const { contract, gate } = await open(name);
+      expect({ title: contract.title, names: contract.outputNames }).toEqual({ title: name, names: outputs });
+      expect([...contract.warnings, ...gate.warnings]).toEqual([]);
+    });
+
+    it.each(met)('takes %j, and its gate is met', async (payload) => {
+      const { contract, gate } = await open(name);
+      expect(contract.check(raw(payload))).toEqual({ ok: true, payload, repaired: null });
+      expect(gate.evaluate(payload)).toMatchObject({ status: 'met', issues: [] });
+    });
+
+    it.each(unmet)('takes %j, and its gate is not met', async (payload) => {
+      const { contract, gate } = await open(name);
+      expect(contract.check(raw(payload))).toEqual({ ok: true, payload, repaired: null });
+      expect(gate.evaluate(payload).status).toBe('not_met');
+      expect(gate.evaluate(payload).words).toContain('wants `passed` to be true; the payload says false');
+    });
+
+    // A message that found fault with the finding would talk a model into playing it down.
+    it.each(contradictions)(
+      'refuses the contradiction %j, and asks for passed to be false',
+      async (payload) => {
+        const { contract, gate } = await open(name);
+        const check = contract.check(raw(payload));
+        expect(check).toMatchObject({
+          ok: false,
+          issues: expect.arrayContaining([
+            { path: '/passed', keyword: 'const', message: 'must be exactly false.' },
+          ]),
+        });
+        if (name !== 'verdict' && name !== 'code-review')
+          expect(gate.evaluate(payload).status).toBe('not_met');
+      },
+    );
+
+    it.each(refused)('refuses %j', async (payload) => {
+      const { contract } = await open(name);
+      expect(contract.check(raw(payload)).ok).toBe(false);
+    });
+
+    it('has a gate that an absent property never meets', async () => {
+      const { gate } = await open(name);
+      for (const payload of met) {
+        for (const gone of outputs) {
+          const { [gone]: _, ...rest } = payload;
+          const { status, words = [] } = gate.evaluate(rest);
+          const isWanted = gate.evaluate({}).words?.some((clause) => clause.startsWith(`wants \`${gone}\``));
+          expect([gone, status]).toEqual([gone, isWanted === true ? 'not_met' : 'met']);
+          expect(words).not.toEqual([]);
+        }
+      }
+      expect(gate.evaluate({}).status).toBe('not_met');
+    });
+
+    it.each(dialects)(
+      'is said whole to a model behind %s, by parameters and note together',
+      async (dialect) => {
+        const { schema, contract } = await open(name);
+        const valid = validInstances(contract, [...met, ...unmet], 50, 1);
+        expect(checkProjection(schema, dialect, valid).problems).toEqual([]);
+        const { parameters, note } = projectSchema(schema, dialect);
+        const rest: unknown = JSON.parse(note?.slice(note.indexOf('{')) ?? '{}');
+        const own = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
+        const judges = [own, closedOver(objectOf(rest), schema)].map((part) =>
+          new Ajv({ strict: false }).compile(part),
+        );
+        const isTaken = (payload: JsonObject) => judges.every((judge) => judge(payload) === true);
+        for (const payload of [...met, ...unmet]) expect(isTaken(payload)).toBe(true);
+        for (const payload of [...contradictions, ...refused])
+          expect([payload, isTaken(payload)]).toEqual([payload, false]);
+      },
+    );
+
+    it('has rows that annotations and SARIF can read, each with a severity of its own', () => {
+      const rows = unmet.flatMap((payload) =>
+        [payload['findings'], payload['failures']].flatMap((each) => each ?? []),
+      );
+      expect(rows).not.toEqual([]);
+      expect(unmet.flatMap(readFindings)).toHaveLength(rows.length);
+      const last = unmet.flatMap(readFindings).find(({ place }) => place !== null);
+      expect(last).toMatchObject({
+        severity: 'error',
+        place: { path: expect.stringMatching(/^a\./u), line: 1 },
+        message: 'm',
+      });
+      expect(last?.title).toMatch(/^(?:t|a > b)$/u);
+    });
+
+    it('is small enough to be sent on every turn', async () => {
+      expect(JSON.stringify((await open(name)).schema).length).toBeLessThan(4_000);
+    });
+
+    it('describes every property to the model, in short sentences', async () => {
+      const { schema } = await open(name);
+      const texts = descriptions(schema);
+      expect(texts.length).toBeGreaterThan(5);
+      for (const text of texts) expect(text).toMatch(/^[^\n]{10,220}\.$/u);
+    });
+  },
+);
+
+/** The note's schema as it is meant: laid over the schema, whose names `additionalProperties` then counts. */
+function closedOver(rest: JsonObject, schema: JsonObject): JsonObject {
+  const names = (of: unknown) =>
+    Object.fromEntries(Object.keys(objectOf(objectOf(of)['properties'])).map((each) => [each, {}]));
+  const own = objectOf(rest['properties']);
+  const laid = Object.entries(own).map(([name, part]): [string, JsonObject] => {
+    const items = objectOf(objectOf(part)['items']);
+    const rows = objectOf(objectOf(objectOf(schema['properties'])[name])['items']);
+    return [
+      name,
+      {
+        ...objectOf(part),
+        items: { ...items, properties: { ...names(rows), ...objectOf(items['properties']) } },
+      },
+    ];
+  });
+  return { ...rest, properties: { ...names(schema), ...Object.fromEntries(laid) } };
+}
+
+/** The description of every property, those of rows included; a property without one is an empty text. */
+function descriptions(schema: JsonObject): readonly string[] {
+  return Object.values(objectOf(schema['properties'])).flatMap((each) => {
+    const { description, items } = objectOf(each);
+    return [typeof description === 'string' ? description : '', ...descriptions(objectOf(items))];
+  });
+}

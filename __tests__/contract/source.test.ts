@@ -4,13 +4,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maxSchemaBytes, readTrustedFile } from '../../src/config/trusted-file.ts';
 import { presets } from '../../src/contract/presets.ts';
-import { parseGateArgument, parseSchemaArgument } from '../../src/contract/source.ts';
+import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
 
 let root: string;
 const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
-const schemaOf = (raw: string | undefined) => parseSchemaArgument(raw, read);
+const files: Files = {
+  readFile: read,
+  readElsewhere: async ({ owner, repo, path, ref }) =>
+    ref === 'v1'
+      ? { ok: true, text: `{"type":"object","title":"${owner} ${repo} ${path}"}` }
+      : { ok: false, problem: `there is no ${ref}` },
+};
+const schemaOf = (raw: string | undefined) => parseSchemaArgument(raw, files);
 const verdict = presets.get('verdict') ?? null;
-const gateOf = (raw: string | undefined, preset = verdict) => parseGateArgument(raw, preset, read);
+const gateOf = (raw: string | undefined, preset = verdict) => parseGateArgument(raw, preset, files);
 const refusal = async (given: Promise<unknown>) => {
   const error: unknown = await given.then(
     (value) => ({ accepted: value }),
@@ -109,12 +116,27 @@ describe('parseSchemaArgument', () => {
       expect(await refusal(schemaOf(word))).toContain('which is no preset');
   });
 
-  it('a file of another repository is refused for now, with a way out', async () => {
-    for (const raw of ['@org/judges/schemas/x.json@v1', '@org/judges/x.json@refs/heads/main']) {
-      const message = await refusal(schemaOf(raw));
-      expect(message).toContain('names a file of another repository');
-      expect(message).toContain('write @./ before it');
-    }
+  it('a file of another repository is read there, at its ref', async () => {
+    const { schema, preset } = await schemaOf('@org/judges/schemas/x.json@v1');
+    expect([schema, preset]).toEqual([{ type: 'object', title: 'org judges schemas/x.json' }, null]);
+    expect(await gateOf('@org/judges/x.json@v1')).toMatchObject({ kind: 'schema' });
+  });
+
+  it('a file of another repository that is not there is refused, with the way to a path of this one', async () => {
+    expect(await refusal(schemaOf('@org/judges/x.json@refs/heads/main'))).toBe(
+      'schema: there is no refs/heads/main If it is a path in this repository, write @./ before it.',
+    );
+  });
+
+  it.each([
+    ['@a/b.json', 'a/b.json'],
+    ['@./org/judges/x.json@v1', './org/judges/x.json@v1'],
+    ['@org/judges/x.json@v1', null],
+    ['verdict', null],
+    ['{}', null],
+    ['@', null],
+  ])('%s is the path %s of this repository', (given, path) => {
+    expect(pathHere(given)).toBe(path);
   });
 
   it('a path with @ in it is a path', async () => {

@@ -7,6 +7,7 @@ import { OUTPUTS } from '../../scripts/action-yml.ts';
 import { readActionInputs } from '../../src/config/action-inputs.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
+import { presets } from '../../src/contract/presets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OURS = 'org/structured-agent@v1';
@@ -85,7 +86,8 @@ function outputsOf(step: Step): readonly string[] {
     (name) => name.startsWith('run-') || name === 'structured_output',
   );
   const schema = string(step.with?.['schema']) ?? 'verdict';
-  if (schema === 'verdict') return Object.keys(OUTPUTS);
+  const preset = presets.get(schema);
+  if (preset !== undefined) return [...about, ...Object.keys(members(preset.schema['properties']))];
   const text = schema.startsWith('@')
     ? readFileSync(path.join(ROOT, 'examples/demo/repository', schema.slice(1)), 'utf8')
     : schema;
@@ -95,10 +97,25 @@ function outputsOf(step: Step): readonly string[] {
 describe('the example workflows', () => {
   it('are there', () => {
     expect(examples.map((each) => each.name).toSorted()).toEqual([
+      'examples/code-review.yml',
       'examples/gate.yml',
       'examples/local-model.yml',
       'examples/pull-request-review.yml',
+      'examples/security-review.yml',
+      'examples/test-report.yml',
+      'examples/verdict.yml',
     ]);
+  });
+
+  it('show each preset with its own gate', () => {
+    const shown = examples.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps));
+    for (const name of presets.keys()) {
+      const step = shown.find((each) => each.uses === OURS && each.with?.['schema'] === name);
+      expect([name, step?.with?.['gate'] ?? 'auto']).toEqual([
+        name,
+        step === undefined ? 'no example' : 'auto',
+      ]);
+    }
   });
 
   describe.each(examples)('$name', (workflow) => {
@@ -117,6 +134,7 @@ describe('the example workflows', () => {
         'vars.MODEL_BASE_URL': 'http://127.0.0.1:1/v1',
         'vars.MODEL_NAME': 'model',
         'github.event.pull_request.base.sha': '0123456789',
+        'runner.temp': '/home/runner/work/_temp',
       };
       for (const step of ours) {
         const environment = Object.entries(step.with ?? {}).map(([name, value]) => [
@@ -152,9 +170,18 @@ describe('the example workflows', () => {
 describe.each(workflows)('$name', (workflow) => {
   const steps = workflow.jobs.flatMap((job) => job.steps);
 
-  it('may read the repository and nothing else', () => {
+  it('may read the repository, write what its inputs ask for, and nothing else', () => {
+    const uses = (test: (step: Step) => boolean) => steps.some(test);
+    const comments = uses(({ with: given }) => given?.['comment'] !== undefined);
+    const statuses = uses(({ with: given }) => given?.['commit-status'] !== undefined);
+    const uploads = uses((step) => step.uses?.startsWith('github/codeql-action/upload-sarif@') === true);
     expect({ top: workflow.permissions, jobs: workflow.jobPermissions }).toEqual({
-      top: { contents: 'read' },
+      top: {
+        contents: 'read',
+        ...(comments ? { 'pull-requests': 'write' } : {}),
+        ...(statuses ? { statuses: 'write' } : {}),
+        ...(uploads ? { 'security-events': 'write' } : {}),
+      },
       jobs: [],
     });
   });
@@ -164,7 +191,8 @@ describe.each(workflows)('$name', (workflow) => {
       .split('\n')
       .filter((line) => /^\s*(?:- )?uses: /u.test(line) && !line.includes(OURS));
     expect(lines).not.toEqual([]);
-    for (const line of lines) expect(line).toMatch(/uses: [\w.-]+\/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);
+    for (const line of lines)
+      expect(line).toMatch(/uses: [\w.-]+\/[\w.-]+(?:\/[\w.-]+)?@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);
   });
 
   it('keeps no credentials in the checkout', () => {

@@ -230,6 +230,17 @@ describe('the verdict, the last lines', () => {
     expect(text).toContain('✗ FAILURE · gate_not_met · exit code 1\n::error title=');
   });
 
+  it('tells what a gate wanted that did not end the run', async () => {
+    const gate = {
+      status: 'met',
+      issues: [],
+      words: ['wants `passed` to be true; the payload agrees'],
+    } as const;
+    expect(await told('summary', sampleReport({ gate }))).toContain(
+      'exit code 0\n  the gate wants `passed` to be true; the payload agrees\n  claude',
+    );
+  });
+
   it('tells an ending without a payload, its hostile sentence inert', async () => {
     const report = sampleReport({
       ...unpublished('It said: "a\n::set-output name=x::y ##[error]z sk-canary-1"'),

@@ -174,6 +174,24 @@ describe('our own commands', () => {
     expect(parseLog(text())).toEqual([{ name: 'error', properties: {}, data: `${'x'.repeat(3_999)}…` }]);
   });
 
+  it('annotations keep a long path whole, and the end and the column of a place', () => {
+    const { log, text } = openLog();
+    const file = `src/${'x'.repeat(3_000)}.js`;
+    log.notice('n', { file, line: 3, endLine: 5, col: 7 });
+    expect(parseLog(text())).toEqual([
+      { name: 'notice', properties: { file, line: '3', endLine: '5', col: '7' }, data: 'n' },
+    ]);
+  });
+
+  it('annotations are counted by their level', () => {
+    const { log } = openLog();
+    log.error('e');
+    log.warning('w');
+    log.warning('w');
+    log.info('::warning::no');
+    expect([log.annotated('error'), log.annotated('warning'), log.annotated('notice')]).toEqual([1, 2, 0]);
+  });
+
   it('masks are asked for whole and line by line, short parts not', () => {
     const { log, text } = openLog();
     log.mask('one-line%\r\nother\n}\n');

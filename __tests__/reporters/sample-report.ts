@@ -58,6 +58,8 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
       run_attempt: 1,
     },
     judge: { schema_sha256: 'aa', gate_sha256: null, prompt_sha256: 'bb', version: '0.1.0' },
+    judgeChanges: [],
+    commentUrl: null,
     outputNames: ['passed', 'summary', 'findings'],
     changedFiles: 0,
     patchFile: null,

@@ -106,6 +106,43 @@ describe('summaryMarkdown', () => {
     expect(summary({ verdict: { ...sampleReport().verdict, conclusion } })).toContain(title);
   });
 
+  it('tells what the gate wanted and what the payload says', () => {
+    const words = [
+      'wants `passed` to be true; the payload says false',
+      'wants `<b>` to be 0; the payload says 1',
+    ];
+    const verdict = {
+      conclusion: 'failure',
+      reason: 'gate_not_met',
+      subtype: 'gate_not_met',
+      exitCode: 1,
+      published: true,
+      error: 'One sentence.',
+    } as const;
+    const text = summary({ verdict, gate: { status: 'not_met', issues: [], words } });
+    expect(text.slice(0, text.indexOf('conclusion'))).toMatchInlineSnapshot(`
+      "## ❌ Failure: the gate is not met
+
+      > [!CAUTION]
+      > The gate is not met:
+      >
+      > - It wants <code>passed</code> to be true; the payload says false.
+      > - It wants <code>&#60;b&#62;</code> to be 0; the payload says 1.
+
+      "
+    `);
+    const html = render(text);
+    expect(html.slice(0, html.indexOf('</blockquote>')).match(/<li>/gu)).toHaveLength(2);
+    expect(summary({ verdict, gate: { status: 'not_met', issues: [], words: words.slice(0, 1) } })).toContain(
+      '> [!CAUTION]\n> One sentence.\n\nconclusion',
+    );
+    expect(
+      summary({ gate: { status: 'met', issues: [], words: ['wants `a` to be 1; the payload agrees'] } }),
+    ).toContain(
+      '## ✅ Success: the gate is met\n\nThe gate wants <code>a</code> to be 1; the payload agrees.\n\nconclusion',
+    );
+  });
+
   it('a payload that no gate judged is not called a success', () => {
     expect(summary({ gate: { status: 'none', issues: [] } })).toContain(
       '## ☑️ Accepted: no gate was asked for\n',
@@ -192,7 +229,7 @@ describe('summaryMarkdown', () => {
     ['', 1],
     ['a.js', 0],
     ['a.js', 1.5],
-    ['a.js', '1'],
+    ['a.js', 'one'],
     ['javascript:alert(1)//', 1],
   ])('a finding at %j line %j is no link', (file, line) => {
     expect(summary({ payload: { findings: [{ path: file, line }] } })).not.toContain('](http');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { InputError } from '../errors.ts';
 import type { RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
-import { readBoolean, readChoice, readInteger, readList, readNames, readNumber } from './values.ts';
+import { readBoolean, readChoice, readInteger, readList, readName, readNames, readNumber } from './values.ts';
 
 /** The tools that can be allowed. */
 export const TOOLS = ['read_file', 'edit', 'shell'] as const;
@@ -35,7 +35,18 @@ export interface Config {
   readonly passEnv: readonly string[];
   /** Relative to the workspace; `.` for the workspace itself. */
   readonly workingDirectory: string;
+  readonly context: 'auto' | 'none';
+  readonly trustedFiles: 'workspace' | 'base';
+  readonly onMissingKey: 'fail' | 'skip';
   readonly summary: boolean;
+  readonly comment: 'never' | 'always' | 'on-failure';
+  /** What tells one comment from another; null for the entry's own choice. */
+  readonly commentKey: string | null;
+  readonly annotations: 'findings' | 'none';
+  readonly sarifFile: string | null;
+  /** The name of the commit status; null for none. */
+  readonly commitStatus: string | null;
+  readonly githubToken: string | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   readonly logLevel: 'summary' | 'full';
@@ -47,7 +58,7 @@ export interface Config {
  */
 export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
   const debug = world.environment['RUNNER_DEBUG'] === '1';
-  return {
+  const config: Config = {
     prompt: parsePrompt(raw),
     schema: raw.get('schema') ?? 'verdict',
     gate: raw.get('gate') ?? 'auto',
@@ -64,11 +75,24 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
     workspaceAccess: readChoice(raw, 'workspace-access', ['scratch', 'in-place', 'read-only']) ?? 'scratch',
     passEnv: parsePassEnv(raw),
     workingDirectory: raw.get('working-directory') ?? '.',
+    context: readChoice(raw, 'context', ['auto', 'none']) ?? 'auto',
+    trustedFiles: readChoice(raw, 'trusted-files', ['workspace', 'base']) ?? 'workspace',
+    onMissingKey: readChoice(raw, 'on-missing-key', ['fail', 'skip']) ?? 'fail',
     summary: readBoolean(raw, 'summary', true),
+    comment: readChoice(raw, 'comment', ['never', 'always', 'on-failure']) ?? 'never',
+    commentKey: readName(raw, 'comment-key', 10_000),
+    annotations: readChoice(raw, 'annotations', ['findings', 'none']) ?? 'findings',
+    sarifFile: raw.get('sarif-file') ?? null,
+    commitStatus: readName(raw, 'commit-status', 255),
+    githubToken: raw.get('github-token') ?? null,
     resultFile: raw.get('result-file') ?? null,
     transcriptFile: raw.get('transcript-file') ?? null,
     logLevel: readChoice(raw, 'log-level', ['summary', 'full']) ?? (debug ? 'full' : 'summary'),
   };
+  // Last: what is wrong beside it is wrong with a key, too.
+  if (config.model.missingKey !== null && config.onMissingKey === 'fail')
+    throw new InputError('api-key', config.model.missingKey);
+  return config;
 }
 
 function parsePrompt(raw: RawInputs): Config['prompt'] {

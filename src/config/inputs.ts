@@ -15,12 +15,12 @@ export const INPUTS = [
   input('prompt-file', 'A file in the workspace that holds the task.'),
   input(
     'schema',
-    'JSON Schema of the verdict: inline JSON, @path to a .json file in the workspace, or the name of a preset (verdict).',
+    'JSON Schema of the verdict: inline JSON, @path to a .json file in the workspace, @owner/repo/path@ref for one of another repository, or the name of a preset (verdict, code-review, security-review or test-report).',
     'verdict',
   ),
   input(
     'gate',
-    'What must hold for the step to succeed: a JSON Schema for the payload (inline or @path), the name of a boolean property, none, or auto (passed for the verdict preset, no gate for a schema of your own).',
+    "What must hold for the step to succeed: a JSON Schema for the payload (inline, @path or @owner/repo/path@ref), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
     'auto',
   ),
   input('system-prompt', 'Text added to the built-in system prompt.'),
@@ -93,7 +93,50 @@ export const INPUTS = [
     'Names of variables that the shell may see, separated by commas or lines. A value that is a known secret is withheld.',
   ),
   input('working-directory', 'The folder where the agent starts, inside the workspace.'),
+  input(
+    'context',
+    'On pull requests, whether title, description, changed files and diff are given to the agent as files in /tmp/context: auto or none.',
+    'auto',
+  ),
+  input(
+    'trusted-files',
+    'Where the files of schema, gate and prompt-file are read: workspace, or base (the tip of the branch that the pull request goes into, so that the change cannot edit its own judge).',
+    'workspace',
+  ),
+  input(
+    'on-missing-key',
+    'fail, or skip: without a key nothing is judged, the conclusion is skipped and the step is green. For forks, where the verdict is advice only.',
+    'fail',
+  ),
   input('summary', 'Whether to write a job summary.', 'true'),
+  input(
+    'comment',
+    'Whether to comment on the pull request: never, always, or on-failure (anything but success; a comment that stands is kept up to date). Needs the permission pull-requests: write.',
+    'never',
+  ),
+  input(
+    'comment-key',
+    'Comments with the same key are one, updated in place. By default one for each workflow, job, matrix leg and step.',
+    '${{ github.workflow }} / ${{ github.job }} / ${{ toJSON(matrix) }} / ${{ github.action }}',
+  ),
+  input(
+    'annotations',
+    'Whether findings become annotations on the changed files: findings or none.',
+    'findings',
+  ),
+  input(
+    'sarif-file',
+    'Where the findings are written as SARIF 2.1.0, in the workspace or RUNNER_TEMP, for github/codeql-action/upload-sarif. Without it: nowhere.',
+  ),
+  input(
+    'commit-status',
+    'The name of a commit status that carries the verdict, on the head commit. Needs the permission statuses: write. Without it: none.',
+  ),
+  input(
+    'github-token',
+    'For the context, trusted files, the comment and the status, nothing else; the agent never sees it.',
+    '${{ github.token }}',
+  ),
   input(
     'result-file',
     'Where the result envelope is written, in the workspace or RUNNER_TEMP. Without it: a file under RUNNER_TEMP.',

@@ -14,6 +14,8 @@ export interface ModelConfig {
   readonly apiKey: string | null;
   /** Where the key came from, for messages: never the key. */
   readonly keySource: string;
+  /** The sentence that says so where there is no key and the provider needs one; null otherwise. */
+  readonly missingKey: string | null;
   readonly baseUrl: string | null;
   readonly maxOutputTokens: number | null;
   readonly stream: 'auto' | 'on' | 'off';
@@ -88,26 +90,28 @@ function chooseProvider(raw: RawInputs, model: string, baseUrl: URL | null): rea
   );
 }
 
+const FOUND = { missingKey: null };
+
 function findKey(
   raw: RawInputs,
   provider: ProviderName,
   headers: Readonly<Record<string, string>>,
   world: ConfigWorld,
-): Pick<ModelConfig, 'apiKey' | 'keySource'> {
+): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
   const given = raw.get('api-key');
-  if (given !== undefined) return { apiKey: given, keySource: 'the input api-key' };
+  if (given !== undefined) return { ...FOUND, apiKey: given, keySource: 'the input api-key' };
   // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
   if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
-    return { apiKey: null, keySource: 'the input headers' };
+    return { ...FOUND, apiKey: null, keySource: 'the input headers' };
   const variable = KEY_VARIABLES[provider];
-  if (variable === null) return { apiKey: null, keySource: 'no key (api-key is not set)' };
+  if (variable === null) return { ...FOUND, apiKey: null, keySource: 'no key (api-key is not set)' };
   const found = world.environment[variable]?.trim();
-  if (found !== undefined && found !== '') return { apiKey: found, keySource: `the variable ${variable}` };
-  throw new InputError(
-    'api-key',
+  if (found !== undefined && found !== '')
+    return { ...FOUND, apiKey: found, keySource: `the variable ${variable}` };
+  const missingKey =
     `No key for provider ${provider}. Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. ` +
-      'A pull request from a fork gets no secrets.',
-  );
+    'A pull request from a fork gets no secrets.';
+  return { apiKey: null, keySource: 'no key', missingKey };
 }
 
 function parseBaseUrl(raw: RawInputs): URL | null {

@@ -34,6 +34,15 @@ export function readWord(raw: RawInputs, name: InputName): string | null {
   return text;
 }
 
+/** One line of at most `max` characters that people read; null when the input is absent. */
+export function readName(raw: RawInputs, name: InputName, max: number): string | null {
+  const text = raw.get(name);
+  if (text === undefined) return null;
+  if (text.length > max)
+    throw new InputError(name, `${name} has ${text.length} characters, and may have ${max}. Shorten it.`);
+  return text.replace(/\s+/gu, ' ');
+}
+
 /** A whole number in a range; null when the input is absent. */
 export function readInteger(
   raw: RawInputs,

@@ -4,6 +4,7 @@ import { nearest } from '../nearest.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
+import { brokenWords, listedWords, metWords, unmetPropertyWords, unmetWords } from './gate-words.ts';
 import { cappedIssues } from './issues.ts';
 
 /** What was asked to hold: nothing, one property being true, or a schema. */
@@ -34,7 +35,7 @@ export async function createGate(
     case 'property':
       return propertyGate(request.name, contract.schema);
     case 'schema':
-      return schemaGate(request.schema);
+      return schemaGate(request.schema, contract.schema);
   }
 }
 
@@ -44,10 +45,13 @@ function propertyGate(name: string, schema: JsonObject): Gate {
   return {
     warnings: [],
     evaluate: (payload) => {
-      if (!Object.hasOwn(payload, name)) return result([absent(name)]);
-      if (payload[name] === true) return result([]);
+      const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+      if (value === true) return result([], metWords({ properties: { [name]: { const: true } } }));
+      const words = unmetPropertyWords(name, value, listedWords(schema));
+      if (value === undefined) return result([absent(name)], words);
       const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      return result([{ path, keyword: 'const', message: 'must be true.' }]);
+      const issue = { path, keyword: 'const', message: 'must be true.' };
+      return result([issue], words);
     },
   };
 }
@@ -67,16 +71,28 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
   return `The gate names ${quoted(name)}, which the schema ${what}. ${fix}`;
 }
 
-async function schemaGate(schema: Json): Promise<Gate> {
+async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
   const compiled = await compile(schema, 'gate');
   // Conjunctive branches count as top level, since a $ref may stand only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
   return {
     warnings: compiled.warnings,
     evaluate: (payload) => {
-      const missing = named.filter((name) => !Object.hasOwn(payload, name)).map(absent);
+      const missing = named.filter((name) => !Object.hasOwn(payload, name));
       const judgement = compiled.judge(payload);
-      return result([...missing, ...(judgement.ok ? [] : judgement.issues)]);
+      const absences = missing.map(absent);
+      if (judgement.ok) {
+        const words = missing.length === 0 ? metWords(compiled.schema) : unmetWords(missing, [], new Set());
+        return result(absences, words);
+      }
+      const { issues, errors } = judgement;
+      // Without errors the validator came to no answer.
+      const broken = errors.length > 0 ? undefined : issues[0];
+      const words =
+        broken === undefined
+          ? unmetWords(missing, errors, listedWords(contract))
+          : brokenWords(broken.keyword);
+      return result([...absences, ...issues], words);
     },
   };
 }
@@ -86,8 +102,8 @@ function absent(name: string): Issue {
   return { path: '', keyword: 'present', message };
 }
 
-function result(issues: readonly Issue[]): GateResult {
-  return { status: issues.length === 0 ? 'met' : 'not_met', issues: cappedIssues(issues) };
+function result(issues: readonly Issue[], words: readonly string[]): GateResult {
+  return { status: issues.length === 0 ? 'met' : 'not_met', issues: cappedIssues(issues), words };
 }
 
 function quoted(name: string): string {

@@ -1,4 +1,9 @@
 /** The schemas that are shipped, each with its gate. */
+import codeReview from '../../schemas/code-review.schema.json' with { type: 'json' };
+import securityReviewGate from '../../schemas/security-review.gate.json' with { type: 'json' };
+import securityReview from '../../schemas/security-review.schema.json' with { type: 'json' };
+import testReportGate from '../../schemas/test-report.gate.json' with { type: 'json' };
+import testReport from '../../schemas/test-report.schema.json' with { type: 'json' };
 import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
 import type { JsonObject } from '../types.ts';
 import type { GateRequest } from './gate.ts';
@@ -13,7 +18,12 @@ export interface Preset {
 /** The preset that is used where no schema is given. */
 export const defaultPreset = 'verdict';
 
-/** The presets by name. */
-export const presets: ReadonlyMap<string, Preset> = new Map([
-  [defaultPreset, { schema: verdict, gate: { kind: 'property', name: 'passed' } }],
+const passed: GateRequest = { kind: 'property', name: 'passed' };
+
+/** The presets by name. Each has `passed`, which its gate wants to be true, `summary`, and a list of rows. */
+export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
+  [defaultPreset, { schema: verdict, gate: passed }],
+  ['code-review', { schema: codeReview, gate: passed }],
+  ['security-review', { schema: securityReview, gate: { kind: 'schema', schema: securityReviewGate } }],
+  ['test-report', { schema: testReport, gate: { kind: 'schema', schema: testReportGate } }],
 ]);

@@ -2,17 +2,18 @@
 import { ContractError } from '../errors.ts';
 import { type JsonFault, parseStrictJson } from '../json.ts';
 import { nearest } from '../nearest.ts';
-import type { Json } from '../types.ts';
+import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
 
-/** What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. */
-export type Reading =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problem: string };
-
 /** Reads a file that the user named; given by the entry, because this folder touches no file. */
 export type ReadFile = (path: string) => Promise<Reading>;
+
+/** Reads files of the user's, here or in another repository. */
+export interface Files {
+  readonly readFile: ReadFile;
+  readonly readElsewhere: (place: Elsewhere) => Promise<Reading>;
+}
 
 /** A schema as it was given, and the preset that it is; null for a schema of the user's own. */
 export interface SchemaSource {
@@ -24,15 +25,12 @@ export interface SchemaSource {
  * Reads the `schema` input: a preset's name, `@path`, or inline JSON; absent or empty is the default preset.
  * @throws ContractError with stage `source`.
  */
-export async function parseSchemaArgument(
-  raw: string | undefined,
-  readFile: ReadFile,
-): Promise<SchemaSource> {
+export async function parseSchemaArgument(raw: string | undefined, files: Files): Promise<SchemaSource> {
   const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
   if (given === '') throw sourceError('schema', 'cannot be empty. Leave it out for the verdict preset.');
   const preset = presets.get(given);
   if (preset !== undefined) return { schema: preset.schema, preset };
-  if (given.startsWith('@')) return { schema: await parseFile('schema', given, readFile), preset: null };
+  if (given.startsWith('@')) return { schema: await parseFile('schema', given, files), preset: null };
   if (isBareWord(given)) throw sourceError('schema', unknownWord(given));
   return { schema: parseInline('schema', given), preset: null };
 }
@@ -45,14 +43,14 @@ export async function parseSchemaArgument(
 export async function parseGateArgument(
   raw: string | undefined,
   preset: Preset | null,
-  readFile: ReadFile,
+  files: Files,
 ): Promise<GateRequest> {
   const given = raw === undefined || raw === '' ? 'auto' : raw.trim();
   if (given === '')
     throw sourceError('gate', 'cannot be empty. Write auto, none, a property, or a JSON Schema.');
   if (given === 'none') return { kind: 'none' };
   if (given === 'auto') return preset?.gate ?? { kind: 'none' };
-  if (given.startsWith('@')) return { kind: 'schema', schema: await parseFile('gate', given, readFile) };
+  if (given.startsWith('@')) return { kind: 'schema', schema: await parseFile('gate', given, files) };
   if (/^[[{"]/.test(given) || parseStrictJson(given).ok) {
     return { kind: 'schema', schema: parseInline('gate', given) };
   }
@@ -75,17 +73,15 @@ function unknownWord(word: string): string {
   return `is ${shown(word)}, which is no preset.${meant} ${fix}`;
 }
 
-async function parseFile(what: 'schema' | 'gate', given: string, readFile: ReadFile): Promise<Json> {
+async function parseFile(what: 'schema' | 'gate', given: string, files: Files): Promise<Json> {
   const path = given.slice(1).trim();
   if (path === '') throw sourceError(what, 'has no path after @. Write @path/to/file.json.');
-  if (isElsewhere(path)) {
-    throw sourceError(
-      what,
-      `${shown(given)} names a file of another repository, which is not read yet: check that repository out in a step before, and give the path of its file. If it is a path in this repository, write @./ before it.`,
-    );
+  const elsewhere = placeElsewhere(path);
+  const reading = elsewhere === null ? await files.readFile(path) : await files.readElsewhere(elsewhere);
+  if (!reading.ok) {
+    const hint = elsewhere === null ? '' : ' If it is a path in this repository, write @./ before it.';
+    throw new ContractError('source', `${what}: ${reading.problem}${hint}`);
   }
-  const reading = await readFile(path);
-  if (!reading.ok) throw new ContractError('source', `${what}: ${reading.problem}`);
   const parsed = parseStrictJson(reading.text);
   if (parsed.ok) return parsed.value;
   // Nothing of the file is quoted: whoever chose the path may not be allowed to read it.
@@ -103,9 +99,18 @@ const faults: Readonly<Record<JsonFault, string>> = {
   surrogate: 'half of a surrogate pair',
 };
 
-/** `owner/repo/path@ref`: three segments or more, the first two plain names, and a ref at the end. */
-function isElsewhere(path: string): boolean {
-  return /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}\/)[\w.-]+\/[^@]+@[^@]+$/.test(path);
+/** Three segments or more, the first two plain names, and a ref at the end; null for a path of this repository. */
+function placeElsewhere(path: string): Elsewhere | null {
+  const parts = /^(?!\.{1,2}\/)([\w.-]+)\/(?!\.{1,2}\/)([\w.-]+)\/([^@]+)@([^@]+)$/u.exec(path);
+  if (parts === null) return null;
+  const [, owner = '', repo = '', file = '', ref = ''] = parts;
+  return { owner, repo, path: file, ref };
+}
+
+/** The path in this repository that an `@path` names; null for everything else. */
+export function pathHere(given: string): string | null {
+  const path = given.startsWith('@') ? given.slice(1).trim() : '';
+  return path === '' || placeElsewhere(path) !== null ? null : path;
 }
 
 function parseInline(what: 'schema' | 'gate', text: string): Json {

@@ -24,28 +24,49 @@ export function readSubject(environment: Environment): Subject | null {
     sha,
     ref,
     event: environment['GITHUB_EVENT_NAME'] ?? '',
-    pull_request: pullRequestOf(environment['GITHUB_EVENT_PATH'], ref),
+    pull_request: pullRequestNumber(readEvent(environment)),
     run_id: environment['GITHUB_RUN_ID'] ?? '',
     run_attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : 1,
   };
 }
 
-/** The pull request of the event: of its payload, or of the merge queue's branch name. */
-function pullRequestOf(eventPath: string | undefined, ref: string): number | null {
+/** What started the job, as far as the runner's variables and the event file tell. */
+export interface EventFacts {
+  /** `owner/name`; empty outside GitHub. */
+  readonly repository: string;
+  readonly name: string;
+  /** GITHUB_SHA: on a pull request the commit that merges it, on `workflow_run` the default branch's. */
+  readonly sha: string;
+  /** GITHUB_REF. */
+  readonly ref: string;
+  readonly payload: unknown;
+}
+
+/** Reads the event; its payload is null where the file is missing or broken. */
+export function readEvent(environment: Environment): EventFacts {
+  return {
+    repository: environment['GITHUB_REPOSITORY'] ?? '',
+    name: environment['GITHUB_EVENT_NAME'] ?? '',
+    sha: environment['GITHUB_SHA'] ?? '',
+    ref: environment['GITHUB_REF'] ?? '',
+    payload: readPayload(environment['GITHUB_EVENT_PATH']),
+  };
+}
+
+/** The number of the event's pull request: of its payload, or of the merge queue's branch name. */
+export function pullRequestNumber({ ref, payload }: EventFacts): number | null {
   const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d+)-/u.exec(ref)?.[1];
   if (queued !== undefined) return Number(queued);
-  if (eventPath === undefined || eventPath === '') return null;
-  const payload = readEvent(eventPath);
-  const pull = member(payload, 'pull_request');
   const issue = member(payload, 'issue');
   const number =
-    member(pull, 'number') ??
+    member(member(payload, 'pull_request'), 'number') ??
     (member(issue, 'pull_request') === undefined ? undefined : member(issue, 'number'));
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
 /** The event's payload. A file that is missing or broken means an unknown pull request, not a failed run. */
-function readEvent(eventPath: string): unknown {
+function readPayload(eventPath: string | undefined): unknown {
+  if (eventPath === undefined || eventPath === '') return null;
   try {
     return JSON.parse(readFileSync(eventPath, 'utf8'));
   } catch {
@@ -53,7 +74,14 @@ function readEvent(eventPath: string): unknown {
   }
 }
 
-function member(value: unknown, key: string): unknown {
+/** An own property of what may be no object at all. */
+export function member(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+/** The text at a path of own properties; empty where there is none. */
+export function textAt(value: unknown, ...keys: readonly string[]): string {
+  const found = keys.reduce(member, value);
+  return typeof found === 'string' ? found : '';
 }

@@ -1,32 +1,47 @@
 /** From a finding to the page of its line. */
 import type { JsonObject, Subject } from '../types.ts';
+import { placeOfRow, type WrittenPlace } from './findings.ts';
+import type { Locate, Place } from './places.ts';
+
+const MAX_PATH = 500;
 
 /** The key that names a row's file; null where it names none. */
-export function pathKey(row: JsonObject): 'path' | 'file' | null {
-  for (const key of ['path', 'file'] as const) {
-    if (Object.hasOwn(row, key) && typeof row[key] === 'string') return key;
-  }
-  return null;
+export function pathKey(row: JsonObject): string | null {
+  return placeOfRow(row)?.key ?? null;
 }
 
-/** The page of a line at the judged commit; null where the row names none that could be in the repository. */
-export function lineLink(row: JsonObject, subject: Subject | null, serverUrl: string | null): string | null {
-  const key = pathKey(row);
-  if (key === null || subject === null || serverUrl === null) return null;
-  const file = row[key];
-  const line = Object.hasOwn(row, 'line') ? row['line'] : undefined;
-  if (typeof file !== 'string' || typeof line !== 'number' || !Number.isSafeInteger(line) || line < 1)
-    return null;
+/**
+ * The page of a row's file at the judged commit, at its line if it has one.
+ * @param locate finds the file in the repository: a row whose file is not there gets no link. Without it a path counts as
+ * relative to the repository's root, and a line must be named.
+ */
+export function lineLink(
+  row: JsonObject,
+  subject: Subject | null,
+  serverUrl: string | null,
+  locate: Locate = asWritten,
+): string | null {
+  if (subject === null || serverUrl === null) return null;
   if (!/^[\w.-]+\/[\w.-]+$/.test(subject.repository) || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
-  const segments = file.replace(/^\.\//, '').split('/');
-  if (
-    file.length > 500 ||
-    segments.some((each) => each === '' || each === '.' || each === '..' || /[\p{Cc}\\]/u.test(each))
-  ) {
+  const written = placeOfRow(row)?.place;
+  const place = written === undefined ? null : locate(written);
+  if (place === null) return null;
+  const lines = place.endLine === null ? `#L${place.line}` : `#L${place.line}-L${place.endLine}`;
+  const page = `${serverUrl}/${subject.repository}/blob/${subject.sha}/${urlPath(place.path)}`;
+  return place.line === null ? page : page + lines;
+}
+
+/** A path with `/` as a part of an address: nothing in it ends the path, begins a scheme, or means anything to Markdown. */
+export function urlPath(file: string): string {
+  const escaped = encodeURIComponent(file.toWellFormed()).replaceAll('%2F', '/');
+  return escaped.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
+}
+
+/** Takes a place at its word, where there is no repository to look into. */
+function asWritten(written: WrittenPlace): Place | null {
+  const file = written.path.replace(/^\.\//, '');
+  const isOdd = (segment: string) => segment === '' || segment === '.' || segment === '..';
+  if (written.line === null || file.length > MAX_PATH || file.includes('\\') || file.split('/').some(isOdd))
     return null;
-  }
-  const escaped = segments.map((each) =>
-    encodeURIComponent(each).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`),
-  );
-  return `${serverUrl}/${subject.repository}/blob/${subject.sha}/${escaped.join('/')}#L${line}`;
+  return { path: file, line: written.line, endLine: null, column: null, source: null };
 }

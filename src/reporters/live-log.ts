@@ -1,6 +1,7 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
 import type { CallDecision, CallRef, Repair, Report, Reporter, RunEvent, Totals } from '../types.ts';
 import { counted, duration, spent, tokensOf } from './format.ts';
+import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
@@ -114,6 +115,10 @@ function tellVerdict(report: Report, log: Log): void {
   const { verdict } = report;
   const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
   if (report.gate !== null && verdict.reason !== 'gate_not_met') parts.push(gateWords[report.gate.status]);
+  for (const change of report.judgeChanges) {
+    const text = `This pull request changes what judges it: ${judgeSentence(change, change.path)}`;
+    log.warning(text, { title: 'structured-agent' });
+  }
   log.info(RULE);
   log.info(`${verdictMark(report)} ${parts.join(' · ')} · exit code ${verdict.exitCode}`);
   // The annotation is the sentence's own line in the log: once is enough.
@@ -122,6 +127,9 @@ function tellVerdict(report: Report, log: Log): void {
     if (verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
     else log.error(verdict.error, { title });
   }
+  // Where the gate ended the run, the sentence above says what it wanted.
+  if (verdict.reason !== 'gate_not_met')
+    for (const clause of report.gate?.words ?? []) log.info(`the gate ${clause}`, 1);
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
   log.info(costLine(report), 1);

@@ -9,10 +9,16 @@ import { breakCommands, cleanText, cutText, singleLine } from './text.ts';
 /** What an annotation may point at; `line` counts from 1. */
 export interface AnnotationProperties {
   readonly title?: string;
-  /** A path relative to the repository's root. */
+  /** A path relative to the repository's root; the runner makes one of an absolute path below GITHUB_WORKSPACE. */
   readonly file?: string;
   readonly line?: number;
+  readonly endLine?: number;
+  /** The runner drops it where `endLine` is another line. */
+  readonly col?: number;
 }
+
+/** The kinds of annotations, by the runner's commands. */
+export type AnnotationLevel = 'error' | 'warning' | 'notice';
 
 /** The world of a log. */
 export interface LogOptions {
@@ -33,6 +39,8 @@ export interface Log {
   error(message: string, properties?: AnnotationProperties): void;
   warning(message: string, properties?: AnnotationProperties): void;
   notice(message: string, properties?: AnnotationProperties): void;
+  /** How many annotations of a level this log has made: the runner shows the first ten of each. */
+  annotated(level: AnnotationLevel): number;
   /** Asks the runner to mask a value in every log of the job, line by line where it has several. */
   mask(value: string): void;
   /** A folded block of untrusted text under a title. */
@@ -47,6 +55,8 @@ const MAX_LINE = 2_000;
 /** The runner cuts an annotation at 4,096 characters. */
 const MAX_MESSAGE = 4_000;
 const MAX_TITLE = 200;
+/** A path that is cut names another file. */
+const MAX_PATH = 4_096;
 /** Shorter lines of a secret would mask ordinary words all over the job. */
 const MIN_MASKED = 4;
 
@@ -57,10 +67,12 @@ export function createLog(options: LogOptions): Log {
   // Masked twice: cleaning can join what a control character split, and take out what belonged to the value.
   const harmless = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
   const line = (text: string, max: number) => singleLine(harmless(text), max);
-  const annotate = (command: string, message: string, properties: AnnotationProperties = {}) => {
+  const annotated = { error: 0, warning: 0, notice: 0 };
+  const annotate = (command: AnnotationLevel, message: string, properties: AnnotationProperties = {}) => {
     const given = Object.entries(properties).map(([key, value]) => {
-      return `${key}=${escapeProperty(line(String(value), MAX_TITLE))}`;
+      return `${key}=${escapeProperty(line(String(value), key === 'file' ? MAX_PATH : MAX_TITLE))}`;
     });
+    annotated[command] += 1;
     const text = escapeData(cutText(harmless(message).trim(), MAX_MESSAGE));
     write(`::${command}${given.length === 0 ? '' : ` ${given.join(',')}`}::${text}\n`);
   };
@@ -82,6 +94,7 @@ export function createLog(options: LogOptions): Log {
     error: (message, properties) => annotate('error', message, properties),
     warning: (message, properties) => annotate('warning', message, properties),
     notice: (message, properties) => annotate('notice', message, properties),
+    annotated: (level) => annotated[level],
     mask(value) {
       const parts = new Set([value.trim(), ...value.split(/[\r\n]+/).map((each) => each.trim())]);
       for (const part of parts) if (part.length >= MIN_MASKED) write(`::add-mask::${escapeData(part)}\n`);

@@ -83,7 +83,7 @@ function runOutputs(report: Report): readonly (readonly [string, string])[] {
     ['run-patch-file', report.patchFile ?? ''],
     ['run-result-file', report.resultFile ?? ''],
     ['run-transcript-file', report.transcriptFile ?? ''],
-    ['run-comment-url', ''],
+    ['run-comment-url', report.commentUrl ?? ''],
   ];
 }
 

@@ -3,6 +3,7 @@ import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
 import { counted } from './format.ts';
 import { lineLink, pathKey } from './line-link.ts';
+import type { Locate } from './places.ts';
 import type { Say } from './say.ts';
 import { bySeverity, severityMark } from './severity.ts';
 
@@ -23,6 +24,8 @@ export interface TableOptions {
   readonly subject: Subject | null;
   /** Where the repository's pages are; null for tables without links. */
   readonly serverUrl: string | null;
+  /** Finds the file of a row in the repository; without it paths are taken at their word. */
+  readonly locate: Locate | undefined;
   /** The most rows of one list. */
   readonly maxRows: number;
 }
@@ -31,14 +34,14 @@ type Link = (row: JsonObject) => string | null;
 
 /** The payload in Markdown, inert. Rows with `path` or `file` and `line` link to that line at the judged commit. */
 export function payloadTables(payload: JsonObject, options: TableOptions, say: Say): string {
-  const { subject, serverUrl, maxRows } = options;
+  const { subject, serverUrl, locate, maxRows } = options;
   const scalars: [string, Json][] = [];
   const lists: [string, readonly Json[]][] = [];
   for (const [name, value] of Object.entries(payload)) {
     if (isArray(value) && value.length > 0 && !isShort(value)) lists.push([name, value]);
     else scalars.push([name, value]);
   }
-  const link = (row: JsonObject) => lineLink(row, subject, serverUrl);
+  const link = (row: JsonObject) => lineLink(row, subject, serverUrl, locate);
   return (
     scalarTable(scalars, say) + lists.map(([name, list]) => section(name, list, maxRows, link, say)).join('')
   );

@@ -3,9 +3,13 @@ import { appendFileSync, statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
 import type { CallRecord, Conclusion, Repair, Report, Reporter, TurnRecord } from '../types.ts';
+import { fitSections } from './fit.ts';
 import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
+import { gateParagraph, gateReasons } from './gate-words.ts';
+import { judgeBlock } from './judge-words.ts';
 import { fence } from './markdown.ts';
 import { payloadTables } from './payload-tables.ts';
+import type { Locate } from './places.ts';
 import { createSay, type Say } from './say.ts';
 import { verdictTitle } from './verdict-title.ts';
 
@@ -23,6 +27,8 @@ export interface SummaryFacts {
   readonly secrets: Secrets;
   /** Where the repository's pages are, like `https://github.com`; null for a summary without links. */
   readonly serverUrl: string | null;
+  /** Finds the files of findings in the repository; without it paths are taken at their word. */
+  readonly locate?: Locate;
 }
 
 /** The world of a summary. */
@@ -51,7 +57,7 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
 /** The summary of a report as Markdown of at most `maxBytes` UTF-8 bytes; what does not fit is named with where it is. */
 export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: number): string {
   const say = createSay(facts.secrets);
-  const head = [weaknesses(report, say), headline(report, say)];
+  const head = [weaknesses(report, say), judgeBlock(report, say), headline(report, say)];
   // In the order they are shown; where space is short, what matters least is given up first.
   const sections = [
     { name: 'the payload', rank: 0, texts: payload(report, facts, say) },
@@ -59,35 +65,34 @@ export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: n
     { name: 'the timeline', rank: 2, texts: [timeline(report.turns, say)] },
     { name: 'the raw JSON', rank: 3, texts: [rawJson(report, facts.secrets, say)] },
   ];
-  let left = maxBytes - bytesOf(head.join('')) - 1_000;
-  const kept = new Map<string, string>();
-  for (const { name, texts } of [...sections].sort((one, other) => one.rank - other.rank)) {
-    const text = texts.find((each) => bytesOf(each) <= left);
-    if (text === undefined) continue;
-    left -= bytesOf(text);
-    kept.set(name, text);
-  }
-  const lost = sections.filter(({ name }) => !kept.has(name)).map(({ name }) => name);
+  const { text: body, lost } = fitSections(sections, maxBytes - bytesOf(head.join('')) - 1_000);
   const note =
     lost.length === 0 ? '' : `> Too large for a job summary: ${lost.join(', ')}. ${whole(report, say)}\n\n`;
-  const text = [...head, ...sections.map(({ name }) => kept.get(name) ?? ''), note].join('');
+  const text = [...head, body, note].join('');
   return bytesOf(text) <= maxBytes ? text : '';
 }
 
 /** The payload with many rows, and with fewer for where space is short. */
-function payload(report: Report, { serverUrl }: SummaryFacts, say: Say): readonly string[] {
+export function payload(
+  report: Report,
+  { serverUrl, locate }: SummaryFacts,
+  say: Say,
+  rows: readonly number[] = MAX_ROWS,
+): readonly string[] {
   const { payload, subject } = report;
   if (payload === null) return [''];
-  return MAX_ROWS.map((maxRows) => payloadTables(payload, { subject, serverUrl, maxRows }, say));
+  return rows.map((maxRows) => payloadTables(payload, { subject, serverUrl, locate, maxRows }, say));
 }
 
-function weaknesses(report: Report, say: Say): string {
+/** What is weaker than it could be, loudly; empty where nothing is. */
+export function weaknesses(report: Report, say: Say): string {
   if (report.weaknesses.length === 0) return '';
   const lines = report.weaknesses.map((weakness) => `> - ${say.prose(weakness)}`);
   return `> [!WARNING]\n> **This run was weaker than it could be:**\n${lines.join('\n')}\n\n`;
 }
 
-function headline(report: Report, say: Say): string {
+/** The verdict at a glance. */
+export function headline(report: Report, say: Say): string {
   const { verdict, gate } = report;
   const facts = [
     `conclusion \`${verdict.conclusion}\``,
@@ -95,9 +100,18 @@ function headline(report: Report, say: Say): string {
     ...(gate === null ? [] : [`gate \`${gate.status}\``]),
     `exit code \`${verdict.exitCode}\``,
   ];
-  const kind = ALERTS[verdict.conclusion];
-  const error = verdict.error === null ? '' : `> [!${kind}]\n> ${say.prose(verdict.error, 4_000)}\n\n`;
-  return `## ${verdictTitle(report)}\n\n${error}${facts.join(' · ')}\n\n${repaired(report.repaired, say)}`;
+  const mended = repaired(report.repaired, say);
+  return `## ${verdictTitle(report)}\n\n${why(report, say)}${facts.join(' · ')}\n\n${mended}`;
+}
+
+/** The verdict's sentence, and what the gate wanted where that does not say it. */
+function why(report: Report, say: Say): string {
+  const { verdict } = report;
+  const wanted = gateParagraph(report, say);
+  if (verdict.error === null) return wanted;
+  const reasons = gateReasons(report, say);
+  const lines = reasons.length > 0 ? reasons : [say.prose(verdict.error, 4_000)];
+  return `> [!${ALERTS[verdict.conclusion]}]\n${lines.map((line) => `> ${line}`.trimEnd()).join('\n')}\n\n${wanted}`;
 }
 
 const ALERTS: Readonly<Record<Conclusion, string>> = {
@@ -117,7 +131,7 @@ function repaired(repair: Repair | null, say: Say): string {
 }
 
 /** What the run took, on one line; nothing where it never came to a model. */
-function costs(report: Report, say: Say): string {
+export function costs(report: Report, say: Say): string {
   const { usage, turnCount, rejections, changedFiles } = report;
   if (report.model === '' && turnCount === 0) return '';
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
@@ -167,7 +181,8 @@ function oneCall(call: CallRecord, say: Say): string {
   return `**${say.inline(call.name, 60)}**${target}${decision}${time}`;
 }
 
-function rawJson(report: Report, secrets: Secrets, say: Say): string {
+/** The payload as JSON, folded. */
+export function rawJson(report: Report, secrets: Secrets, say: Say): string {
   if (report.payload === null) return '';
   // An HTML comment in a code block is inert for GitHub, and yet found by bots that look for their marker in raw text.
   const json = secrets.mask(JSON.stringify(report.payload, null, 2)).replaceAll('<!--', '\\u003c!--');

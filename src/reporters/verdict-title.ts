@@ -36,4 +36,5 @@ const WHY: Readonly<Record<Reason, string>> = {
   max_tokens: 'out of tokens',
   max_cost: 'out of money',
   cancelled: 'cancelled',
+  missing_key: 'there is no key for the model',
 };

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createGate } from '../../src/contract/contract.ts';
+import { listedWords, metWords } from '../../src/contract/gate-words.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+
+const severities = { properties: { severity: { enum: ['high', 'medium', 'low'] } } };
+const schema: JsonObject = {
+  properties: { passed: { type: ['boolean', 'string'] }, findings: { items: severities } },
+};
+const judged = async (gate: Json, payload: JsonObject) =>
+  (await createGate({ kind: 'schema', schema: gate }, { schema })).evaluate(payload).words;
+
+describe('a gate that is a property', () => {
+  it('says what it wanted and what stands there', async () => {
+    const { evaluate } = await createGate({ kind: 'property', name: 'passed' }, { schema });
+    expect(evaluate({ passed: true }).words).toEqual(['wants `passed` to be true; the payload agrees']);
+    expect(evaluate({ passed: false }).words).toEqual(['wants `passed` to be true; the payload says false']);
+    expect(evaluate({ passed: 'yes' }).words).toEqual([
+      'wants `passed` to be true; the payload has another text there',
+    ]);
+    expect(evaluate({}).words).toEqual(['wants `passed` to be true; the payload has none']);
+  });
+});
+
+describe('a gate that is a schema', () => {
+  const low = {
+    properties: { findings: { items: { properties: { severity: { enum: ['medium', 'low'] } } } } },
+  };
+  const findings = (...words: readonly string[]) => ({ findings: words.map((severity) => ({ severity })) });
+
+  it('names the place of a single miss', async () => {
+    expect(await judged(low, findings('low', 'medium', 'high'))).toEqual([
+      'wants `/findings/2/severity` to be one of "medium", "low"; the payload says "high"',
+    ]);
+  });
+
+  it('tells many misses of one wish as one, with some of their places', async () => {
+    expect(await judged(low, findings('high', 'low', 'high'))).toEqual([
+      'wants every `severity` in `findings` to be one of "medium", "low"; the payload says "high" (`/findings/0/severity`), says "high" (`/findings/2/severity`)',
+    ]);
+    const [words = '', ...others] = (await judged(low, findings(...Array(1_000).fill('high')))) ?? [];
+    expect(others).toEqual([]);
+    expect(words).toMatch(/ and 997 more do not fit$/u);
+    expect(await judged({ properties: { a: { items: { type: 'null' } } } }, { a: [1, 2] })).toEqual([
+      'wants every entry of `a` to be of the type null; the payload says 1 (`/a/0`), says 2 (`/a/1`)',
+    ]);
+    const deep = { properties: { a: { items: { items: { const: 1 } } } } };
+    expect(await judged(deep, { a: [[2], [3]] })).toEqual([
+      'wants `/a/*/*` to be 1; the payload says 2 (`/a/0/0`), says 3 (`/a/1/0`)',
+    ]);
+  });
+
+  it('tells a missing property once, whoever asks for it', async () => {
+    const gate = { properties: { score: { minimum: 5 } }, required: ['score', 'other'] };
+    expect(await judged(gate, {})).toEqual([
+      'wants `score` to be there; the payload has none',
+      'wants `other` to be there; the payload has none',
+    ]);
+  });
+
+  it('leaves out what went wrong inside a branch or a condition, unless nothing else did', async () => {
+    const branches = {
+      anyOf: [{ required: ['x'] }, { properties: { anyOf: { const: 1 } }, required: ['anyOf'] }],
+    };
+    expect(await judged(branches, { anyOf: 2 })).toEqual([
+      expect.stringMatching(/^wants the payload to satisfy anyOf `\[.*\]`; the payload does not$/u),
+    ]);
+    const condition: JsonObject = JSON.parse('{"if": {"required": ["a"]}, "then": {"required": ["b"]}}');
+    expect(await judged(condition, { a: 1 })).toEqual(['wants `b` to be there; the payload has none']);
+    expect(
+      await judged({ properties: { contains: { properties: { b: { const: 1 } } } } }, { contains: { b: 2 } }),
+    ).toEqual(['wants `/contains/b` to be 1; the payload says 2']);
+  });
+
+  it('counts what it does not tell', async () => {
+    const names = Array.from({ length: 14 }, (_, at) => `p${at}`);
+    const gate = { properties: Object.fromEntries(names.map((name) => [name, { const: 1 }])) };
+    const words = await judged(gate, Object.fromEntries(names.map((name) => [name, 0])));
+    expect(words).toHaveLength(11);
+    expect(words?.at(-1)).toBe('wants 4 more that the payload does not give');
+    expect(metWords(gate)).toEqual([expect.stringMatching(/`p9` to be 1 and 4 more; the payload agrees$/u)]);
+  });
+
+  it('S9b a gate that came to no answer says so', async () => {
+    expect(await judged({ allOf: [{ $ref: '#' }] }, {})).toEqual([
+      'broke off while judging the payload, which counts as not met: it may refer to itself endlessly',
+    ]);
+    expect(await judged({ properties: { a: { pattern: '^(a+)+b$' } } }, { a: 'a'.repeat(40) })).toEqual([
+      'took longer than 1 second to judge the payload, which counts as not met: a pattern may be too slow',
+    ]);
+  });
+
+  it('any payload and any names leave clauses that are well-formed and short', async () => {
+    const { evaluate } = await createGate(
+      {
+        kind: 'schema',
+        schema: { additionalProperties: { const: 1 }, properties: { a: { items: { const: 1 } } } },
+      },
+      { schema },
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (payload) => {
+        const { words = [] } = evaluate(JSON.parse(JSON.stringify(payload)));
+        for (const clause of words) {
+          expect(clause).toMatch(/^wants /u);
+          expect(clause.length).toBeLessThan(1_200);
+          expect(clause.split('`').length % 2).toBe(1);
+        }
+      }),
+    );
+  });
+});
+
+describe('a gate that is met', () => {
+  it.each<[JsonObject, readonly string[]]>([
+    [{}, []],
+    [{ title: 'a', required: ['a'] }, []],
+    [{ properties: { a: {} } }, ['wants `a` to be there; the payload agrees']],
+    [
+      { properties: { a: { type: 'integer', minimum: 3, maximum: 5 }, b: { type: 'null' } } },
+      ['wants `a` to be at least 3, `a` to be at most 5 and `b` to be of the type null; the payload agrees'],
+    ],
+    [
+      { allOf: [{ $ref: '#/$defs/g' }], $defs: { g: { properties: { passed: { const: true } } } } },
+      ['wants `passed` to be true; the payload agrees'],
+    ],
+    [{ allOf: [{ $ref: '#' }] }, []],
+    [
+      JSON.parse('{"if": {"required": ["a"]}, "then": {"required": ["b"]}}'),
+      ['wants the payload to keep to its rule with `if`; the payload agrees'],
+    ],
+  ])('%j', (gate, words) => {
+    expect(metWords(gate)).toEqual(words);
+  });
+});
+
+describe('listedWords', () => {
+  it('are the strings of enum and const, wherever they stand, and never names or examples', () => {
+    expect(
+      listedWords({
+        properties: { enum: { enum: ['a', 1], examples: ['no'] }, x: { items: { const: 'b' } } },
+        allOf: [{ $ref: '#/$defs/d' }],
+        $defs: { d: { const: 'c', description: 'no' } },
+      }),
+    ).toEqual(new Set(['a', 'b', 'c']));
+  });
+});

@@ -1,0 +1,158 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { GitHubError } from '../../src/errors.ts';
+import type { EventFacts } from '../../src/github/event.ts';
+import { createJudgeFiles, type JudgeFilesOptions, repositoryPath } from '../../src/github/judge-files.ts';
+import { createPullRequestFinder } from '../../src/github/pull-request.ts';
+import { type Answers, answering } from '../support/github-answers.ts';
+
+const workspace = mkdtempSync(path.join(os.tmpdir(), 'judge-'));
+afterAll(() => rmSync(workspace, { recursive: true, force: true }));
+mkdirSync(path.join(workspace, 'sub', '.git'), { recursive: true });
+
+const pull = {
+  number: 7,
+  base: { ref: 'main', sha: 'b1', repo: { full_name: 'o/r' } },
+  head: { ref: 'topic', sha: 'a1', repo: null },
+};
+const tip = { '/repos/o/r/commits/heads/main': { sha: 'tip1' } };
+const at = (file: string, ref = 'tip1') => `/repos/o/r/contents/${file}?ref=${ref}`;
+
+function open(
+  answers: Answers,
+  { event = {}, ...more }: Partial<Omit<JudgeFilesOptions, 'event'>> & { event?: Partial<EventFacts> } = {},
+) {
+  const { github, asked } = answering(answers);
+  const facts = {
+    repository: 'o/r',
+    name: 'pull_request',
+    sha: 'm',
+    ref: '',
+    payload: { pull_request: pull },
+    ...event,
+  };
+  const client = more.github === undefined ? github : more.github;
+  const files = createJudgeFiles({
+    trusted: 'base',
+    event: facts,
+    finder: createPullRequestFinder(facts, client),
+    github: client,
+    anonymous: github,
+    workspace,
+    readLocal: async (file) => ({ ok: true, text: `local ${file}` }),
+    maxBytes: 4 * 1024 * 1024,
+    ...more,
+  });
+  return { files, asked };
+}
+
+describe('with trusted-files: base', () => {
+  it('a file is read at the tip of the base branch, found once', async () => {
+    const { files, asked } = open({ ...tip, [at('a/judge.json')]: '\xef\xbb\xbf{}', [at('b.json')]: '[]' });
+    expect(await files.readFile('a/judge.json')).toEqual({ ok: true, text: '{}' });
+    expect(await files.readFile('./b.json')).toEqual({ ok: true, text: '[]' });
+    expect(asked).toEqual(['/repos/o/r/commits/heads/main', at('a/judge.json'), at('b.json')]);
+  });
+
+  it("a file of a checkout in a folder is read from that repository's root", async () => {
+    const { files } = open({ ...tip, [at('x.json')]: '{}' });
+    expect(await files.readFile('sub/x.json')).toEqual({ ok: true, text: '{}' });
+  });
+
+  it("in a merge queue the commit is the group's", async () => {
+    const event = {
+      name: 'merge_group',
+      ref: 'refs/heads/gh-readonly-queue/main/pr-7-abc',
+      payload: { merge_group: { head_sha: 'g', base_sha: 'm1' } },
+    };
+    const { files } = open({ '/repos/o/r/pulls/7': pull, [at('x.json', 'm1')]: '{}' }, { event });
+    expect(await files.readFile('x.json')).toEqual({ ok: true, text: '{}' });
+  });
+
+  it.each([
+    ['push', {}],
+    ['schedule', {}],
+    ['issue_comment', { issue: { number: 3 } }],
+    ['workflow_run', { workflow_run: { event: 'push', head_sha: 'a1' } }],
+  ])("%s is about no pull request: the checkout is the repository's own", async (name, payload) => {
+    const { files, asked } = open({}, { event: { name, payload } });
+    expect(await files.readFile('x.json')).toEqual({ ok: true, text: 'local x.json' });
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a file that the base has not',
+      tip,
+      {},
+      /^could not read "x\.json" at the pull request's base \(tip1\)/u,
+    ],
+    ['a file outside', tip, { file: '../x.json' }, /leaves the repository/u],
+    ['bytes that are no UTF-8', { ...tip, [at('x.json')]: '\xff' }, {}, /not valid UTF-8/u],
+    [
+      'a file that is too large',
+      { ...tip, [at('x.json')]: new GitHubError('too_large', 'Too large.') },
+      {},
+      /larger than 4 MiB/u,
+    ],
+  ])(
+    '%s is refused, and never read from the checkout',
+    async (_, answers, { file = 'x.json' }: { file?: string }, says) => {
+      const reading = await open(answers).files.readFile(file);
+      expect(reading).toEqual({ ok: false, problem: expect.stringMatching(says) });
+    },
+  );
+
+  it.each([
+    ['no token', {}, { github: null }, /github-token, which is empty/u],
+    ['a base that cannot be asked for', {}, {}, /base could not be read: GitHub knows no such thing/u],
+    [
+      'a pull request that nobody finds',
+      { '/repos/o/r/commits/a1/pulls': [] },
+      {
+        event: { name: 'workflow_run', payload: { workflow_run: { event: 'pull_request', head_sha: 'a1' } } },
+      },
+      /pull request of this run could not be found/u,
+    ],
+  ])('%s ends the run', async (_, answers, more, says) => {
+    await expect(open(answers, more).files.readFile('x.json')).rejects.toMatchObject({
+      name: 'InputError',
+      message: expect.stringMatching(says),
+    });
+  });
+});
+
+it('with trusted-files: workspace nobody is asked', async () => {
+  const { files, asked } = open({}, { trusted: 'workspace' });
+  expect(await files.readFile('x.json')).toEqual({ ok: true, text: 'local x.json' });
+  expect(asked).toEqual([]);
+});
+
+describe('a file of another repository', () => {
+  const place = { owner: 'org', repo: 'judges', path: 'a/x.json', ref: 'v1' };
+  const answers = { '/repos/org/judges/contents/a/x.json?ref=v1': '{}' };
+
+  it.each([{}, { github: null }])('is read with a token or without: %j', async (more) => {
+    expect(await open(answers, more).files.readElsewhere(place)).toEqual({ ok: true, text: '{}' });
+  });
+
+  it('that is not there is refused with what may be the matter', async () => {
+    const reading = await open({}).files.readElsewhere(place);
+    expect(reading).toEqual({
+      ok: false,
+      problem:
+        'could not read "a/x.json" in org/judges at v1: there is no such file, or the token may not read that repository.',
+    });
+  });
+});
+
+it.each([
+  ['a/b.json', 'a/b.json'],
+  ['sub/a/../b.json', 'b.json'],
+  ['../b.json', null],
+  ['.', null],
+])("the workspace's %s is the repository's %s", (file, expected) => {
+  expect(repositoryPath(file, workspace)).toBe(expected);
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { EventFacts } from '../../src/github/event.ts';
+import { createPullRequestFinder } from '../../src/github/pull-request.ts';
+import { answering } from '../support/github-answers.ts';
+
+const pull = (number: number, more: object = {}) => ({
+  number,
+  state: 'open',
+  title: 'T',
+  body: null,
+  user: { login: 'mona' },
+  base: { ref: 'main', sha: 'b1', repo: { full_name: 'o/r' } },
+  head: { ref: 'topic', sha: 'a1', repo: { full_name: 'fork/r' } },
+  ...more,
+});
+const read = (number: number) => ({
+  number,
+  title: 'T',
+  body: '',
+  author: 'mona',
+  base: { ref: 'main', sha: 'b1' },
+  head: { ref: 'topic', sha: 'a1', repository: 'fork/r' },
+});
+const event = (name: string, payload: unknown, more: Partial<EventFacts> = {}): EventFacts => ({
+  repository: 'o/r',
+  name,
+  sha: 'merge1',
+  ref: 'refs/heads/main',
+  payload,
+  ...more,
+});
+const queue = { ref: 'refs/heads/gh-readonly-queue/main/pr-7-0123abc' };
+const group = { merge_group: { head_sha: 'g1', base_sha: 'm1' } };
+const after = { workflow_run: { head_sha: 'a1', pull_requests: [] } };
+
+describe('the pull request', () => {
+  it.each(['pull_request', 'pull_request_target', 'pull_request_review'])(
+    'of %s stands in the event, and nobody is asked',
+    async (name) => {
+      const { github, asked } = answering({});
+      const finder = createPullRequestFinder(event(name, { pull_request: pull(7) }), github);
+      expect([finder.number, await finder.find(), await finder.headSha(), asked]).toEqual([
+        7,
+        read(7),
+        'a1',
+        [],
+      ]);
+    },
+  );
+
+  it.each([
+    ['issue_comment', { issue: { number: 7, pull_request: {} } }, {}, read(7), 'a1'],
+    [
+      'merge_group',
+      group,
+      queue,
+      { ...read(7), base: { ref: 'main', sha: 'm1' }, head: { ...read(7).head, sha: 'g1' } },
+      'g1',
+    ],
+  ])('of %s is asked for by its number, once', async (name, payload, more, expected, head) => {
+    const { github, asked } = answering({ '/repos/o/r/pulls/7': pull(7) });
+    const finder = createPullRequestFinder(event(name, payload, more), github);
+    expect(await finder.find()).toEqual(expected);
+    expect([finder.number, await finder.find(), await finder.headSha()]).toEqual([7, expected, head]);
+    expect(asked).toEqual(['/repos/o/r/pulls/7']);
+  });
+
+  it.each([
+    ['workflow_run', after, {}, 'a1'],
+    ['push', {}, { sha: 'a1' }, 'a1'],
+  ])('of %s is the open one whose head is the commit', async (name, payload, more, head) => {
+    const others = [
+      pull(1, { state: 'closed' }),
+      pull(2, { head: { ref: 'x', sha: 'other', repo: null } }),
+      pull(3, { base: { ref: 'main', sha: 'b1', repo: { full_name: 'elsewhere/r' } } }),
+    ];
+    const { github } = answering({ '/repos/o/r/commits/a1/pulls': [...others, pull(7)] });
+    const finder = createPullRequestFinder(event(name, payload, more), github);
+    expect([finder.number, await finder.find(), await finder.headSha()]).toEqual([null, read(7), head]);
+  });
+
+  it('of a commit that two are open for is none: nobody can say which', async () => {
+    const { github } = answering({ '/repos/o/r/commits/a1/pulls': [pull(7), pull(8)] });
+    expect(await createPullRequestFinder(event('workflow_run', after), github).find()).toBeNull();
+  });
+
+  it.each([
+    ['schedule', {}],
+    ['issue_comment', { issue: { number: 7 } }],
+    ['pull_request', { pull_request: { number: 7 } }],
+  ])(
+    "of %s %j is none where nobody can be asked, and checks are shown on the job's commit",
+    async (name, payload) => {
+      const finder = createPullRequestFinder(event(name, payload), null);
+      expect([await finder.find(), await finder.headSha()]).toEqual([null, 'merge1']);
+    },
+  );
+
+  it('that GitHub does not tell is an error for whoever needs it', async () => {
+    const { github } = answering({});
+    const payload = { issue: { number: 7, pull_request: {} } };
+    await expect(
+      createPullRequestFinder(event('issue_comment', payload), github).find(),
+    ).rejects.toMatchObject({
+      name: 'GitHubError',
+    });
+  });
+});

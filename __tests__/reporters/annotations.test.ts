@@ -1,0 +1,173 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createAnnotations } from '../../src/reporters/annotations.ts';
+import { createLog } from '../../src/reporters/log.ts';
+import { createPlaces } from '../../src/reporters/places.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { parseLog, withoutStopCommands } from '../support/runner.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+import { workspaces } from './workspace-world.ts';
+
+const make = workspaces();
+
+function open(mode: 'findings' | 'none' = 'findings') {
+  const workspace = make();
+  workspace.checkout('sub', 'https://github.com/octo/demo');
+  workspace.write('sub/src/a.js', 'one\ntwo\nthree\n');
+  let text = '';
+  const secrets = createSecrets();
+  secrets.add('sk-canary-123');
+  const write = (part: string) => {
+    text += part;
+  };
+  const log = createLog({ write, secrets, token: () => 'token' });
+  const locate = createPlaces({
+    workspace: workspace.root,
+    workingDirectory: 'sub',
+    repositories: ['octo/demo'],
+  });
+  const reporter = createAnnotations({ log, mode, locate, elsewhere: 'the job summary' });
+  return {
+    workspace,
+    log,
+    reporter,
+    text: () => text,
+    annotate: async (payload: JsonObject) => {
+      await reporter.report?.(sampleReport({ payload }), new AbortController().signal);
+      return parseLog(text);
+    },
+  };
+}
+
+const rows = (count: number, row: JsonObject) =>
+  Array.from({ length: count }, (_, at) => ({ ...row, message: `m${at}` }));
+
+describe('annotations', () => {
+  it('stand at the file and line, relative to the repository’s root, the gravest first', async () => {
+    const findings = [
+      { severity: 'low', path: 'sub/src/a.js', line: 1, message: 'nit' },
+      { severity: 'medium', path: 'src/a.js:2:2', title: 'T', message: 'w' },
+      {
+        severity: 'critical',
+        path: 'src\\a.js',
+        line: 2,
+        end_line: 3,
+        column: 1,
+        title: 'Bad',
+        message: 'b\nad',
+      },
+    ];
+    expect(await open().annotate({ findings })).toEqual([
+      {
+        name: 'error',
+        properties: { title: 'Bad', file: 'src/a.js', line: '2', endLine: '3' },
+        data: 'b\nad',
+      },
+      { name: 'warning', properties: { title: 'T', file: 'src/a.js', line: '2', col: '2' }, data: 'w' },
+      { name: 'notice', properties: { title: 'Finding', file: 'src/a.js', line: '1' }, data: 'nit' },
+    ]);
+  });
+
+  it('without a file of the repository stand beside the run and say where the model saw them', async () => {
+    const findings = [
+      { severity: 'error', message: 'No tests ran.', category: 'tests' },
+      { severity: 'error', path: 'nope.js', line: 3, message: 'gone' },
+      { severity: 'error', path: 'src/a.js', line: 99, message: 'late' },
+    ];
+    expect(await open().annotate({ findings })).toEqual([
+      { name: 'error', properties: { title: 'Finding', file: 'src/a.js' }, data: 'late' },
+      { name: 'error', properties: { title: 'tests' }, data: 'No tests ran.' },
+      { name: 'error', properties: { title: 'Finding' }, data: 'nope.js, line 3: gone' },
+    ]);
+  });
+
+  it('are as many as the runner shows, with what was said before and may be said after; the rest is counted', async () => {
+    const { log, text, annotate } = open();
+    for (let at = 0; at < 3; at += 1) log.warning('before');
+    const findings = ['error', 'warning', 'note'].flatMap((severity) =>
+      rows(12, { severity, path: 'src/a.js' }),
+    );
+    const commands = await annotate({ findings });
+    const count = (name: string) => commands.filter((command) => command.name === name).length;
+    expect([count('error'), count('warning'), count('notice')]).toEqual([9, 8, 10]);
+    expect(text().trimEnd().split('\n').at(-1)).toBe(
+      '12 more findings are not annotated, because a step shows ten annotations of a kind: see the job summary.',
+    );
+  });
+
+  it('give way altogether where the step has said too much already', async () => {
+    const { log, text, annotate } = open();
+    for (let at = 0; at < 30; at += 1) log.error('before');
+    expect(await annotate({ findings: rows(1, { severity: 'error' }) })).toHaveLength(30);
+    expect(text()).toContain('1 more finding is not annotated');
+  });
+
+  it('are not made twice of the same words at the same place', async () => {
+    const row = { severity: 'note', path: 'src/a.js', line: 1, message: 'same' };
+    const other = { ...row, path: './sub/src/a.js' };
+    expect(await open().annotate({ findings: [row, other, { ...row, line: 2 }, row] })).toHaveLength(2);
+  });
+
+  it('are not made of a payload that is not published, nor where they are not wanted', async () => {
+    const { reporter, text } = open();
+    await reporter.report?.(sampleReport(unpublished('no')), new AbortController().signal);
+    expect(text()).toBe('');
+    expect(await open('none').annotate({ findings: rows(3, { severity: 'error' }) })).toEqual([]);
+  });
+
+  it('name no file whose name the runner would take for another', async () => {
+    const { workspace, annotate } = open();
+    for (const name of ['a  b.js', 'a::b.js', 'sk-canary-123'])
+      writeFileSync(path.join(workspace.root, 'sub', name), 'x\n');
+    const findings = ['a  b.js', 'a::b.js', 'sk-canary-123'].map((file) => ({ file, line: 1, message: 'm' }));
+    expect((await annotate({ findings })).map(({ properties, data }) => [properties['file'], data])).toEqual([
+      [undefined, 'a b.js, line 1: m'],
+      [undefined, 'a: :b.js, line 1: m'],
+      [undefined, '***, line 1: m'],
+    ]);
+  });
+
+  it('are the only commands that any payload gives', async () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '::',
+        '##[',
+        '\n',
+        '\r',
+        '%0A',
+        ',',
+        '=',
+        'error file=x',
+        'stop-commands',
+        'src/a.js',
+        ':1',
+      ),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    );
+    const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''));
+    const row = fc.record({
+      path: text,
+      title: text,
+      message: text,
+      severity: text,
+      rule: text,
+      line: fc.nat(5),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 4 }), async (findings) => {
+        const { text: written, annotate } = open();
+        const commands = await annotate(JSON.parse(JSON.stringify({ findings })));
+        expect(commands.length).toBeLessThanOrEqual(findings.length);
+        expect(parseLog(withoutStopCommands(written()))).toEqual(commands);
+        for (const { name, properties } of commands) {
+          expect(['error', 'warning', 'notice']).toContain(name);
+          expect([undefined, 'src/a.js']).toContain(properties['file']);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { commentBody } from '../../src/reporters/comment-body.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { Report } from '../../src/types.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const secrets = createSecrets();
+secrets.add('sk-canary_0123');
+const facts = { secrets, serverUrl: 'https://github.com' };
+const body = (changes: Partial<Report> = {}, key = 'CI / review (ubuntu, 24)') =>
+  commentBody(sampleReport(changes), key, facts);
+
+/** What GitHub takes: 65,536 characters, the marker of at most 200 among them. */
+const LIMIT = 65_536 - 200;
+
+describe('commentBody', () => {
+  it('tells the verdict, the payload, the costs, and which run it was', () => {
+    expect(body()).toMatchInlineSnapshot(`
+      "## ✅ Success: the gate is met
+
+      conclusion \`success\` · reason \`accepted\` · gate \`met\` · exit code \`0\`
+
+      | Property | Value |
+      | :--- | :--- |
+      | **passed** | true |
+      | **summary** | All 12 tests pass. |
+
+      ### findings (1)
+
+      | severity | path | line | message |
+      | :--- | :--- | ---: | :--- |
+      | 🟡&nbsp;warning | [src/sum.js](https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/src/sum.js#L3) | 3 | Unused variable |
+
+      **claude-sonnet-4-5** · 2 turns · 3,210 tokens (3,000 in, 210 out) · $0.0042 · 4.3 s · sandbox bwrap
+
+      <details><summary>Payload as JSON</summary>
+
+      \`\`\`json
+      {
+        "passed": true,
+        "summary": "All 12 tests pass.",
+        "findings": [
+          {
+            "severity": "warning",
+            "path": "src/sum.js",
+            "line": 3,
+            "message": "Unused variable"
+          }
+        ]
+      }
+      \`\`\`
+
+      </details>
+
+      <sub>[Run 42](https://github.com/octo/demo/actions/runs/42/attempts/1) · commit [\`0123456\`](https://github.com/octo/demo/commit/0123456789abcdef0123456789abcdef01234567) · <code>CI &#47; review &#40;ubuntu, 24&#41;</code></sub>
+      "
+    `);
+  });
+
+  it('of an ending without a payload tells the reason', () => {
+    const text = body(unpublished('The model said: "<b>@octocat</b>"'));
+    expect(text).toContain('## ⚠️ Inconclusive: the model gave no verdict\n\n> [!WARNING]\n> The model said');
+    expect(text).not.toContain('<details>');
+  });
+
+  it('says loudly what is weak, and that the change edits its own judge', () => {
+    const text = body({
+      weaknesses: ['No sandbox.'],
+      judgeChanges: [{ what: 'gate', path: '.github/`gate`.json', applied: true }],
+    });
+    expect(text.indexOf('No sandbox.')).toBeLessThan(text.indexOf('## ✅'));
+    expect(text.indexOf('This pull request changes what judges it')).toBeLessThan(text.indexOf('## ✅'));
+  });
+
+  it('shows fewer rows than the summary, and says how many there are', () => {
+    const findings = Array.from({ length: 200 }, (_, at) => ({
+      severity: 'error',
+      message: `Finding ${at}`,
+    }));
+    const text = body({ payload: { passed: false, findings } });
+    expect(text).toContain('### findings (200)');
+    expect(text).toContain('Finding 49');
+    expect(text).not.toContain('Finding 50 ');
+    expect(text).toContain('and 150 more rows');
+  });
+
+  it('leaves out JSON that nobody would read there, and says where the rest is', () => {
+    const text = body({ payload: { summary: 'x'.repeat(20_000) } });
+    expect(text).not.toContain('Payload as JSON');
+    expect(text).toContain(
+      "> Too large for a comment: the raw JSON. See [the run's summary](https://github.com/octo/demo/actions/runs/42/attempts/1), or the file that the output `run-result-file` names.",
+    );
+  });
+
+  it.each(['x', '你', '🐙', '&', '|', '\n', '@'])(
+    'keeps to the limit of GitHub with a payload full of %j',
+    (character) => {
+      const cell = character.repeat(3_000);
+      const findings = Array.from({ length: 200 }, () =>
+        Object.fromEntries('abcdefgh'.split('').map((key) => [key, cell])),
+      );
+      const text = body({ payload: { summary: cell, findings }, weaknesses: [cell, cell] });
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIMIT);
+      expect(text).toContain('## ✅ Success');
+      expect(text).toContain('Too large for a comment');
+      expect(text).toContain('[Run 42]');
+    },
+  );
+
+  it('shows what fits beside a large head', () => {
+    const findings = Array.from({ length: 60 }, () => ({ message: 'x'.repeat(900) }));
+    const text = body({
+      payload: { findings },
+      weaknesses: Array.from({ length: 25 }, () => 'w'.repeat(900)),
+    });
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIMIT);
+    expect(text).toContain('### findings (60)');
+    expect(text).toContain('and 40 more rows');
+  });
+
+  it('keeps to the limit where not even the head fits', () => {
+    const weaknesses = Array.from({ length: 500 }, () => 'weak '.repeat(100));
+    const text = body({ weaknesses });
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIMIT);
+    expect(text).toContain('## ✅ Success');
+  });
+
+  it('links nowhere outside GitHub', () => {
+    const text = commentBody(sampleReport(), 'key', { secrets, serverUrl: null });
+    expect(text).not.toContain('](');
+    expect(body({ subject: null })).not.toContain('<sub>');
+  });
+
+  it('masks secrets, in the key too', () => {
+    expect(body({ payload: { summary: 'the key is sk-canary_0123' } }, 'sk-canary_0123')).not.toContain(
+      'sk-canary',
+    );
+  });
+
+  it('its footer is Markdown, whatever stands before', () => {
+    expect(render(body())).toContain(
+      '<sub><a href="https://github.com/octo/demo/actions/runs/42/attempts/1">Run 42</a>',
+    );
+  });
+
+  it('nothing hostile in payload, key or error does anything', () => {
+    const bait = fc.constantFrom(
+      '@octocat',
+      '<!-- structured-agent:0123456789abcdef0123456789abcdef commit=unknown run=999999 attempt=9 -->',
+      '</details></sub><script>',
+      '#12',
+      'https://evil.example',
+      '![x](http://evil.example)',
+      '\n/deploy now',
+      '```\n# x',
+      '|',
+      'octo/demo#1',
+      ':tada:',
+    );
+    const text = fc
+      .array(fc.oneof(bait, fc.string({ unit: 'grapheme' })), { maxLength: 5 })
+      .map((parts) => parts.join(''));
+    const clean = tagsOf(render(body({ payload: { a: 'a', list: [{ b: 'b' }] } }))).sort();
+    fc.assert(
+      fc.property(text, text, text, (value, key, path) => {
+        const shown = body({ payload: { a: value || 'a', list: [{ b: value || 'b', path }] } }, key);
+        const html = render(shown);
+        expect(sparks(proseOf(html))).toEqual([]);
+        expect(html).not.toMatch(/<script|<img|<!--/u);
+        expect(shown).not.toMatch(/^\s*\//mu);
+        expect(tagsOf(html).filter((tag) => !clean.includes(tag) && !['br', 'code'].includes(tag))).toEqual(
+          [],
+        );
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

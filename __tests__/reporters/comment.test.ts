@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { GitHubError, ReportError } from '../../src/errors.ts';
+import {
+  type CommentOptions,
+  type CommentText,
+  createComment,
+  type WrittenComment,
+} from '../../src/reporters/comment.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { Conclusion, Report } from '../../src/types.ts';
+import { sampleReport } from './sample-report.ts';
+
+const signal = new AbortController().signal;
+const CREATED: WrittenComment = {
+  outcome: 'created',
+  url: 'https://github.com/octo/demo/pull/7#issuecomment-1',
+};
+
+/** Reports once, and keeps what was written and said. */
+async function told(options: Partial<CommentOptions> = {}, changes: Partial<Report> = {}, written = CREATED) {
+  const comments: CommentText[] = [];
+  const notices: string[] = [];
+  const reporter = createComment({
+    mode: 'always',
+    key: 'CI / review',
+    secrets: createSecrets(),
+    serverUrl: 'https://github.com',
+    async write(comment) {
+      comments.push(comment);
+      return written;
+    },
+    notice: (text) => void notices.push(text),
+    ...options,
+  });
+  const result = await reporter.report?.(sampleReport(changes), signal);
+  return { result, comments, notices };
+}
+
+describe('the comment', () => {
+  it('carries the key, the judged commit and the run, and gives its page', async () => {
+    const { result, comments, notices } = await told();
+    expect(result).toEqual({ commentUrl: CREATED.url });
+    expect(comments).toEqual([
+      {
+        key: 'CI / review',
+        commit: sampleReport().subject?.sha,
+        runId: '42',
+        attempt: 1,
+        create: true,
+        body: expect.stringContaining('## ✅ Success: the gate is met'),
+      },
+    ]);
+    expect(notices).toEqual([]);
+  });
+
+  it.each([
+    ['always', 'success', true],
+    ['always', 'skipped', true],
+    ['on-failure', 'success', false],
+    ['on-failure', 'failure', true],
+    ['on-failure', 'inconclusive', true],
+    ['on-failure', 'skipped', true],
+  ] as const)(
+    '%s, and a run that is a %s: made where none stands is %s',
+    async (mode, conclusion: Conclusion, create) => {
+      const { comments } = await told({ mode }, { verdict: { ...sampleReport().verdict, conclusion } });
+      expect(comments.map((comment) => comment.create)).toEqual([create]);
+    },
+  );
+
+  it('says once where there is no pull request, and warns of nothing', async () => {
+    const { result, notices } = await told({}, {}, { outcome: 'no_pull_request', url: null });
+    expect([result, notices]).toEqual([undefined, ['No comment: this run is about no open pull request.']]);
+  });
+
+  it('says that a newer run has spoken, and gives the page of its word', async () => {
+    const { result, notices } = await told({}, {}, { ...CREATED, outcome: 'superseded' });
+    expect([result, notices]).toEqual([
+      { commentUrl: CREATED.url },
+      ['A newer run has already commented; its comment stays as it is.'],
+    ]);
+  });
+
+  it('is silent where there was nothing to bring up to date', async () => {
+    expect(await told({}, {}, { outcome: 'none', url: null })).toMatchObject({
+      result: undefined,
+      notices: [],
+    });
+  });
+
+  it('is none outside GitHub', async () => {
+    expect((await told({}, { subject: null })).comments).toEqual([]);
+  });
+
+  it('that GitHub refuses is a warning with the fix', async () => {
+    const refused = new GitHubError('forbidden', 'Give the job `permissions: pull-requests: write`.', {
+      status: 403,
+    });
+    const error = await told({ write: () => Promise.reject(refused) }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ReportError);
+    expect(error).toMatchObject({
+      message:
+        'The pull request comment could not be written. Give the job `permissions: pull-requests: write`.',
+    });
+  });
+
+  it('is dropped when a signal ends the run, and told again where the ending changed', () => {
+    const reporter = createComment({
+      mode: 'always',
+      key: '',
+      secrets: createSecrets(),
+      serverUrl: null,
+      write: async () => CREATED,
+      notice: () => undefined,
+    });
+    expect(reporter).toMatchObject({ name: 'comment', network: true, retold: true });
+  });
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GitHubError, ReportError } from '../../src/errors.ts';
+import { createCommitStatus, type StatusText } from '../../src/reporters/commit-status.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { Report } from '../../src/types.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const signal = new AbortController().signal;
+const STARTED = { type: 'run_started', model: 'm', provider: 'openai', prompt: 'p' } as const;
+const secrets = createSecrets();
+secrets.add('sk-canary_0123');
+secrets.add('pass  phrase');
+
+async function told(changes: Partial<Report> = {}) {
+  const statuses: StatusText[] = [];
+  const reporter = createCommitStatus({
+    secrets,
+    async set(status) {
+      statuses.push(status);
+      return true;
+    },
+  });
+  await reporter.report?.(sampleReport(changes), signal);
+  return statuses;
+}
+
+describe('the commit status', () => {
+  it('of a success is green', async () => {
+    expect(await told()).toEqual([{ state: 'success', description: 'Success: the gate is met' }]);
+  });
+
+  it('of a gate that is not met is red, and of no verdict an error', async () => {
+    const error = 'The gate is not met: /passed must be true.';
+    const failure = unpublished(error, { conclusion: 'failure', reason: 'gate_not_met' });
+    expect([await told(failure), await told(unpublished('Out of `turns`.'))]).toEqual([
+      [{ state: 'failure', description: error }],
+      [{ state: 'error', description: 'Out of `turns`.' }],
+    ]);
+  });
+
+  it('of a skipped run is none', async () => {
+    expect(await told(unpublished('No key.', { conclusion: 'skipped' }))).toEqual([]);
+  });
+
+  it('takes back what an earlier run said as soon as the agent starts, and the verdict comes after', async () => {
+    const states: string[] = [];
+    const reporter = createCommitStatus({
+      secrets,
+      async set({ state }) {
+        // The first request is the slower one.
+        for (let turns = 0; state === 'pending' && turns < 20; turns++) await Promise.resolve();
+        states.push(state);
+        return true;
+      },
+    });
+    reporter.event?.({ type: 'user_message', text: 'x' });
+    reporter.event?.(STARTED);
+    await reporter.report?.(sampleReport(), signal);
+    expect(states).toEqual(['pending', 'success']);
+  });
+
+  it('that GitHub refuses is one warning, at the end', async () => {
+    const refused = new GitHubError('forbidden', 'Give the job `permissions: statuses: write`.', {
+      status: 403,
+    });
+    const reporter = createCommitStatus({ secrets, set: () => Promise.reject(refused) });
+    reporter.event?.(STARTED);
+    const error = await reporter.report?.(sampleReport(), signal).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ReportError);
+    expect(error).toMatchObject({
+      message: 'The commit status could not be set. Give the job `permissions: statuses: write`.',
+    });
+  });
+
+  it('without a commit is a warning', async () => {
+    const reporter = createCommitStatus({ secrets, set: async () => false });
+    await expect(reporter.report?.(sampleReport(), signal)).rejects.toBeInstanceOf(ReportError);
+  });
+
+  it('says at most 140 characters, none of them of four bytes, on one line, without secrets', async () => {
+    const text = fc.array(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('🐙', 'sk-canary_0123', 'pass  phrase', '\n', 'word '),
+      ),
+      { maxLength: 80 },
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (parts) => {
+        const [status] = await told(unpublished(parts.join('')));
+        const { description } = status ?? { description: '' };
+        expect(description.length).toBeLessThanOrEqual(140);
+        // Without the flag u, so that halves of pairs are seen.
+        expect(description).not.toMatch(/[\ud800-\udfff]/);
+        expect(description).not.toMatch(/\p{Cc}|sk-canary_0123|phrase/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { placeOfRow, readFindings } from '../../src/reporters/findings.ts';
+import type { JsonObject } from '../../src/types.ts';
+
+const bare = { severity: 'warning', securityScore: null, title: null, rule: null, list: 'findings' };
+const placeOf = (row: JsonObject) => placeOfRow(row)?.place ?? null;
+const at = (
+  path: string,
+  line: number | null = null,
+  endLine: number | null = null,
+  column: number | null = null,
+) => ({
+  path,
+  line,
+  endLine,
+  column,
+});
+
+describe('readFindings', () => {
+  it('reads the rows of every preset', () => {
+    const findings = readFindings({
+      passed: false,
+      summary: 's',
+      failures: [
+        { test: 'sum › adds', path: 'sum.test.js', line: 3, message: 'expected 3' },
+        { test: 'boots' },
+      ],
+      findings: [
+        { severity: 'note', message: 'No changelog.' },
+        {
+          severity: 'high',
+          category: 'injection',
+          cwe: 'CWE-89',
+          path: 'src/db.js',
+          line: 4,
+          end_line: 6,
+          title: 'SQL injection',
+          message: 'The name is not escaped.',
+        },
+      ],
+    });
+    expect(findings).toEqual([
+      {
+        severity: 'error',
+        securityScore: 8,
+        place: at('src/db.js', 4, 6),
+        title: 'SQL injection',
+        message: 'The name is not escaped.',
+        rule: 'injection',
+        list: 'findings',
+      },
+      {
+        ...bare,
+        severity: 'error',
+        place: at('sum.test.js', 3),
+        title: 'sum › adds',
+        message: 'expected 3',
+        list: 'failures',
+      },
+      { ...bare, severity: 'error', place: null, title: 'boots', message: 'boots', list: 'failures' },
+      { ...bare, severity: 'note', place: null, message: 'No changelog.' },
+    ]);
+  });
+
+  it('takes rows of any list at the top that say something and how grave or where it is, and no other', () => {
+    const payload = {
+      problems: [
+        { title: 'a', file: 'x.js' },
+        { message: 'b', severity: 'purple' },
+        { message: 'neither' },
+        { path: 'no-text.js', severity: 'high' },
+        { message: '  ', title: '', path: 'blank.js' },
+        { message: 4, path: 'number.js' },
+        null,
+        'text',
+        [{ message: 'nested', path: 'y.js' }],
+      ],
+      deeper: { findings: [{ message: 'c', path: 'z.js' }] },
+      findings: 'none',
+    };
+    expect(readFindings(payload).map(({ message, severity, list }) => [message, severity, list])).toEqual([
+      ['a', 'warning', 'problems'],
+      ['b', 'warning', 'problems'],
+    ]);
+  });
+
+  it('puts the gravest first, of equals those of `findings`, otherwise in their own order', () => {
+    const rows = (name: string) =>
+      ['low', 'medium', 'high', 'critical'].map((severity) => ({ severity, message: `${name} ${severity}` }));
+    const order = readFindings({ others: rows('o'), findings: rows('f') }).map(({ message }) => message);
+    expect(order).toEqual([
+      'f critical',
+      'o critical',
+      'f high',
+      'o high',
+      'f medium',
+      'o medium',
+      'f low',
+      'o low',
+    ]);
+  });
+
+  it('reads own properties alone', () => {
+    const payload: JsonObject = JSON.parse(
+      '{"__proto__":[{"message":"m","__proto__":{"path":"x"},"severity":"note"}],"constructor":[{"message":"n","path":"y"}]}',
+    );
+    expect(readFindings(payload).map(({ message, place }) => [message, place])).toEqual([
+      ['n', at('y')],
+      ['m', null],
+    ]);
+  });
+
+  it('has a text, a known severity and a real place for every finding of any payload', () => {
+    const key = fc.constantFrom(
+      'message',
+      'title',
+      'severity',
+      'path',
+      'file',
+      'line',
+      'location',
+      'rule',
+      'x',
+    );
+    const value = fc.oneof(fc.jsonValue(), fc.constantFrom('high', 'a.js:3', 'a.js', 3, '5-9'));
+    const row = fc.dictionary(key, value);
+    const payload = fc.dictionary(fc.constantFrom('findings', 'failures', 'other'), fc.array(row));
+    fc.assert(
+      fc.property(payload, (each) => {
+        for (const finding of readFindings(JSON.parse(JSON.stringify(each)))) {
+          expect(finding.message.trim()).not.toBe('');
+          expect(['error', 'warning', 'note']).toContain(finding.severity);
+          const { place } = finding;
+          if (place === null) continue;
+          expect(place.path).not.toMatch(/^$|\p{Cc}/u);
+          const numbers = [place.line, place.endLine, place.column].filter((number) => number !== null);
+          expect(numbers.every((number) => Number.isInteger(number) && number >= 1)).toBe(true);
+          expect(place.line ?? 0).toBeLessThanOrEqual(place.endLine ?? Number.POSITIVE_INFINITY);
+        }
+      }),
+    );
+  });
+});
+
+describe('placeOfRow', () => {
+  it.each<[JsonObject, ReturnType<typeof placeOf>]>([
+    [{ path: ' src/a.js ', line: 3 }, at('src/a.js', 3)],
+    [{ file: 'a.js', startLine: 3, endLine: 5 }, at('a.js', 3, 5)],
+    [{ file: 'a.js', line: '12' }, at('a.js', 12)],
+    [{ file: 'a.js', line: 'L12-L15' }, at('a.js', 12, 15)],
+    [{ path: 'a.js:7' }, at('a.js', 7)],
+    [{ path: 'a.js:7:2' }, at('a.js', 7, null, 2)],
+    [{ path: 'a.js:7-9', line: 4 }, at('a.js', 4, 9)],
+    [{ path: 'a.js#L7-L9' }, at('a.js', 7, 9)],
+    [{ location: 'a.js#L7' }, at('a.js', 7)],
+    [{ location: { file: 'a.js', line: 7, column: 3 } }, at('a.js', 7, null, 3)],
+    [{ location: { location: { path: 'a.js' } } }, null],
+    [{ path: 'C:\\a.js', line: 1, end_line: 1 }, at('C:\\a.js', 1, 1)],
+    [{ path: 'a.js', line: 5, end_line: 3 }, at('a.js', 5)],
+    [{ path: 'a.js', line: 0, end_line: 3, column: 4 }, at('a.js')],
+    [{ path: 'a.js', line: 1.5 }, at('a.js')],
+    [{ path: 'a.js', line: 1e300 }, at('a.js')],
+    [{ path: 'a.js', line: -1 }, at('a.js')],
+    [{ path: 'a.js:99999999999' }, at('a.js:99999999999')],
+    [{ path: ':3' }, null],
+    [{ path: 'a\nb' }, null],
+    [{ path: 'x'.repeat(4_097) }, null],
+    [{ path: ['a.js'] }, null],
+    [{ line: 3 }, null],
+  ])('%j', (row, place) => {
+    expect(placeOf(row)).toEqual(place);
+  });
+
+  it('names the key that it read', () => {
+    expect(placeOfRow({ path: '', filename: 'a.js' })?.key).toBe('filename');
+  });
+});

@@ -1,0 +1,150 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Place } from '../../src/reporters/places.ts';
+import { locator, workspaces } from './workspace-world.ts';
+
+const make = workspaces();
+const OURS = 'https://github.com/octo/demo';
+
+const short = (place: Place | null) => (place === null ? null : [place.path, place.line]);
+
+describe('a written path', () => {
+  function usual() {
+    const workspace = make();
+    workspace.checkout('.', OURS);
+    workspace.write('src/a b.js', 'one\ntwo\n');
+    workspace.write('README.md', 'root\n');
+    workspace.write('packages/api/README.md', 'api\n');
+    workspace.write('packages/api/src/x.js', 'x\n');
+    workspace.write('a/diff.js', 'd\n');
+    return workspace;
+  }
+
+  it.each([
+    ['src/a b.js', 'src/a b.js'],
+    ['./src//a b.js', 'src/a b.js'],
+    ['src/../src/a b.js', 'src/a b.js'],
+    ['src\\a b.js', 'src/a b.js'],
+    ['.\\src\\a b.js', 'src/a b.js'],
+    ['a/src/a b.js', 'src/a b.js'],
+    ['b/src/a b.js', 'src/a b.js'],
+    ['/src/a b.js', 'src/a b.js'],
+    ['a/diff.js', 'a/diff.js'],
+    ['b/a/diff.js', 'a/diff.js'],
+    ['README.md', 'README.md'],
+    ['packages/api/src/x.js', 'packages/api/src/x.js'],
+    ['src/x.js', 'packages/api/src/x.js'],
+    ['../../README.md', 'README.md'],
+  ])('%j is the file %j of the repository', (written, file) => {
+    expect(locator(usual(), { from: 'packages/api' })(written)?.path).toBe(file);
+  });
+
+  it('may be absolute', () => {
+    const workspace = usual();
+    expect(locator(workspace)(path.join(workspace.root, 'src/a b.js'))?.path).toBe('src/a b.js');
+  });
+
+  it('is nothing where no regular file is, inside the workspace and outside of .git', () => {
+    const workspace = usual();
+    symlinkSync('/etc/passwd', path.join(workspace.root, 'out'));
+    symlinkSync('.git', path.join(workspace.root, 'inside'));
+    symlinkSync('loop', path.join(workspace.root, 'loop'));
+    writeFileSync(path.join(workspace.root, 'line\nend'), 'x\n');
+    symlinkSync('line\nend', path.join(workspace.root, 'odd'));
+    const locate = locator(workspace);
+    const written = [
+      '',
+      '.',
+      'src',
+      'nope.js',
+      'src/nope.js',
+      '/etc/passwd',
+      '../../etc/passwd',
+      '../x',
+      'out',
+    ];
+    written.push(
+      '.git/config',
+      'inside/config',
+      '.GIT/config',
+      'loop',
+      'odd',
+      'README.md/x',
+      'C:\\x',
+      '\0',
+      '~',
+    );
+    expect(written.map((each) => locate(each))).toEqual(written.map(() => null));
+  });
+
+  it('is the file that a link inside the repository leads to', () => {
+    const workspace = usual();
+    symlinkSync('src', path.join(workspace.root, 'link'));
+    expect(locator(workspace)('link/a b.js')?.path).toBe('src/a b.js');
+  });
+
+  it('is the workspace’s own file where the agent worked somewhere else', () => {
+    const workspace = usual();
+    for (const from of ['/', '..', 'nope', path.join(workspace.root, 'src')])
+      expect(locator(workspace, { from })('README.md')?.path).toBe('README.md');
+  });
+
+  it('never throws and never leaves the repository, whatever it is', () => {
+    const workspace = usual();
+    const locate = locator(workspace);
+    const part = fc.constantFrom(
+      '..',
+      '.',
+      'src',
+      'a b.js',
+      '.git',
+      'HEAD',
+      'a',
+      '',
+      'README.md',
+      '\\',
+      '\ud800',
+      '~',
+    );
+    const written = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/'));
+    fc.assert(
+      fc.property(fc.oneof(written, fc.string({ unit: 'binary' })), fc.integer(), (each, line) => {
+        const place = locate(each, line);
+        if (place === null) return;
+        expect(['src/a b.js', 'README.md', 'a/diff.js']).toContain(place.path);
+      }),
+    );
+  });
+});
+
+describe('a line', () => {
+  const workspaceOf = (text: string) => {
+    const workspace = make();
+    workspace.checkout('.', OURS);
+    workspace.write('x.js', text);
+    return locator(workspace);
+  };
+  const lines = (place: Place | null) => [place?.line, place?.endLine, place?.column];
+
+  it('is kept where the file has it, its end and column too', () => {
+    const locate = workspaceOf('one\ntwo\nthree');
+    expect(lines(locate('x.js', 2, 3, 3))).toEqual([2, 3, 3]);
+    expect(lines(locate('x.js', 3, 9))).toEqual([3, null, null]);
+    expect(lines(locate('x.js', 1, 9, 4))).toEqual([1, 3, null]);
+    expect(lines(locate('x.js', 1, 1, 1))).toEqual([1, null, 1]);
+  });
+
+  it('that is not there leaves the file', () => {
+    const locate = workspaceOf('one\ntwo\n');
+    expect(short(locate('x.js', 3, 4, 1))).toEqual(['x.js', null]);
+    expect(short(workspaceOf('')('x.js', 1))).toEqual(['x.js', null]);
+  });
+
+  it('is not told of a file that is too large to count', () => {
+    const large = workspaceOf('x'.repeat(10 * 1024 * 1024 + 1))('x.js', 1);
+    expect([short(large), large?.source]).toEqual([['x.js', null], null]);
+    expect(short(workspaceOf('\n'.repeat(300_001))('x.js', 1))).toEqual(['x.js', null]);
+  });
+});

@@ -1,0 +1,237 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sarifLog } from '../../src/reporters/sarif-log.ts';
+import { sampleReport } from './sample-report.ts';
+import { openSarif } from './sarif-world.ts';
+import { workspaces } from './workspace-world.ts';
+
+const make = workspaces();
+
+function usual() {
+  const workspace = make();
+  workspace.checkout('sub', 'https://github.com/octo/demo');
+  workspace.write('sub/src/a b#.js', 'one\ntwo\nthree\n');
+  return workspace;
+}
+
+describe('sarifLog', () => {
+  it('says which tool judged which commit for whom, and what it found where', async () => {
+    const findings = [
+      {
+        severity: 'high',
+        category: 'Injection',
+        path: 'src/a b#.js',
+        line: 2,
+        end_line: 3,
+        title: 'SQL injection',
+        message: 'Not escaped.',
+      },
+      { severity: 'low', path: 'sub/src/a b#.js', message: 'About the file.' },
+    ];
+    const { log, run, problems } = await openSarif(usual()).write({ findings });
+    expect(problems).toEqual([]);
+    expect(log).toEqual({
+      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+      version: '2.1.0',
+      runs: [run],
+    });
+    const rule = (id: string, name: string, level: string, score: string) => ({
+      id,
+      name,
+      shortDescription: { text: name },
+      fullDescription: { text: `What structured-agent found under the name ${name}.` },
+      help: { text: 'A language model judged it: read the message, look at the line, decide.' },
+      defaultConfiguration: { level },
+      properties: { tags: ['security'], 'security-severity': score },
+    });
+    const artifactLocation = { uri: 'src/a%20b%23.js', uriBaseId: '%SRCROOT%' };
+    const fingerprints = {
+      primaryLocationLineHash: expect.stringMatching(/^[0-9a-f]{1,16}:1$/),
+      'structuredAgentFinding/v1': expect.stringMatching(/^[0-9a-f]{32}$/),
+    };
+    expect(run).toEqual({
+      tool: {
+        driver: {
+          name: 'structured-agent',
+          version: '0.1.0',
+          informationUri: 'https://github.com/org/structured-agent',
+          rules: [rule('injection', 'Injection', 'error', '8.0'), rule('finding', 'Finding', 'note', '2.0')],
+        },
+      },
+      automationDetails: {
+        id: expect.stringMatching(/^structured-agent\/CI\/review-\(node-24\)-[0-9a-f]{8}\/$/),
+      },
+      originalUriBaseIds: { '%SRCROOT%': { description: { text: "The repository's root." } } },
+      columnKind: 'utf16CodeUnits',
+      versionControlProvenance: [
+        {
+          repositoryUri: 'https://github.com/octo/demo',
+          revisionId: '0123456789abcdef0123456789abcdef01234567',
+          branch: 'refs/heads/main',
+          mappedTo: { uriBaseId: '%SRCROOT%' },
+        },
+      ],
+      invocations: [
+        {
+          executionSuccessful: true,
+          exitCode: 0,
+          exitCodeDescription: 'success: accepted',
+          toolExecutionNotifications: [],
+        },
+      ],
+      results: [
+        {
+          ruleId: 'injection',
+          ruleIndex: 0,
+          level: 'error',
+          message: { text: 'SQL injection: Not escaped.' },
+          locations: [{ physicalLocation: { artifactLocation, region: { startLine: 2, endLine: 3 } } }],
+          partialFingerprints: fingerprints,
+        },
+        {
+          ruleId: 'finding',
+          ruleIndex: 1,
+          level: 'note',
+          message: { text: 'About the file.' },
+          locations: [{ physicalLocation: { artifactLocation, region: { startLine: 1 } } }],
+          partialFingerprints: fingerprints,
+        },
+      ],
+    });
+  });
+
+  it('outside GitHub names neither a commit nor a page', async () => {
+    const sarif = openSarif(usual(), { serverUrl: null, informationUri: null });
+    const { run, problems } = await sarif.write({});
+    expect([problems, run.versionControlProvenance, 'informationUri' in run.tool.driver]).toEqual([
+      [],
+      undefined,
+      false,
+    ]);
+  });
+
+  it('has a category for each key, which ends where GitHub ends it', async () => {
+    const long = 'x'.repeat(300);
+    const keys = [
+      'CI/review/node-24',
+      'CI {24}',
+      'CI [24]',
+      '',
+      '/',
+      'a\n<b>',
+      `${long}1`,
+      `${long}2`,
+      '\ud83d\ude00',
+    ];
+    const ids: string[] = [];
+    for (const category of keys)
+      ids.push((await openSarif(usual(), { category }).write({})).run.automationDetails.id);
+    expect(ids[0]).toBe('structured-agent/CI/review/node-24/');
+    expect(ids[1]).toMatch(/^structured-agent\/CI-24--[0-9a-f]{8}\/$/);
+    expect(new Set(ids).size).toBe(keys.length);
+    for (const id of ids) expect(id).toMatch(/^structured-agent\/[^\s<>[\]{}]{1,210}\/$/);
+  });
+
+  it('text of the model neither links nor hides, and holds no secret', async () => {
+    const message = 'see [here](https://evil.example) or [1](1) \u202e\x1b[31m sk-canary-123 \ud83d';
+    const findings = [
+      { severity: 'error', path: 'src/a b#.js', line: 1, rule: 'r](x) sk-canary-123', message },
+    ];
+    const { text, run, problems } = await openSarif(usual()).write(JSON.parse(JSON.stringify({ findings })));
+    expect(problems).toEqual([]);
+    expect(run.results[0]?.message.text).toBe('see [here] (https://evil.example) or [1] (1)  *** \ufffd');
+    expect(text).not.toMatch(/sk-canary|\]\(/);
+  });
+
+  it('says what it leaves out: findings without a place, and what GitHub would not look at', async () => {
+    const workspace = usual();
+    writeFileSync(path.join(workspace.root, 'sub/long.js'), 'x\n'.repeat(6_000));
+    const findings = [
+      { severity: 'error', message: 'nowhere' },
+      ...Array.from({ length: 5_100 }, (_, at) => ({
+        severity: at === 5_050 ? 'error' : 'note',
+        path: 'long.js',
+        line: at + 1,
+        message: 'm',
+      })),
+    ];
+    const { run, problems } = await openSarif(workspace).write({ findings });
+    expect([problems, run.results.length, run.results[0]?.level]).toEqual([[], 5_000, 'error']);
+    expect(run.invocations[0]?.toolExecutionNotifications.map(({ message }) => message.text)).toEqual([
+      '1 finding left out: they name no file of the repository, without which GitHub refuses the whole log.',
+      '100 results left out, the least grave: the log would be too large for GitHub.',
+    ]);
+  });
+
+  it('stays below 10 MB: messages grow shorter first, then the least grave go', async () => {
+    const alerts = Array.from({ length: 4_000 }, (_, at) => ({
+      severity: 'note' as const,
+      place: { path: `${'p'.repeat(2_500)}${at}`, line: 1, endLine: null, column: null, source: null },
+      ruleId: 'finding',
+      message: 'm'.repeat(4_000),
+      fingerprints: { a: String(at) },
+    }));
+    const rules = new Map([['finding', { id: 'finding', name: 'Finding', securityScore: null }]]);
+    const facts = { version: '1', informationUri: null, category: 'c', serverUrl: null };
+    const log = (count: number) =>
+      sarifLog(
+        sampleReport(),
+        { alerts: alerts.slice(0, count), rules, findings: count, placed: count },
+        facts,
+      );
+    const [few, many] = [log(2_000), log(4_000)];
+    expect([few.results, many.results]).toEqual([2_000, 2_000]);
+    for (const { text } of [few, many]) expect(Buffer.byteLength(text)).toBeLessThan(10_000_000);
+  });
+
+  it('is valid by the schema and by GitHub’s rules for any payload', async () => {
+    const workspace = usual();
+    const sarif = openSarif(workspace);
+    const word = fc.oneof(
+      fc.constantFrom(
+        'src/a b#.js',
+        'sub/src/a b#.js:2',
+        'high',
+        'note',
+        '',
+        ' ',
+        '{0}',
+        '[x](1)',
+        '../x',
+        'CWE-79',
+      ),
+      fc.string({ unit: 'binary', maxLength: 12 }),
+    );
+    const value = fc.oneof(word, word, fc.integer({ min: -2, max: 5 }), fc.jsonValue());
+    const key = fc.constantFrom(
+      'path',
+      'file',
+      'line',
+      'end_line',
+      'column',
+      'message',
+      'title',
+      'severity',
+      'rule',
+    );
+    const row = fc.oneof(
+      fc.dictionary(key, value),
+      fc.record({ path: fc.constant('src/a b#.js'), message: word, line: value, rule: value }),
+    );
+    const payload = fc.dictionary(
+      fc.oneof(fc.constantFrom('findings', 'failures', 'issues'), word),
+      fc.array(row),
+    );
+    await fc.assert(
+      fc.asyncProperty(payload, async (each) => {
+        const clean: unknown = JSON.parse(JSON.stringify(each).toWellFormed());
+        if (typeof clean !== 'object' || clean === null) return;
+        const { problems } = await sarif.write({ ...clean });
+        expect(problems).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ReportError } from '../../src/errors.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+import { openSarif, type SarifRun, sarifProblems } from './sarif-world.ts';
+import { workspaces } from './workspace-world.ts';
+
+const make = workspaces();
+const FINDING = { severity: 'error', path: 'src/a.js', line: 2, message: 'm' };
+
+function usual() {
+  const workspace = make();
+  workspace.checkout('.', 'https://github.com/octo/demo');
+  workspace.write('src/a.js', 'one\ntwo\nthree\n');
+  return workspace;
+}
+
+describe('the SARIF file', () => {
+  it('holds every finding that has a place, for its owner alone, and the log says how many', async () => {
+    const sarif = openSarif(usual());
+    const { run, problems } = await sarif.write({
+      findings: [FINDING, { severity: 'note', message: 'no place' }],
+    });
+    expect(problems).toEqual([]);
+    expect(run.results).toHaveLength(1);
+    expect(statSync(sarif.target).mode & 0o777).toBe(0o600);
+    expect(sarif.lines).toEqual([
+      `SARIF: 1 result in ${sarif.target}. 1 finding without a file of the repository left out.`,
+    ]);
+  });
+
+  it('of a payload without findings is a log without results, which closes the alerts', async () => {
+    const { run, problems } = await openSarif(usual()).write({ passed: true, summary: 's' });
+    expect([run.results, run.tool.driver.rules, problems]).toEqual([[], [], []]);
+  });
+
+  it('is not left by a run that judged nothing, whatever stood there', async () => {
+    const sarif = openSarif(usual());
+    writeFileSync(sarif.target, 'of another run');
+    await sarif.report(sampleReport(unpublished('no verdict')));
+    expect([sarif.exists(), sarif.lines]).toEqual([false, []]);
+  });
+
+  it('of another run is gone once this one begins', () => {
+    const sarif = openSarif(usual());
+    writeFileSync(sarif.target, 'of another run');
+    sarif.reporter.event?.({ type: 'turn_started', turn: 1, forced: false });
+    expect(sarif.exists()).toBe(true);
+    sarif.reporter.event?.({ type: 'run_started', model: 'm', provider: 'p', prompt: 'x' });
+    expect(sarif.exists()).toBe(false);
+  });
+
+  it('is taken back when the ending is told again without its payload', async () => {
+    const sarif = openSarif(usual());
+    await sarif.write({ findings: [FINDING] });
+    expect(sarif.reporter.retold).toBe(true);
+    await sarif.report(sampleReport(unpublished('outputs cannot be written')));
+    expect(sarif.exists()).toBe(false);
+  });
+
+  it('that cannot be written or removed is a ReportError', async () => {
+    const sarif = openSarif(usual());
+    mkdirSync(sarif.target);
+    await expect(sarif.report(sampleReport())).rejects.toBeInstanceOf(ReportError);
+    await expect(sarif.report(sampleReport(unpublished('no')))).rejects.toBeInstanceOf(ReportError);
+  });
+
+  it('follows no link, neither to write nor to remove', async () => {
+    const workspace = usual();
+    const outside = make();
+    const kept = outside.write('out.sarif', 'kept');
+    mkdirSync(path.join(workspace.root, 'reports'));
+    const sarif = openSarif(workspace, { file: path.join(workspace.root, 'reports/out.sarif') });
+    renameSync(path.join(workspace.root, 'reports'), path.join(workspace.root, 'gone'));
+    symlinkSync(outside.root, path.join(workspace.root, 'reports'));
+    await expect(sarif.report(sampleReport())).rejects.toBeInstanceOf(ReportError);
+    await expect(sarif.report(sampleReport(unpublished('no')))).rejects.toBeInstanceOf(ReportError);
+    expect([statSync(kept).size, readdirSync(outside.root)]).toEqual([4, ['out.sarif']]);
+    // A link at the very place is replaced.
+    const direct = openSarif(workspace);
+    symlinkSync(kept, direct.target);
+    await direct.write({ findings: [FINDING] });
+    expect(statSync(kept).size).toBe(4);
+  });
+});
+
+describe('the check itself', () => {
+  it('finds what is wrong', async () => {
+    const { run } = await openSarif(usual()).write({ findings: [FINDING] });
+    const [result] = run.results;
+    if (result === undefined) throw new TypeError('there is a result');
+    const problems = (changes: Partial<SarifRun>) =>
+      sarifProblems(JSON.parse(JSON.stringify({ version: '2.1.0', runs: [{ ...run, ...changes }] })));
+    expect(problems({})).toEqual([]);
+    expect(problems({ results: [{ ...result, level: 'grave' }] })[0]).toContain('/runs/0/results/0/level');
+    expect(problems({ results: [{ ...result, locations: [] }] })).toEqual(['no location', 'no line']);
+    expect(problems({ results: [result, result] })).not.toEqual([]);
+  });
+});

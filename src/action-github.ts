@@ -1,0 +1,65 @@
+/** What the action asks GitHub and tells it: built once from the event, the token and the configuration. */
+import type { Config } from './config/config.ts';
+import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
+import { createGitHub, type GitHub } from './github/api.ts';
+import { createChangedFiles } from './github/changed-files.ts';
+import { type EventFacts, readEvent } from './github/event.ts';
+import { createContextFinder } from './github/find-context.ts';
+import { findJudgeChanges } from './github/judge-changes.ts';
+import { createJudgeFiles } from './github/judge-files.ts';
+import { createPullRequestFinder, type PullRequestFinder } from './github/pull-request.ts';
+import type { World } from './run-state.ts';
+
+/** The world of these calls. */
+export interface ActionGitHubOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly config: Pick<Config, 'trustedFiles' | 'githubToken'>;
+  readonly workspace: string;
+  readonly fetch: typeof fetch;
+  readonly version: string;
+}
+
+/** GitHub as a run and its reporters see it. Nothing is asked before somebody wants to know. */
+export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'findJudgeChanges'> {
+  readonly event: EventFacts;
+  /** null where there is no token. */
+  readonly github: GitHub | null;
+  readonly finder: PullRequestFinder;
+}
+
+/** Makes them. */
+export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
+  const { environment, config, workspace } = options;
+  const event = readEvent(environment);
+  const apiUrl = environment['GITHUB_API_URL'] || 'https://api.github.com';
+  const client = (token: string | null) =>
+    createGitHub({
+      token,
+      apiUrl,
+      graphqlUrl: environment['GITHUB_GRAPHQL_URL'] || `${apiUrl}/graphql`,
+      fetch: options.fetch,
+      userAgent: `structured-agent/${options.version}`,
+    });
+  const github = config.githubToken === null ? null : client(config.githubToken);
+  const finder = createPullRequestFinder(event, github);
+  const changed = github === null ? null : createChangedFiles(event, finder, github);
+  const trusted = config.trustedFiles;
+  const workflowRef = environment['GITHUB_WORKFLOW_REF'] ?? '';
+  return {
+    event,
+    github,
+    finder,
+    files: createJudgeFiles({
+      trusted,
+      event,
+      finder,
+      github,
+      anonymous: client(null),
+      workspace,
+      readLocal: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
+      maxBytes: maxSchemaBytes,
+    }),
+    findContext: createContextFinder(event, finder, changed),
+    findJudgeChanges: (files) => findJudgeChanges(files, { event, changed, workspace, trusted, workflowRef }),
+  };
+}

@@ -1,0 +1,126 @@
+/** Where the action's run is told, in the order in which it is told. */
+import type { ActionGitHub } from './action-github.ts';
+import type { Setup } from './action-setup.ts';
+import { createCommentWriter } from './github/comment.ts';
+import { textAt } from './github/event.ts';
+import { createStatusSetter } from './github/status.ts';
+import { createAnnotations } from './reporters/annotations.ts';
+import { createComment } from './reporters/comment.ts';
+import { createCommitStatus } from './reporters/commit-status.ts';
+import { createLiveLog } from './reporters/live-log.ts';
+import type { Log } from './reporters/log.ts';
+import { createPlaces } from './reporters/places.ts';
+import { runPage } from './reporters/run-link.ts';
+import { createSarif } from './reporters/sarif.ts';
+import { createSummary, type SummaryFacts } from './reporters/summary.ts';
+import { createTranscript } from './reporters/transcript.ts';
+import type { Secrets } from './secrets.ts';
+import type { Reporter, Subject } from './types.ts';
+
+/** What the reporters are made from. */
+export interface ActionReportersOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly setup: Setup;
+  readonly hub: ActionGitHub;
+  readonly subject: Subject | null;
+  readonly workspace: string;
+  /** The step's summary file; null where the runner gave none. */
+  readonly summaryFile: string | null;
+  readonly version: string;
+  readonly log: Log;
+  readonly secrets: Secrets;
+}
+
+/** Those on this machine first: what goes over the network may take its time, and is dropped after a signal. */
+export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
+  const { environment, setup, hub, log, secrets, workspace } = options;
+  const serverUrl = environment['GITHUB_SERVER_URL'] || null;
+  const head = textAt(hub.event.payload, 'pull_request', 'head', 'repo', 'full_name');
+  const locate = createPlaces({
+    workspace,
+    workingDirectory: setup.known?.workingDirectory ?? '.',
+    repositories: [hub.event.repository, head].filter((name) => name !== ''),
+  });
+  const facts: SummaryFacts = { secrets, serverUrl, locate };
+  const file = setup.summary ? options.summaryFile : null;
+  return [
+    createTranscript({ file: setup.transcriptFile, secrets }),
+    ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), retold: true }]),
+    ...sarif(options, facts),
+    createAnnotations({
+      log,
+      mode: setup.known?.annotations ?? 'none',
+      locate,
+      elsewhere: file === null ? (setup.sarifFile ?? 'run-result-file') : 'the job summary',
+    }),
+    { ...createLiveLog({ log, level: setup.level }), retold: true },
+    ...onGitHub(options, facts),
+  ];
+}
+
+function sarif({ environment, setup, version, log }: ActionReportersOptions, facts: SummaryFacts) {
+  const { sarifFile } = setup;
+  const { secrets, serverUrl, locate } = facts;
+  if (sarifFile === null || locate === undefined) return [];
+  const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
+  return [
+    createSarif({
+      file: sarifFile,
+      locate,
+      secrets,
+      tell: (text) => log.info(text),
+      version,
+      informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
+      category: verdictKey(environment, setup),
+      serverUrl,
+    }),
+  ];
+}
+
+/** The comment and the status; a warning where there is no token for them. */
+function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonly Reporter[] {
+  const { environment, setup, hub, subject, log } = options;
+  const { comment = 'never', commitStatus = null } = setup.known ?? {};
+  const { github, finder, event } = hub;
+  if (comment === 'never' && commitStatus === null) return [];
+  if (github === null) {
+    log.warning('github-token is empty, so there is neither a comment nor a commit status.', {
+      title: 'structured-agent',
+    });
+    return [];
+  }
+  const status = createStatusSetter({
+    github,
+    repository: event.repository,
+    name: commitStatus ?? '',
+    targetUrl: runPage(subject, facts.serverUrl),
+    headSha: finder.headSha,
+  });
+  const findPullRequest = async () => {
+    const number = finder.number ?? (await finder.find())?.number;
+    return number === undefined ? null : { repository: event.repository, number };
+  };
+  return [
+    ...(commitStatus === null ? [] : [createCommitStatus({ secrets: facts.secrets, set: status })]),
+    ...(comment === 'never'
+      ? []
+      : [
+          createComment({
+            ...facts,
+            mode: comment,
+            key: verdictKey(environment, setup),
+            write: createCommentWriter({ github, findPullRequest }),
+            notice: (text) => log.info(text),
+          }),
+        ]),
+  ];
+}
+
+/**
+ * What tells this verdict from the others on the same commit: the input, which by default holds workflow, job, matrix
+ * leg and step; nothing of the event or the run, so that the next run finds it again.
+ */
+function verdictKey(environment: ActionReportersOptions['environment'], setup: Setup): string {
+  const parts = ['GITHUB_WORKFLOW', 'GITHUB_JOB', 'GITHUB_ACTION'].map((name) => environment[name] ?? '');
+  return setup.known?.commentKey ?? parts.join(' / ');
+}

@@ -1,0 +1,61 @@
+/** Finds what the agent is told of the pull request; what cannot be had is said, and never ends a run. */
+import type { ListChangedFiles } from './changed-files.ts';
+import { type ContextFacts, contextFiles } from './context.ts';
+import type { EventFacts } from './event.ts';
+import type { PullRequest, PullRequestFinder } from './pull-request.ts';
+
+/** What the agent can be told of a pull request. */
+export interface PullRequestContext {
+  readonly number: number;
+  /** Asks GitHub, once. Never rejects. */
+  load(): Promise<LoadedContext>;
+}
+
+/** What GitHub told. */
+export interface LoadedContext {
+  /** The base commit for a diff by git, where GitHub gave none and the commit is known; null otherwise. */
+  readonly base: string | null;
+  /** One sentence each: what is missing and why. */
+  readonly notes: readonly string[];
+  /** The files by name. */
+  files(diffFromGit: boolean): ReadonlyMap<string, string>;
+}
+
+/**
+ * A push is not asked about: what it says stands in the checkout.
+ * @param changed null where there is no token.
+ */
+export function createContextFinder(
+  event: EventFacts,
+  finder: PullRequestFinder,
+  changed: ListChangedFiles | null,
+): () => Promise<PullRequestContext | null> {
+  return async () => {
+    const after = event.name === 'workflow_run' ? await finder.find().catch(() => null) : null;
+    const number = finder.number ?? after?.number ?? null;
+    return number === null ? null : { number, load: () => load(number, finder, changed) };
+  };
+}
+
+async function load(
+  number: number,
+  finder: PullRequestFinder,
+  changed: ListChangedFiles | null,
+): Promise<LoadedContext> {
+  const notes: string[] = [];
+  const missing = (what: string) => (error: unknown) => {
+    notes.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  };
+  const pull: PullRequest | null = await finder.find().catch(missing('Title and description are missing'));
+  const files =
+    changed === null ? null : await changed().catch(missing('The changed files and the diff are missing'));
+  if (changed === null)
+    notes.push('GitHub was not asked for the changed files and the diff: github-token is empty.');
+  const facts: Omit<ContextFacts, 'diffFromGit'> = { number, pull, files, notes };
+  return {
+    base: files === null && pull !== null ? pull.base.sha : null,
+    notes,
+    files: (diffFromGit) => contextFiles({ ...facts, diffFromGit }),
+  };
+}

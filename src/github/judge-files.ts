@@ -1,0 +1,150 @@
+/** Where the files that judge (schema, gate, task) are read: the workspace, the pull request's base, another repository. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { GitHubError, InputError } from '../errors.ts';
+import type { Elsewhere, Reading } from '../types.ts';
+import type { GitHub } from './api.ts';
+import { type EventFacts, textAt } from './event.ts';
+import type { PullRequestFinder } from './pull-request.ts';
+
+/** Reads judges. @throws InputError where the base of the pull request cannot be asked at all. */
+export interface JudgeFiles {
+  readFile(file: string): Promise<Reading>;
+  readElsewhere(place: Elsewhere): Promise<Reading>;
+}
+
+/** The world of the files. */
+export interface JudgeFilesOptions {
+  readonly trusted: 'workspace' | 'base';
+  readonly event: EventFacts;
+  readonly finder: PullRequestFinder;
+  /** null where there is no token. */
+  readonly github: GitHub | null;
+  /** Asks without a token, for public repositories. */
+  readonly anonymous: GitHub;
+  readonly workspace: string;
+  readonly readLocal: (file: string) => Promise<Reading>;
+  readonly maxBytes: number;
+}
+
+const RAW = 'application/vnd.github.raw+json';
+const CONTENTS = '/repos/{owner}/{repo}/contents/{path}';
+/** Events whose checkout may be a stranger's although they name no pull request of their own. */
+const AFTER_PULL_REQUEST = new Set(['pull_request', 'pull_request_target']);
+
+/** Makes the reader of a run. */
+export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
+  let base: Promise<string | null> | null = null;
+  return {
+    async readFile(file) {
+      if (options.trusted === 'workspace') return options.readLocal(file);
+      base ??= findBase(options);
+      const commit = await base;
+      if (commit === null) return options.readLocal(file);
+      const [owner = '', repo = ''] = options.event.repository.split('/');
+      const name = repositoryPath(file, options.workspace);
+      if (name === null)
+        return refusal(`${shown(file)} leaves the repository; only files inside it are read.`);
+      const where = `at the pull request's base (${commit.slice(0, 12)})`;
+      return fetchFile(requireGitHub(options), { owner, repo, path: name, ref: commit }, where, options);
+    },
+    readElsewhere: (place) =>
+      fetchFile(
+        options.github ?? options.anonymous,
+        place,
+        `in ${place.owner}/${place.repo} at ${place.ref}`,
+        options,
+      ),
+  };
+}
+
+/**
+ * The commit whose files judge; null where the run is about no pull request, so that the checkout is the repository's
+ * own. The tip of the base branch, not the commit that the pull request began at: an old one may judge mildly.
+ */
+async function findBase(options: JudgeFilesOptions): Promise<string | null> {
+  const { event, finder } = options;
+  const started = event.name === 'workflow_run' ? textAt(event.payload, 'workflow_run', 'event') : event.name;
+  if (finder.number === null && !AFTER_PULL_REQUEST.has(started)) return null;
+  const github = requireGitHub(options);
+  const pull = await finder.find().catch((error: unknown) => {
+    throw baseError(error);
+  });
+  if (pull === null) {
+    throw new InputError(
+      'trusted-files',
+      'trusted-files: base, but the pull request of this run could not be found. Give the job `permissions: pull-requests: read`, or set trusted-files: workspace.',
+    );
+  }
+  if (textAt(event.payload, 'merge_group', 'base_sha') !== '' || pull.base.ref === '') return pull.base.sha;
+  const [owner = '', repo = ''] = event.repository.split('/');
+  const parameters = { owner, repo, ref: `heads/${pull.base.ref}` };
+  try {
+    const { data } = await github.request('GET', '/repos/{owner}/{repo}/commits/{ref}', parameters);
+    return textAt(data, 'sha') || pull.base.sha;
+  } catch (error) {
+    throw baseError(error);
+  }
+}
+
+function baseError(error: unknown): unknown {
+  if (!(error instanceof GitHubError)) return error;
+  return new InputError(
+    'trusted-files',
+    `trusted-files: base, but the pull request's base could not be read: ${error.message}`,
+    { cause: error },
+  );
+}
+
+function requireGitHub({ github }: JudgeFilesOptions): GitHub {
+  if (github !== null) return github;
+  throw new InputError(
+    'github-token',
+    "trusted-files: base needs github-token, which is empty. Leave the input out, so that the job's own token is used.",
+  );
+}
+
+async function fetchFile(
+  github: GitHub,
+  place: Elsewhere,
+  where: string,
+  { maxBytes }: JudgeFilesOptions,
+): Promise<Reading> {
+  const name = shown(place.path);
+  try {
+    const bytes = await github.bytes(CONTENTS, { ...place }, RAW, { maxBytes, needs: 'contents: read' });
+    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    if (error instanceof TypeError) return refusal(`${name} is not valid UTF-8 text. Save it as UTF-8.`);
+    if (!(error instanceof GitHubError)) throw error;
+    if (error.kind === 'too_large')
+      return refusal(`${name} is larger than ${maxBytes / 1024 / 1024} MiB; only smaller files are read.`);
+    if (error.kind === 'not_found')
+      return refusal(
+        `could not read ${name} ${where}: there is no such file, or the token may not read that repository.`,
+      );
+    return refusal(`could not read ${name} ${where}: ${error.message}`);
+  }
+}
+
+/**
+ * A path of the workspace as its repository names it: from the folder that holds `.git`, where the checkout went into a
+ * folder of the workspace. null for one that leaves the workspace.
+ */
+export function repositoryPath(file: string, workspace: string): string | null {
+  const absolute = path.resolve(workspace, file);
+  const inside = path.relative(workspace, absolute);
+  if (inside === '' || inside === '..' || inside.startsWith(`..${path.sep}`)) return null;
+  for (let folder = path.dirname(absolute); ; folder = path.dirname(folder)) {
+    if (folder !== workspace && !existsSync(path.join(folder, '.git'))) continue;
+    return path.relative(folder, absolute).split(path.sep).join('/');
+  }
+}
+
+function refusal(problem: string): Reading {
+  return { ok: false, problem };
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}

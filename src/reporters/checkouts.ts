@@ -1,0 +1,129 @@
+/** Where in the workspace the judged repository was checked out: not at its root with `path:`, and not always alone. */
+import { lstatSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { readRegularFile } from './regular-file.ts';
+
+/** The checkouts in a workspace. All paths are absolute and real. */
+export interface Checkouts {
+  /** Roots of the judged repository, for paths that are relative to one. */
+  readonly roots: readonly string[];
+  /** The root of the judged repository around a file; null where the file belongs to another one or to none. */
+  rootOf(file: string): string | null;
+  /** The root of whatever repository stands around a folder; null where none does. */
+  around(folder: string): string | null;
+}
+
+/** How far below the workspace checkouts are looked for, and among how many folders. */
+const MAX_DEPTH = 3;
+const MAX_FOLDERS = 5_000;
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/**
+ * Looks for repositories. One belongs to the run where a remote of it is one of `names` (`owner/name`), or where nothing
+ * tells its remotes and no other repository is around it. A workspace without any is taken as a copy of the repository.
+ */
+export function findCheckouts(workspace: string, names: readonly string[]): Checkouts {
+  const wanted = new Set(names.map((name) => name.toLowerCase()));
+  const known = new Map<string, boolean>();
+  const around = (folder: string): string | null => {
+    for (let at = folder; isBelow(at, workspace); at = path.dirname(at)) {
+      if (isCheckout(at)) return at;
+      if (at === workspace) break;
+    }
+    return null;
+  };
+  const belongs = (root: string): boolean => {
+    const remotes = remotesOf(root, workspace);
+    if (remotes.length > 0 && wanted.size > 0) return remotes.some((remote) => wanted.has(remote));
+    return root === workspace || around(path.dirname(root)) === null;
+  };
+  const isOurs = (root: string): boolean => {
+    const ours = known.get(root) ?? belongs(root);
+    known.set(root, ours);
+    return ours;
+  };
+  const all = search(workspace);
+  return {
+    roots: all.length === 0 ? [workspace] : all.filter(isOurs),
+    around,
+    rootOf(file) {
+      const root = around(path.dirname(file));
+      if (root !== null) return isOurs(root) ? root : null;
+      return all.length === 0 ? workspace : null;
+    },
+  };
+}
+
+/** Whether `inner` is `outer` or lies below it; both absolute and normal. */
+export function isBelow(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+}
+
+/** The outermost checkouts, those nearest to the workspace first. */
+function search(workspace: string): readonly string[] {
+  if (isCheckout(workspace)) return [workspace];
+  const found: string[] = [];
+  let looked = 0;
+  let level = [workspace];
+  for (let depth = 1; depth <= MAX_DEPTH; depth += 1) {
+    const next: string[] = [];
+    for (const folder of level) {
+      const children = foldersIn(folder).slice(0, MAX_FOLDERS - looked);
+      looked += children.length;
+      for (const child of children) (isCheckout(child) ? found : next).push(child);
+    }
+    level = next;
+  }
+  return found;
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+      .map((entry) => path.join(folder, entry.name))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Whether git would take a folder for the root of a work tree: `.git` is a repository, or names one. */
+function isCheckout(folder: string): boolean {
+  const git = lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false });
+  if (git === undefined) return false;
+  return git.isDirectory() ? isRepository(path.join(folder, '.git')) : git.isFile();
+}
+
+function isRepository(folder: string): boolean {
+  return lstatSync(path.join(folder, 'HEAD'), { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The remotes of a checkout as `owner/name` in lower case; none where its configuration is not to be found. */
+function remotesOf(root: string, workspace: string): readonly string[] {
+  const own = path.join(root, '.git');
+  const pointer = lstatSync(own).isDirectory() ? null : readRegularFile(own, MAX_CONFIG_BYTES);
+  const named = /^gitdir:(.*)$/m.exec(pointer ?? '')?.[1]?.trim();
+  const folder = named === undefined ? own : path.resolve(root, named);
+  const common = path.resolve(
+    folder,
+    readRegularFile(path.join(folder, 'commondir'), MAX_CONFIG_BYTES)?.trim() || '.',
+  );
+  if (!isBelow(common, workspace)) return [];
+  return remoteNames(readRegularFile(path.join(common, 'config'), MAX_CONFIG_BYTES) ?? '');
+}
+
+function remoteNames(config: string): readonly string[] {
+  let inRemote = false;
+  const names: string[] = [];
+  for (const line of config.split('\n')) {
+    const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
+    if (section !== undefined) inRemote = /^remote\s/i.test(section);
+    const url = inRemote ? /^\s*url\s*=\s*"?([^"\s]+)/i.exec(line)?.[1] : undefined;
+    // A mirror on this machine is called whatever its folder is called.
+    if (url === undefined || /^(?:file:|[/.])/i.test(url)) continue;
+    const name = /([^/:]+\/[^/:]+?)(?:\.git)?\/*$/.exec(url)?.[1];
+    if (name !== undefined) names.push(name.toLowerCase());
+  }
+  return names;
+}

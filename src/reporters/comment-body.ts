@@ -1,0 +1,70 @@
+/** A report as the text of a pull request comment: the look of the job summary, with less of everything. */
+import type { Report } from '../types.ts';
+import { fitSections } from './fit.ts';
+import { judgeBlock } from './judge-words.ts';
+import { commitPage, runPage } from './run-link.ts';
+import { createSay, type Say } from './say.ts';
+import { costs, headline, payload, rawJson, type SummaryFacts, weaknesses } from './summary.ts';
+
+/**
+ * GitHub takes 65,536 characters. Bytes of UTF-8 are counted, of which a text never has fewer than characters however
+ * those are counted, and room is left for the marker and the note.
+ */
+const MAX_BYTES = 64_000;
+/** Rows of one list, and how many are left where those would not fit. */
+const ROWS = [50, 20, 5];
+/** More of it would only be scrolled past. */
+const MAX_JSON = 16_000;
+
+/** The comment in Markdown without its marker: at most 65,000 bytes, everything that is not ours inert. */
+export function commentBody(report: Report, key: string, facts: SummaryFacts): string {
+  const say = createSay(facts.secrets);
+  const head = `${weaknesses(report, say)}${judgeBlock(report, say)}${headline(report, say)}`;
+  const foot = footer(report, key, facts, say);
+  const sections = [
+    { name: 'the payload', rank: 0, texts: payload(report, facts, say, ROWS) },
+    { name: 'the costs', rank: 1, texts: [costs(report, say)] },
+    {
+      name: 'the raw JSON',
+      rank: 2,
+      texts: hasShortJson(report) ? [rawJson(report, facts.secrets, say)] : [],
+    },
+  ];
+  const used = Buffer.byteLength(head + foot, 'utf8');
+  const { text, lost } = fitSections(sections, MAX_BYTES - used);
+  const whole = `${head}${text}${note(lost, report, facts)}${foot}`;
+  return Buffer.byteLength(whole, 'utf8') <= MAX_BYTES + 1_000 ? whole : `${title(report, say)}${foot}`;
+}
+
+function hasShortJson({ payload }: Report): boolean {
+  return JSON.stringify(payload, null, 2).length <= MAX_JSON;
+}
+
+function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFacts): string {
+  if (lost.length === 0) return '';
+  const page = runPage(report.subject, serverUrl);
+  const where = page === null ? "the run's summary" : `[the run's summary](${page})`;
+  return `> Too large for a comment: ${lost.join(', ')}. See ${where}, or the file that the output \`run-result-file\` names.\n\n`;
+}
+
+/** What is left where not even the head fits, which many weaknesses or changed judges could do. */
+function title(report: Report, say: Say): string {
+  return headline({ ...report, repaired: null }, say);
+}
+
+/** Which run spoke, of which commit, and which of several comments it is. */
+function footer(report: Report, key: string, { serverUrl }: SummaryFacts, say: Say): string {
+  const { subject } = report;
+  if (subject === null) return '';
+  const run = linked(`Run ${say.inline(subject.run_id, 30)}`, runPage(subject, serverUrl));
+  const attempt = subject.run_attempt > 1 ? [`attempt ${subject.run_attempt}`] : [];
+  const page = commitPage(subject, serverUrl);
+  // A page was only found for a commit that is nothing but a commit.
+  const commit = page === null ? say.code(subject.sha, 64) : `[\`${subject.sha.slice(0, 7)}\`](${page})`;
+  // The blank line ends what HTML stands before, in which no Markdown is read.
+  return `\n<sub>${[run, ...attempt, `commit ${commit}`, say.code(key, 200)].join(' · ')}</sub>\n`;
+}
+
+function linked(text: string, page: string | null): string {
+  return page === null ? text : `[${text}](${page})`;
+}

@@ -1,0 +1,140 @@
+/** A payload's findings, whatever its schema calls their parts: one typed shape for all that shows them. */
+import { isArray, isObject } from '../json.ts';
+import type { Json, JsonObject } from '../types.ts';
+import { SEVERITIES, type Severity, securityScore, severityOf } from './severity.ts';
+
+/** Where somebody says that something is; nothing of it is checked. */
+export interface WrittenPlace {
+  /** As it was written, without a line behind it; at most 4,096 characters, none of them a control character. */
+  readonly path: string;
+  /** From 1, like the two below. */
+  readonly line: number | null;
+  /** At least `line`; null where there is no `line`. */
+  readonly endLine: number | null;
+  readonly column: number | null;
+}
+
+/** One finding. All of its text is the model's. */
+export interface Finding {
+  readonly severity: Severity;
+  /** From 0.1 to 10, where the severity is a word of a scale for vulnerabilities. */
+  readonly securityScore: number | null;
+  readonly place: WrittenPlace | null;
+  readonly title: string | null;
+  /** Never blank. */
+  readonly message: string;
+  /** What kind of finding it is; null where the row says nothing of it. */
+  readonly rule: string | null;
+  /** The payload's property that it stands in. */
+  readonly list: string;
+}
+
+const PATHS = ['path', 'file', 'filename', 'file_path', 'filePath', 'location'];
+const LINES = ['line', 'start_line', 'startLine', 'line_number', 'lineNumber'];
+const END_LINES = ['end_line', 'endLine'];
+const COLUMNS = ['column', 'col', 'start_column', 'startColumn'];
+const MESSAGES = ['message', 'description', 'details'];
+const RULES = ['rule', 'rule_id', 'ruleId', 'check', 'category', 'type', 'kind', 'cwe'];
+/** The list whose rows come first, and the one whose rows need neither a severity nor a place: failed tests. */
+const FINDINGS = 'findings';
+const FAILURES = 'failures';
+const MAX_PATH = 4_096;
+const MAX_LINE = 1_000_000_000;
+/** `:3`, `:3:7`, `:3-5`, `#L3`, `#L3-L5` behind a path, as compilers, people and GitHub write it. */
+const LINE_BEHIND = /(?::(\d{1,10})(?::(\d{1,10})|-(\d{1,10}))?|#L(\d{1,10})(?:-L?(\d{1,10}))?)$/;
+
+/**
+ * The findings of a payload, the gravest first: rows of the lists at its top that have a message or a title, and a
+ * severity or a file. A row whose severity is missing or an unknown word is a warning, a failed test an error.
+ */
+export function readFindings(payload: JsonObject): readonly Finding[] {
+  const lists = Object.entries(payload).toSorted(
+    ([one], [other]) => Number(other === FINDINGS) - Number(one === FINDINGS),
+  );
+  return lists
+    .flatMap(([name, list]) =>
+      isArray(list) ? list.filter(isObject).flatMap((row) => readRow(row, name)) : [],
+    )
+    .toSorted(byGravity);
+}
+
+/** Where a row says that it is, and the key that says so; null where it names no file. */
+export function placeOfRow(row: JsonObject): { readonly key: string; readonly place: WrittenPlace } | null {
+  for (const key of PATHS) {
+    const value = own(row, key);
+    const nested = key === 'location' && isObject(value) ? placeOfRow({ ...value, location: null }) : null;
+    const place = typeof value === 'string' ? readPlace(value, row) : (nested?.place ?? null);
+    if (place !== null) return { key, place };
+  }
+  return null;
+}
+
+function byGravity(one: Finding, other: Finding): number {
+  const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity);
+  return rank(one) - rank(other) || (other.securityScore ?? 0) - (one.securityScore ?? 0);
+}
+
+function readRow(row: JsonObject, list: string): readonly Finding[] {
+  const failed = list === FAILURES;
+  const title = textOf(row, failed ? ['title', 'test', 'name'] : ['title']);
+  const message = textOf(row, MESSAGES) ?? title;
+  const place = placeOfRow(row)?.place ?? null;
+  const word = own(row, 'severity');
+  if (message === null || (typeof word !== 'string' && place === null && !failed)) return [];
+  const severity = severityOf(word) ?? (failed ? 'error' : 'warning');
+  const rule = textOf(row, RULES);
+  return [{ severity, securityScore: securityScore(word), place, title, message, rule, list }];
+}
+
+function readPlace(written: string, row: JsonObject): WrittenPlace | null {
+  const text = written.trim();
+  const behind = LINE_BEHIND.exec(text);
+  const path = behind === null ? text : text.slice(0, behind.index);
+  if (path === '' || path.length > MAX_PATH || /\p{Cc}/u.test(path)) return null;
+  const [, colonLine, column, colonEnd, hashLine, hashEnd] = behind ?? [];
+  const [from, to] = rangeOf(row);
+  const line = from ?? count(colonLine ?? hashLine);
+  const end = to ?? count(colonEnd ?? hashEnd);
+  return {
+    path,
+    line,
+    endLine: line !== null && end !== null && end >= line ? end : null,
+    column: line === null ? null : (first(row, COLUMNS) ?? count(column)),
+  };
+}
+
+/** The lines of a row; one property may hold both, as `12-15`. */
+function rangeOf(row: JsonObject): readonly [from: number | null, to: number | null] {
+  for (const key of LINES) {
+    const value = own(row, key);
+    const range =
+      typeof value === 'string' ? /^L?(\d{1,10})(?:\s*[-–]\s*L?(\d{1,10}))?$/.exec(value.trim()) : null;
+    const from = count(range === null ? value : range[1]);
+    if (from !== null) return [from, first(row, END_LINES) ?? count(range?.[2])];
+  }
+  return [null, null];
+}
+
+function first(row: JsonObject, keys: readonly string[]): number | null {
+  return keys.map((key) => count(own(row, key))).find((value) => value !== null) ?? null;
+}
+
+/** A number from 1, also where it was written as text. */
+function count(value: Json | undefined): number | null {
+  const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= MAX_LINE
+    ? number
+    : null;
+}
+
+function textOf(row: JsonObject, keys: readonly string[]): string | null {
+  for (const key of keys) {
+    const value = own(row, key);
+    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+  }
+  return null;
+}
+
+function own(row: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(row, key) ? row[key] : undefined;
+}

@@ -1,0 +1,18 @@
+/** What people are told where a pull request changes its own judge. */
+import type { JudgeChange, Report } from '../types.ts';
+import type { Say } from './say.ts';
+
+/** One sentence for a change; `path` as it is to be shown. */
+export function judgeSentence({ what, applied }: JudgeChange, path: string): string {
+  if (what === 'workflow') return `${path} (this workflow): it ran as the pull request has it.`;
+  return applied
+    ? `${path} (${what}): the changed version judged. With trusted-files: base the one of the base branch would.`
+    : `${path} (${what}): not the changed version judged, but the one of the base branch.`;
+}
+
+/** A block for summary and comment; empty where nothing of the judge is changed. */
+export function judgeBlock({ judgeChanges }: Pick<Report, 'judgeChanges'>, say: Say): string {
+  if (judgeChanges.length === 0) return '';
+  const lines = judgeChanges.map((change) => `> - ${judgeSentence(change, say.code(change.path, 300))}`);
+  return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;
+}
