@@ -56,6 +56,12 @@ export default {
       to: { path: '(^|node_modules/)(openai|@anthropic-ai|@pydantic)(/|$)' },
     },
     {
+      name: '3-only-github-imports-octokit',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/github/' },
+      to: { path: '(^|node_modules/)@octokit(/|$)' },
+    },
+    {
       name: '3-only-contract-imports-ajv',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/contract/' },
@@ -119,7 +125,11 @@ export default {
     {
       name: '5-run-belongs-to-the-entries',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(action|action-setup|action-github|action-reporters|cli|run|run-model|run-state|finish)\\.ts$' },
+      from: {
+        path: '^src/',
+        pathNot:
+          '^src/(action|action-setup|action-github|action-reporters|cli|run|run-model|run-state|finish)\\.ts$',
+      },
       to: { path: '^src/(run|run-model|run-state|finish)\\.ts$' },
     },
     { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

@@ -36,7 +36,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
     createGitHub({
       token,
       apiUrl,
-      graphqlUrl: environment['GITHUB_GRAPHQL_URL'] || `${apiUrl}/graphql`,
+      graphqlUrl: environment['GITHUB_GRAPHQL_URL'] || `${apiUrl.replace(/\/v3\/?$/u, '')}/graphql`,
       fetch: options.fetch,
       userAgent: `structured-agent/${options.version}`,
     });

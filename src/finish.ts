@@ -27,7 +27,7 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
     report = await tellReporters(report, build, checked, state, world, grace);
-    return await publish(report, build, world);
+    return await publish(report, build, grace, world);
   } finally {
     grace.end();
   }
@@ -132,7 +132,12 @@ async function tellReporters(
  * all that was told is told again: nothing may go on saying what the exit code takes back. A run that published nothing
  * keeps its ending, and what could not be written is a warning. The envelope goes to its spare place if need be.
  */
-async function publish(report: Report, build: (ending: Ending) => Report, world: World): Promise<Report> {
+async function publish(
+  report: Report,
+  build: (ending: Ending) => Report,
+  grace: Grace,
+  world: World,
+): Promise<Report> {
   let resultFile = world.spareResultFile;
   try {
     world.writeEnvelope(report);
@@ -152,7 +157,7 @@ async function publish(report: Report, build: (ending: Ending) => Report, world:
       }
     }
     for (const reporter of taken ? world.reporters : []) {
-      if (reporter.retold !== true) continue;
+      if (reporter.retold !== true || (reporter.network === true && grace.running())) continue;
       await reporter
         .report?.(failed, new AbortController().signal)
         .catch((again: unknown) => warn(again, reporter.name, world));

@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { type ActionOptions, runAction, submits } from '../support/action.ts';
 import { parseLog } from '../support/runner.ts';
 
-const finding = { severity: 'error', path: 'lib/sum.js', line: 2, title: 'Off by one', message: 'It adds 1.' };
+const finding = {
+  severity: 'error',
+  path: 'lib/sum.js',
+  line: 2,
+  title: 'Off by one',
+  message: 'It adds 1.',
+};
 const payload = {
   passed: false,
   summary: 'one error',
@@ -22,14 +28,21 @@ const options: ActionOptions = {
     ] as const) {
       mkdirSync(path.join(workspace, folder, '.git'), { recursive: true });
       writeFileSync(path.join(workspace, folder, '.git/HEAD'), 'ref: refs/heads/main\n');
-      writeFileSync(path.join(workspace, folder, '.git/config'), `[remote "origin"]\nurl = https://github.com/${name}\n`);
+      writeFileSync(
+        path.join(workspace, folder, '.git/config'),
+        `[remote "origin"]\nurl = https://github.com/${name}\n`,
+      );
     }
   },
 };
 
 describe('findings', () => {
   it('stand at their lines in annotations, summary and SARIF, with paths of the repository', async () => {
-    const run = await runAction({ ...options, script: [submits(payload)], inputs: { 'sarif-file': 'out.sarif' } });
+    const run = await runAction({
+      ...options,
+      script: [submits(payload)],
+      inputs: { 'sarif-file': 'out.sarif' },
+    });
     expect(run.exitCode).toBe(1);
     const annotations = parseLog(run.log).filter(({ properties }) => properties['title'] !== undefined);
     expect(annotations).toContainEqual({

@@ -22,13 +22,17 @@ interface Step {
 interface Workflow {
   readonly name: string;
   readonly text: string;
+  readonly events: readonly string[];
+  readonly jobs: readonly Job[];
+}
+
+interface Job {
+  readonly id: string;
+  readonly outputs: readonly string[];
+  readonly steps: readonly Step[];
+  /** The job's own, else the workflow's. */
   readonly permissions: unknown;
-  readonly jobs: readonly {
-    readonly id: string;
-    readonly outputs: readonly string[];
-    readonly steps: readonly Step[];
-  }[];
-  readonly jobPermissions: readonly unknown[];
+  readonly condition: string;
 }
 
 function members(value: unknown): Readonly<Record<string, unknown>> {
@@ -57,18 +61,17 @@ function readWorkflow(folder: string, file: string): Workflow {
   return {
     name: `${folder}/${file}`,
     text,
-    permissions: workflow['permissions'],
+    events: Object.keys(members(workflow['on'])),
     jobs: jobs.map(([id, job]) => {
-      const { steps, outputs } = members(job);
+      const { steps, outputs, permissions = workflow['permissions'], if: condition } = members(job);
       return {
         id,
         outputs: Object.keys(members(outputs)),
         steps: Array.isArray(steps) ? steps.map(readStep) : [],
+        permissions,
+        condition: string(condition) ?? '',
       };
     }),
-    jobPermissions: jobs.flatMap(([, job]) =>
-      'permissions' in members(job) ? [members(job)['permissions']] : [],
-    ),
   };
 }
 
@@ -97,12 +100,18 @@ function outputsOf(step: Step): readonly string[] {
 describe('the example workflows', () => {
   it('are there', () => {
     expect(examples.map((each) => each.name).toSorted()).toEqual([
+      'examples/after-ci.yml',
       'examples/code-review.yml',
+      'examples/forks.yml',
       'examples/gate.yml',
       'examples/local-model.yml',
+      'examples/matrix.yml',
+      'examples/merge-queue.yml',
       'examples/pull-request-review.yml',
+      'examples/review-command.yml',
       'examples/security-review.yml',
       'examples/test-report.yml',
+      'examples/trusted-judge.yml',
       'examples/verdict.yml',
     ]);
   });
@@ -133,7 +142,8 @@ describe('the example workflows', () => {
         'secrets.ANTHROPIC_API_KEY': 'key',
         'vars.MODEL_BASE_URL': 'http://127.0.0.1:1/v1',
         'vars.MODEL_NAME': 'model',
-        'github.event.pull_request.base.sha': '0123456789',
+        'matrix.side': 'security',
+        'matrix.question': 'Is it safe?',
         'runner.temp': '/home/runner/work/_temp',
       };
       for (const step of ours) {
@@ -154,7 +164,10 @@ describe('the example workflows', () => {
       expect(read).not.toEqual([]);
       for (const [expression, id, output] of read) {
         const step = steps.find((each) => each.id === id);
-        expect(step === undefined ? [] : outputsOf(step), expression).toContain(output);
+        const written = /\b(\w+)=%s\\n.*GITHUB_OUTPUT/u.exec(step?.run ?? '')?.[1];
+        const declared = step === undefined ? [] : outputsOf(step);
+        const outputs = written === undefined ? declared : [written];
+        expect(outputs, expression).toContain(output);
       }
       for (const [expression, id, output] of workflow.text.matchAll(/needs\.([\w-]+)\.outputs\.([\w-]+)/gu)) {
         expect(workflow.jobs.find((job) => job.id === id)?.outputs, expression).toContain(output);
@@ -167,23 +180,65 @@ describe('the example workflows', () => {
   });
 });
 
+/** Events of a pull request: the agent is given its title, files and diff, which a private repository asks a right for. */
+const ABOUT_PULL_REQUESTS = new Set(['pull_request', 'merge_group', 'workflow_run', 'issue_comment']);
+/** Events that bring secrets and rights together with what a stranger wrote. */
+const PRIVILEGED = new Set(['pull_request_target', 'workflow_run', 'issue_comment']);
+
+describe('the example workflows of privileged triggers', () => {
+  const privileged = examples.filter(({ events }) => events.some((event) => PRIVILEGED.has(event)));
+
+  it('are there', () => {
+    expect(privileged.map(({ name }) => name)).toEqual([
+      'examples/after-ci.yml',
+      'examples/review-command.yml',
+    ]);
+  });
+
+  it.each(privileged)(
+    '$name runs nothing of what it checks out, and judges by the base',
+    ({ jobs, events }) => {
+      const [job, ...others] = jobs;
+      expect(others).toEqual([]);
+      const steps = job?.steps ?? [];
+      const checkout = steps.findIndex((step) => step.uses?.startsWith('actions/checkout@'));
+      const [agent, ...after] = steps.slice(checkout + 1);
+      expect(agent).toMatchObject({
+        uses: OURS,
+        with: { 'trusted-files': 'base', sandbox: 'required', 'commit-status': 'Agent review' },
+      });
+      // A commit, so that what is judged is what the status speaks of.
+      expect(steps[checkout]?.with?.['ref']).toMatch(
+        /^\$\{\{ (?:steps\.head\.outputs\.sha|github\.event\.workflow_run\.head_sha) \}\}$/u,
+      );
+      for (const step of after) expect(step.run).toMatch(/^printf /u);
+      expect(job?.condition).toContain(
+        events.includes('issue_comment') ? 'author_association' : "event == 'pull_request'",
+      );
+    },
+  );
+});
+
 describe.each(workflows)('$name', (workflow) => {
   const steps = workflow.jobs.flatMap((job) => job.steps);
 
   it('may read the repository, write what its inputs ask for, and nothing else', () => {
-    const uses = (test: (step: Step) => boolean) => steps.some(test);
-    const comments = uses(({ with: given }) => given?.['comment'] !== undefined);
-    const statuses = uses(({ with: given }) => given?.['commit-status'] !== undefined);
-    const uploads = uses((step) => step.uses?.startsWith('github/codeql-action/upload-sarif@') === true);
-    expect({ top: workflow.permissions, jobs: workflow.jobPermissions }).toEqual({
-      top: {
-        contents: 'read',
-        ...(comments ? { 'pull-requests': 'write' } : {}),
+    const pulls = workflow.events.some((event) => ABOUT_PULL_REQUESTS.has(event));
+    for (const job of workflow.jobs) {
+      const uses = (test: (step: Step) => boolean) => job.steps.some(test);
+      const comments = uses(({ with: given }) => given?.['comment'] !== undefined);
+      const statuses = uses(({ with: given }) => given?.['commit-status'] !== undefined);
+      const uploads = uses((step) => step.uses?.startsWith('github/codeql-action/upload-sarif@') === true);
+      const reads = pulls && uses((step) => step.uses === OURS);
+      const needed = {
+        ...(comments || reads ? { 'pull-requests': comments ? 'write' : 'read' } : {}),
         ...(statuses ? { statuses: 'write' } : {}),
         ...(uploads ? { 'security-events': 'write' } : {}),
-      },
-      jobs: [],
-    });
+      };
+      // A job that checks nothing out may be given less.
+      const { contents = 'read', ...others } = members(job.permissions);
+      expect([job.id, contents, others]).toEqual([job.id, 'read', needed]);
+    }
   });
 
   it('pins every action of others by commit, with its version beside it', () => {

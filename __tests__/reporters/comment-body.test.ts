@@ -133,6 +133,16 @@ describe('commentBody', () => {
     expect(body({ subject: null })).not.toContain('<sub>');
   });
 
+  it.each([
+    ['CI / review / null / __octo_agent', 'CI &#47; review'],
+    [
+      'CI / review / {\n  "os": "linux"\n} / judge',
+      'CI &#47; review &#47; &#123; &#34;os&#34;: &#34;linux&#34; &#125; &#47; judge',
+    ],
+  ])('shows the key %j without what tells nobody anything', (key, shown) => {
+    expect(body({}, key)).toContain(`<code>${shown}</code></sub>`);
+  });
+
   it('masks secrets, in the key too', () => {
     expect(body({ payload: { summary: 'the key is sk-canary_0123' } }, 'sk-canary_0123')).not.toContain(
       'sk-canary',

@@ -62,7 +62,13 @@ function footer(report: Report, key: string, { serverUrl }: SummaryFacts, say: S
   // A page was only found for a commit that is nothing but a commit.
   const commit = page === null ? say.code(subject.sha, 64) : `[\`${subject.sha.slice(0, 7)}\`](${page})`;
   // The blank line ends what HTML stands before, in which no Markdown is read.
-  return `\n<sub>${[run, ...attempt, `commit ${commit}`, say.code(key, 200)].join(' · ')}</sub>\n`;
+  return `\n<sub>${[run, ...attempt, `commit ${commit}`, say.code(label(key), 200)].join(' · ')}</sub>\n`;
+}
+
+/** A key without what tells nobody anything: an absent matrix, and the name that the runner gives to a step without one. */
+function label(key: string): string {
+  const parts = key.split(' / ').filter((part) => part !== 'null' && !part.startsWith('__'));
+  return parts.join(' / ');
 }
 
 function linked(text: string, page: string | null): string {
