@@ -19,7 +19,7 @@ for (const folder of ['build', 'dist']) rmSync(path.join(root, folder), { recurs
 run('tsc', ['--project', 'tsconfig.build.json']);
 run('ncc', [
   'build',
-  'build/src/action.js',
+  'build/src/main.js',
   '--out',
   'dist',
   '--no-source-map-register',

@@ -26,8 +26,8 @@ export interface World {
   readonly runFolder: string;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
-  /** Keeps the patch of what the agent changed; gives its path. */
-  readonly writePatch: (patch: Buffer) => string;
+  /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
+  readonly writePatch: (patch: Buffer) => string | null;
   /** Takes back what somebody wrote into this step's own file-command files. */
   readonly restoreRunnerFiles: () => void;
   /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */

@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { type RunOptions, runStructuredAgent, StructuredAgentError } from '../src/library.ts';
+import type { JsonObject } from '../src/types.ts';
+import { HAS_BWRAP } from './support/action.ts';
+import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';
+
+const schema = {
+  type: 'object',
+  properties: { passed: { type: 'boolean' }, summary: { type: 'string' } },
+  required: ['passed'],
+} as const;
+const submits = (payload: object): Reply => ({
+  calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }],
+});
+const good = submits({ passed: true, summary: 'fine' });
+
+let model: ScriptedModel;
+let workspace = '';
+let asked: ModelRequest[] = [];
+let replies: readonly (Reply | Promise<Reply>)[] = [good];
+
+beforeEach(async () => {
+  workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'library-')));
+  writeFileSync(path.join(workspace, 'file.txt'), 'one\n');
+  asked = [];
+  replies = [good];
+  model = await startModel((request, index) => {
+    asked.push(request);
+    return replies[Math.min(index, replies.length - 1)] ?? good;
+  });
+});
+afterEach(async () => {
+  await model.close();
+  rmSync(workspace, { recursive: true, force: true });
+});
+
+/** Options that reach the scripted model. */
+function options(): Omit<RunOptions<never>, 'schema'> {
+  return {
+    prompt: 'Judge.',
+    model: 'scripted-1',
+    baseUrl: `${model.url}/v1`,
+    sandbox: HAS_BWRAP ? 'required' : 'off',
+    workspace,
+    environment: { PATH: process.env['PATH'] },
+  };
+}
+
+async function failure(run: Promise<unknown>): Promise<StructuredAgentError> {
+  const error: unknown = await run.then(
+    (value) => ({ resolved: value }),
+    (thrown) => thrown,
+  );
+  if (error instanceof StructuredAgentError) return error;
+  throw new Error(`no typed error but ${JSON.stringify(error)}`);
+}
+
+describe('the library', () => {
+  it('gives the payload with what the run took, and leaves the folder as it was', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: workspace });
+    replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo two > file.txt"}' }] }, good];
+    const result = await runStructuredAgent({ ...options(), schema });
+    expectTypeOf(result.payload).toEqualTypeOf<JsonObject>();
+    expect(result).toMatchObject({
+      payload: { passed: true, summary: 'fine' },
+      gate: 'none',
+      turns: 2,
+      model: 'scripted-1',
+      costUsd: null,
+      changedFiles: 1,
+      envelope: { type: 'result', subtype: 'success', exit_code: 0, subject: null },
+    });
+    expect(Buffer.from(result.patch ?? []).toString()).toContain('+two\n');
+    expect(readFileSync(path.join(workspace, 'file.txt'), 'utf8')).toBe('one\n');
+  });
+
+  it('takes a schema of Zod, and the result has its type', async () => {
+    const verdict = z.object({ passed: z.boolean(), summary: z.string().min(3).optional() });
+    replies = [submits({ passed: 'yes' }), submits({ passed: true, summary: 'no' }), good];
+    const result = await runStructuredAgent({ ...options(), schema: verdict, gate: 'passed' });
+    expectTypeOf(result.payload).toEqualTypeOf<z.input<typeof verdict>>();
+    expect([result.payload, result.gate, result.turns]).toEqual([
+      { passed: true, summary: 'fine' },
+      'met',
+      3,
+    ]);
+    expect(asked[0]?.tools.at(-1)?.parameters).toMatchObject({ properties: { summary: { minLength: 3 } } });
+  });
+
+  it('throws one typed error: a gate that is not met comes with the payload', async () => {
+    replies = [submits({ passed: false })];
+    const error = await failure(runStructuredAgent({ ...options(), schema, gate: 'passed' }));
+    expect(error).toMatchObject({
+      conclusion: 'failure',
+      reason: 'gate_not_met',
+      exitCode: 1,
+      payload: { passed: false },
+      envelope: { subtype: 'gate_not_met' },
+    });
+    expect(error.message).toContain('The gate is not met');
+  });
+
+  it.each<[string, object, number, string, RegExp]>([
+    ['an option that does not exist', { modle: 'x' }, 52, 'config', /no option "modle"/u],
+    ['a schema that is none', { schema: 'verdict' }, 52, 'config', /schema must be a JSON Schema/u],
+    [
+      'a schema of another library',
+      { schema: { '~standard': { version: 1 } } },
+      52,
+      'config',
+      /Zod does from 4\.2/u,
+    ],
+    ['a schema that accepts no object', { schema: { type: 'array' } }, 52, 'config', /object/u],
+    ['a folder that is not there', { workspace: '/nowhere/at/all' }, 52, 'config', /working-directory/u],
+    ['no model', { model: undefined }, 52, 'config', /No model is given/u],
+    ['too few turns', { maxTurns: 0 }, 53, 'max_turns', /0 turns/u],
+  ])('%s is that error too', async (_, more, exitCode, reason, says) => {
+    const error = await failure(runStructuredAgent({ ...options(), schema, ...more }));
+    expect([error.exitCode, error.reason, error.message]).toEqual([
+      exitCode,
+      reason,
+      expect.stringMatching(says),
+    ]);
+    expect(error.payload).toBeNull();
+  });
+
+  it('ends when its signal says so', async () => {
+    replies = [new Promise<never>(() => undefined)];
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 300);
+    const error = await failure(runStructuredAgent({ ...options(), schema, signal: stop.signal }));
+    expect([error.exitCode, error.reason]).toEqual([130, 'cancelled']);
+    const late = await failure(runStructuredAgent({ ...options(), schema, signal: AbortSignal.abort() }));
+    expect(late.exitCode).toBe(130);
+  });
+
+  it('tells its events, in which the payload does not stand', async () => {
+    const events: string[] = [];
+    await runStructuredAgent({
+      ...options(),
+      schema,
+      onEvent: (event) => events.push(JSON.stringify(event)),
+    });
+    expect(events.join('\n')).toContain('"type":"turn_completed"');
+    expect(events.join('\n')).not.toContain('fine');
+  });
+
+  it('takes each option as the input of the same name', async () => {
+    await runStructuredAgent({
+      ...options(),
+      schema,
+      tools: ['read_file', 'shell'],
+      excludeTools: ['shell'],
+      headers: { 'x-one': '1', 'x-two': '2' },
+      shellNetwork: true,
+      sandboxRead: ['/usr'],
+      systemPrompt: 'Be brief.',
+    });
+    expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
+    expect(asked[0]?.messages[0]).toEqual({ role: 'system', text: expect.stringMatching(/Be brief\.$/u) });
+    expect(model.requests.at(-1)?.headers).toMatchObject({ 'x-one': '1', 'x-two': '2' });
+  });
+});
