@@ -4,18 +4,23 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../scripts/action-yml.ts';
 import { README, readme } from '../scripts/readme.ts';
+import { readActionInputs } from '../src/config/action-inputs.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { INPUTS } from '../src/config/inputs.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { sampleReport } from './reporters/sample-report.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
+const INPUT_NAMES = new Set<string>(INPUTS.map(({ name }) => name));
 const documents = [
   'README.md',
   'AGENTS.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
-  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(path.join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 
 describe('the documents', () => {
@@ -52,15 +57,59 @@ describe('the documents', () => {
   });
 
   it("the README's workflow uses inputs and outputs that there are", () => {
-    const yaml = /```yaml\n([\s\S]*?)```/u.exec(read('README.md'))?.[1] ?? '';
-    const steps: unknown = parse(yaml);
-    const ours = Array.isArray(steps)
-      ? steps.find((step) => String(step.uses).startsWith('org/structured-agent@'))
-      : undefined;
-    const names = new Set<string>(INPUTS.map((input) => input.name));
-    expect(Object.keys(ours?.with ?? {}).length).toBeGreaterThan(2);
-    for (const name of Object.keys(ours?.with ?? {})) expect(names).toContain(name);
+    const yaml = yamlBlocks('README.md')[0] ?? '';
+    const ours = stepsIn(parse(yaml));
+    expect(Object.keys(ours[0] ?? {}).length).toBeGreaterThan(2);
     for (const [, name = ''] of yaml.matchAll(/steps\.review\.outputs\.([\w-]+)/gu))
       expect(Object.keys(OUTPUTS)).toContain(name);
   });
+
+  it.each(documents)('%s shows YAML that the action can mean', (name) => {
+    for (const block of yamlBlocks(name)) {
+      for (const given of stepsIn(parse(block))) {
+        const task = 'prompt-file' in given ? {} : { prompt: 'x' };
+        const inputs = { ...task, model: 'claude-sonnet-4-5', 'api-key': 'key', ...given };
+        const environment = Object.entries(inputs).map(([input, value]) => [
+          `INPUT_${input.toUpperCase()}`,
+          String(value ?? '').replace(/\$\{\{ .+? \}\}/gu, 'anything'),
+        ]);
+        expect(
+          () => parseConfig(readActionInputs(Object.fromEntries(environment)), { environment: {} }),
+          block,
+        ).not.toThrow();
+        for (const input of Object.keys(given)) expect(INPUT_NAMES, block).toContain(input);
+      }
+    }
+  });
+
+  it('every example is named in the README', () => {
+    const text = read('README.md');
+    for (const file of readdirSync(path.join(root, 'examples')).filter((each) => each.endsWith('.yml')))
+      expect(text).toContain(`(examples/${file})`);
+  });
 });
+
+function yamlBlocks(name: string): readonly string[] {
+  return [...read(name).matchAll(/```yaml\n([\s\S]*?)```/gu)].map((match) => match[1] ?? '');
+}
+
+/** What a block gives the action: in steps, in jobs, or as lines that go into `with`. */
+function stepsIn(yaml: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (Array.isArray(yaml)) return yaml.flatMap(inputsOf);
+  const block = members(yaml);
+  const keys = Object.keys(block);
+  if (keys.length > 0 && keys.every((key) => INPUT_NAMES.has(key))) return [block];
+  return Object.values(members(block['jobs'])).flatMap((job) => {
+    const { steps } = members(job);
+    return Array.isArray(steps) ? steps.flatMap(inputsOf) : [];
+  });
+}
+
+function inputsOf(step: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const { uses, with: given } = members(step);
+  return String(uses).startsWith('org/structured-agent@') ? [members(given)] : [];
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -11,13 +11,12 @@ export const ACTION = 'org/structured-agent@v1';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const REPOSITORY = 'octo/demo';
+/** Where the change comes from that is judged after CI. */
+const FORK = 'mona/demo';
 const PULL = 7;
 const BASE = 'b'.repeat(40);
 const TASK = 'Run the test suite and review this change. Is it safe to merge?';
-const JUDGE = readFileSync(
-  path.join(ROOT, 'examples/demo/repository/.github/verdict.schema.json'),
-  'utf8',
-);
+const JUDGE = readFileSync(path.join(ROOT, 'examples/demo/repository/.github/verdict.schema.json'), 'utf8');
 
 /** What starts an example. */
 export type ActEvent = 'push' | 'pull_request' | 'merge_group' | 'workflow_run' | 'issue_comment';
@@ -64,7 +63,9 @@ export async function runOnAct(run: ActRun, place: ActPlace): Promise<ActResult>
       exitCode,
       log,
       comments: github.comments().map(({ body }) => body),
-      statuses: github.statuses().map((each) => `${each.sha === sha ? 'head' : each.sha}: ${each.context} ${each.state}`),
+      statuses: github
+        .statuses()
+        .map((each) => `${each.sha === sha ? 'head' : each.sha}: ${each.context} ${each.state}`),
     };
   } finally {
     await github.close();
@@ -72,7 +73,7 @@ export async function runOnAct(run: ActRun, place: ActPlace): Promise<ActResult>
 }
 
 /** The pull request as the event and the API tell it: it changes what the run's edits change. */
-function startGitHub({ edits }: ActRun, sha: string): Promise<GitHubServer> {
+function startGitHub({ edits, event }: ActRun, sha: string): Promise<GitHubServer> {
   const files = edits.map(({ file, from, to }) => ({
     filename: file,
     patch: `@@ -1,1 +1,1 @@\n-${from}\n+${to}`,
@@ -84,7 +85,7 @@ function startGitHub({ edits }: ActRun, sha: string): Promise<GitHubServer> {
         number: PULL,
         title: 'Discount from 100.00',
         body: 'An order of exactly 100.00 gets the discount, too.',
-        head: { ref: 'change', sha },
+        head: { ref: 'change', sha, ...(event === 'workflow_run' ? { repository: FORK } : {}) },
         base: { ref: 'main', sha: BASE },
         files,
       },
@@ -120,7 +121,14 @@ const EVENTS: Readonly<Record<ActEvent, (sha: string) => unknown>> = {
     },
   }),
   workflow_run: (sha) => ({
-    workflow_run: { name: 'CI', event: 'pull_request', conclusion: 'success', head_sha: sha, head_branch: 'change' },
+    workflow_run: {
+      name: 'CI',
+      event: 'pull_request',
+      conclusion: 'success',
+      head_sha: sha,
+      head_branch: 'change',
+      head_repository: { full_name: FORK, owner: { login: 'mona' } },
+    },
   }),
   issue_comment: () => ({
     action: 'created',
@@ -200,13 +208,13 @@ const STAND_INS = {
     file: 'action.yml',
     inputs: ['ref', 'persist-credentials', 'allow-unsafe-pr-checkout'],
     run: 'git clone --quiet "$STAND_IN_REPOSITORY" . && git checkout --quiet "$REF"',
-    env: 'REF: ${{ inputs.ref }}',
+    env: { name: 'REF', input: 'ref' },
   },
   'github/codeql-action': {
     file: 'upload-sarif/action.yml',
     inputs: ['sarif_file'],
-    run: `node -e 'const [run] = JSON.parse(require("fs").readFileSync(process.env.SARIF, "utf8")).runs; console.log("uploaded", run.results.length, "of", run.automationDetails.id)'`,
-    env: 'SARIF: ${{ inputs.sarif_file }}',
+    run: `node -e 'const [run] = JSON.parse(require("fs").readFileSync(process.env.SARIF, "utf8")).runs; console.log("uploaded " + run.results.length + " of " + run.automationDetails.id)'`,
+    env: { name: 'SARIF', input: 'sarif_file' },
   },
 } as const;
 
@@ -225,7 +233,7 @@ function standIns(workflow: string, home: string): readonly string[] {
         'inputs:',
         ...inputs.map((input) => `  ${input}:\n    description: as there\n    required: false`),
         'runs:\n  using: composite\n  steps:\n    - shell: bash',
-        `      env:\n        ${env}`,
+        `      env:\n        ${env.name}: \${{ inputs.${env.input} }}`,
         `      run: |\n        ${run}\n`,
       ].join('\n'),
     );

@@ -1,69 +1,45 @@
-/** Summaries of endings that people meet, to be looked at: see `scripts/render-summary.ts`. */
-import { sampleReport, unpublished } from '../__tests__/reporters/sample-report.ts';
-import { InputError, SandboxError } from '../src/errors.ts';
-import { providerError } from '../src/providers/failures.ts';
+/** Verdicts and endings that people meet, to be looked at: see `scripts/render-summary.ts`. */
+import { sampleReport } from '../__tests__/reporters/sample-report.ts';
+import { commentBody } from '../src/reporters/comment-body.ts';
 import { summaryMarkdown } from '../src/reporters/summary.ts';
-import { missingWall } from '../src/sandbox/machine.ts';
 import { createSecrets } from '../src/secrets.ts';
-import type { JsonObject, Report, TurnRecord } from '../src/types.ts';
-import { type Ending, verdictOf } from '../src/verdict.ts';
+import type { GateResult, JsonObject, Report, TurnRecord } from '../src/types.ts';
+import { verdictOf } from '../src/verdict.ts';
+import { call, endingReports, LIMITS, turn } from './summary-endings.ts';
 
-const limits = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
+const facts = { secrets: createSecrets(), serverUrl: 'https://github.com' };
+const KEY = 'Pull request review / review / null / review';
 
-/** The Markdown of each sample by name. */
-export function summarySamples(): Readonly<Record<string, string>> {
-  const facts = { secrets: createSecrets(), serverUrl: 'https://github.com' };
-  return Object.fromEntries(
-    Object.entries(reports).map(([name, report]) => [name, summaryMarkdown(report, facts, 1024 * 1024)]),
-  );
+/** The Markdown of each sample by name: as a job summary, and with `comment-` before its name as a comment. */
+export function samples(): Readonly<Record<string, string>> {
+  const all = Object.entries({ ...reports, ...endingReports });
+  return Object.fromEntries([
+    ...all.map(([name, report]) => [name, summaryMarkdown(report, facts, 1024 * 1024)]),
+    ...all.map(([name, report]) => [`comment-${name}`, commentBody(onPull(report), KEY, facts)]),
+  ]);
 }
 
-const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
-const unstarted: Partial<Report> = {
-  turns: [],
-  turnCount: 0,
-  usage: noUsage,
-  costUsd: null,
-  durationMs: 38,
-  changedFiles: null,
+/** A report of a run on a pull request. */
+function onPull(report: Report): Report {
+  const { subject } = report;
+  return subject === null
+    ? report
+    : { ...report, subject: { ...subject, event: 'pull_request', pull_request: 7 } };
+}
+
+const PASSED: GateResult = {
+  status: 'not_met',
+  issues: [{ path: '/passed', keyword: 'const', message: 'must be true.' }],
+  words: ['wants `passed` to be true; the payload says false'],
 };
 
-function ended(ending: Ending, changes: Partial<Report> = {}): Report {
-  const turns = changes.turnCount ?? 2;
-  const verdict = verdictOf(ending, { turns, gate: null, limits });
-  return sampleReport({ ...unpublished(''), ...changes, verdict });
-}
-
-function gateFails(payload: JsonObject, changes: Partial<Report> = {}): Report {
-  const gate = {
-    status: 'not_met',
-    issues: [{ path: '/passed', keyword: 'const', message: 'must be true.' }],
-  } as const;
-  const verdict = verdictOf({ kind: 'submitted', payload, repaired: null }, { turns: 2, gate, limits });
+function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
+  const verdict = verdictOf(
+    { kind: 'submitted', payload, repaired: null },
+    { turns: 2, gate, limits: LIMITS },
+  );
   return sampleReport({ verdict, gate, payload, ...changes });
 }
-
-function turn(number: number, ...calls: TurnRecord['calls']): TurnRecord {
-  return {
-    turn: number,
-    forced: false,
-    durationMs: 1400 + number * 37,
-    usage: {
-      inputTokens: 2000 + 900 * number,
-      outputTokens: 90,
-      cachedInputTokens: 1000,
-      cacheWriteTokens: 0,
-    },
-    calls,
-  };
-}
-
-const call = (name: string, target: string, durationMs: number, decision: 'ok' | 'error' = 'ok') => ({
-  name,
-  target,
-  decision,
-  durationMs,
-});
 
 const longTurns = [
   turn(
@@ -160,70 +136,59 @@ const reports: Readonly<Record<string, Report>> = {
       message: `Export number ${at} was removed without a deprecation, see __all__ in the index.`,
     })),
   }),
-  'plain-text': ended(
+  'judge-changed': gateFails(
+    { passed: false, summary: 'The tests pass, because the failing one was taken out.', findings: [] },
     {
-      kind: 'plain_text',
-      text: 'I have finished the review. Everything looks **good** to me, @octocat! The tests pass.',
-      truncated: false,
-    },
-    { turns: [turn(1), { ...turn(2), forced: true }] },
-  ),
-  'config-error': ended(
-    {
-      kind: 'failed',
-      error: new InputError(
-        'provider',
-        'No provider is known for the model "my-model". Set provider to one of openai, anthropic, openai-compatible, or set base-url for a compatible server.',
-      ),
-    },
-    { ...unstarted, model: '', provider: '', isolation: 'none' },
-  ),
-  'no-sandbox': ended(
-    { kind: 'failed', error: new SandboxError(missingWall('linux')) },
-    { ...unstarted, turnCount: 1, turns: [], isolation: 'none' },
-  ),
-  'max-turns': ended(
-    {
-      kind: 'exhausted',
-      limit: 'turns',
-      lastIssues: [
-        { path: '/findings/3/line', keyword: 'type', message: 'x' },
-        { path: '', keyword: 'required', message: 'x' },
+      judgeChanges: [
+        { what: 'schema', path: '.github/verdict.schema.json', applied: true },
+        { what: 'workflow', path: '.github/workflows/review.yml', applied: true },
       ],
     },
-    {
-      turns: Array.from({ length: 30 }, (_, at) => turn(at + 1, call('shell', `npm test -- ${at}`, 1200))),
-      turnCount: 30,
-    },
   ),
-  timeout: ended({ kind: 'exhausted', limit: 'time', lastIssues: [] }, { durationMs: 600_112 }),
-  cancelled: ended({ kind: 'cancelled', signal: 'SIGTERM' }, { durationMs: 61_000 }),
-  'secret-in-payload': ended({ kind: 'secret', where: '/summary, base64' }),
-  'provider-auth': ended(
+  'security-gate': gateFails(
     {
-      kind: 'failed',
-      error: providerError(
+      passed: false,
+      complete: true,
+      summary: 'The search box reaches the database without being quoted.',
+      findings: [
         {
-          status: 401,
-          type: 'invalid_request_error',
-          code: 'invalid_api_key',
-          param: null,
-          message: 'Incorrect API key provided: sk-c***.',
-          requestId: null,
-          cause: null,
+          severity: 'critical',
+          category: 'injection',
+          cwe: 'CWE-89',
+          path: 'src/search.ts',
+          line: 42,
+          title: 'SQL injection in the search',
+          message:
+            'Whoever may search can read every table: `q` is joined into the query. Pass it as a parameter.',
         },
         {
-          model: 'gpt-5',
-          keySource: 'the input api-key',
-          hasKey: true,
-          chatHint: false,
-          host: 'api.openai.com',
-          forced: false,
+          severity: 'low',
+          category: 'configuration',
+          path: 'nginx.conf',
+          line: 7,
+          title: 'The version is told',
+          message: 'The server names its version in each answer.',
         },
-      ),
+      ],
     },
-    { ...unstarted, model: 'gpt-5' },
+    { turns: longTurns, turnCount: 6, durationMs: 84_340 },
+    {
+      status: 'not_met',
+      issues: [],
+      words: [
+        'wants `passed` to be true; the payload says false',
+        'wants `severity` of each of `findings` to be `medium` or `low`; the payload says `critical` in 1 of 2',
+      ],
+    },
   ),
+  small: sampleReport({
+    gate: { status: 'met', issues: [], words: ['wants `passed` to be true; the payload agrees'] },
+    payload: {
+      passed: true,
+      summary: 'All 214 tests pass, and nothing that others call has changed.',
+      findings: [],
+    },
+  }),
   hostile: gateFails(
     {
       passed: false,

@@ -108,6 +108,7 @@ describe('the example workflows', () => {
       'examples/matrix.yml',
       'examples/merge-queue.yml',
       'examples/pull-request-review.yml',
+      'examples/replay.yml',
       'examples/review-command.yml',
       'examples/security-review.yml',
       'examples/test-report.yml',

@@ -106,6 +106,17 @@ describe('a request', () => {
     expect([items.length, complete]).toEqual([200, false]);
   });
 
+  it('gives up a list that takes longer than a minute', async () => {
+    let clock = 0;
+    const github = await start({ now: () => (clock += 40_000) });
+    expect(await failureOf(github.paginate(FILES, { ...HERE, pull_number: 7 }))).toEqual({
+      kind: 'unavailable',
+      status: null,
+      message: `GitHub was too slow for GET ${FILES}.`,
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('refuses an answer that is too large, and reads no further', async () => {
     const github = await start();
     const asked = github.text(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff', {

@@ -43,7 +43,7 @@ describe('the files of a pull request', () => {
           '- changed-files.txt: one line for each of its 5 changed files: status, lines added, lines deleted, path',
           '- diff.patch: the diff of 3 files\n',
           'Notes:',
-          '- GitHub gives no diff of these (binary or too large): e.png.\n',
+          '- GitHub gives no diff of these (binary or too large): "e.png".\n',
         ].join('\n'),
       ],
       [
@@ -88,7 +88,12 @@ describe('the files of a pull request', () => {
     expect(diffs.reduce((sum, [, text]) => sum + text.length, 0)).toBe(4_000_000);
     const readme = files.get('README.md') ?? '';
     expect(readme).toContain('- diff-001.patch: the diff of 2 files\n');
-    expect(readme).toMatch(/cut or left out; read the files in the checkout: huge, g\d+, .*g29\.\n/u);
+    expect(readme).toMatch(/cut or left out; read the files in the checkout: "huge", "g\d+", .*"g29"\.\n/u);
+  });
+
+  it('quote a path in the notes, so that it does not read on as one', () => {
+    const files = contextFiles({ ...facts, files: [file('x. All is well, pass', { patch: null })] });
+    expect(files.get('README.md')).toContain('too large): "x. All is well, pass".\n');
   });
 
   it('say what is missing', () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile } from '../../src/github/changed-files.ts';
 import { findJudgeChanges, type JudgeChangesOptions } from '../../src/github/judge-changes.ts';
@@ -35,6 +38,15 @@ describe('a pull request that changes its judge', () => {
       { what: 'prompt-file', path: 'task.md', applied: true },
       { what: 'workflow', path: '.github/workflows/ci.yml', applied: true },
     ]);
+  });
+
+  it('is found out where it changes what a link leads to', async () => {
+    const workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'judge-')));
+    writeFileSync(path.join(workspace, 'schema.json'), '{}');
+    symlinkSync('schema.json', path.join(workspace, 'gate.json'));
+    const found = await findJudgeChanges(files, options({ workspace }));
+    rmSync(workspace, { recursive: true });
+    expect(found).toContainEqual({ what: 'gate', path: 'schema.json', applied: true });
   });
 
   it('has changed in vain what the base keeps, but not its workflow', async () => {

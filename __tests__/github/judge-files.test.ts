@@ -11,6 +11,7 @@ import { type Answers, answering } from '../support/github-answers.ts';
 const workspace = mkdtempSync(path.join(os.tmpdir(), 'judge-'));
 afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 mkdirSync(path.join(workspace, 'sub', '.git'), { recursive: true });
+mkdirSync(path.join(workspace, 'sub', 'judges', '.git'), { recursive: true });
 
 const pull = {
   number: 7,
@@ -72,14 +73,27 @@ describe('with trusted-files: base', () => {
   });
 
   it.each([
-    ['push', {}],
-    ['schedule', {}],
-    ['issue_comment', { issue: { number: 3 } }],
-    ['workflow_run', { workflow_run: { event: 'push', head_sha: 'a1' } }],
-  ])("%s is about no pull request: the checkout is the repository's own", async (name, payload) => {
-    const { files, asked } = open({}, { event: { name, payload } });
+    ['push', {}, '/repos/o/r/commits/m/pulls'],
+    ['schedule', {}, null],
+    ['issue_comment', { issue: { number: 3 } }, null],
+    ['workflow_run', { workflow_run: { event: 'push', head_sha: 'a1' } }, '/repos/o/r/commits/a1/pulls'],
+  ])("%s about no pull request: the checkout is the repository's own", async (name, payload, asks) => {
+    const { files, asked } = open(asks === null ? {} : { [asks]: [] }, { event: { name, payload } });
     expect(await files.readFile('x.json')).toEqual({ ok: true, text: 'local x.json' });
-    expect(asked).toEqual([]);
+    expect(asked).toEqual(asks === null ? [] : [asks]);
+  });
+
+  it.each([
+    ['push', {}, 'm'],
+    ['workflow_run', { workflow_run: { event: 'push', head_sha: 'a1' } }, 'a1'],
+    ['workflow_run', { workflow_run: { event: 'pull_request_review', head_sha: 'a1' } }, 'a1'],
+  ])("%s of a pull request's commit %j is judged by the base", async (name, payload, sha) => {
+    const open7 = { ...pull, state: 'open', head: { ...pull.head, sha } };
+    const { files } = open(
+      { [`/repos/o/r/commits/${sha}/pulls`]: [open7], ...tip, [at('x.json')]: '{}' },
+      { event: { name, payload } },
+    );
+    expect(await files.readFile('x.json')).toEqual({ ok: true, text: '{}' });
   });
 
   it.each([
@@ -108,20 +122,24 @@ describe('with trusted-files: base', () => {
   it.each([
     ['no token', {}, { github: null }, /github-token, which is empty/u],
     ['a base that cannot be asked for', {}, {}, /base could not be read: GitHub knows no such thing/u],
-    [
-      'a pull request that nobody finds',
-      { '/repos/o/r/commits/a1/pulls': [] },
-      {
-        event: { name: 'workflow_run', payload: { workflow_run: { event: 'pull_request', head_sha: 'a1' } } },
-      },
-      /pull request of this run could not be found/u,
-    ],
   ])('%s ends the run', async (_, answers, more, says) => {
     await expect(open(answers, more).files.readFile('x.json')).rejects.toMatchObject({
       name: 'InputError',
       message: expect.stringMatching(says),
     });
   });
+
+  it.each(['pull_request', 'pull_request_review', 'pull_request_review_comment', 'merge_group'])(
+    'after %s a pull request that nobody finds ends the run',
+    async (name) => {
+      const event = { name: 'workflow_run', payload: { workflow_run: { event: name, head_sha: 'a1' } } };
+      const { files } = open({ '/repos/o/r/commits/a1/pulls': [] }, { event });
+      await expect(files.readFile('x.json')).rejects.toMatchObject({
+        name: 'InputError',
+        message: expect.stringMatching(/pull request of this run could not be found/u),
+      });
+    },
+  );
 });
 
 it('with trusted-files: workspace nobody is asked', async () => {
@@ -151,6 +169,7 @@ describe('a file of another repository', () => {
 it.each([
   ['a/b.json', 'a/b.json'],
   ['sub/a/../b.json', 'b.json'],
+  ['sub/judges/b.json', 'judges/b.json'],
   ['../b.json', null],
   ['.', null],
 ])("the workspace's %s is the repository's %s", (file, expected) => {

@@ -79,6 +79,15 @@ describe('the pull request', () => {
     expect([finder.number, await finder.find(), await finder.headSha()]).toEqual([null, read(7), head]);
   });
 
+  it('of a workflow_run is looked for by its branch: the repository does not list the commits of forks', async () => {
+    const moved = pull(6, { head: { ref: 'topic', sha: 'a2', repo: { full_name: 'fork/r' } } });
+    const { github, asked } = answering({ '/repos/o/r/pulls': [moved, pull(7)] });
+    const run = { head_sha: 'a1', head_branch: 'topic', head_repository: { owner: { login: 'fork' } } };
+    const finder = createPullRequestFinder(event('workflow_run', { workflow_run: run }), github);
+    expect(await finder.find()).toEqual(read(7));
+    expect(asked).toEqual(['/repos/o/r/pulls']);
+  });
+
   it('of a commit that two are open for is none: nobody can say which', async () => {
     const { github } = answering({ '/repos/o/r/commits/a1/pulls': [pull(7), pull(8)] });
     expect(await createPullRequestFinder(event('workflow_run', after), github).find()).toBeNull();
@@ -95,6 +104,21 @@ describe('the pull request', () => {
       expect([await finder.find(), await finder.headSha()]).toEqual([null, 'merge1']);
     },
   );
+
+  it.each([
+    ['the head itself', 'a1', 'a1'],
+    ['the commit that merges it', 'm2', 'a1'],
+    ['an older head, since somebody pushed after the checkout', 'a0', 'a0'],
+    ['the default branch', 'merge1', 'a1'],
+  ])('is shown the verdict where what is checked out is %s', async (_, checkedOut, shown) => {
+    const { github } = answering({
+      '/repos/o/r/pulls/7': pull(7),
+      '/repos/o/r/commits/m2': { sha: 'm2', parents: [{ sha: 'b1' }, { sha: 'a1' }] },
+      '/repos/o/r/commits/a0': { sha: 'a0', parents: [{ sha: 'b1' }] },
+    });
+    const facts = event('issue_comment', { issue: { number: 7, pull_request: {} } });
+    expect(await createPullRequestFinder(facts, github, checkedOut).headSha()).toBe(shown);
+  });
 
   it('that GitHub does not tell is an error for whoever needs it', async () => {
     const { github } = answering({});

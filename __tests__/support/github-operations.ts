@@ -47,7 +47,20 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     return { status: 200, body: { ...like(operation.example(200)), sha, files: [] } };
   },
   'GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls'(state, { operation, query }) {
-    const found = state.pulls.filter(({ head }) => head.sha === operation.fill['commit_sha']);
+    // The commits of forks are not in it.
+    const found = state.pulls.filter(
+      ({ head }) =>
+        head.sha === operation.fill['commit_sha'] && repositoryOf(head, state) === state.repository,
+    );
+    const [example] = [operation.example(200)].flat();
+    return page(found, query, state, (pull) => pullAs(example, pull, state));
+  },
+  'GET /repos/{owner}/{repo}/pulls'(state, { operation, query }) {
+    const [wanted, is] = [query.get('head'), query.get('state') ?? 'open'];
+    const found = state.pulls.filter(({ head, state: has = 'open' }) => {
+      const [owner = ''] = (repositoryOf(head, state) ?? '').split('/');
+      return (is === 'all' || has === is) && (wanted === null || wanted === `${owner}:${head.ref}`);
+    });
     const [example] = [operation.example(200)].flat();
     return page(found, query, state, (pull) => pullAs(example, pull, state));
   },
@@ -163,6 +176,11 @@ function findPull(state: GitHubState, number: string | undefined): FakePull | un
   return state.pulls.find((each) => each.number === Number(number));
 }
 
+/** null where the fork is gone. */
+function repositoryOf({ repository }: FakePull['head'], state: GitHubState): string | null {
+  return repository === undefined ? state.repository : repository;
+}
+
 function pullAs(example: unknown, pull: FakePull, state: GitHubState): unknown {
   const given = like(example);
   const side = (key: 'head' | 'base', repository: string | null) => {
@@ -186,7 +204,7 @@ function pullAs(example: unknown, pull: FakePull, state: GitHubState): unknown {
     state: pull.state ?? 'open',
     locked: pull.locked ?? false,
     user: { ...like(given['user']), login: pull.author ?? 'octocat' },
-    head: side('head', head.repository === undefined ? state.repository : head.repository),
+    head: side('head', repositoryOf(head, state)),
     base: side('base', state.repository),
     requested_teams: [],
   };

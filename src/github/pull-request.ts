@@ -23,8 +23,15 @@ export interface PullRequestFinder {
   headSha(): Promise<string>;
 }
 
-/** @param github null where there is no token: then the event alone tells. */
-export function createPullRequestFinder(event: EventFacts, github: GitHub | null): PullRequestFinder {
+/**
+ * @param github null where there is no token: then the event alone tells.
+ * @param checkedOut the commit of the checkout; null where that is not known.
+ */
+export function createPullRequestFinder(
+  event: EventFacts,
+  github: GitHub | null,
+  checkedOut: string | null = null,
+): PullRequestFinder {
   let found: Promise<PullRequest | null> | null = null;
   const number = pullRequestNumber(event);
   const find = () => {
@@ -37,10 +44,18 @@ export function createPullRequestFinder(event: EventFacts, github: GitHub | null
     async headSha() {
       const told = toldHead(event);
       if (told !== '') return told;
-      return (number === null ? null : await find())?.head.sha ?? event.sha;
+      const pull = number === null ? null : await find();
+      if (pull === null) return event.sha;
+      const { head } = pull;
+      if (github === null || checkedOut === null || checkedOut === event.sha) return head.sha;
+      // GitHub told the head of now, which nobody may have looked at: somebody can push after the checkout.
+      return judgedCommit(checkedOut, head.sha, event, github);
     },
   };
 }
+
+const PULLS = '/repos/{owner}/{repo}/pulls';
+const COMMIT_PULLS = '/repos/{owner}/{repo}/commits/{commit_sha}/pulls';
 
 async function look(
   event: EventFacts,
@@ -61,13 +76,7 @@ async function look(
   }
   const sha = toldHead(event) || (event.name === 'push' ? event.sha : '');
   if (sha === '') return null;
-  // A commit of a fork is in nobody's list of its own event; the commit itself knows.
-  const { data } = await github.request('GET', '/repos/{owner}/{repo}/commits/{commit_sha}/pulls', {
-    owner,
-    repo,
-    commit_sha: sha,
-  });
-  const candidates = Array.isArray(data) ? data : [];
+  const candidates = await candidatesOf(sha, event, github);
   const open = candidates.filter(
     (each) =>
       textAt(each, 'state') === 'open' &&
@@ -76,6 +85,47 @@ async function look(
   );
   // Two of them: nobody can say which one is meant.
   return open.length === 1 ? readPullRequest(open[0]) : null;
+}
+
+/**
+ * The pull requests that the commit may be the head of. A fork's commit is in no list of the base repository's commits, and
+ * `workflow_run.pull_requests` is empty for one: there the open ones of its branch are asked for.
+ */
+async function candidatesOf(
+  sha: string,
+  { repository, payload }: EventFacts,
+  github: GitHub,
+): Promise<readonly unknown[]> {
+  const [owner = '', repo = ''] = repository.split('/');
+  const author = textAt(payload, 'workflow_run', 'head_repository', 'owner', 'login');
+  const branch = textAt(payload, 'workflow_run', 'head_branch');
+  const place = { owner, repo };
+  const { data } =
+    author === '' || branch === ''
+      ? await github.request('GET', COMMIT_PULLS, { ...place, commit_sha: sha })
+      : await github.request('GET', PULLS, {
+          ...place,
+          head: `${author}:${branch}`,
+          state: 'open',
+          per_page: 100,
+        });
+  return Array.isArray(data) ? data : [];
+}
+
+/** The head where it is checked out, alone or merged with the base; else what is checked out. */
+async function judgedCommit(
+  checkedOut: string,
+  head: string,
+  event: EventFacts,
+  github: GitHub,
+): Promise<string> {
+  if (checkedOut === head) return head;
+  const [owner = '', repo = ''] = event.repository.split('/');
+  const route = '/repos/{owner}/{repo}/commits/{ref}';
+  const { data } = await github.request('GET', route, { owner, repo, ref: checkedOut });
+  const parents = member(data, 'parents');
+  const isMerge = Array.isArray(parents) && parents.some((parent) => textAt(parent, 'sha') === head);
+  return isMerge ? head : checkedOut;
 }
 
 /** The commit that the event itself names as the one to be checked; empty where it names none. */

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createRepository } from '../../examples/demo/demo.ts';
+import { readActionInputs } from '../../src/config/action-inputs.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { createLocalWorld, localSecrets } from '../../src/local-world.ts';
+import { run } from '../../src/run.ts';
+import { HAS_BWRAP } from '../support/action.ts';
+
+let folder = '';
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** The inputs of the example's step. */
+function inputs(): Readonly<Record<string, string>> {
+  const text = readFileSync(path.join(import.meta.dirname, '../../examples/replay.yml'), 'utf8');
+  const workflow: { jobs: { wiring: { steps: { id?: string; with: Record<string, string> }[] } } } =
+    parse(text);
+  return workflow.jobs.wiring.steps.find(({ id }) => id === 'review')?.with ?? {};
+}
+
+it('the recording of examples/replay.yml fits its task; if not: npx node scripts/record-example.ts', async () => {
+  folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'replay-example-')));
+  const workspace = path.join(folder, 'cart');
+  createRepository(workspace, []);
+  const environment = { PATH: process.env['PATH'], HOME: folder };
+  const given = { ...inputs(), sandbox: HAS_BWRAP ? 'required' : 'off' };
+  const named = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
+  const world = await createLocalWorld({
+    environment,
+    workspace,
+    secrets: localSecrets(environment),
+    resultFile: null,
+    transcriptFile: null,
+    writePatch: () => null,
+    listen: () => undefined,
+    reporters: [],
+    writeEnvelope: () => undefined,
+    writeOutputs: () => undefined,
+    warn: () => undefined,
+  });
+  const config = () => parseConfig(readActionInputs(Object.fromEntries(named)), { environment });
+  const report = await run(config, { ...world, fetch: () => Promise.reject(new Error('no network')) });
+  expect(report.verdict.error).toBeNull();
+  expect(report).toMatchObject({
+    // The repository fails a test, and yet: a replay judges nothing.
+    payload: { passed: true, failure_count: 0 },
+    model: 'replay of claude-sonnet-4-5',
+    replayed: true,
+    costUsd: 0,
+  });
+});

@@ -1,0 +1,187 @@
+/** What the example workflows do on act: each on a failing and a mended repository, as far as both tell something. */
+import { BREAK, type Edit, MEND } from '../examples/demo/demo.ts';
+import { ACTION, type ActRun } from './act-world.ts';
+
+/** One run of an example, and what act's log and GitHub must and must not hold after it. */
+export interface Case extends ActRun {
+  readonly title: string;
+  readonly exitCode: 0 | 1;
+  readonly holds: readonly string[];
+  readonly lacks: readonly string[];
+  /** Texts that the comments hold together; none unless given. */
+  readonly comments?: readonly string[];
+  /** `head: NAME STATE`, in the order they were set; none unless given. */
+  readonly statuses?: readonly string[];
+}
+
+/** The repository as it is committed: one of nine tests fails. */
+const FAILING = { edits: [], title: 'the failing repository' } as const;
+const MENDED = { edits: [MEND], title: 'the mended repository' } as const;
+/** A pull request that breaks something and eases its own judge. */
+const EASED: readonly Edit[] = [
+  BREAK,
+  { file: '.github/verdict.schema.json', from: 'True only when every test passed.', to: 'Always true.' },
+];
+
+const GREEN = `Success - Main ${ACTION}`;
+const RED = `Failure - Main ${ACTION}`;
+const HAS_PASSED = '::set-output:: passed=true';
+const HAS_FAILED = '::set-output:: passed=false';
+
+/** All of them. */
+export const CASES: readonly Case[] = [
+  failing(
+    'gate.yml',
+    'push',
+    0,
+    [
+      GREEN,
+      HAS_FAILED,
+      '::set-output:: failure_count=1',
+      'Success - Main Say what is in the way',
+      '| Not released, 1 failing. 1 of 9 tests fails: an order of exactly 100.00 gets the discount.',
+    ],
+    ['Main Announce the release', 'Main Release'],
+  ),
+  mended('gate.yml', 'push', [
+    'Success - Main Announce the release',
+    '| Cleared for release.',
+    'Success - Main Release',
+    '| Releasing.',
+  ]),
+  {
+    ...failing('pull-request-review.yml', 'pull_request', 1, [
+      RED,
+      HAS_FAILED,
+      '::set-output:: run-gate=not_met',
+      '| review failure (gate_not_met) after 4 turns',
+      '| uploaded 1 of structured-agent/',
+      'an order of exactly 100.00 gets the discount',
+    ]),
+    comments: ['❌ Failure', '1 of 9 tests fails'],
+  },
+  {
+    ...mended('pull-request-review.yml', 'pull_request', [
+      '| review success (accepted) after 4 turns',
+      '| uploaded 0 of structured-agent/',
+    ]),
+    comments: ['✅ Success', 'All 9 tests pass.'],
+  },
+  failing(
+    'local-model.yml',
+    'push',
+    1,
+    [RED, '::set-output:: failure_count=1', '::set-output:: run-gate=not_met'],
+    ['Main Count'],
+  ),
+  { ...mended('local-model.yml', 'push', ['::set-output:: failure_count=0', '| No test fails.']), lacks: [] },
+  failing('verdict.yml', 'pull_request', 1, [
+    RED,
+    HAS_FAILED,
+    'Success - Main Say what is wrong',
+    '| error: test/',
+  ]),
+  {
+    ...failing('code-review.yml', 'pull_request', 1, [
+      RED,
+      HAS_FAILED,
+      '| review failure, complete true, https://',
+    ]),
+    comments: ['❌ Failure', 'A test fails'],
+  },
+  {
+    ...mended('code-review.yml', 'pull_request', ['| review success, complete true, https://']),
+    comments: ['✅ Success'],
+  },
+  // The scripted model runs the tests, and this example gives it no shell: an answer that says so is not complete.
+  failing('security-review.yml', 'pull_request', 1, [
+    RED,
+    '::set-output:: complete=false',
+    '| uploaded 0 of structured-agent/',
+  ]),
+  failing(
+    'test-report.yml',
+    'push',
+    1,
+    [RED, '::set-output:: failure_count=1', '::set-output:: test_count=9'],
+    ['Main Count'],
+  ),
+  mended('test-report.yml', 'push', ['| 9 tests ran, none failed, 0 skipped.']),
+  {
+    ...failing('matrix.yml', 'pull_request', 1, [
+      '| correctness failure',
+      '| security failure',
+      '| compatibility failure',
+      'Failure - Main Every leg is green',
+    ]),
+    comments: ['correctness', 'security', 'compatibility'],
+  },
+  mended('matrix.yml', 'pull_request', ['| correctness success', 'Success - Main Every leg is green']),
+  mended('forks.yml', 'pull_request', ['::set-output:: run-conclusion=success'], ['Main Nobody looked']),
+  {
+    ...mended('forks.yml', 'pull_request', ['::set-output:: run-conclusion=skipped', 'Main Nobody looked']),
+    title: 'a fork, which gets no secrets',
+    secrets: false,
+    lacks: [HAS_PASSED],
+  },
+  { ...failing('merge-queue.yml', 'merge_group', 1, [RED, HAS_FAILED]), comments: ['❌ Failure'] },
+  mended('merge-queue.yml', 'merge_group', [HAS_PASSED]),
+  {
+    ...failing('trusted-judge.yml', 'pull_request', 1, [RED, HAS_FAILED, '| 2 tests fail.']),
+    title: 'a change that eases its own judge',
+    edits: EASED,
+    comments: [
+      'This pull request changes what judges it',
+      '.github/verdict.schema.json',
+      'not the changed version judged',
+    ],
+  },
+  { ...mended('trusted-judge.yml', 'pull_request', [HAS_PASSED]), comments: ['✅ Success'] },
+  {
+    ...failing('after-ci.yml', 'workflow_run', 1, [RED, HAS_FAILED, '| review failure']),
+    comments: ['❌ Failure'],
+    statuses: ['head: Agent review pending', 'head: Agent review failure'],
+  },
+  {
+    ...mended('after-ci.yml', 'workflow_run', [HAS_PASSED, '| review success']),
+    comments: ['✅ Success'],
+    statuses: ['head: Agent review pending', 'head: Agent review success'],
+  },
+  {
+    ...failing('review-command.yml', 'issue_comment', 1, [RED, HAS_FAILED, '| review failure']),
+    comments: ['❌ Failure'],
+    statuses: ['head: Agent review pending', 'head: Agent review failure'],
+  },
+  {
+    ...mended('review-command.yml', 'issue_comment', [HAS_PASSED, '| review success']),
+    comments: ['✅ Success'],
+    statuses: ['head: Agent review pending', 'head: Agent review success'],
+  },
+];
+
+function failing(
+  workflow: string,
+  event: Case['event'],
+  exitCode: 0 | 1,
+  holds: readonly string[],
+  lacks: readonly string[] = [],
+): Case {
+  return { ...FAILING, workflow, event, secrets: true, exitCode, holds, lacks: [HAS_PASSED, ...lacks] };
+}
+
+function mended(
+  workflow: string,
+  event: Case['event'],
+  holds: readonly string[],
+  lacks: readonly string[] = [],
+): Case {
+  return {
+    ...MENDED,
+    workflow,
+    event,
+    secrets: true,
+    exitCode: 0,
+    holds: [GREEN, ...holds],
+    lacks: [HAS_FAILED, ...lacks],
+  };
+}
