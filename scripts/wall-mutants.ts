@@ -136,7 +136,7 @@ const mountPlan: Group = {
       ['.git/config covered', 'mounts.push(mask(copy, await realOr(path)));', ''],
     ]),
     ...inFile('src/sandbox/protected.ts', [
-      ['.git protected', "new Set(['.git', ", 'new Set(['],
+      ['.git protected', "= ['.git', ", '= ['],
       ['.github protected', "'.github', "],
       ['action.yml protected', "'action.yml', "],
       [

@@ -45,6 +45,26 @@ for (const way of walls)
         }
       });
 
+    it('a git folder under a name of its own is as closed to the file tools as .git', async () => {
+      const workspace = mkdtempSync(join(world.base, 'named-'));
+      execFileSync('git', ['init', '-q', '--separate-git-dir', join(workspace, 'meta'), '.'], {
+        cwd: workspace,
+      });
+      const sandbox = await world.open({
+        ...way.options,
+        workspace,
+        workingDirectory: workspace,
+        access: 'in-place',
+      });
+      await sandbox.ready();
+      await expect(sandbox.read('meta/config', 1_000)).rejects.toThrow(/git/u);
+      await expect(sandbox.write('meta/hooks/pre-push', Buffer.from('x'))).rejects.toThrow();
+      expect((await exec(sandbox, 'git status --short; echo x >> meta/config; true')).output).toContain(
+        'Read-only',
+      );
+      await sandbox.close();
+    });
+
     it('commands have limits and begin as a bare shell does; a start file that the user passes is read', async () => {
       const own = join(world.base, 'own-start.sh');
       writeFileSync(own, 'own=read\n');

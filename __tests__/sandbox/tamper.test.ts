@@ -50,6 +50,11 @@ describe('a change of what later steps trust is named', () => {
     });
   }
 
+  it('a file of credentials that an earlier step left', async () => {
+    writeFileSync(at('gha-creds-1.json'), '{"type":"external_account"}');
+    expect(await verdictAfter(() => writeFileSync(at('gha-creds-1.json'), '{}'))).toBe('gha-creds-1.json');
+  });
+
   it('a file replaced by a link of the same content', async () => {
     writeFileSync(at('copy.yml'), 'on: push\n');
     const swap = () => {
