@@ -112,7 +112,7 @@ export default {
       name: '5-only-run-goes-sideways',
       comment: 'run and the entries join the layers; the layers do not know each other',
       severity: 'error',
-      from: { path: '^src/([^/]+)/' },
+      from: { path: '^src/([^/]+)/', pathNot: '^src/(report|check|init)/' },
       to: {
         path: '^src/',
         pathNot: [
@@ -123,14 +123,55 @@ export default {
       },
     },
     {
+      name: '5-the-page-says-it-as-the-reporters-do',
+      comment: 'a transcript, an envelope, numbers and private files are what they are in reporters/',
+      severity: 'error',
+      from: { path: '^src/report/' },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/report/', '^src/reporters/(transcript|envelope|format|private-file)\\.ts$', LEAVES],
+      },
+    },
+    {
       name: '5-run-belongs-to-the-entries',
       severity: 'error',
       from: {
         path: '^src/',
         pathNot:
-          '^src/(action|action-setup|action-github|action-reporters|cli|library|local-world|run|run-model|run-state|finish)\\.ts$',
+          '^src/(action|action-setup|action-github|action-reporters|cli|library|local-world|ends|cli-run|run|run-model|run-state|finish)\\.ts$',
       },
       to: { path: '^src/(run|run-model|run-state|finish)\\.ts$' },
+    },
+    {
+      name: '6-commands-explain-what-is-typed',
+      comment:
+        'check and init see inputs, contracts and projections; nothing that runs, connects or loads an SDK',
+      severity: 'error',
+      from: { path: '^src/(check|init)/' },
+      to: {
+        path: '^src/',
+        pathNot: [
+          '^src/$1/',
+          LEAVES,
+          '^src/(config|contract)/',
+          '^src/providers/(provider|wire-schema)\\.ts$',
+          '^src/tools/structured-output\\.ts$',
+          '^src/reporters/text\\.ts$',
+        ],
+      },
+    },
+    {
+      name: '6-commands-belong-to-the-command-line',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(cli|cli-[^/]+)\\.ts$|^src/(check|init)/' },
+      to: { path: '^src/(check|init)/' },
+    },
+    {
+      name: '6-only-the-check-reads-yaml',
+      comment: 'a run never loads it; type-only imports are no exception, so that it stays in its chunk',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/check/yaml-file\\.ts$' },
+      to: { path: '(^|node_modules/)yaml(/|$)' },
     },
     { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

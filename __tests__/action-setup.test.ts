@@ -107,6 +107,16 @@ describe('the set-up', () => {
       /result-file and transcript-file name the same file/u,
     ],
     [
+      'a page over the transcript',
+      { 'INPUT_TRANSCRIPT-FILE': 'r', 'INPUT_REPORT-FILE': './r' },
+      /transcript-file and report-file name the same file/u,
+    ],
+    [
+      'a page in a folder that nothing is written into',
+      { 'INPUT_REPORT-FILE': '.git/report.html' },
+      /report-file .*Nothing is written into .git/u,
+    ],
+    [
       'a result over the runner’s own file',
       { 'INPUT_RESULT-FILE': '../temp/env' },
       /result-file names a file that the runner itself reads/u,

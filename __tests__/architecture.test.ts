@@ -50,6 +50,7 @@ describe('the import rules', () => {
     ['src/agent', "import 'node:fs'; export {};", '2-pure-layers'],
     ['src/tools', "import 'node:fs'; export {};", '2-tools-go-through-the-sandbox'],
     ['src/reporters', "import 'node:child_process'; export {};", '2-only-the-sandbox-spawns'],
+    ['src/report', "import '../reporters/summary.ts'; export {};", '5-the-page-says-it-as-the-reporters-do'],
     ['src/github', "import 'node:https'; export {};", '2-only-the-network-connects'],
     ['src/agent', "import 'openai'; export {};", '3-only-providers-import-model-sdks'],
     ['src/providers', "import 'ajv'; export {};", '3-only-contract-imports-ajv'],

@@ -49,6 +49,7 @@ describe('the documents', () => {
     expect(documented.filter((field) => !accepted.includes(field ?? '')).toSorted()).toEqual([
       'error',
       'last_assistant_text',
+      'replayed',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InputError, SandboxError } from '../src/errors.ts';
 import { finish } from '../src/finish.ts';
 import { createState, type RunState, type World } from '../src/run-state.ts';
@@ -376,5 +376,60 @@ describe('an ending that cannot be written', () => {
       'outputs: the disk is full',
       'log: deaf',
     ]);
+  });
+});
+
+describe('outputs that somebody reads at his own pace', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are waited for without a limit', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const made = scene({ writeOutputs: () => promise });
+    const finishing = finish(submitted, made.state, made.world);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    resolve();
+    expect((await finishing).verdict.exitCode).toBe(0);
+  });
+
+  it('fail like any other: 52, and the envelope says so', async () => {
+    const made = scene({ writeOutputs: async () => Promise.reject(new InputError(null, 'nobody reads')) });
+    const { verdict, payload } = await finish(submitted, made.state, made.world);
+    expect(verdict).toMatchObject({ exitCode: 52, error: 'nobody reads', published: false });
+    expect(payload).toBe(null);
+    expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+  });
+
+  it('E10 that nobody reads are given up after a signal: 130, and the envelope says so', async () => {
+    let asked = 0;
+    const made = scene({
+      writeOutputs: () => {
+        asked += 1;
+        // A sink that was asked once writes nothing behind what it has.
+        return asked === 1 ? never<void>() : undefined;
+      },
+    });
+    const finishing = finish(submitted, made.state, made.world);
+    await vi.advanceTimersByTimeAsync(60_000);
+    made.state.interrupt.abort('SIGTERM');
+    await vi.advanceTimersByTimeAsync(2_000);
+    const { verdict, payload } = await finishing;
+    expect(verdict).toMatchObject({ exitCode: 130, reason: 'cancelled', published: false });
+    expect(verdict.error).toContain('SIGTERM');
+    expect(payload).toBe(null);
+    expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 130]);
+  });
+
+  it('E10 that are read in the last moment after a signal stay what they are', async () => {
+    const made = scene({ writeOutputs: async () => undefined });
+    made.state.interrupt.abort('SIGTERM');
+    const finishing = finish(submitted, made.state, made.world);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const { verdict } = await finishing;
+    expect(verdict).toMatchObject({ exitCode: 130, published: true });
   });
 });

@@ -4,6 +4,7 @@ import {
   InputError,
   ProviderError,
   type ProviderFailure,
+  ReplayError,
   SandboxError,
 } from '../src/errors.ts';
 import { type Ending, preview, type VerdictFacts, verdictOf } from '../src/verdict.ts';
@@ -72,6 +73,10 @@ describe('the endings table', () => {
     [provider('context_overflow'), ['inconclusive', 'context_overflow', 1, 'error_provider', false]],
     [provider('tool_choice'), ['inconclusive', 'provider_error', 1, 'error_provider', false]],
     [provider('error'), ['inconclusive', 'provider_error', 1, 'error_provider', false]],
+    [
+      { kind: 'failed', error: new ReplayError('x') },
+      ['inconclusive', 'replay_mismatch', 1, 'error_replay', false],
+    ],
     [
       { kind: 'failed', error: new SandboxError('x') },
       ['inconclusive', 'sandbox', 44, 'error_sandbox', false],

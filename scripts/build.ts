@@ -30,6 +30,19 @@ run('ncc', [
 /** Characters; no chunk with code of ours is as large before it is minified. */
 const VENDOR_CHUNK = 300_000;
 
+// What a shell starts: it has to say what is missing on an old Node, which could not even read the bundle.
+writeFileSync(
+  path.join(dist, 'cli.js'),
+  `#!/usr/bin/env node
+if (Number(process.versions.node.split('.')[0]) < 22) {
+  console.error('structured-agent needs Node.js 22 or newer, and this is ' + process.version + '.');
+  process.exit(1);
+}
+await import('./index.js');
+`,
+  { mode: 0o755 },
+);
+
 let bytes = 0;
 for (const name of readdirSync(dist)) {
   const file = path.join(dist, name);

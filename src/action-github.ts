@@ -3,6 +3,7 @@ import type { Config } from './config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { createGitHub, type GitHub } from './github/api.ts';
 import { createChangedFiles } from './github/changed-files.ts';
+import { checkedOutCommit } from './github/checked-out.ts';
 import { type EventFacts, readEvent } from './github/event.ts';
 import { createContextFinder } from './github/find-context.ts';
 import { findJudgeChanges } from './github/judge-changes.ts';
@@ -17,6 +18,8 @@ export interface ActionGitHubOptions {
   readonly workspace: string;
   readonly fetch: typeof fetch;
   readonly version: string;
+  /** Says something loudly that ends no run. */
+  readonly warn: (text: string) => void;
 }
 
 /** GitHub as a run and its reporters see it. Nothing is asked before somebody wants to know. */
@@ -41,7 +44,8 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       userAgent: `structured-agent/${options.version}`,
     });
   const github = config.githubToken === null ? null : client(config.githubToken);
-  const finder = createPullRequestFinder(event, github);
+  // Now, before the agent could have put another one there.
+  const finder = createPullRequestFinder(event, github, checkedOutCommit(workspace));
   const changed = github === null ? null : createChangedFiles(event, finder, github);
   const trusted = config.trustedFiles;
   const workflowRef = environment['GITHUB_WORKFLOW_REF'] ?? '';
@@ -59,7 +63,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       readLocal: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
       maxBytes: maxSchemaBytes,
     }),
-    findContext: createContextFinder(event, finder, changed),
+    findContext: createContextFinder(event, finder, changed, options.warn),
     findJudgeChanges: (files) => findJudgeChanges(files, { event, changed, workspace, trusted, workflowRef }),
   };
 }

@@ -4,6 +4,7 @@ import type { Setup } from './action-setup.ts';
 import { createCommentWriter } from './github/comment.ts';
 import { textAt } from './github/event.ts';
 import { createStatusSetter } from './github/status.ts';
+import { createReportPage } from './report/report-page.ts';
 import { createAnnotations } from './reporters/annotations.ts';
 import { createComment } from './reporters/comment.ts';
 import { createCommitStatus } from './reporters/commit-status.ts';
@@ -45,6 +46,7 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   const file = setup.summary ? options.summaryFile : null;
   return [
     createTranscript({ file: setup.transcriptFile, secrets }),
+    ...(setup.reportFile === null ? [] : [createReportPage({ file: setup.reportFile, secrets })]),
     ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), retold: true }]),
     ...sarif(options, facts),
     createAnnotations({

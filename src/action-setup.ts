@@ -20,6 +20,7 @@ export interface Setup {
   readonly fetch: typeof fetch;
   readonly resultFile: string;
   readonly transcriptFile: string;
+  readonly reportFile: string | null;
   readonly sarifFile: string | null;
   readonly summary: boolean;
   readonly level: Config['logLevel'];
@@ -46,8 +47,14 @@ export async function readSetup(
     const resultFile = await place('result-file', config.resultFile, standard.resultFile);
     const transcriptFile = await place('transcript-file', config.transcriptFile, standard.transcriptFile);
     const sarifFile = config.sarifFile === null ? null : await place('sarif-file', config.sarifFile, '');
+    const reportFile = config.reportFile === null ? null : await place('report-file', config.reportFile, '');
     refuseCollisions(
-      { 'result-file': resultFile, 'transcript-file': transcriptFile, 'sarif-file': sarifFile },
+      {
+        'result-file': resultFile,
+        'transcript-file': transcriptFile,
+        'report-file': reportFile,
+        'sarif-file': sarifFile,
+      },
       files,
     );
     return {
@@ -56,6 +63,7 @@ export async function readSetup(
       fetch: send,
       resultFile,
       transcriptFile,
+      reportFile,
       sarifFile,
       summary: config.summary,
       level: config.logLevel,
@@ -65,7 +73,16 @@ export async function readSetup(
       throw error;
     };
     // Nothing is asked any more.
-    return { ...standard, config, known: null, fetch, sarifFile: null, summary: true, level: 'summary' };
+    return {
+      ...standard,
+      config,
+      known: null,
+      fetch,
+      reportFile: null,
+      sarifFile: null,
+      summary: true,
+      level: 'summary',
+    };
   }
 }
 
@@ -146,7 +163,7 @@ async function makeResults(temp: string): Promise<string> {
 }
 
 /** Inputs that name a file to write. */
-type FileInput = 'result-file' | 'transcript-file' | 'sarif-file';
+type FileInput = 'result-file' | 'transcript-file' | 'report-file' | 'sarif-file';
 
 /** @throws InputError where one file would be written over another, or over the runner's own. */
 function refuseCollisions(named: Readonly<Record<FileInput, string | null>>, files: RunnerFiles): void {

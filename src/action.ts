@@ -10,6 +10,8 @@ import { openGitHub } from './action-github.ts';
 import { createReporters } from './action-reporters.ts';
 import { findFolders, readSetup } from './action-setup.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
+import { catchEnds } from './ends.ts';
+import { checkedOutCommit } from './github/checked-out.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
 import { findRunnerFiles, findSecrets, keepFiles } from './github/runner.ts';
 import { proxySecrets } from './network/network.ts';
@@ -17,7 +19,7 @@ import { createLog, type Log } from './reporters/log.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
 import { writeResultFile } from './reporters/result-file.ts';
 import { run } from './run.ts';
-import type { EndListener, World } from './run-state.ts';
+import type { World } from './run-state.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 
@@ -52,13 +54,14 @@ async function judge(
   const setup = await readSetup(environment, files, folders);
   const { config, resultFile, transcriptFile, fetch: send } = setup;
   const patchFile = path.join(results, 'changes.patch');
-  const subject = readSubject(environment);
+  const subject = readSubject(environment, checkedOutCommit(workspace));
   const hub = openGitHub({
     environment,
     config: setup.known ?? { trustedFiles: 'workspace', githubToken: null },
     workspace,
     fetch: send,
     version: manifest.version,
+    warn: (text) => log.warning(text, { title: 'structured-agent' }),
   });
   const world: World = {
     environment,
@@ -113,26 +116,6 @@ async function judge(
   // A run that never opened its sandbox has left its folder to nobody else; a leftover changes no verdict.
   await removeFolder(world.runFolder, verdict.exitCode === 130 ? 1_000 : 5_000);
   return verdict.exitCode;
-}
-
-/**
- * Catches signals that ask to end, and errors that nothing caught, from now on and until the process leaves: both end
- * the run in its own order, and a signal in its last moments must not kill what is already decided. What comes before
- * anybody listens is told then.
- */
-function catchEnds(): World['listen'] {
-  const waiting: ((listener: EndListener) => void)[] = [];
-  let told: EndListener | null = null;
-  const tell = (what: (listener: EndListener) => void) => (told === null ? waiting.push(what) : what(told));
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
-    process.on(signal, () => tell((listener) => listener.signal(signal)));
-  }
-  process.on('uncaughtException', (error) => tell((listener) => listener.crash(error)));
-  process.on('unhandledRejection', (error) => tell((listener) => listener.crash(error)));
-  return (listener) => {
-    told = listener;
-    for (const what of waiting.splice(0)) what(listener);
-  };
 }
 
 /** Leaves once everything written to stdout has been taken: a pipe may be read late. */

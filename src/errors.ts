@@ -60,6 +60,11 @@ export class ProviderError extends Error {
   }
 }
 
+/** A replay is not asked what was asked when it was recorded: reason `replay_mismatch`. The message says what differs. */
+export class ReplayError extends Error {
+  override readonly name = 'ReplayError';
+}
+
 /** The sandbox is required and absent, or broken: exit 44. The message carries one fix to paste. */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';

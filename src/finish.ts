@@ -1,12 +1,18 @@
 /** *Finishing*: one ordered block, the same for every ending. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from './errors.ts';
 import { networkWeaknesses } from './network/network.ts';
+import { answeredBy, modelWarning } from './run-model.ts';
 import type { RunState, World } from './run-state.ts';
 import type { GateResult, JsonObject, Report, Verdict } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
 
+/** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
+const JUDGING_MS = 10_000;
 /** The longest that finishing may take once a signal came, in milliseconds: the runner kills after 7.5 s. */
 const GRACE_MS = 1_500;
+/** How long outputs that somebody reads at his own pace are waited for after that, in milliseconds. */
+const LAST_MS = 100;
 
 /**
  * Stops the clock, kills every child, looks for secrets and tampering, tells the reporters, writes the envelope and,
@@ -22,7 +28,7 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
     const { checked, gate } = await check(explained(ending, state), state, world, grace);
-    await grace.bound(state.judging);
+    await grace.bound(within(JUDGING_MS, state.judging));
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
@@ -139,30 +145,44 @@ async function publish(
   world: World,
 ): Promise<Report> {
   let resultFile = world.spareResultFile;
+  let why: Ending;
   try {
     world.writeEnvelope(report);
     resultFile = report.resultFile;
-    world.writeOutputs(report);
-    return report;
+    const unread = await grace.unread(world.writeOutputs(report));
+    if (unread === null) return report;
+    why = { kind: 'unread', signal: unread };
   } catch (error) {
-    const taken = report.verdict.published || report.verdict.exitCode === 0;
-    const failed = { ...(taken ? build({ kind: 'failed', error }) : report), resultFile };
-    if (taken) explainBug(error, failed.verdict, world);
-    else warn(error, 'outputs', world);
-    for (const write of [world.writeEnvelope, world.writeOutputs]) {
-      try {
-        write(failed);
-      } catch (again) {
-        if (taken) warn(again, 'outputs', world);
-      }
+    why = { kind: 'failed', error };
+  }
+  if (report.verdict.published || report.verdict.exitCode === 0)
+    return takeBack({ ...build(why), resultFile }, why, grace, world);
+  if (why.kind === 'failed') warn(why.error, 'outputs', world);
+  const failed = { ...report, resultFile };
+  await rewrite(failed, world, () => undefined);
+  return failed;
+}
+
+/** Tells again what was told of a run that had published. */
+async function takeBack(failed: Report, why: Ending, grace: Grace, world: World): Promise<Report> {
+  if (why.kind === 'failed') explainBug(why.error, failed.verdict, world);
+  await rewrite(failed, world, (again) => warn(again, 'outputs', world));
+  for (const reporter of world.reporters) {
+    if (reporter.retold !== true || (reporter.network === true && grace.running())) continue;
+    await reporter
+      .report?.(failed, new AbortController().signal)
+      .catch((again: unknown) => warn(again, reporter.name, world));
+  }
+  return failed;
+}
+
+async function rewrite(failed: Report, world: World, onError: (error: unknown) => void): Promise<void> {
+  for (const write of [world.writeEnvelope, world.writeOutputs]) {
+    try {
+      await write(failed);
+    } catch (error) {
+      onError(error);
     }
-    for (const reporter of taken ? world.reporters : []) {
-      if (reporter.retold !== true || (reporter.network === true && grace.running())) continue;
-      await reporter
-        .report?.(failed, new AbortController().signal)
-        .catch((again: unknown) => warn(again, reporter.name, world));
-    }
-    return failed;
   }
 }
 
@@ -179,6 +199,7 @@ function buildReport(
     gate,
     limits: limitWords(state),
   });
+  const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
   const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
   return {
     verdict,
@@ -189,10 +210,9 @@ function buildReport(
     rejections: record.rejections,
     repaired: 'repaired' in ending ? ending.repaired : null,
     usage: record.totals.usage,
-    costUsd: record.totals.costUsd,
+    costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
     durationMs: Math.round(world.now() - state.startedAt),
-    model: config?.model.model ?? '',
-    provider: config?.model.provider ?? '',
+    ...answeredBy(state),
     sessionId: state.sessionId,
     isolation: state.sandbox?.isolation() ?? 'none',
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
@@ -205,8 +225,21 @@ function buildReport(
     patchFile: changes?.patchFile ?? null,
     resultFile: world.resultFile,
     transcriptFile: world.transcriptFile,
-    weaknesses: [...networkWeaknesses(world.environment), ...(state.sandbox?.weaknesses() ?? [])],
+    weaknesses: [
+      ...replayed,
+      ...networkWeaknesses(world.environment),
+      ...(state.sandbox?.weaknesses() ?? []),
+    ],
   };
+}
+
+/** The promise's end, or so many milliseconds. */
+async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const patience = sleep(milliseconds, undefined, { signal: over.signal });
+  await Promise.race([promise, patience]);
+  over.abort();
+  await Promise.allSettled([patience]);
 }
 
 function limitWords(state: RunState) {
@@ -225,6 +258,8 @@ interface Grace {
   running(): boolean;
   /** The promise's value; undefined once the grace is over. */
   bound<T>(promise: Promise<T>): Promise<T | undefined>;
+  /** Waits for outputs; the name of the signal that left no time for their reader, null where they were taken. */
+  unread(outputs: void | Promise<void>): Promise<string | null>;
   end(): void;
 }
 
@@ -240,6 +275,11 @@ function createGrace(state: RunState): Grace {
   return {
     running: () => signal.aborted,
     bound: (promise) => Promise.race([promise, over]),
+    async unread(outputs) {
+      if (outputs === undefined) return null;
+      const late = over.then(() => new Promise<void>((later) => setTimeout(later, LAST_MS)));
+      return Promise.race([outputs.then(() => null), late.then(() => String(signal.reason))]);
+    },
     end: () => clearTimeout(timer),
   };
 }

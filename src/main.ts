@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** What dist/ holds: the bundle itself is the action, and beside it lies one line for each other door. */
 const DOORS: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
+  'cli.js': () => import('./cli.ts'),
 };
 
 export type { JsonSchema, RunOptions, RunResult, TypedSchema } from './library.ts';

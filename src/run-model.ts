@@ -1,11 +1,16 @@
-/** The model of a run: how it is asked, and what it costs. */
+/** The model of a run: how it is asked, or replayed, or recorded, and what it costs. */
+import path from 'node:path';
 import type { Price } from './agent/budget.ts';
 import type { Config } from './config/config.ts';
 import { InputError } from './errors.ts';
 import { createPricer } from './providers/pricing.ts';
 import type { Provider } from './providers/provider.ts';
+import { recorded } from './providers/recorder.ts';
+import { readRecording } from './providers/recording.ts';
+import { createReplay, replayName } from './providers/replay.ts';
 import { createProvider } from './providers/select.ts';
-import type { World } from './run-state.ts';
+import type { RunState, World } from './run-state.ts';
+import type { Report } from './types.ts';
 
 /** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
 const STREAM_IDLE_MS = 180_000;
@@ -13,12 +18,23 @@ const STREAM_IDLE_MS = 180_000;
 const RETRY_PAUSE_MS = 2_000;
 
 /**
- * Makes the provider; loads its SDK on the way.
+ * Makes the provider; loads its SDK on the way, or reads the recording that stands in for it.
  * @param sent told each time a request was handed to the network.
- * @throws InputError for settings that no request can be made with.
+ * @throws InputError for settings that no request can be made with, and for a recording that is none.
  */
-export function connect(config: Config, world: World, sent: () => void): Promise<Provider> {
-  return createProvider({
+export async function connect(
+  config: Config,
+  state: RunState,
+  world: World,
+  sent: () => void,
+): Promise<Provider> {
+  if (config.replay !== null) {
+    const provider = await replay(config.replay, config, state, world);
+    // No request has to leave before the walls are raised.
+    sent();
+    return provider;
+  }
+  const provider = await createProvider({
     ...config.model,
     userAgent: `structured-agent/${world.version}`,
     idleTimeoutMs: STREAM_IDLE_MS,
@@ -29,10 +45,76 @@ export function connect(config: Config, world: World, sent: () => void): Promise
       return answer;
     },
   });
+  const { recording = null } = world;
+  if (recording === null) return provider;
+  return recorded(provider, {
+    append: recording.append,
+    mask: world.secrets.mask,
+    judge: () => state.judge,
+    workingDirectory: () => state.sandbox?.workingDirectory ?? '',
+    time: () => new Date().toISOString(),
+    warn: (text) => world.warn(`record: ${text}`),
+  });
 }
 
-/** The price list is large, and only needed once there is something to pay for. */
-export function lazyPrice({ model }: Config): Price {
+async function replay(file: string, config: Config, state: RunState, world: World): Promise<Provider> {
+  const reading = await world.files.readFile(file);
+  if (!reading.ok) throw new InputError('replay', `replay: ${reading.problem}`);
+  const recording = readRecording(reading.text);
+  state.replay = recording.header;
+  return createReplay({
+    recording,
+    mask: world.secrets.mask,
+    task: () => ({
+      judge: state.judge,
+      model: config.model.model === '' ? null : config.model.model,
+      workingDirectory: state.sandbox?.workingDirectory ?? '',
+    }),
+  });
+}
+
+/**
+ * @throws InputError for a replay where its author would be the judge, for the recording of a replay, and for one that
+ * would lie where git or GitHub read their own files.
+ */
+export function requirePlaces({ replay }: Config, world: World): void {
+  const { recording = null } = world;
+  const parts = recording === null ? [] : path.relative(world.workspace, recording.file).split(path.sep);
+  if (parts.some((part) => /^\.git(?:hub)?$/iu.test(part)))
+    throw new InputError('record', 'Nothing is recorded in .git or .github: give --record another file.');
+  if (replay === null) return;
+  if (world.privileged) {
+    throw new InputError(
+      'replay',
+      `replay is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights, and whoever wrote the recording would write the verdict. Use it on push or pull_request.`,
+    );
+  }
+  if (recording !== null)
+    throw new InputError('replay', 'Both --record and --replay are given. Keep one of them.');
+}
+
+/** What is to be said loudly of where the answers come from, or go to; null for nothing. */
+export function modelWarning({ replay }: RunState, world: World): string | null {
+  if (replay !== null) {
+    return `Replayed: no model judged this. The answers come from a recording of ${replay.model}, made ${replay.created}.`;
+  }
+  const { recording = null } = world;
+  return recording === null
+    ? null
+    : `This run is recorded in ${recording.file}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`;
+}
+
+/** Who answered, for a report. */
+export function answeredBy({ config, replay }: RunState): Pick<Report, 'model' | 'provider' | 'replayed'> {
+  const { model, provider } = config?.model ?? { model: '', provider: '' };
+  if ((config?.replay ?? null) === null) return { model, provider };
+  const name = replayName(replay?.model ?? (model === '' ? 'nothing' : model));
+  return { model: name, provider: replay?.provider ?? provider, replayed: true };
+}
+
+/** The price list is large, and only needed once there is something to pay for; a replay pays nothing. */
+export function lazyPrice({ model, replay }: Config): Price {
+  if (replay !== null) return async () => 0;
   let pricer: ReturnType<typeof createPricer> | null = null;
   return async (usage) => {
     pricer ??= createPricer(model);

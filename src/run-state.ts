@@ -6,6 +6,7 @@ import type { Contract, Gate } from './contract/contract.ts';
 import type { Files } from './contract/source.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
+import type { RecordingHeader } from './providers/recording.ts';
 import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
@@ -40,6 +41,8 @@ export interface World {
   readonly findContext: () => Promise<PullRequestContext | null>;
   /** Which files of the judge the pull request changes. Never rejects. */
   readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
+  /** Where what the model says is recorded, a line at a time; nowhere unless the user asked for it. */
+  readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
   readonly fetch: typeof fetch;
   /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
@@ -57,7 +60,7 @@ export interface World {
   /** Writes the result envelope to the report's result file. @throws InputError when it cannot be written. */
   readonly writeEnvelope: (report: Report) => void;
   /** Writes the outputs, last of all. @throws InputError when they cannot be written. */
-  readonly writeOutputs: (report: Report) => void;
+  readonly writeOutputs: (report: Report) => void | Promise<void>;
   /** Says something outside any event: a warning about a reporter, the stack of a bug. */
   readonly warn: (text: string) => void;
 }
@@ -81,10 +84,14 @@ export interface RunState {
   readonly interrupt: AbortController;
   readonly timers: Set<NodeJS.Timeout>;
   config: Config | null;
+  /** What the recording says of itself; null for a real run, and until it is read. */
+  replay: RecordingHeader | null;
   contract: Contract | null;
   gate: Gate | null;
   judge: Judge;
   judgeChanges: readonly JudgeChange[];
+  /** Resolved once the first request has left, or none will. */
+  readonly asked: PromiseWithResolvers<void>;
   /** Resolves once `judgeChanges` is known. */
   judging: Promise<void>;
   commentUrl: string | null;
@@ -103,10 +110,12 @@ export function createState(world: World): RunState {
     interrupt: new AbortController(),
     timers: new Set(),
     config: null,
+    replay: null,
     contract: null,
     gate: null,
     judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
     judgeChanges: [],
+    asked: Promise.withResolvers(),
     judging: Promise.resolve(),
     commentUrl: null,
     sandbox: null,

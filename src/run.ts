@@ -12,7 +12,7 @@ import { finish } from './finish.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
 import { networkWeaknesses } from './network/network.ts';
-import { connect, lazyPrice, requirePrice } from './run-model.ts';
+import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './run-model.ts';
 import { createState, type RunState, type World } from './run-state.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
 import { writeGitDiff } from './sandbox/git-diff.ts';
@@ -40,7 +40,9 @@ export async function run(readConfig: () => Config, world: World): Promise<Repor
     },
     crash: (error) => state.stop.abort(error),
   });
-  return finish(await attempt(() => work(readConfig, state, world), state), state, world);
+  const ending = await attempt(() => work(readConfig, state, world), state);
+  state.asked.resolve();
+  return finish(ending, state, world);
 }
 
 /** From the configuration to an outcome of the loop. */
@@ -49,19 +51,25 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   state.config = config;
   startClock(config.timeoutMs, state);
   requireKey(config);
+  requirePlaces(config, world);
   const begin = Promise.withResolvers<void>();
+  void begin.promise.then(state.asked.resolve);
   const emit = (event: RunEvent) => {
     tell(event, world);
     // The request leaves first: starting processes would hold it up.
     if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_WITHIN_MS);
   };
-  const provider = connect(config, world, () => setTimeout(begin.resolve, WALLS_AFTER_MS));
+  const provider = connect(config, state, world, () => setTimeout(begin.resolve, WALLS_AFTER_MS));
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
-  emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
+  if (config.replay === null)
+    emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
   const { contract, prompt } = await readJudge(config, state, world);
   const context = await race(finding, state.stop.signal);
+  if (config.replay !== null) await race(provider, state.stop.signal);
+  const told = modelWarning(state, world);
+  if (told !== null) emit({ type: 'notice', level: 'warning', text: told });
   const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated(config, contract)];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
@@ -71,6 +79,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   await requirePrice(config, price);
   const outcome = await runAgent(
     {
+      sessionId: state.sessionId,
       provider: await provider,
       toolbox,
       contract,
@@ -93,6 +102,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     },
     state.record,
   );
+  if (outcome.kind === 'submitted') (await provider).accepted?.();
   // A broken wall explains more than whatever the model did in front of it.
   const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
   if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
@@ -148,18 +158,21 @@ async function readJudge(
     version: world.version,
   };
   // Told at the end: the run itself does not wait for it.
-  state.judging = world.findJudgeChanges(judgeFiles(config)).then((changes) => {
-    state.judgeChanges = changes;
-  });
+  state.judging = state.asked.promise
+    .then(() => world.findJudgeChanges(judgeFiles(config)))
+    .then((changes) => {
+      state.judgeChanges = changes;
+    });
   return { contract, prompt };
 }
 
 /** The judge's files of this repository, as they were typed. */
-function judgeFiles({ schema, gate, prompt }: Config): readonly JudgeFile[] {
+function judgeFiles({ schema, gate, prompt, replay }: Config): readonly JudgeFile[] {
   const files: readonly (readonly [JudgeFile['what'], string | null])[] = [
     ['schema', pathHere(schema)],
     ['gate', pathHere(gate)],
     ['prompt-file', 'file' in prompt ? prompt.file : null],
+    ['replay', replay],
   ];
   return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
 }
@@ -213,7 +226,7 @@ async function openWalls(
     state.changes = await rememberWorkspace(sandbox, state.stop.signal).catch(() => null);
   };
   const place = () => (context === null ? null : placeContext(context, sandbox, state.stop.signal, world));
-  const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), place()]).then(() => {
+  const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), begin.then(place)]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
   });
   // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.

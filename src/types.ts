@@ -128,6 +128,7 @@ export type Reason =
   | 'provider_overloaded'
   | 'provider_error'
   | 'context_overflow'
+  | 'replay_mismatch'
   | 'secret_in_payload'
   | 'tampered'
   | 'internal'
@@ -147,6 +148,7 @@ export type Subtype =
   | 'error_plain_text'
   | 'error_refusal'
   | 'error_provider'
+  | 'error_replay'
   | 'error_security'
   | 'error_internal'
   | 'error_sandbox'
@@ -205,7 +207,7 @@ export interface Elsewhere {
 
 /** A file that judges and that the judged pull request changes. */
 export interface JudgeChange {
-  readonly what: 'schema' | 'gate' | 'prompt-file' | 'workflow';
+  readonly what: 'schema' | 'gate' | 'prompt-file' | 'replay' | 'workflow';
   /** Relative to the repository's root. */
   readonly path: string;
   /** Whether the changed file judged; false where the base's did. */
@@ -251,6 +253,8 @@ export interface Report {
   readonly durationMs: number;
   readonly model: string;
   readonly provider: string;
+  /** Whether a recording answered in the model's place: no model judged anything. */
+  readonly replayed?: boolean;
   readonly sessionId: string;
   readonly isolation: Isolation;
   /** At most 200 characters of the model's prose, only for `plain_text`; hostile text. */
@@ -279,6 +283,9 @@ export type RunEvent =
       readonly model: string;
       readonly provider: string;
       readonly prompt: string;
+      readonly sessionId: string;
+      /** Names of the tools that the model is offered. */
+      readonly tools: readonly string[];
     }
   | { readonly type: 'turn_started'; readonly turn: number; readonly forced: boolean }
   | {

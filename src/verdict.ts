@@ -5,6 +5,7 @@ import {
   MissingKeyError,
   ProviderError,
   type ProviderFailure,
+  ReplayError,
   SandboxError,
 } from './errors.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from './types.ts';
@@ -14,6 +15,7 @@ export type Ending =
   | Outcome
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'unchecked' }
+  | { readonly kind: 'unread'; readonly signal: string }
   | { readonly kind: 'secret'; readonly where: string }
   | { readonly kind: 'tampered'; readonly file: string }
   | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
@@ -70,6 +72,11 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
       return failed(
         row('cancelled', 'error_cancelled', 130),
         'Cancelled by a signal that left no time for the last checks, so nothing was published.',
+      );
+    case 'unread':
+      return failed(
+        row('cancelled', 'error_cancelled', 130),
+        `Cancelled by ${ending.signal} while nobody read the result: what was written of it may be cut off.`,
       );
     case 'secret':
       return failed(
@@ -161,6 +168,7 @@ function thrown(error: unknown): Verdict {
   }
   if (error instanceof InputError) return failed(row('config', 'error_config', 52), error.message);
   if (error instanceof ContractError) return failed(row('config', 'error_config', 52), error.message);
+  if (error instanceof ReplayError) return failed(row('replay_mismatch', 'error_replay', 1), error.message);
   if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), error.message);
   if (error instanceof ProviderError) {
     return failed(row(PROVIDER_REASONS[error.failure], 'error_provider', 1), error.message);

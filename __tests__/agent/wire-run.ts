@@ -82,6 +82,7 @@ export async function runOverWire(
   const notices: string[] = [];
   const record = createRecord();
   const world: AgentOptions = {
+    sessionId: 'session',
     provider: await providerAt(wire, server.url, settings),
     toolbox,
     contract,

@@ -78,6 +78,8 @@ describe('the configuration', () => {
       githubToken: null,
       resultFile: null,
       transcriptFile: null,
+      reportFile: null,
+      replay: null,
       logLevel: 'summary',
     } satisfies Config);
   });

@@ -1,4 +1,5 @@
 /** The committed bundle beside a GitHub on loopback: what it asks there, what it tells, and what none of it changes. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -88,6 +89,12 @@ function judge(
     },
     ...more,
   });
+}
+
+/** The pull request's branch is one of the repository's own. */
+async function useOwnBranch(): Promise<void> {
+  await hub.close();
+  hub = await startGitHubServer({ ...world, pulls: [{ ...pull, head: { ref: 'topic', sha: HEAD } }] });
 }
 
 /** What a request to the model says, message by message. */
@@ -252,10 +259,23 @@ describe('other events find their pull request', () => {
   it.each([
     ['pull_request_target', event, {}, HEAD],
     ['issue_comment', { issue: { number: 7, pull_request: {} } }, {}, HEAD],
-    ['workflow_run', { workflow_run: { event: 'pull_request', head_sha: HEAD } }, {}, HEAD],
+    [
+      'workflow_run',
+      {
+        workflow_run: {
+          event: 'pull_request',
+          head_sha: HEAD,
+          head_branch: 'topic',
+          head_repository: { owner: { login: 'mallory' } },
+        },
+      },
+      {},
+      HEAD,
+    ],
     ['merge_group', { merge_group: { head_sha: TIP, base_sha: BASE } }, queue, TIP],
     ['push', {}, { GITHUB_SHA: HEAD }, HEAD],
   ])('%s', async (name, payload, variables, sha) => {
+    if (name === 'push') await useOwnBranch();
     const run = await judge([green], inputs, { name, payload, variables });
     expect(run.exitCode).toBe(0);
     expect(hub.comments().map((each) => each.pull)).toEqual([7]);
@@ -263,6 +283,41 @@ describe('other events find their pull request', () => {
     const told = toldIn(run.requests[0]).at(-1);
     const about = expect.stringContaining('This run is about pull request #7');
     expect(told).toEqual(name === 'push' ? 'Judge.' : about);
+  });
+
+  it("a push to a pull request's branch is judged by the base, too", async () => {
+    await useOwnBranch();
+    const base = { schema: '@judge.json', gate: 'none', 'max-turns': '1', 'trusted-files': 'base' };
+    const files = { 'judge.json': MILD };
+    const run = await judge([green], base, {
+      name: 'push',
+      payload: {},
+      variables: { GITHUB_SHA: HEAD },
+      files,
+    });
+    expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([53, 'max_turns']);
+    expect(run.summary).toContain('not the changed version judged');
+  });
+
+  it('what was pushed after the checkout gets no status', async () => {
+    let commit = '';
+    const run = await judge([green], inputs, {
+      name: 'issue_comment',
+      payload: { issue: { number: 7, pull_request: {} } },
+      prepare: async ({ workspace }) => {
+        const git = (...args: readonly string[]) =>
+          execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
+            cwd: workspace,
+            encoding: 'utf8',
+          }).trim();
+        git('init', '-q');
+        git('commit', '-q', '--allow-empty', '-m', 'x');
+        commit = git('rev-parse', 'HEAD');
+      },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(hub.statuses().map(({ sha }) => sha)).toEqual([commit, commit]);
+    expect(hub.comments()[0]?.body).toContain(`commit=${commit}`);
   });
 
   it('a run that is about none comments nowhere, and says so', async () => {

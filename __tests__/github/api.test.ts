@@ -108,7 +108,7 @@ describe('a request', () => {
 
   it('gives up a list that takes longer than a minute', async () => {
     let clock = 0;
-    const github = await start({ now: () => (clock += 40_000) });
+    const github = await start({ now: () => (clock += 25_000) });
     expect(await failureOf(github.paginate(FILES, { ...HERE, pull_number: 7 }))).toEqual({
       kind: 'unavailable',
       status: null,

@@ -35,8 +35,20 @@ describe('the subject', () => {
     });
   });
 
+  it.each([
+    ['workflow_run', 'c1'],
+    ['issue_comment', 'c1'],
+    ['pull_request_target', 'c1'],
+    ['push', 'abc'],
+    ['pull_request', 'abc'],
+  ])("of %s is what was checked out, where GITHUB_SHA is the base's: %s", (event, sha) => {
+    expect(readSubject(environment(event, {}), 'c1')?.sha).toBe(sha);
+    expect(readSubject(environment(event, {}), null)?.sha).toBe('abc');
+  });
+
   it('is null outside GitHub', () => {
     expect(readSubject({})).toBeNull();
+    expect(readSubject({}, 'c1')).toBeNull();
   });
 
   it.each([

@@ -98,6 +98,15 @@ describe('annotations', () => {
     );
   });
 
+  it('leave room for what is told after them of a change that edits its own judge', async () => {
+    const { text, reporter } = open();
+    const findings = rows(12, { severity: 'warning' });
+    const change = { what: 'schema', path: 'a.json', applied: true } as const;
+    const report = sampleReport({ payload: { findings }, judgeChanges: [change, change, change] });
+    await reporter.report?.(report, new AbortController().signal);
+    expect(parseLog(text())).toHaveLength(5);
+  });
+
   it('give way altogether where the step has said too much already', async () => {
     const { log, text, annotate } = open();
     for (let at = 0; at < 30; at += 1) log.error('before');

@@ -54,6 +54,18 @@ describe('the comment', () => {
   });
 
   it.each([
+    '',
+    'javascript:alert(1)',
+    'https://x/$(id)',
+    'https://x/`id`',
+    'https://x/;id',
+    'https://x/\ny',
+    'https://x/&',
+  ])('gives no page that is %j', async (url) => {
+    expect((await told({}, {}, { outcome: 'created', url })).result).toBeUndefined();
+  });
+
+  it.each([
     ['always', 'success', true],
     ['always', 'skipped', true],
     ['on-failure', 'success', false],

@@ -7,7 +7,14 @@ import type { Report } from '../../src/types.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
-const STARTED = { type: 'run_started', model: 'm', provider: 'openai', prompt: 'p' } as const;
+const STARTED = {
+  type: 'run_started',
+  model: 'm',
+  provider: 'openai',
+  prompt: 'p',
+  sessionId: 's',
+  tools: [],
+} as const;
 const secrets = createSecrets();
 secrets.add('sk-canary_0123');
 secrets.add('pass  phrase');
@@ -36,6 +43,14 @@ describe('the commit status', () => {
     expect([await told(failure), await told(unpublished('Out of `turns`.'))]).toEqual([
       [{ state: 'failure', description: error }],
       [{ state: 'error', description: 'Out of `turns`.' }],
+    ]);
+  });
+
+  it('of a replay is never green, and says why', async () => {
+    const failure = unpublished('Not met.', { conclusion: 'failure', reason: 'gate_not_met' });
+    expect([await told({ replayed: true }), await told({ ...failure, replayed: true })]).toEqual([
+      [{ state: 'error', description: 'Replay, judged by no model. Success: the gate is met' }],
+      [{ state: 'failure', description: 'Replay, judged by no model. Not met.' }],
     ]);
   });
 

@@ -50,6 +50,11 @@ describe('envelope', () => {
     ]);
   });
 
+  it('says of a replay that it was one, and of nothing else', () => {
+    expect(envelope(sampleReport({ replayed: true }), same)).toMatchObject({ replayed: true });
+    expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
+  });
+
   it('tells every way in which a payload was repaired', () => {
     const told = (repaired: Repair | null) => envelope(sampleReport({ repaired }), same)['repaired'];
     expect([told({ kind: 'unwrapped', key: 'input' }), told(null)]).toEqual([

@@ -202,6 +202,12 @@ describe('the verdict, the last lines', () => {
     `);
   });
 
+  it('says of a replay in the same breath that no model judged', async () => {
+    expect(await told('summary', sampleReport({ replayed: true }))).toContain(
+      '✓ SUCCESS · accepted · gate met · replayed: no model judged this · exit code 0',
+    );
+  });
+
   it('P3 tells nothing of the payload', async () => {
     const report = sampleReport({ payload: { passed: true, summary: 'PAYLOAD-CANARY' } });
     expect(await told('full', report)).not.toContain('PAYLOAD-CANARY');

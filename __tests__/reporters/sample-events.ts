@@ -23,7 +23,14 @@ const completed = { type: 'turn_completed', usage, totals, stopReason: 'tool_cal
 /** The events, in order. */
 export const sampleEvents: readonly RunEvent[] = [
   { type: 'notice', level: 'warning', text: 'No sandbox.' },
-  { type: 'run_started', model: 'claude-sonnet-4-5', provider: 'anthropic', prompt: 'Judge this.' },
+  {
+    type: 'run_started',
+    model: 'claude-sonnet-4-5',
+    provider: 'anthropic',
+    prompt: 'Judge this.',
+    sessionId: '7f3c0c1e-0000-4000-8000-000000000000',
+    tools: ['read_file', 'edit', 'shell', 'structured_output'],
+  },
   { type: 'turn_started', turn: 1, forced: false },
   { ...completed, turn: 1, durationMs: 1200, message: says('read_file', 'shell') },
   { type: 'tool_started', turn: 1, call: read },

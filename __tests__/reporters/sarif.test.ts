@@ -47,7 +47,14 @@ describe('the SARIF file', () => {
     writeFileSync(sarif.target, 'of another run');
     sarif.reporter.event?.({ type: 'turn_started', turn: 1, forced: false });
     expect(sarif.exists()).toBe(true);
-    sarif.reporter.event?.({ type: 'run_started', model: 'm', provider: 'p', prompt: 'x' });
+    sarif.reporter.event?.({
+      type: 'run_started',
+      model: 'm',
+      provider: 'p',
+      prompt: 'x',
+      sessionId: 's',
+      tools: [],
+    });
     expect(sarif.exists()).toBe(false);
   });
 

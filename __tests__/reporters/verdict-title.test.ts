@@ -10,6 +10,16 @@ describe('verdictTitle', () => {
     );
   });
 
+  it('says of a replay that no model judged', () => {
+    expect(verdictTitle(sampleReport({ replayed: true }))).toBe(
+      '🔁 Replay, judged by no model. Success: the gate is met',
+    );
+    const mismatch = unpublished('x', { reason: 'replay_mismatch' });
+    expect(verdictTitle(sampleReport({ ...mismatch, replayed: true }))).toBe(
+      '🔁 Replay, judged by no model. Inconclusive: the recording does not fit',
+    );
+  });
+
   it.each([
     ['plain_text', 'the model gave no verdict'],
     ['provider_auth', "the model's API refused the key"],

@@ -74,6 +74,7 @@ export async function runScripted(script: Script, options: AgentRunOptions = {})
   try {
     const outcome = await runAgent(
       {
+        sessionId: 'session',
         toolbox,
         contract,
         limits: { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null },

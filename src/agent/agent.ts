@@ -13,6 +13,7 @@ import { redactMessage } from './redact.ts';
 
 /** The world of one run of the loop. */
 export interface AgentOptions {
+  readonly sessionId: string;
   readonly provider: Provider;
   readonly toolbox: Toolbox;
   readonly contract: Contract;
@@ -78,7 +79,9 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   const ask = createAsk(options, messages);
   let askable = options.forceOutput && toolbox.has(STRUCTURED_OUTPUT_NAME);
   let forced = false;
-  emit({ type: 'run_started', model: provider.model, provider: provider.name, prompt: options.prompt });
+  const { sessionId, prompt } = options;
+  const { model, name } = provider;
+  emit({ type: 'run_started', model, provider: name, prompt, sessionId, tools: toolbox.names });
 
   for (;;) {
     const limit = budget.exhausted();

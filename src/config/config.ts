@@ -49,6 +49,9 @@ export interface Config {
   readonly githubToken: string | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
+  readonly reportFile: string | null;
+  /** The recording that answers in the model's place, as typed; null for a real run. */
+  readonly replay: string | null;
   readonly logLevel: 'summary' | 'full';
 }
 
@@ -87,6 +90,8 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
     githubToken: raw.get('github-token') ?? null,
     resultFile: raw.get('result-file') ?? null,
     transcriptFile: raw.get('transcript-file') ?? null,
+    reportFile: raw.get('report-file') ?? null,
+    replay: raw.get('replay') ?? null,
     logLevel: readChoice(raw, 'log-level', ['summary', 'full']) ?? (debug ? 'full' : 'summary'),
   };
   // Last: what is wrong beside it is wrong with a key, too.
@@ -143,7 +148,7 @@ function parseFolders(raw: RawInputs): readonly string[] {
 
 /** Variables that would hand the shell what the sandbox keeps from it. */
 const NEVER_PASSED =
-  /^(?:INPUT_|ACTIONS_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)/iu;
+  /^(?:INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)/iu;
 
 function parsePassEnv(raw: RawInputs): readonly string[] {
   const names = readList(raw, 'pass-env', /[\s,]+/u);

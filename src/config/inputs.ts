@@ -1,4 +1,4 @@
-/** The one input table: action.yml and the README are checked against it. */
+/** The one input table: action.yml, the README and the flags of the command line are made from it. */
 
 /** One input as users see it. */
 export interface Input {
@@ -7,6 +7,8 @@ export interface Input {
   readonly default: string;
   /** One sentence for action.yml, shared with the README's table. */
   readonly description: string;
+  /** Whether it means something off GitHub, too; such an input is also a flag of the command line. */
+  readonly where: 'everywhere' | 'github';
 }
 
 /** Every input, in the order of the documentation. An input that does nothing yet is not here. */
@@ -93,33 +95,33 @@ export const INPUTS = [
     'Names of variables that the shell may see, separated by commas or lines. A value that is a known secret is withheld.',
   ),
   input('working-directory', 'The folder where the agent starts, inside the workspace.'),
-  input(
+  gitHubInput(
     'context',
     'On pull requests, whether title, description, changed files and diff are given to the agent as files in /tmp/context: auto or none.',
     'auto',
   ),
-  input(
+  gitHubInput(
     'trusted-files',
     'Where the files of schema, gate and prompt-file are read: workspace, or base (the tip of the branch that the pull request goes into, so that the change cannot edit its own judge).',
     'workspace',
   ),
-  input(
+  gitHubInput(
     'on-missing-key',
     'fail, or skip: without a key nothing is judged, the conclusion is skipped and the step is green. For forks, where the verdict is advice only.',
     'fail',
   ),
-  input('summary', 'Whether to write a job summary.', 'true'),
-  input(
+  gitHubInput('summary', 'Whether to write a job summary.', 'true'),
+  gitHubInput(
     'comment',
     'Whether to comment on the pull request: never, always, or on-failure (anything but success; a comment that stands is kept up to date). Needs the permission pull-requests: write.',
     'never',
   ),
-  input(
+  gitHubInput(
     'comment-key',
     'Comments with the same key are one, updated in place. By default one for each workflow, job, matrix leg and step.',
     '${{ github.workflow }} / ${{ github.job }} / ${{ toJSON(matrix) }} / ${{ github.action }}',
   ),
-  input(
+  gitHubInput(
     'annotations',
     'Whether findings become annotations on the changed files: findings or none.',
     'findings',
@@ -128,11 +130,11 @@ export const INPUTS = [
     'sarif-file',
     'Where the findings are written as SARIF 2.1.0, in the workspace or RUNNER_TEMP, for github/codeql-action/upload-sarif. Without it: nowhere.',
   ),
-  input(
+  gitHubInput(
     'commit-status',
     'The name of a commit status that carries the verdict, on the head commit. Needs the permission statuses: write. Without it: none.',
   ),
-  input(
+  gitHubInput(
     'github-token',
     'For the context, trusted files, the comment and the status, nothing else; the agent never sees it.',
     '${{ github.token }}',
@@ -146,6 +148,14 @@ export const INPUTS = [
     'Where the redacted transcript is written, in the workspace or RUNNER_TEMP. Without it: a file under RUNNER_TEMP.',
   ),
   input(
+    'report-file',
+    'Where the transcript is written as one self-contained web page, in the workspace or RUNNER_TEMP, for upload as an artifact. Without it: nowhere.',
+  ),
+  input(
+    'replay',
+    'A recording in the workspace that answers in the place of the model, to try a workflow: no key, no tokens, and no judgement. Tools, gate and outputs are real. Refused on triggers that run with the rights of the repository. Without it: the model answers.',
+  ),
+  input(
     'log-level',
     'summary, or full to see tool output and prose in folded groups. Without it: summary, full when the runner debugs.',
   ),
@@ -154,9 +164,17 @@ export const INPUTS = [
 /** The name of an input. */
 export type InputName = (typeof INPUTS)[number]['name'];
 
+/** The name of an input that means something off GitHub, too. */
+export type EverywhereName = Extract<(typeof INPUTS)[number], { readonly where: 'everywhere' }>['name'];
+
 /** What was given for each input, trimmed; absent where nothing but blanks was. */
 export type RawInputs = ReadonlyMap<InputName, string>;
 
 function input<const N extends string>(name: N, description: string, defaultValue = '') {
-  return { name, description, default: defaultValue } as const;
+  return { name, description, default: defaultValue, where: 'everywhere' } as const;
+}
+
+/** An input that speaks of a workflow, a pull request or a runner: no flag. */
+function gitHubInput<const N extends string>(name: N, description: string, defaultValue = '') {
+  return { name, description, default: defaultValue, where: 'github' } as const;
 }

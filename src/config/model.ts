@@ -1,6 +1,7 @@
 /** Which model is asked, where, and with whose key. */
 import { InputError } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { KEY_VARIABLE } from './cli-secrets.ts';
 import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
 import type { RawInputs } from './inputs.ts';
 import { readChoice, readInteger, readWord } from './values.ts';
@@ -28,6 +29,8 @@ export interface ModelConfig {
 /** What the environment says beside the inputs. */
 export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether the user typed a command line, where a key comes from a variable only; absent: a workflow. */
+  readonly commandLine?: boolean;
 }
 
 const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
@@ -57,6 +60,7 @@ const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName
 /** @throws InputError that names the input and the fix. */
 export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
   const model = raw.get('model');
+  if (raw.has('replay')) return replayedModel(raw, model ?? '');
   if (model === undefined) {
     throw new InputError('model', 'No model is given. Set model, for example model: claude-sonnet-4-5.');
   }
@@ -70,9 +74,39 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
     model,
     ...findKey(raw, provider, headers, world),
     baseUrl,
+    headers,
+    ...readRequest(raw),
+  };
+}
+
+/** A replay asks nobody: what is given is still checked, and nothing is demanded. */
+function replayedModel(raw: RawInputs, model: string): ModelConfig {
+  parseBaseUrl(raw);
+  const named = readChoice(raw, 'provider', PROVIDERS);
+  return {
+    provider: named ?? byName(model) ?? 'openai-compatible',
+    providerReason: 'the input replay',
+    model,
+    ...FOUND,
+    apiKey: null,
+    keySource: 'no key (the model is replayed)',
+    baseUrl: null,
+    // A header's secret is empty where a fork has none.
+    headers: {},
+    ...readRequest(raw),
+  };
+}
+
+function byName(model: string): ProviderName | undefined {
+  return MODEL_PREFIXES.find(([prefix]) => prefix.test(model))?.[1];
+}
+
+function readRequest(
+  raw: RawInputs,
+): Pick<ModelConfig, 'maxOutputTokens' | 'stream' | 'authScheme' | 'reasoningEffort'> {
+  return {
     maxOutputTokens: readInteger(raw, 'max-output-tokens', { min: 1 }),
     stream: readChoice(raw, 'stream', ['auto', 'on', 'off']) ?? 'auto',
-    headers,
     authScheme: readChoice(raw, 'auth-scheme', ['provider', 'bearer']) ?? 'provider',
     reasoningEffort: readWord(raw, 'reasoning-effort'),
   };
@@ -81,8 +115,8 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
 function chooseProvider(raw: RawInputs, model: string, baseUrl: URL | null): readonly [ProviderName, string] {
   const named = readChoice(raw, 'provider', PROVIDERS);
   if (named !== null) return [named, 'the input provider'];
-  const match = MODEL_PREFIXES.find(([prefix]) => prefix.test(model));
-  if (match !== undefined) return [match[1], `the name of the model ${model}`];
+  const match = byName(model);
+  if (match !== undefined) return [match, `the name of the model ${model}`];
   if (baseUrl !== null) return ['openai-compatible', 'the input base-url'];
   throw new InputError(
     'provider',
@@ -99,7 +133,13 @@ function findKey(
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
   const given = raw.get('api-key');
-  if (given !== undefined) return { ...FOUND, apiKey: given, keySource: 'the input api-key' };
+  const isCommandLine = world.commandLine === true;
+  if (given !== undefined)
+    return {
+      ...FOUND,
+      apiKey: given,
+      keySource: isCommandLine ? `the variable ${KEY_VARIABLE}` : 'the input api-key',
+    };
   // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
   if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
     return { ...FOUND, apiKey: null, keySource: 'the input headers' };
@@ -108,6 +148,10 @@ function findKey(
   const found = world.environment[variable]?.trim();
   if (found !== undefined && found !== '')
     return { ...FOUND, apiKey: found, keySource: `the variable ${variable}` };
+  if (isCommandLine) {
+    const fix = `No key for provider ${provider}. Set the variable ${variable}, or ${KEY_VARIABLE} for any provider.`;
+    return { apiKey: null, keySource: 'no key', missingKey: fix };
+  }
   const missingKey =
     `No key for provider ${provider}. Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. ` +
     'A pull request from a fork gets no secrets.';

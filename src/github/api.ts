@@ -57,7 +57,7 @@ export interface GitHub {
     accept: string,
     options?: RequestOptions,
   ): Promise<Uint8Array>;
-  /** A list over all its pages of 100, at most `maxPages` of them (30 unless given). */
+  /** A list over all its pages of 100, at most `maxPages` of them (30 unless given), none begun after a minute. */
   paginate(route: string, parameters: RouteParameters, maxPages?: number): Promise<Pages>;
   /** The `data` of a query; sent again like a GET where it failed. */
   graphql(
@@ -81,6 +81,7 @@ export interface GitHubOptions {
   readonly signal?: AbortSignal | undefined;
   /** Waits some milliseconds, or until the signal; the clock's own unless given. */
   readonly pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  readonly now?: () => number;
 }
 
 const API_VERSION = '2022-11-28';
@@ -89,11 +90,13 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_TRIES = 3;
 /** The longest that the waits between the tries of one request may take together, in milliseconds. */
 const MAX_WAIT_MS = 20_000;
-/** The longest that one try may take, in milliseconds. */
+/** The longest that one try may take, and after which no further page of a list is asked for, in milliseconds. */
 const TIMEOUT_MS = 30_000;
+const MAX_LIST_MS = 60_000;
 
 /** A client of GitHub's API. Nothing is loaded or sent before it is asked. */
 export function createGitHub(options: GitHubOptions): GitHub {
+  const { now = () => performance.now() } = options;
   const ask = createAsking(options);
   const asked = (method: Method, route: string, needs: string | undefined): Asked => {
     return { method, route, needs: needs ?? null, signedIn: options.token !== null };
@@ -115,7 +118,9 @@ export function createGitHub(options: GitHubOptions): GitHub {
     text: async (...given) => new TextDecoder().decode(await bytes(...given)),
     async paginate(route, parameters, maxPages = 30) {
       const items: unknown[] = [];
+      const until = now() + MAX_LIST_MS;
       for (let page = 1; page <= maxPages; page++) {
+        if (now() > until) throw new GitHubError('unavailable', `GitHub was too slow for GET ${route}.`);
         const { data, headers } = await request('GET', route, { ...parameters, per_page: 100, page });
         if (!Array.isArray(data)) throw unreadable(asked('GET', route, undefined), 'a list');
         items.push(...data);

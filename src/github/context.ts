@@ -8,6 +8,7 @@ const MAX_PAGE = 200_000;
 /** GitHub takes no longer description. */
 const MAX_BODY = 65_536;
 const MAX_NAMED = 50;
+const MAX_NAME = 300;
 
 /** What is known of the pull request; null for what could not be had, with the reason in `notes`. */
 export interface ContextFacts {
@@ -124,7 +125,11 @@ function patchOf(file: ChangedFile, patch: string): string {
 function named(what: string, paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
-  return [`${what}: ${paths.slice(0, MAX_NAMED).map(quoted).join(', ')}${more}.`];
+  // README.md speaks for itself, so that a path must not read on as a sentence of it.
+  const shown = paths
+    .slice(0, MAX_NAMED)
+    .map((path) => JSON.stringify(path.slice(0, MAX_NAME).toWellFormed()));
+  return [`${what}: ${shown.join(', ')}${more}.`];
 }
 
 /** A path as git writes it: quoted where it holds what could be taken for a line of its own. */

@@ -12,10 +12,14 @@ export function isPrivileged(environment: Environment): boolean {
   return PRIVILEGED.has(environment['GITHUB_EVENT_NAME'] ?? '');
 }
 
-/** What the runner's variables and the event file say was judged; null outside GitHub. */
-export function readSubject(environment: Environment): Subject | null {
+/**
+ * What the runner's variables and the event file say was judged; null outside GitHub.
+ * @param checkedOut the commit of the checkout; null where that is not known. It counts where GITHUB_SHA is the base's,
+ * whatever was checked out to be judged.
+ */
+export function readSubject(environment: Environment, checkedOut: string | null = null): Subject | null {
   const repository = environment['GITHUB_REPOSITORY'];
-  const sha = environment['GITHUB_SHA'];
+  const sha = (isPrivileged(environment) ? checkedOut : null) ?? environment['GITHUB_SHA'];
   if (repository === undefined || repository === '' || sha === undefined || sha === '') return null;
   const ref = environment['GITHUB_REF'] ?? '';
   const attempt = Number(environment['GITHUB_RUN_ATTEMPT'] ?? '1');

@@ -24,14 +24,20 @@ export interface LoadedContext {
 /**
  * A push is not asked about: what it says stands in the checkout.
  * @param changed null where there is no token.
+ * @param warn told why nobody knows whether there is a pull request.
  */
 export function createContextFinder(
   event: EventFacts,
   finder: PullRequestFinder,
   changed: ListChangedFiles | null,
+  warn: (text: string) => void,
 ): () => Promise<PullRequestContext | null> {
+  const unknown = (error: unknown) => {
+    warn(`No context: the pull request could not be looked for. ${wordsOf(error)}`);
+    return null;
+  };
   return async () => {
-    const after = event.name === 'workflow_run' ? await finder.find().catch(() => null) : null;
+    const after = event.name === 'workflow_run' ? await finder.find().catch(unknown) : null;
     const number = finder.number ?? after?.number ?? null;
     return number === null ? null : { number, load: () => load(number, finder, changed) };
   };
@@ -44,7 +50,7 @@ async function load(
 ): Promise<LoadedContext> {
   const notes: string[] = [];
   const missing = (what: string) => (error: unknown) => {
-    notes.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    notes.push(`${what}: ${wordsOf(error)}`);
     return null;
   };
   const pull: PullRequest | null = await finder.find().catch(missing('Title and description are missing'));
@@ -58,4 +64,8 @@ async function load(
     notes,
     files: (diffFromGit) => contextFiles({ ...facts, diffFromGit }),
   };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,6 @@
 /** Which of its own judge's files a pull request changes. */
+import { realpathSync } from 'node:fs';
+import nodePath from 'node:path';
 import type { JudgeChange } from '../types.ts';
 import type { ListChangedFiles } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
@@ -32,12 +34,22 @@ export async function findJudgeChanges(
   const applied = options.trusted === 'workspace';
   const judges: JudgeChange[] = [];
   for (const { what, path } of files) {
-    const name = repositoryPath(path, options.workspace);
-    if (name !== null) judges.push({ what, path: name, applied });
+    for (const name of namesOf(path, options.workspace)) judges.push({ what, path: name, applied });
   }
   const workflow = workflowPath(options);
   if (workflow !== null) judges.push({ what: 'workflow', path: workflow, applied: true });
   return judges.filter(({ path }) => paths.has(path));
+}
+
+/** The file, and the one that a symbolic link leads to: whoever changes that one changes the judge. */
+function namesOf(file: string, workspace: string): ReadonlySet<string> {
+  const paths = [file];
+  try {
+    paths.push(realpathSync(nodePath.resolve(workspace, file)));
+  } catch {
+    // It is not there: the base's judges, or the run has ended over it.
+  }
+  return new Set(paths.flatMap((each) => repositoryPath(each, workspace) ?? []));
 }
 
 /** The workflow, where the pull request brings its own; other events run the base's. */

@@ -29,8 +29,16 @@ export interface JudgeFilesOptions {
 
 const RAW = 'application/vnd.github.raw+json';
 const CONTENTS = '/repos/{owner}/{repo}/contents/{path}';
-/** Events whose checkout may be a stranger's although they name no pull request of their own. */
-const AFTER_PULL_REQUEST = new Set(['pull_request', 'pull_request_target']);
+/** Events that are always about a pull request; also as what a `workflow_run` came after, which names none itself. */
+const OF_PULL_REQUEST = new Set([
+  'pull_request',
+  'pull_request_target',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'merge_group',
+]);
+/** Events whose commit may be a pull request's. */
+const OF_COMMIT = new Set(['push', 'workflow_run']);
 
 /** Makes the reader of a run. */
 export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
@@ -65,12 +73,14 @@ export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
 async function findBase(options: JudgeFilesOptions): Promise<string | null> {
   const { event, finder } = options;
   const started = event.name === 'workflow_run' ? textAt(event.payload, 'workflow_run', 'event') : event.name;
-  if (finder.number === null && !AFTER_PULL_REQUEST.has(started)) return null;
+  const isCertain = finder.number !== null || OF_PULL_REQUEST.has(started);
+  if (!isCertain && !OF_COMMIT.has(event.name)) return null;
   const github = requireGitHub(options);
   const pull = await finder.find().catch((error: unknown) => {
     throw baseError(error);
   });
   if (pull === null) {
+    if (!isCertain) return null;
     throw new InputError(
       'trusted-files',
       'trusted-files: base, but the pull request of this run could not be found. Give the job `permissions: pull-requests: read`, or set trusted-files: workspace.',
@@ -129,16 +139,17 @@ async function fetchFile(
 
 /**
  * A path of the workspace as its repository names it: from the folder that holds `.git`, where the checkout went into a
- * folder of the workspace. null for one that leaves the workspace.
+ * folder of the workspace. The outermost such folder counts: what lies in a repository, submodules too, is for its author
+ * to arrange, and must not lead to another file than the one that was named. null for one that leaves the workspace.
  */
 export function repositoryPath(file: string, workspace: string): string | null {
   const absolute = path.resolve(workspace, file);
   const inside = path.relative(workspace, absolute);
   if (inside === '' || inside === '..' || inside.startsWith(`..${path.sep}`)) return null;
-  for (let folder = path.dirname(absolute); ; folder = path.dirname(folder)) {
-    if (folder !== workspace && !existsSync(path.join(folder, '.git'))) continue;
-    return path.relative(folder, absolute).split(path.sep).join('/');
-  }
+  const segments = inside.split(path.sep);
+  const isRoot = (depth: number) => existsSync(path.join(workspace, ...segments.slice(0, depth), '.git'));
+  const depth = segments.findIndex((_, at) => isRoot(at));
+  return segments.slice(Math.max(depth, 0)).join('/');
 }
 
 function refusal(problem: string): Reading {

@@ -36,7 +36,9 @@ export interface Provider {
   readonly model: string;
   /**
    * One completion, retries included.
-   * @throws ProviderError when the API gives none; the signal's reason when it was aborted.
+   * @throws ProviderError when the API gives none; the signal's reason when it was aborted; ReplayError by a replay.
    */
   complete(request: CompletionRequest): Promise<Completion>;
+  /** Told once a payload was accepted. @throws ReplayError where that was not so when it was recorded. */
+  readonly accepted?: () => void;
 }

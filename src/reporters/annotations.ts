@@ -51,7 +51,9 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
       for (const severity of SEVERITIES) {
         const level = LEVELS[severity];
         const placed = all.filter(({ finding }) => finding.severity === severity).toSorted(placedFirst);
-        const room = Math.max(0, PER_LEVEL - KEPT[level] - log.annotated(level));
+        // That a change edits its own judge is told after the findings, of which it may have provoked any number.
+        const kept = KEPT[level] + (level === 'warning' ? report.judgeChanges.length : 0);
+        const room = Math.max(0, PER_LEVEL - kept - log.annotated(level));
         for (const each of placed.slice(0, room)) annotate(each, level, log);
         left += Math.max(0, placed.length - room);
       }

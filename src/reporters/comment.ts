@@ -31,6 +31,9 @@ export interface CommentOptions extends SummaryFacts {
   readonly notice: (text: string) => void;
 }
 
+/** An address that means nothing to a shell either: it becomes an output, which workflows put into scripts. */
+const PAGE = /^https?:\/\/[\w.:[\]/#?=%~-]{1,2000}$/u;
+
 /**
  * Writes the comment, and gives its page. With `on-failure` a success writes none, but where one stands it is brought up
  * to date: a comment that goes on calling a mended change broken would be believed.
@@ -56,7 +59,7 @@ export function createComment({ mode, key, write, notice, ...facts }: CommentOpt
       );
       if (outcome === 'no_pull_request') notice('No comment: this run is about no open pull request.');
       if (outcome === 'superseded') notice('A newer run has already commented; its comment stays as it is.');
-      return url === null ? undefined : { commentUrl: url };
+      return url === null || !PAGE.test(url) ? undefined : { commentUrl: url };
     },
   };
 }

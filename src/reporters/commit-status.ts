@@ -3,7 +3,7 @@ import { GitHubError, ReportError } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Conclusion, Report, Reporter } from '../types.ts';
 import { cutText, singleLine } from './text.ts';
-import { verdictTitle } from './verdict-title.ts';
+import { REPLAY_MARK, verdictTitle } from './verdict-title.ts';
 
 /** What a status says. */
 export interface StatusText {
@@ -47,7 +47,7 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       pending = set({ state: 'pending', description: 'The agent is at work.' }).catch(() => undefined);
     },
     async report(report) {
-      const state = STATES[report.verdict.conclusion];
+      const state = stateOf(report);
       if (state === null) return;
       // Set in this order, or the last word could be `pending`.
       await pending;
@@ -62,11 +62,18 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
   };
 }
 
+/** What was replayed is nothing that a required status may let pass. */
+function stateOf({ verdict, replayed }: Report): StatusText['state'] | null {
+  const state = STATES[verdict.conclusion];
+  return replayed === true && state === 'success' ? 'error' : state;
+}
+
 /** GitHub refuses characters of four bytes here, the title's own mark among them. */
 function description(report: Report, secrets: Secrets): string {
   const { error } = report.verdict;
   const title = verdictTitle(report).replace(/^\S+ /, '');
-  const text = error === null ? title : secrets.mask(error);
+  const replay = report.replayed === true ? REPLAY_MARK : '';
+  const text = error === null ? title : `${replay}${secrets.mask(error)}`;
   return cutText(
     singleLine(secrets.mask(singleLine(text, 2_000)), 2_000).replace(/[^\0-\uffff]/gu, '�'),
     MAX_DESCRIPTION,

@@ -33,6 +33,7 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
     duration_ms: report.durationMs,
     model: report.model,
     provider: report.provider,
+    ...(report.replayed === true ? { replayed: true } : {}),
     session_id: report.sessionId,
     sandbox: report.isolation,
     ...(payload === null ? { error } : {}),

@@ -20,9 +20,12 @@ const MAX_RESULT = 200;
 /** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)[^\]\n]*\]$/;
 
+/** The part of a log that a run is told to. */
+export type ToldLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
+
 /** The world of a live log. */
 export interface LiveLogOptions {
-  readonly log: Log;
+  readonly log: ToldLog;
   /** How much is told: `full` adds prose, prompts and the output of tools, folded. */
   readonly level: 'summary' | 'full';
 }
@@ -111,10 +114,11 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   return { name: 'log', event, report: async (report) => tellVerdict(report, log) };
 }
 
-function tellVerdict(report: Report, log: Log): void {
+function tellVerdict(report: Report, log: ToldLog): void {
   const { verdict } = report;
   const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
   if (report.gate !== null && verdict.reason !== 'gate_not_met') parts.push(gateWords[report.gate.status]);
+  if (report.replayed === true) parts.push('replayed: no model judged this');
   for (const change of report.judgeChanges) {
     const text = `This pull request changes what judges it: ${judgeSentence(change, change.path)}`;
     log.warning(text, { title: 'structured-agent' });
@@ -175,7 +179,7 @@ function verdictMark(report: Report): string {
   }
 }
 
-function named(call: CallRef, max: number, log: Log): string {
+function named(call: CallRef, max: number, log: ToldLog): string {
   const target = log.excerpt(call.target, max);
   const name = log.excerpt(call.name, MAX_NAME);
   return target === '' ? name : `${name} ${target}`;

@@ -59,8 +59,8 @@ function ending(report: Report) {
   };
 }
 
-/** Events have our own names as keys only, so every key may be renamed; the opaque native form stays out. */
-function toWire(value: unknown, mask: (text: string) => string): unknown {
+/** An event as its line has it. Events have our own names as keys only, so every key may be renamed; the native form stays out. */
+export function toWire(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => toWire(each, mask));

@@ -1,8 +1,16 @@
 /** The verdict in a few words, for the title of a report. */
 import type { Reason, Report } from '../types.ts';
 
+/** What stands before everything that is told of a replay. */
+export const REPLAY_MARK = 'Replay, judged by no model. ';
+
 /** One line with a mark that is seen from afar; words of ours only. */
-export function verdictTitle({ verdict, gate }: Pick<Report, 'verdict' | 'gate'>): string {
+export function verdictTitle(report: Pick<Report, 'verdict' | 'gate' | 'replayed'>): string {
+  const title = titleOf(report);
+  return report.replayed === true ? `🔁 ${REPLAY_MARK}${title.replace(/^\S+ /u, '')}` : title;
+}
+
+function titleOf({ verdict, gate }: Pick<Report, 'verdict' | 'gate'>): string {
   switch (verdict.conclusion) {
     case 'success':
       // Without a gate nobody asked whether the payload is good news.
@@ -26,6 +34,7 @@ const WHY: Readonly<Record<Reason, string>> = {
   provider_overloaded: "the model's API is overloaded",
   provider_error: "the model's API failed",
   context_overflow: 'the conversation is too long for the model',
+  replay_mismatch: 'the recording does not fit',
   secret_in_payload: 'the payload holds a secret',
   tampered: 'a protected file was changed',
   internal: 'an internal error',

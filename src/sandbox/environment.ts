@@ -29,7 +29,7 @@ const NETWORK = new Set(
   SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO`.split(/\s+/u),
 );
 const NEVER =
-  /^(?:INPUT_.*|ACTIONS_.*|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)|RUNNER_TEMP|HOME|TMPDIR)$/iu;
+  /^(?:INPUT_.*|ACTIONS_.*|STRUCTURED_AGENT_.*|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)|RUNNER_TEMP|HOME|TMPDIR)$/iu;
 
 /** Whether a variable may be named in `pass-env` at all: never the runner's inputs, tokens and file-command paths. */
 export function isPassable(name: string): boolean {

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { intendedFormat } from '../../src/config/cli-values.ts';
+import { inputsOf, parseRun, refusal } from './cli-lines.ts';
+
+const schemaOf = (...argv: readonly string[]) => inputsOf(['-p', 'x', ...argv])['schema'];
+
+describe('a schema', () => {
+  it.each([
+    ['schema.json', '@./schema.json'],
+    ['./schema.json', '@./schema.json'],
+    ['../schema.json', '@../schema.json'],
+    ['/etc/schema.json', '@/etc/schema.json'],
+    ['SCHEMA.JSON', '@./SCHEMA.JSON'],
+    ['my schemas/one.json', '@./my schemas/one.json'],
+    ['dir/schema', '@./dir/schema'],
+    // With an @ alone it would be read as a file of another repository.
+    ['schemas/v1/one.json@2.json', '@./schemas/v1/one.json@2.json'],
+    ['@schema.json', '@schema.json'],
+    ['@org/repo/schema.json@v1', '@org/repo/schema.json@v1'],
+    ['verdict', 'verdict'],
+    ['code-review', 'code-review'],
+    ['{"$ref":"a/b.json"}', '{"$ref":"a/b.json"}'],
+    ['{not json}/x.json', '{not json}/x.json'],
+    ['[]', '[]'],
+    ['"a/b"', '"a/b"'],
+    ['true', 'true'],
+    ['3', '3'],
+  ])('%s is read as %s, under each of its names', (typed, input) => {
+    expect(schemaOf('--json-schema', typed)).toBe(input);
+    expect(schemaOf('--schema', typed)).toBe(input);
+    expect(schemaOf('-f', `json_schema=${typed}`)).toBe(input);
+  });
+
+  it.each([
+    [['--schema', '{}', '--json-schema', '{}'], /both --schema and --json-schema is given/u],
+    [['--json-schema', '{}', '-f', 'json_schema={}'], /both --json-schema and -f json_schema is given/u],
+    [
+      ['--schema', '{}', '--output-format=json_schema={}'],
+      /both --schema and --output-format json_schema is given/u,
+    ],
+    [['-f', 'json_schema={}', '-f', 'json_schema={}'], /-f json_schema twice is given/u],
+    [['-f', 'json_schema'], /^-f json_schema has no schema\. Write/u],
+    [['-f', 'json_schema='], /^-f json_schema has no schema\. Write/u],
+    [['-f', 'yaml'], /^-f knows no such format\. Write text, json, stream-json, object or json_schema=/u],
+    [['-f', 'json', '-o', 'text'], /^A run has one format, and both -f and -o is given/u],
+  ])('%j is refused by a sentence that names the flags', (argv, sentence) => {
+    expect(refusal(['-m', 'm', '-p', 'x', ...argv])).toMatch(sentence);
+  });
+
+  it('may come by the flag of the format, and a format beside it', () => {
+    const { inputs, options } = parseRun(['-p', 'x', '-f', 'json_schema={}', '-f', 'JSON']);
+    expect([inputs.get('schema'), options.outputFormat]).toEqual(['{}', 'json']);
+  });
+});
+
+describe('the format of a line that is refused', () => {
+  it.each([
+    [['--nonsense', '-o', 'json'], 'json'],
+    [['-f=object', '--nonsense'], 'object'],
+    [['--output-format=STREAM-JSON', '-p', ''], 'stream-json'],
+    [['-f', 'json_schema={', '-f', 'json'], 'json'],
+    [['--output-format'], 'text'],
+    [['-o', 'yaml'], 'text'],
+    [['--nonsense', '--', '-o', 'json'], 'text'],
+    [[], 'text'],
+  ] as const)('%j is meant for %s', (argv, format) => {
+    expect(intendedFormat(argv)).toBe(format);
+  });
+});
+
+describe('names of tools', () => {
+  it('of other tools become ours, in both lists and nowhere else', () => {
+    expect(
+      inputsOf([
+        ...['-p', 'run_shell_command', '--tools', 'run_shell_command, read_file', '--tools=replace'],
+        ...['--exclude-tools', 'struct_output ShellTool', '--pass-env', 'replace'],
+      ]),
+    ).toEqual({
+      prompt: 'run_shell_command',
+      tools: 'shell, read_file\nedit',
+      'exclude-tools': 'structured_output, shell',
+      'pass-env': 'replace',
+    });
+  });
+
+  it('that nobody knows stay, for the configuration to refuse', () => {
+    expect(inputsOf(['-p', 'x', '--tools', 'constructor,glob'])['tools']).toBe('constructor, glob');
+    expect(inputsOf(['-p', 'x', '--tools', ','])['tools']).toBe(',');
+  });
+});

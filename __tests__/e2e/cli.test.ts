@@ -1,0 +1,306 @@
+/** The committed bundle as a command line: real arguments, pipes, files and signals, against a scripted model. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HAS_BWRAP, KEY, submits } from '../support/action.ts';
+import { type JournalEntry, type Reply, type ScriptedModel, startModel } from '../support/model-server.ts';
+
+const CLI = path.join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+const SCHEMA = JSON.stringify({
+  type: 'object',
+  required: ['passed', 'summary'],
+  properties: {
+    passed: { type: 'boolean' },
+    summary: { type: 'string' },
+    failure_count: { type: 'integer' },
+  },
+});
+const payload = { passed: true, summary: '42 tests passed, 0 failed', failure_count: 0 };
+const good = submits(payload);
+const prose: Reply = { text: 'All tests passed.' };
+
+let folder = '';
+let model: ScriptedModel;
+let replies: readonly (Reply | Promise<Reply>)[] = [good];
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cli-')));
+  writeFileSync(path.join(folder, 'schema.json'), SCHEMA);
+  replies = [good];
+  model = await startModel((_, index) => replies[Math.min(index, replies.length - 1)] ?? good);
+});
+afterEach(async () => {
+  await model.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const usual = () => [
+  ...['--model', 'scripted-1', '--base-url', `${model.url}/v1`],
+  ...['--sandbox', HAS_BWRAP ? 'required' : 'off'],
+];
+
+/** Runs the command line with the usual model; `stdin` is what is piped in, nothing unless given. */
+async function cli(
+  args: readonly string[],
+  stdin = '',
+  more: { kill?: NodeJS.Signals } = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [CLI, ...args], { cwd: folder, env: variables() });
+  const told = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    told.stdout += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    told.stderr += String(chunk);
+    if (more.kill !== undefined && told.stderr.includes('▸ shell')) child.kill(more.kill);
+  });
+  child.stdin.end(stdin);
+  const [code] = await once(child, 'close');
+  return { code, ...told };
+}
+
+function variables(): NodeJS.ProcessEnv {
+  return {
+    PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
+    HOME: folder,
+    STRUCTURED_AGENT_API_KEY: KEY,
+  };
+}
+
+/** A line of bash in which `structured-agent` is the command line; not sync, for the model answers from this process. */
+async function bash(line: string): Promise<Ended> {
+  const flags = usual()
+    .map((arg) => `'${arg}'`)
+    .join(' ');
+  const script = `structured-agent() { '${process.execPath}' '${CLI}' "$@" ${flags}; }\n${line}`;
+  const child = spawn('bash', ['-c', script], { cwd: folder, env: variables() });
+  const told = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    told.stdout += String(chunk);
+  });
+  child.stderr.on('data', (chunk) => {
+    told.stderr += String(chunk);
+  });
+  child.stdin.end();
+  const [code] = await once(child, 'close');
+  return { code, ...told };
+}
+
+const bodies = () => model.requests.map(({ raw }: JournalEntry) => raw);
+
+describe('text', () => {
+  it('prints the payload and a newline, progress goes to stderr, and nothing is left', async () => {
+    const before = readdirSync(os.tmpdir()).filter((name) => name.startsWith('structured-agent-run-'));
+    const run = await cli(['-p', 'Judge.', '--json-schema', './schema.json', '--bare', ...usual()]);
+    expect([run.code, run.stdout]).toEqual([0, `${JSON.stringify(payload)}\n`]);
+    expect(run.stderr).toContain('✓ SUCCESS · accepted');
+    expect(run.stderr).not.toContain('42 tests');
+    expect(readdirSync(folder)).toEqual(['schema.json']);
+    const after = readdirSync(os.tmpdir()).filter((name) => name.startsWith('structured-agent-run-'));
+    expect(after.filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  it('prints nothing where nothing is published, and one sentence on stderr', async () => {
+    replies = [prose];
+    const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--quiet', ...usual()]);
+    expect([run.code, run.stdout]).toEqual([1, '']);
+    expect(run.stderr).toMatch(/^structured-agent: The model ended with plain text [^\n]*\n$/u);
+  });
+
+  it('prints the payload where the gate is not met, and ends with 1', async () => {
+    replies = [submits({ passed: false, summary: 'no' })];
+    const run = await cli(['-p', 'Judge.', '--json-schema', 'schema.json', '--gate', 'passed', ...usual()]);
+    expect([run.code, run.stdout]).toEqual([1, '{"passed":false,"summary":"no"}\n']);
+    expect(run.stderr).toContain('The gate is not met');
+  });
+});
+
+describe('the documented command lines', () => {
+  it('the worked example runs as it is printed', async () => {
+    const script = `
+result=$(structured-agent --output-format object --json-schema schema.json --bare \\
+           -p "Run tests and reply with JSON.")
+passed=$(echo "$result" | jq '.structured_output.passed')
+if [ "$passed" != "true" ]; then
+  echo "Tests failed"
+  exit 1
+fi
+echo "$result" | jq -r '.structured_output.failure_count, .subtype, .type'`;
+    expect(await bash(script)).toMatchObject({ code: 0, stdout: '0\nsuccess\nresult\n' });
+  });
+
+  it.each<[string, readonly string[], string, string]>([
+    ['a task on stdin', [], 'Judge from stdin.', 'Judge from stdin.'],
+    ['a task beside stdin', ['-p', 'Judge.'], 'piped', 'piped\n\nJudge.'],
+    ['a task by position', ['Judge', 'this.'], '', 'Judge this.'],
+    ['-f json_schema=…', ['-p', 'Judge.', '-f', `json_schema=${SCHEMA}`], '', 'Judge.'],
+    [
+      'the names of another product',
+      ['-p', 'J', '--core-tools', 'read_file', '--max-session-turns', '3'],
+      '',
+      'J',
+    ],
+  ])('%s', async (_, args, stdin, task) => {
+    const schema = args.includes('-f') ? [] : ['--json-schema', '@schema.json'];
+    const run = await cli([...args, ...schema, ...usual()], stdin);
+    expect([run.code, run.stdout]).toEqual([0, `${JSON.stringify(payload)}\n`]);
+    expect(bodies()[0]).toContain(JSON.stringify(task).slice(1, -1));
+  });
+});
+
+describe('json, stream-json, object', () => {
+  const look: Reply = { calls: [{ name: 'shell', arguments: '{"command":"echo hello"}' }] };
+
+  it.each(['json', 'stream-json'])(
+    '%s tells the whole run and ends in the envelope, the payload only there',
+    async (format) => {
+      replies = [look, good];
+      const run = await cli(['-p', 'Judge.', '--json-schema', SCHEMA, '--output-format', format, ...usual()]);
+      const messages: Record<string, unknown>[] =
+        format === 'json'
+          ? JSON.parse(run.stdout)
+          : run.stdout
+              .trim()
+              .split('\n')
+              .map((line) => JSON.parse(line));
+      expect(messages.map(({ type }) => type)).toEqual([
+        'system',
+        'user',
+        'assistant',
+        'user',
+        'assistant',
+        'user',
+        'result',
+      ]);
+      expect(messages.at(-1)).toMatchObject({ subtype: 'success', structured_output: payload, exit_code: 0 });
+      const before = JSON.stringify(messages.slice(0, -1));
+      expect(before).toContain('hello');
+      expect(before).not.toContain('42 tests');
+    },
+  );
+
+  it.each<[string, readonly string[], number, string]>([
+    ['max turns', ['--max-turns', '0'], 53, 'error_max_turns'],
+    ['a wrong schema', ['--json-schema', '{"type":"array"}'], 52, 'error_config'],
+    ['a wrong input', ['--sandbox', 'maybe'], 52, 'error_config'],
+  ])('object is the envelope after %s too', async (_, args, code, subtype) => {
+    const schema = args.includes('--json-schema') ? [] : ['--json-schema', SCHEMA];
+    const plain = args.includes('--sandbox') ? usual().slice(0, -2) : usual();
+    const run = await cli(['-p', 'J', ...schema, '--output-format', 'object', ...args, ...plain]);
+    expect(run.code).toBe(code);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      type: 'result',
+      subtype,
+      exit_code: code,
+      is_error: true,
+    });
+    expect(run.stderr.match(/^structured-agent: /gmu)).toHaveLength(1);
+  });
+
+  it('a signal is 130, with the envelope, within its grace', async () => {
+    replies = [{ calls: [{ name: 'shell', arguments: '{"command":"sleep 60"}' }] }];
+    const run = await cli(['-p', 'J', '--json-schema', SCHEMA, '--output-format', 'object', ...usual()], '', {
+      kill: 'SIGINT',
+    });
+    expect(run.code).toBe(130);
+    expect(JSON.parse(run.stdout)).toMatchObject({ subtype: 'error_cancelled', reason: 'cancelled' });
+  });
+});
+
+describe('what cannot be meant', () => {
+  it.each<[readonly string[], RegExp]>([
+    [['--modle', 'x', '-p', 'J'], /--modle.*--model/u],
+    [['--prompt-interactive', 'x'], /interactive/u],
+    [['--input-format', 'stream-json', '-p', 'J'], /input-format/u],
+    [['--acp'], /acp/u],
+    [['-p', 'J', '--json-schema', '{}', '-f', 'json_schema={}'], /--json-schema.*-f|-f.*--json-schema/u],
+    [['-p', 'J', '--comment', 'always'], /GitHub/u],
+    [['-p', 'J'], /No model is given/u],
+  ])('%j is refused with its reason, and nothing on stdout', async (args, says) => {
+    const run = await cli(args);
+    expect([run.code, run.stdout]).toEqual([52, '']);
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('files', () => {
+  it('are written where they are asked for, readable by their owner', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo new > added.txt"}' }] }, good];
+    const names = { result: 'r.json', transcript: 't.jsonl', patch: 'p.patch' };
+    const flags = Object.entries(names).flatMap(([name, file]) => [`--${name}-file`, file]);
+    const run = await cli(['-p', 'J', '--json-schema', SCHEMA, ...flags, ...usual()]);
+    expect(run.code).toBe(0);
+    const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
+    expect(JSON.parse(read('r.json'))).toMatchObject({ exit_code: 0, structured_output: payload });
+    expect(read('t.jsonl')).not.toContain('42 tests');
+    expect(read('p.patch')).toContain('+new\n');
+    for (const name of Object.values(names)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
+    expect(existsSync(path.join(folder, 'added.txt'))).toBe(false);
+  });
+
+  it('that cannot be written end the run before anybody is asked', async () => {
+    const run = await cli([
+      '-p',
+      'J',
+      '--json-schema',
+      SCHEMA,
+      '--result-file',
+      'no/such/r.json',
+      ...usual(),
+    ]);
+    expect([run.code, run.stdout, bodies()]).toEqual([52, '', []]);
+    expect(run.stderr).toContain('--result-file');
+  });
+});
+
+describe('a stdout that does not take everything', () => {
+  it('a full disk is 52, and never green', async () => {
+    const run = await bash('structured-agent -p J --json-schema schema.json > /dev/full');
+    expect(run.code).toBe(52);
+    expect(run.stderr).toContain('stdout did not take everything');
+  });
+
+  it('a reader that takes one line gets it whole', async () => {
+    const run = await bash('structured-agent -p J --json-schema schema.json 2>/dev/null | head -1');
+    expect(run.stdout).toBe(`${JSON.stringify(payload)}\n`);
+  });
+
+  it('a reader that leaves in the middle ends the run, and that is not green', async () => {
+    replies = [{ calls: [{ name: 'shell', arguments: '{"command":"seq 1 20000"}' }] }, good];
+    const line =
+      'structured-agent -p J --json-schema schema.json --output-format stream-json --max-tool-output-kb 900';
+    const run = await bash(`set -o pipefail; ${line} | head -c 10 > /dev/null`);
+    expect(run.code).toBe(52);
+  });
+});
+
+it('--help and --version need nothing', async () => {
+  const help = await cli(['--help']);
+  expect([help.code, help.stderr]).toEqual([0, '']);
+  expect(help.stdout).toContain('--json-schema');
+  expect(await cli(['--version'])).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/u),
+    stderr: '',
+  });
+});

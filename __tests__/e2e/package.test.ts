@@ -1,0 +1,99 @@
+/** What users install: the packed tarball in an empty project, without a network. */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HAS_BWRAP, submits } from '../support/action.ts';
+import { type ScriptedModel, startModel } from '../support/model-server.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+const payload = { passed: true };
+let folder = '';
+let model: ScriptedModel;
+
+/** Not sync: the model answers from this process. */
+async function sh(file: string, args: readonly string[]): Promise<string> {
+  const environment = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: folder };
+  const run = promisify(execFile)(file, args, { cwd: folder, env: { ...process.env, ...environment } });
+  run.child.stdin?.end();
+  return (await run).stdout;
+}
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'package-')));
+  model = await startModel(() => submits(payload));
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, stdio: 'pipe' });
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  writeFileSync(path.join(folder, 'package.json'), '{"name":"user","type":"module","private":true}');
+  await sh('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`]);
+}, 120_000);
+afterAll(async () => {
+  await model.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const options = () => ({
+  prompt: 'Judge.',
+  model: 'scripted-1',
+  baseUrl: `${model.url}/v1`,
+  sandbox: HAS_BWRAP ? 'required' : 'off',
+});
+
+describe('the packed package', () => {
+  it('installs nothing beside itself', () => {
+    expect(readdirSync(path.join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      'structured-agent',
+    ]);
+  });
+
+  it('is a library', async () => {
+    const code = `
+      import { runStructuredAgent, StructuredAgentError } from 'structured-agent';
+      const schema = { type: 'object', properties: { passed: { type: 'boolean' } }, required: ['passed'] };
+      const { payload } = await runStructuredAgent({ ...${JSON.stringify(options())}, schema, gate: 'passed' });
+      const error = await runStructuredAgent({ prompt: 'x', schema, model: 'm' }).catch((thrown) => thrown);
+      console.log(JSON.stringify([payload, error instanceof StructuredAgentError, error.reason, error.exitCode]));`;
+    writeFileSync(path.join(folder, 'run.js'), code);
+    expect(JSON.parse(await sh(process.execPath, ['run.js']))).toEqual([payload, true, 'config', 52]);
+  });
+
+  it('has types, with Zod and without', async () => {
+    const code = `
+      import { runStructuredAgent, type RunResult } from 'structured-agent';
+      import { z } from 'zod';
+      const schema = z.object({ passed: z.boolean() });
+      const result: RunResult<{ passed: boolean }> = await runStructuredAgent({ prompt: 'x', model: 'm', schema });
+      const passed: boolean = result.payload.passed;
+      const plain = await runStructuredAgent({ prompt: 'x', model: 'm', schema: { type: 'object' } });
+      // @ts-expect-error a string is no boolean
+      const wrong: string = result.payload.passed;
+      console.log(passed, wrong, plain.payload);`;
+    writeFileSync(path.join(folder, 'typed.ts'), code);
+    const paths = { zod: [path.join(ROOT, 'node_modules/zod')] };
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2023', 'dom'],
+      types: [],
+      paths,
+    };
+    writeFileSync(
+      path.join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['typed.ts'] }),
+    );
+    expect(await sh(path.join(ROOT, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
+  });
+
+  it('is a command', async () => {
+    const { prompt, baseUrl, sandbox } = options();
+    const args = ['-p', prompt, '--model', 'scripted-1', '--base-url', baseUrl, '--sandbox', sandbox];
+    const schema = '{"type":"object","properties":{"passed":{"type":"boolean"}}}';
+    expect(await sh('npx', ['--no-install', 'structured-agent', ...args, '--json-schema', schema])).toBe(
+      '{"passed":true}\n',
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { reportSamples } from '../../scripts/report-samples.ts';
+import { runReport } from '../../src/report/report.ts';
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'report-')));
+afterAll(() => rmSync(folder, { recursive: true }));
+const { lines = [], envelope = null } = reportSamples()['review'] ?? {};
+const whole = `${lines.join('\n')}\n`;
+writeFileSync(path.join(folder, 't.jsonl'), whole);
+writeFileSync(path.join(folder, 'result.json'), JSON.stringify(envelope));
+mkdirSync(path.join(folder, 'folder'));
+
+async function report(...argv: string[]) {
+  const told = { stdout: '', stderr: '' };
+  const code = await runReport(argv, {
+    cwd: folder,
+    stdout: (text) => {
+      told.stdout += text;
+    },
+    stderr: (text) => {
+      told.stderr += text;
+    },
+  });
+  return { code, ...told };
+}
+
+/** The page of a transcript. */
+async function pageOf(transcript: string | Buffer, ...more: string[]) {
+  writeFileSync(path.join(folder, 'x.jsonl'), transcript);
+  const { code, stdout, stderr } = await report('x.jsonl', '-o', '-', ...more);
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
+describe('runReport', () => {
+  it('writes one private page', async () => {
+    expect(await report('t.jsonl', '-o', 'page.html')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const file = path.join(folder, 'page.html');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).toBe((await report('t.jsonl', '-o', '-')).stdout);
+  });
+
+  it('replaces what a link leads to, not the link', async () => {
+    writeFileSync(path.join(folder, 'real.html'), 'old');
+    symlinkSync('real.html', path.join(folder, 'link.html'));
+    expect((await report('t.jsonl', '-o', 'link.html')).code).toBe(0);
+    expect(readFileSync(path.join(folder, 'real.html'), 'utf8')).toContain('<!doctype html>');
+  });
+
+  it('explains itself on stdout', async () => {
+    expect(await report('--help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Usage:'),
+      stderr: '',
+    });
+  });
+
+  it.each<[string, RegExp, ...string[]]>([
+    ['no transcript', /No transcript is named/],
+    ['no page', /No page is named\. Name it with -o/, 't.jsonl'],
+    ['two transcripts', /"b" is a second/, 'a', 'b', '-o', '-'],
+    ['an unknown flag', /--nope.*--help/, 't.jsonl', '--nope'],
+    ['a flag without its value', /--output/, 't.jsonl', '-o'],
+    ['a flag twice', /--output is given twice/, 't.jsonl', '-o', '-', '-o', 'b'],
+    ['an empty flag', /--result is empty/, 't.jsonl', '-o', '-', '--result='],
+    ['a transcript that is not there', /"none" cannot be read: there is no such file/, 'none', '-o', '-'],
+    ['a transcript that is a folder', /"folder" is no file/, 'folder', '-o', '-'],
+    ['a result for a transcript', /"result.json" is no transcript/, 'result.json', '-o', '-'],
+    [
+      'a transcript for a result',
+      /"t.jsonl" is no result envelope/,
+      't.jsonl',
+      '-o',
+      '-',
+      '--result',
+      't.jsonl',
+    ],
+    ['a page over its transcript', /is what the page is made from/, 't.jsonl', '-o', './folder/../t.jsonl'],
+    ['a page over a folder', /"folder" is there already and no file/, 't.jsonl', '-o', 'folder'],
+    ['a page over a device', /"\/dev\/null" is there already and no file/, 't.jsonl', '-o', '/dev/null'],
+    ['a page in no folder', /The folder of "a\/b.html" is not there/, 't.jsonl', '-o', 'a/b.html'],
+    ['a name with what nobody sees', /⟨U\+202E⟩/, '\u202ex', '-o', '-'],
+  ])('%s: 52 and one sentence', async (_, says, ...argv) => {
+    const { code, stdout, stderr } = await report(...argv);
+    expect([code, stdout]).toEqual([52, '']);
+    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(/^structured-agent report: [^\n\x1b]+\n$/);
+    expect(readFileSync(path.join(folder, 't.jsonl'), 'utf8')).toBe(whole);
+  });
+
+  it('bears a torn last line, a BOM, CRLF and lines that are no events, and says so', async () => {
+    const page = await pageOf(
+      `\ufeff${lines.slice(0, 4).join('\r\n')}\r\n\r\nnonsense\n{"type":"x"}\n{"type":"turn_st`,
+    );
+    expect(page).toContain('The last line is torn');
+    expect(page).toContain('2 lines of the transcript are no event');
+    expect(page).toContain('the verdict is not in it');
+    expect(page).not.toContain('nonsense');
+    expect(page).toContain('claude-sonnet-4-5');
+  });
+
+  it('does not call a whole last line torn that has no end', async () => {
+    expect(await pageOf(lines.join('\n'))).not.toMatch(/torn|no event/);
+  });
+
+  it.each(['', '\n\n', 'text', '[]\n', Buffer.from([0xff, 0xfe, 0, 10])])(
+    '%j is no transcript',
+    async (content) => {
+      writeFileSync(path.join(folder, 'y.jsonl'), content);
+      expect(await report('y.jsonl', '-o', '-')).toMatchObject({ code: 52, stdout: '' });
+    },
+  );
+
+  it('takes gate, sandbox and judge from the result, alone or as the last of a stream', async () => {
+    const alone = await pageOf(whole, '--result', 'result.json');
+    for (const text of ['not met', 'bwrap', 'octo/cart', '<code>/passed</code> (const)', 'gate_not_met']) {
+      expect(alone).toContain(text);
+    }
+    writeFileSync(path.join(folder, 'stream'), `{"type":"system"}\n${JSON.stringify(envelope)}\n`);
+    writeFileSync(path.join(folder, 'array'), JSON.stringify([{ type: 'system' }, envelope], null, 2));
+    expect(await pageOf(whole, '--result', 'stream')).toBe(alone);
+    expect(await pageOf(whole, '--result', 'array')).toBe(alone);
+  });
+
+  it('keeps an empty line at the beginning of a result', async () => {
+    const entry = {
+      type: 'tool_finished',
+      call: { name: 'shell' },
+      decision: 'ok',
+      result: { content: '\nx' },
+    };
+    expect(await pageOf(JSON.stringify(entry))).toContain('<pre>\n\nx</pre>');
+  });
+
+  it('takes what the run took from the result, an unknown price as well', async () => {
+    for (const [cost, shown] of [
+      [9.87, '<dt>Cost</dt><dd>$9.87</dd>'],
+      [null, '<dt>Cost</dt><dd>unknown</dd>'],
+    ] as const) {
+      writeFileSync(path.join(folder, 'cost'), JSON.stringify({ ...envelope, total_cost_usd: cost }));
+      expect(await pageOf(whole, '--result', 'cost')).toContain(shown);
+    }
+  });
+
+  it('P3 shows nothing of a payload, wherever an envelope holds it', async () => {
+    const leaky = {
+      ...envelope,
+      result: '{"a":"PAYLOAD-CANARY"}',
+      structured_result: { a: 'PAYLOAD-CANARY' },
+      structured_output: { a: 'PAYLOAD-CANARY' },
+      error: 'The gate is not met: it is PAYLOAD-CANARY.',
+      gate: { status: 'not_met', issues: [{ path: '/a', keyword: 'const', message: 'is PAYLOAD-CANARY' }] },
+      last_assistant_text: 'PAYLOAD-CANARY',
+    };
+    writeFileSync(path.join(folder, 'leaky'), JSON.stringify(leaky));
+    expect(await pageOf(whole, '--result', 'leaky')).not.toContain('CANARY');
+  });
+
+  it('shows the sentence of an ending that quotes nothing', async () => {
+    const failed = {
+      type: 'result',
+      conclusion: 'inconclusive',
+      reason: 'sandbox',
+      error: 'Install <bubblewrap>.',
+    };
+    writeFileSync(path.join(folder, 'failed'), JSON.stringify(failed));
+    const page = await pageOf(lines.slice(0, 3).join('\n'), '--result', 'failed');
+    expect(page).toContain('Install &lt;bubblewrap&gt;.');
+    expect(page).toContain('Inconclusive: sandbox');
+  });
+
+  it.each(['constructor', '__proto__', 'toString'])('takes %s for a word like any other', async (word) => {
+    const finished = {
+      type: 'tool_finished',
+      call: { name: word },
+      decision: word,
+      result: { content: word },
+    };
+    const odd = [
+      ...lines.slice(0, 3),
+      JSON.stringify(finished),
+      `{"type":"turn_completed","stop_reason":"${word}"}`,
+    ];
+    const ending = { type: 'result', conclusion: 'success', reason: word, gate: { status: word } };
+    writeFileSync(path.join(folder, 'odd'), JSON.stringify(ending));
+    const page = await pageOf(odd.join('\n'), '--result', 'odd');
+    expect(page).not.toMatch(/undefined|native code|\[object/);
+    expect(page).toContain('<title>Success · structured-agent</title>');
+    expect(page).toContain('ended</span>');
+  });
+
+  it('says where the result belongs to another run, and where no model judged', async () => {
+    const other = { ...envelope, conclusion: 'success', reason: 'accepted', gate: null, replayed: true };
+    writeFileSync(path.join(folder, 'other'), JSON.stringify(other));
+    const page = await pageOf(whole, '--result', 'other');
+    expect(page).toContain('Do they belong to the same run?');
+    expect(page).toContain('Replay, judged by no model. Success');
+  });
+});

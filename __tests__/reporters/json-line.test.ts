@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonLine } from '../../src/reporters/json-line.ts';
+
+describe('jsonLine', () => {
+  it('is the value, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(jsonLine(JSON.parse(JSON.stringify(value))))).toEqual(
+          JSON.parse(JSON.stringify(value)),
+        );
+      }),
+    );
+  });
+
+  it('leaves ordinary text as it is', () => {
+    expect(jsonLine({ 'ä "€" 😀': ['a\nb', '# ## [x', true, null] })).toBe(
+      '{"ä \\"€\\" 😀":["a\\nb","# ## [x",true,null]}',
+    );
+  });
+
+  it('is one line for every reader and inert in a terminal', () => {
+    const hostile = 'a\x1b[2J\x9b2J\x7f\r\n\u0085\u2028\u2029\u202e\u2066\u200f\ud800';
+    const text = jsonLine({ [hostile]: hostile });
+    expect(text).toMatch(/^[\x20-\x7e]+$/);
+    expect(JSON.parse(text)).toEqual({ [hostile]: hostile });
+  });
+
+  it('holds no command of a runner', () => {
+    const text = jsonLine(['##[add-mask]x', '####[error]y', '\\##[z']);
+    expect(text).not.toContain('##[');
+    expect(JSON.parse(text)).toEqual(['##[add-mask]x', '####[error]y', '\\##[z']);
+  });
+});

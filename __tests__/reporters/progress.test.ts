@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createProgress, type ProgressOptions } from '../../src/reporters/progress.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { RunEvent } from '../../src/types.ts';
+import { screenOf } from '../support/screen.ts';
+import { sampleEvents } from './sample-events.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const signal = new AbortController().signal;
+const COLUMNS = 60;
+/** Everything that a text of ours never has: controls but line breaks, bidi, zero-width. */
+const ACTIVE = /[^\P{Cc}\n]|\p{Cf}/u;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open(changes: Partial<ProgressOptions['style']> & { quiet?: boolean } = {}) {
+  let text = '';
+  const secrets = createSecrets();
+  secrets.add('sk-canary-1');
+  const { quiet = false, ...style } = changes;
+  const progress = createProgress({
+    sink: {
+      write(part) {
+        text += part;
+      },
+      flush: async () => undefined,
+    },
+    style: { live: false, color: false, columns: () => COLUMNS, ...style },
+    quiet,
+    secrets,
+    now: () => performance.now(),
+  });
+  const tell = (events: readonly RunEvent[]) => {
+    for (const event of events) progress.reporter.event?.(event);
+  };
+  const columns = style.columns?.() ?? COLUMNS;
+  return { progress, tell, text: () => text, screen: () => screenOf(text, columns) };
+}
+
+describe('plain progress', () => {
+  it('is a line as each turn and call starts and ends, and the verdict', async () => {
+    const { progress, tell, text } = open();
+    tell(sampleEvents.slice(0, 4));
+    vi.advanceTimersByTime(62_000);
+    tell(sampleEvents.slice(4));
+    await progress.reporter.report?.(sampleReport(), signal);
+    await progress.conclude(sampleReport({ gate: { status: 'none', issues: [] } }));
+    expect(text()).toMatchInlineSnapshot(`
+      "warning: No sandbox.
+      [0 s] structured-agent · anthropic · claude-sonnet-4-5
+      [0 s] turn 1
+      [0 s]   model answered in 1.2 s · 2 calls · 3,210 tokens · $0.0042
+      [1 min 02 s]   ▸ read_file src/a : :error: :.js
+      [1 min 02 s]   ✗ read_file src/a : :error: :.js · 3 ms · 3,210 tokens · $0.0042 · There is no such file.
+      [1 min 02 s]   ▸ shell npm test
+      [1 min 02 s]   • shell npm test · exit code 1 · 2.1 s · 3,210 tokens · $0.0042
+      [1 min 02 s] turn 1 done in 3.3 s · 3,210 tokens · $0.0042
+      [1 min 02 s] turn 2 · asked once more, for structured_output only
+      [1 min 02 s]   model answered in 0.8 s · 1 call · cut off by the output-token limit · 3,210 tokens · $0.0042
+      [1 min 02 s]   ✗ structured_output · rejected · /passed (type)
+      [1 min 02 s] turn 2 done in 0.8 s · 3,210 tokens
+      [1 min 02 s] turn 3
+      [1 min 02 s] turn 3 done in 0.7 s · no tool call · 3,210 tokens · $0.0042
+      [1 min 02 s] turn 4 · asked once more, for structured_output only
+      [1 min 02 s]   model answered in 0.7 s · 1 call · 3,210 tokens · $0.0042
+      [1 min 02 s]   ✓ structured_output · accepted
+      [1 min 02 s] turn 4 done in 0.7 s · 3,210 tokens · $0.0042
+      [1 min 02 s] a remark
+      ────────────────────────────────────────────────────────────
+      ✓ SUCCESS · accepted · no gate · exit code 0
+        claude-sonnet-4-5 · 2 turns · 3,210 tokens · $0.0042 · 4.3 s · sandbox bwrap
+        result: /tmp/result.json
+        transcript: /tmp/transcript.jsonl
+      "
+    `);
+  });
+
+  it('holds no prose, no output of tools and no secret', async () => {
+    const { progress, tell, text } = open();
+    tell(sampleEvents);
+    progress.warn('about sk-canary-1');
+    await progress.conclude(sampleReport(unpublished('It said sk-canary-1.')));
+    expect(text()).not.toMatch(/PROSE-CANARY|OUTPUT-CANARY|sk-canary/);
+  });
+
+  it('says why a run failed in one sentence, once', async () => {
+    const { progress, text } = open();
+    const report = sampleReport(unpublished('The model\ngave up.'));
+    await progress.reporter.report?.(report, signal);
+    await progress.conclude(report);
+    expect(text().match(/The model gave up\./g)?.length).toBe(1);
+    expect(text()).toContain('structured-agent: The model gave up.\n');
+  });
+
+  it('is nothing but that sentence where it is to be quiet', async () => {
+    const { progress, tell, text } = open({ quiet: true, live: true });
+    tell(sampleEvents);
+    vi.advanceTimersByTime(5_000);
+    progress.warn('a warning');
+    await progress.conclude(sampleReport());
+    expect(text()).toBe('');
+    await progress.conclude(sampleReport(unpublished('No.')));
+    expect(text()).toBe('structured-agent: No.\n');
+  });
+
+  it('keeps the lines of a stack', () => {
+    const { progress, text } = open();
+    progress.warn('TypeError: x\n    at y\n');
+    expect(text()).toBe('warning: TypeError: x\nwarning: at y\n');
+  });
+
+  it('has colours where they are wanted, and no other sequences', async () => {
+    const { progress, tell, text } = open({ color: true });
+    tell(sampleEvents);
+    await progress.conclude(sampleReport(unpublished('No.')));
+    expect(text()).toContain('\x1b[31mstructured-agent:\x1b[0m No.');
+    expect(text().replace(/\x1b\[(?:\d|3[123])m/g, '')).not.toMatch(ACTIVE);
+  });
+});
+
+describe('hostile text', () => {
+  const evil = 'a\x1b[2J\x1b]0;title\x07\r\n::error::x\n##[error]y\u202e\u200d\x9b1A👨‍👩‍👧漢';
+  const call = { id: 'c', name: evil, target: evil };
+  const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0 };
+  const totals = { turns: 1, usage, costUsd: null };
+  const events: readonly RunEvent[] = [
+    { type: 'notice', level: 'info', text: evil },
+    { type: 'notice', level: 'warning', text: evil },
+    { type: 'run_started', model: evil, provider: evil, prompt: evil, sessionId: evil, tools: [evil] },
+    { type: 'turn_started', turn: 1, forced: false },
+    { type: 'tool_started', turn: 1, call },
+    {
+      type: 'tool_finished',
+      turn: 1,
+      call,
+      decision: 'error',
+      durationMs: 1,
+      result: { callId: 'c', content: evil, isError: true },
+      totals,
+    },
+  ];
+
+  it.each([
+    ['plain', false],
+    ['live', true],
+  ])('is inert in %s progress', async (_, live) => {
+    const { progress, tell, text } = open({ live });
+    for (const event of events) tell([event]);
+    progress.warn(evil);
+    await progress.conclude(sampleReport({ ...unpublished(evil), model: evil, resultFile: evil }));
+    progress.fail(evil);
+    const rest = text()
+      .replaceAll('\r\x1b[2K', '')
+      .replaceAll(/\x1b\[\?7[lh]/g, '');
+    expect(rest).not.toMatch(ACTIVE);
+    expect(rest).not.toMatch(/^\s*::|##\[/m);
+  });
+});
+
+describe('the live line', () => {
+  it('shows turn, time, tokens, cost and call, and is gone at the end', async () => {
+    const { progress, tell, screen } = open({ live: true });
+    tell(sampleEvents.slice(1, 3));
+    expect(screen()).toEqual(['turn 1 · 0 s · waiting for the model']);
+    vi.advanceTimersByTime(61_000);
+    expect(screen()).toEqual(['turn 1 · 1 min 01 s · waiting for the model']);
+    tell(sampleEvents.slice(3, 7));
+    expect(screen()).toEqual(['turn 1 · 1 min 01 s · 3,210 tokens · $0.0042 · shell npm …']);
+    await progress.reporter.report?.(sampleReport(), signal);
+    expect(screen()).toEqual(['']);
+    vi.advanceTimersByTime(5_000);
+    tell(sampleEvents.slice(3, 7));
+    expect(screen()).toEqual(['']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('gives way to whatever else is said, and comes back below', () => {
+    const { progress, tell, screen } = open({ live: true });
+    tell(sampleEvents.slice(1, 3));
+    tell(sampleEvents.slice(0, 1));
+    progress.warn('second');
+    expect(screen()).toEqual([
+      'warning: No sandbox.',
+      'warning: second',
+      'turn 1 · 0 s · waiting for the model',
+    ]);
+    progress.fail('No.');
+    expect(screen()).toEqual(['warning: No sandbox.', 'warning: second', 'structured-agent: No.', '']);
+  });
+
+  it.each([1, 2, 7, 20, 33, 79])('stays on one row of %i columns, whatever it shows', async (columns) => {
+    for (const target of ['x'.repeat(300), '漢'.repeat(300), '👨‍👩‍👧'.repeat(99), 'é'.repeat(99)]) {
+      const { progress, tell, screen } = open({ live: true, columns: () => columns });
+      tell(sampleEvents.slice(1, 4));
+      tell([{ type: 'tool_started', turn: 1, call: { id: 'c', name: 'shell', target } }]);
+      expect(screen().length).toBe(1);
+      await progress.reporter.report?.(sampleReport(), signal);
+      expect(screen()).toEqual(['']);
+    }
+  });
+
+  it('stays on one row of a terminal that counts wider than we do', () => {
+    const { tell, text } = open({ live: true });
+    tell(sampleEvents.slice(1, 7));
+    expect(screenOf(text(), COLUMNS, () => true).length).toBe(1);
+  });
+
+  it('is written only when something on it has changed', () => {
+    const { tell, text } = open({ live: true });
+    tell(sampleEvents.slice(1, 3));
+    vi.advanceTimersByTime(999);
+    const before = text();
+    vi.advanceTimersByTime(250);
+    expect(before.split('\r').length).toBe(3);
+    expect(text().split('\r').length).toBe(4);
+  });
+});

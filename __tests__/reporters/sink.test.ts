@@ -1,0 +1,219 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/types.ts';
+import type { ToldScript } from '../support/told-run.ts';
+import { sampleEvents } from './sample-events.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sink-')));
+afterAll(() => rmSync(folder, { recursive: true }));
+const program = fileURLToPath(new URL('../support/told-run.ts', import.meta.url));
+
+/** Far more than a pipe holds on its own. */
+const large: JsonObject = { passed: true, summary: 'ä€😀'.repeat(400_000) };
+const largeText = `${JSON.stringify(large)}\n`;
+const remark = { type: 'notice', level: 'info', text: 'REMARK' } as const;
+let count = 0;
+
+function scriptFile(script: Partial<ToldScript>): string {
+  count += 1;
+  const file = path.join(folder, `${count}.json`);
+  const report = sampleReport({ payload: large });
+  writeFileSync(file, JSON.stringify({ format: 'text', report, ...script }));
+  return file;
+}
+
+/** Starts the process; its standard streams are pipes. */
+function start(script: Partial<ToldScript>) {
+  const child = spawn(process.execPath, [program, scriptFile(script)], { stdio: 'pipe' });
+  let stderr = '';
+  child.stderr.on('data', (data) => {
+    stderr += data;
+  });
+  return { child, stderr: () => stderr, seen: (text: string) => seen(child, () => stderr, text) };
+}
+
+/** Waits until stderr has said something. */
+async function seen(child: ChildProcess, stderr: () => string, text: string): Promise<void> {
+  while (!stderr().includes(text)) await once(child.stderr ?? child, 'data');
+}
+
+/** Runs a shell line in which `$RUN` is the process, and its stdout a file or whatever the line makes of it. */
+async function shell(line: string, script: Partial<ToldScript>) {
+  const environment = {
+    ...process.env,
+    NODE: process.execPath,
+    PROGRAM: program,
+    SCRIPT: scriptFile(script),
+  };
+  const child = spawn('/bin/sh', ['-c', line.replaceAll('$RUN', '"$NODE" "$PROGRAM" "$SCRIPT"')], {
+    cwd: folder,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data) => {
+    texts.stdout += data;
+  });
+  child.stderr.on('data', (data) => {
+    texts.stderr += data;
+  });
+  const [code] = await once(child, 'close');
+  return { code, ...texts };
+}
+
+const sentences = (stderr: string) =>
+  stderr.split('\n').filter((each) => each.startsWith('structured-agent: '));
+
+describe('stdout as a pipe', () => {
+  it('a reader that comes late gets everything', async () => {
+    const { child, seen } = start({ steps: [remark] });
+    await seen('REMARK');
+    // Nobody has read so far, and a pipe holds 64 KiB.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const parts: Buffer[] = [];
+    child.stdout.on('data', (data) => parts.push(data));
+    const [code] = await once(child, 'close');
+    expect(Buffer.concat(parts).toString('utf8') === largeText).toBe(true);
+    expect(code).toBe(0);
+  });
+
+  it('a reader that leaves before the end: 52 and one sentence', async () => {
+    const { child, stderr } = start({ quiet: true });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = await once(child, 'close');
+    expect(code).toBe(52);
+    expect(stderr()).toBe(
+      'structured-agent: stdout did not take everything: its reader left before the end (EPIPE). Read it to the end, or send it to a file.\n',
+    );
+  });
+
+  it('a reader that leaves with all it wants, the whole line, changes nothing', async () => {
+    const { stdout, stderr, code } = await shell('{ $RUN; echo "exit $?" >&2; } | head -n 1', {
+      quiet: true,
+      report: sampleReport(),
+    });
+    expect({ stdout, stderr, code }).toEqual({
+      stdout: `${JSON.stringify(sampleReport().payload)}\n`,
+      stderr: 'exit 0\n',
+      code: 0,
+    });
+  });
+
+  it('a reader that leaves in the middle of stream-json ends the run', async () => {
+    const { child, stderr } = start({
+      format: 'stream-json',
+      steps: [...sampleEvents.slice(0, 3), { type: 'wait' }, ...sampleEvents.slice(3), { type: 'wait' }],
+    });
+    // Nothing is ever written for the second wait: only the loss ends it.
+    child.stdout.once('data', () => {
+      child.stdout.destroy();
+      child.stdin.write('\n');
+    });
+    const [code] = await once(child, 'close');
+    expect(code).toBe(52);
+    expect(sentences(stderr()).length).toBe(1);
+    expect(stderr().match(/EPIPE/g)?.length).toBe(1);
+  });
+
+  it('a run that failed anyway keeps its exit code', async () => {
+    const report = sampleReport(
+      unpublished('Reached the limit.', { reason: 'max_turns', subtype: 'error_max_turns', exitCode: 53 }),
+    );
+    const { child, stderr } = start({ format: 'object', quiet: true, steps: [{ type: 'wait' }], report });
+    child.stdout.destroy();
+    child.stdin.end('\n');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(53);
+    expect(stderr()).toBe('structured-agent: Reached the limit.\n');
+  });
+
+  it('stream-json is there line by line while the run goes on, the envelope last', async () => {
+    const { child } = start({
+      format: 'stream-json',
+      report: sampleReport(),
+      steps: [...sampleEvents.slice(0, 4), { type: 'wait' }, ...sampleEvents.slice(4)],
+    });
+    let stdout = '';
+    child.stdout.on('data', (data) => {
+      stdout += data;
+    });
+    while (stdout.split('\n').length < 4) await once(child.stdout, 'data');
+    expect(stdout.trimEnd().split('\n').map(kindOf)).toEqual(['system', 'user', 'assistant']);
+    child.stdin.end('\n');
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    const kinds = stdout.trimEnd().split('\n').map(kindOf);
+    expect(kinds.length).toBe(12);
+    expect(kinds.at(-1)).toBe('result');
+  });
+
+  it('stderr without a reader takes nothing away from stdout', async () => {
+    const { child } = start({ steps: [{ type: 'wait' }, ...sampleEvents], report: sampleReport() });
+    child.stderr.destroy();
+    let stdout = '';
+    child.stdout.on('data', (data) => {
+      stdout += data;
+    });
+    child.stdin.end('\n');
+    const [code] = await once(child, 'close');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${JSON.stringify(sampleReport().payload)}\n` });
+  });
+});
+
+describe('stdout as something else', () => {
+  it('a file gets everything', async () => {
+    const { code } = await shell('$RUN > whole.json', { quiet: true });
+    expect(code).toBe(0);
+    expect(readFileSync(path.join(folder, 'whole.json'), 'utf8') === largeText).toBe(true);
+  });
+
+  it('a full disk: 52 and one sentence', async () => {
+    const { code, stderr } = await shell('$RUN > /dev/full', { quiet: true, report: sampleReport() });
+    expect(code).toBe(52);
+    expect(stderr).toBe(
+      'structured-agent: stdout did not take everything: there is no space left where it goes (ENOSPC). Make room, or send it elsewhere.\n',
+    );
+  });
+
+  it('a disk that becomes full in the middle: 52, not a payload that is cut and an exit code of 0', async () => {
+    const { code, stderr } = await shell('ulimit -f 1; $RUN > cut.json', { quiet: true });
+    expect(statSync(path.join(folder, 'cut.json')).size).toBeLessThan(2_000);
+    expect(code).toBe(52);
+    expect(sentences(stderr).length).toBe(1);
+    expect(stderr).toContain('EFBIG');
+  });
+
+  it.each([
+    ['a descriptor that cannot be written', '$RUN 1< /etc/passwd'],
+    ['a folder', '$RUN 1< /'],
+  ])('%s: 52 and one sentence', async (_, line) => {
+    const { code, stderr } = await shell(line, { quiet: true, report: sampleReport() });
+    expect(code).toBe(52);
+    expect(stderr.split('\n').length).toBe(2);
+    expect(sentences(stderr).length).toBe(1);
+  });
+
+  it.each(['$RUN >&-', '$RUN > /dev/null'])('%s asks for the exit code only', async (line) => {
+    expect(await shell(line, { quiet: true })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('a failure prints nothing in text and one sentence on stderr', async () => {
+    const report = sampleReport(unpublished('It failed.'));
+    expect(await shell('$RUN', { quiet: true, report })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'structured-agent: It failed.\n',
+    });
+  });
+});
+
+function kindOf(line: string): unknown {
+  const message: JsonObject = JSON.parse(line);
+  return message['type'];
+}

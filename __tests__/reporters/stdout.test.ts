@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { JsonObject, Report } from '../../src/types.ts';
+import { PROSE, sampleEvents } from './sample-events.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const secrets = createSecrets();
+secrets.add('sk-canary-1');
+const FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
+
+/** Tells a run; `breaks` is what flushing then throws. */
+function open(format: OutputFormat, breaks: InputError | null = null) {
+  const written: string[] = [];
+  const sink = {
+    write: (text: string) => void written.push(text),
+    async flush() {
+      if (breaks !== null) throw breaks;
+    },
+  };
+  const stdout = createStdout({ sink, format, secrets, version: '0.1.0', cwd: '/w' });
+  return { stdout, written };
+}
+
+async function told(format: OutputFormat, report: Report, events = sampleEvents): Promise<string> {
+  const { stdout, written } = open(format);
+  for (const event of events) stdout.reporter.event?.(event);
+  await stdout.reporter.report?.(report, new AbortController().signal);
+  await stdout.writeOutputs(report);
+  return written.join('');
+}
+
+const endings: readonly (readonly [string, Report])[] = [
+  ['success', sampleReport()],
+  ['failure', sampleReport({ verdict: { ...verdict(1), error: 'The gate is not met.' } })],
+  ['a signal after acceptance', sampleReport({ verdict: { ...verdict(130), error: 'Cancelled.' } })],
+  ['plain text', sampleReport(unpublished('It said sk-canary-1.'))],
+  ['a wrong input', sampleReport(unpublished('No.', { reason: 'config', exitCode: 52 }))],
+];
+
+function verdict(exitCode: 1 | 130) {
+  return { ...sampleReport().verdict, exitCode };
+}
+
+describe.each(endings)('after %s', (_, report) => {
+  const end = envelope(report, secrets.mask);
+
+  it('P1 text is the payload and a newline exactly where it is published', async () => {
+    const payload = report.verdict.published ? `${JSON.stringify(report.payload)}\n` : '';
+    expect(await told('text', report)).toBe(payload);
+  });
+
+  it('object is the envelope', async () => {
+    const text = await told('object', report);
+    expect(text.split('\n').length).toBe(2);
+    expect(JSON.parse(text)).toEqual(end);
+  });
+
+  it('P2 json is one array of messages, the envelope last', async () => {
+    const messages: JsonObject[] = JSON.parse(await told('json', report));
+    expect(messages.map(({ type }) => type)).toEqual(expect.arrayContaining(['system', 'assistant', 'user']));
+    expect(messages.at(-1)).toEqual(end);
+    expect(messages.filter(({ type }) => type === 'result').length).toBe(1);
+  });
+
+  it('P2 stream-json is the same, a line each', async () => {
+    const text = await told('stream-json', report);
+    expect(text.endsWith('\n')).toBe(true);
+    const lines = text.trimEnd().split('\n');
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(await told('json', report)));
+  });
+
+  it.each(FORMATS)('%s holds no secret', async (format) => {
+    expect(await told(format, report)).not.toContain('sk-canary-1');
+  });
+});
+
+describe('stdout', () => {
+  it('P2 json of a run that never began is the envelope in an array', async () => {
+    const report = sampleReport(unpublished('No.', { reason: 'config', exitCode: 52 }));
+    expect(JSON.parse(await told('json', report, []))).toEqual([envelope(report, secrets.mask)]);
+  });
+
+  it('stream-json writes as events come, the others not before the end', () => {
+    const seen = FORMATS.map((format) => {
+      const { stdout, written } = open(format);
+      for (const event of sampleEvents) stdout.reporter.event?.(event);
+      return written.length;
+    });
+    expect(seen).toEqual([0, 0, 11, 0]);
+  });
+
+  it('only json and stream-json carry prose of the model', async () => {
+    const carry = [];
+    for (const format of FORMATS)
+      carry.push((await told(format, sampleReport())).includes(JSON.stringify(PROSE).slice(1, -1)));
+    expect(carry).toEqual([false, true, true, false]);
+  });
+
+  it('that fails says so, and does not write a second ending behind half of the first', async () => {
+    const { stdout, written } = open('object', new InputError(null, 'gone'));
+    await expect(stdout.writeOutputs(sampleReport())).rejects.toThrow(InputError);
+    await stdout.writeOutputs(sampleReport(unpublished('gone')));
+    expect(written.length).toBe(1);
+  });
+
+  it('that nobody reads is not waited for a second time', async () => {
+    const sink = { write: () => undefined, flush: () => new Promise<never>(() => {}) };
+    const stdout = createStdout({ sink, format: 'object', secrets, version: '0.1.0', cwd: '/w' });
+    void stdout.writeOutputs(sampleReport());
+    await stdout.writeOutputs(sampleReport(unpublished('gone')));
+  });
+});

@@ -1,0 +1,51 @@
+/** Recordings to read and replay, as lines that a test may change. */
+
+/** A hash of the right form. */
+export const HASH = 'a'.repeat(64);
+
+/** The first line. */
+export function headerLine(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    type: 'recording',
+    format: 1,
+    model: 'scripted-1',
+    provider: 'openai-compatible',
+    schema_sha256: HASH,
+    gate_sha256: null,
+    prompt_sha256: HASH,
+    tools: ['read_file', 'structured_output'],
+    working_directory: '/recorded/there',
+    created: '2026-01-02T03:04:05.678Z',
+    version: '0.1.0',
+    ...more,
+  };
+}
+
+/** An answer to the task that calls one tool. */
+export function answerLine(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    type: 'answer',
+    number: 1,
+    asked: { tool_choice: 'auto', after: 'task', results: [] },
+    text: 'I look.',
+    tool_calls: [{ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}', status: 'complete' }],
+    stop_reason: 'tool_calls',
+    usage: { input_tokens: 100, output_tokens: 10, cached_input_tokens: 0, cache_write_tokens: 0 },
+    model: 'scripted-1-2026',
+    ...more,
+  };
+}
+
+/** What was asked after one result of `read_file`. */
+export function afterResult(more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    tool_choice: 'auto',
+    after: 'results',
+    results: [{ name: 'read_file', is_error: false, sha256: HASH, ...more }],
+  };
+}
+
+/** The text of a file of such lines. */
+export function recordingText(...lines: readonly unknown[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+}

@@ -1,0 +1,183 @@
+/** One workflow file: what its steps of the action say, and what is read of them. */
+import path from 'node:path';
+import { resolveWorkingDirectory } from '../config/paths.ts';
+import { type Files, pathHere } from '../contract/source.ts';
+import { InputError } from '../errors.ts';
+import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
+import { checkHazards } from './hazards.ts';
+import { type Judge, type Judging, judgeOf } from './judge.ts';
+import { checkForgiven, checkReads } from './reads.ts';
+import type { Source } from './references.ts';
+import { checkRights } from './rights.ts';
+import { readStepInputs, type StepInputs } from './step-inputs.ts';
+import { type Job, mentions, ourSteps, placeOf, type Step, type Workflow } from './workflow.ts';
+import { valueAt } from './yaml-file.ts';
+
+/** A step whose judge is known. */
+export interface Used {
+  readonly judge: Judge;
+  readonly place: Place;
+  /** null where nobody can say which. */
+  readonly provider: ProviderName | null;
+}
+
+/** What a workflow is checked against. */
+export interface Surroundings {
+  readonly files: Files;
+  /** The real folder of the checkout. */
+  readonly root: string;
+  /** Stands for schemas that cannot be read here; null for none. */
+  readonly standIn: string | null;
+  readonly findings: Findings;
+}
+
+/** Checks a workflow; gives the steps of the action whose schema is in order, null where it has no step of it. */
+export async function checkWorkflow(
+  workflow: Workflow,
+  surroundings: Surroundings,
+): Promise<readonly Used[] | null> {
+  const sources: Source[] = [];
+  const used: Used[] = [];
+  for (const job of workflow.jobs) {
+    for (const step of ourSteps(job)) {
+      const judge = await checkStep(workflow, job, step, surroundings, used);
+      sources.push({ job, step, judge });
+    }
+  }
+  if (sources.length === 0) return null;
+  for (const source of sources) checkForgiven(source, workflow, sources, surroundings.findings);
+  checkReads(workflow, sources, surroundings.findings);
+  return used;
+}
+
+async function checkStep(
+  workflow: Workflow,
+  job: Job,
+  step: Step,
+  surroundings: Surroundings,
+  used: Used[],
+): Promise<Judge | null> {
+  const { findings } = surroundings;
+  const inputs = readStepInputs(
+    step.node,
+    environmentOf(workflow, job, step),
+    mentions(job.node, 'GITHUB_ENV'),
+  );
+  const say = (key: string | null, fault: Fault) =>
+    findings.add(
+      placeOf(workflow.file, step.node, step.start, ...(key === null ? [] : ['with', key])),
+      fault,
+    );
+  for (const { key, fault } of inputs.faults) say(key, fault);
+  checkRights(workflow, job, inputs, findings);
+  checkHazards(workflow, job, step, inputs, findings);
+  for (const [key, fault] of await pathFaults(inputs, job, step, surroundings)) say(key, fault);
+  const { judge, faults } = await judgeOfStep(inputs, job, step, surroundings);
+  for (const { input, fault } of faults)
+    say(input, fault.rule.endsWith('-source') ? asRead(inputs, fault) : fault);
+  if (judge !== null) {
+    const place = placeOf(workflow.file, step.node, step.start, 'with', 'schema');
+    used.push({ judge, place, provider: providerOf(inputs) });
+  }
+  return judge;
+}
+
+const NOTHING: Judging = { judge: null, faults: [] };
+
+async function judgeOfStep(
+  inputs: StepInputs,
+  job: Job,
+  step: Step,
+  { files, standIn }: Surroundings,
+): Promise<Judging> {
+  const schema = inputs.get('schema');
+  const gate = inputs.get('gate');
+  const isUnknown = isElsewhere(schema) || isWrittenBefore(schema, job, step);
+  const known = isUnknown ? standIn : schema;
+  if (known === undefined || (isUnknown && known === null)) return NOTHING;
+  const isKnown = !isElsewhere(gate) && !isWrittenBefore(gate, job, step);
+  return judgeOf(known, isKnown ? gate : undefined, files);
+}
+
+/** Whether an input is decided by an expression, or read from another repository. */
+function isElsewhere(value: string | null | undefined): boolean {
+  if (typeof value !== 'string') return value === undefined;
+  return value.startsWith('@') && value.length > 1 && pathHere(value) === null;
+}
+
+/** Whether a step before may have written the file. */
+function isWrittenBefore(value: string | null | undefined, job: Job, step: Step): boolean {
+  const file = typeof value === 'string' ? pathHere(value) : null;
+  if (file === null) return false;
+  return job.steps.some(({ index, node }) => {
+    const script = valueAt(node, 'run');
+    return index < step.index && script !== null && mentions(script, path.posix.basename(file));
+  });
+}
+
+/** Files and folders that a run would look for. */
+async function pathFaults(
+  inputs: StepInputs,
+  job: Job,
+  step: Step,
+  { files, root }: Surroundings,
+): Promise<readonly (readonly [string, Fault])[]> {
+  const faults: (readonly [string, Fault])[] = [];
+  const prompt = inputs.get('prompt-file');
+  if (typeof prompt === 'string' && !isWrittenBefore(`@${prompt}`, job, step)) {
+    const reading = await files.readFile(prompt);
+    if (!reading.ok) {
+      faults.push([
+        'prompt-file',
+        asRead(inputs, refused('input-prompt-file', `prompt-file: ${reading.problem}`)),
+      ]);
+    }
+    if (reading.ok && reading.text.trim() === '') {
+      faults.push([
+        'prompt-file',
+        wrong('input-prompt-file', 'prompt-file is empty.', 'Write the task into it.'),
+      ]);
+    }
+  }
+  const folder = inputs.get('working-directory');
+  if (typeof folder === 'string') {
+    const error = await resolveWorkingDirectory(folder, root).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    if (error instanceof InputError)
+      faults.push(['working-directory', refused('input-working-directory', error.message)]);
+    else if (error !== null) throw error;
+  }
+  return faults;
+}
+
+/** A file that is read from another branch may differ from the one here. */
+function asRead(inputs: StepInputs, fault: Fault): Fault {
+  return inputs.get('trusted-files') === 'base' ? { ...fault, severity: 'warning' } : fault;
+}
+
+/** What the workflow sets for a step, literally or not. */
+function environmentOf(workflow: Workflow, job: Job, step: Step): Readonly<Record<string, string>> {
+  const variables = new Map<string, string>();
+  for (const owner of [workflow.root, job.node, step.node]) {
+    const node = valueAt(owner, 'env');
+    for (const { key, value } of node?.kind === 'map' ? node.entries : []) {
+      if (value.kind === 'scalar') variables.set(key, value.text.includes('${{') ? 'unknown' : value.text);
+    }
+  }
+  return Object.fromEntries(variables);
+}
+
+/** The provider that the inputs name, or the model's name tells; null where an expression decides. */
+function providerOf(inputs: StepInputs): ProviderName | null {
+  const named = inputs.get('provider');
+  const found = PROVIDERS.find((each) => each === named?.toLowerCase());
+  if (found !== undefined || named !== null) return found ?? null;
+  const model = inputs.get('model') ?? '';
+  if (model.startsWith('claude-')) return 'anthropic';
+  if (model.startsWith('gemini-')) return 'gemini';
+  if (/^(?:gpt-|chatgpt-|o[134](?:-|$))/u.test(model)) return 'openai';
+  return model !== '' && inputs.get('base-url') !== null ? 'openai-compatible' : null;
+}

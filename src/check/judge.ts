@@ -1,0 +1,100 @@
+/** The schema and the gate, by the pipeline that judges a run. */
+import { type Contract, createContract, createGate } from '../contract/contract.ts';
+import { presets } from '../contract/presets.ts';
+import { type Files, parseGateArgument, parseSchemaArgument } from '../contract/source.ts';
+import { ContractError } from '../errors.ts';
+import type { JsonObject } from '../types.ts';
+import { doubtful, type Fault, refused } from './finding.ts';
+import { type Output, payloadOutputs } from './outputs.ts';
+
+/** What judges a payload, as far as it holds. */
+export interface Judge {
+  /** As it was typed. */
+  readonly name: string;
+  readonly schema: JsonObject;
+  readonly outputs: readonly Output[];
+  /** What makes the step red where it is false: a boolean property that the gate wants to be true; null for none. */
+  readonly gated: readonly string[];
+  readonly hasGate: boolean;
+}
+
+/** The judge, null where there can be none, and what was found. */
+export interface Judging {
+  readonly judge: Judge | null;
+  readonly faults: readonly { readonly input: 'schema' | 'gate'; readonly fault: Fault }[];
+}
+
+/**
+ * Makes the contract and its gate as a run does.
+ * @param schema as typed; null for the default.
+ * @param gate as typed; null for the default; undefined where nobody knows it.
+ */
+export async function judgeOf(
+  schema: string | null,
+  gate: string | null | undefined,
+  files: Files,
+): Promise<Judging> {
+  const faults: { input: 'schema' | 'gate'; fault: Fault }[] = [];
+  const attempt = async <T>(input: 'schema' | 'gate', task: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await task();
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error;
+      faults.push({ input, fault: refused(`${input}-${error.stage}`, error.message) });
+      return null;
+    }
+  };
+  const given = schema ?? 'verdict';
+  const made = await attempt('schema', async () => {
+    const source = await parseSchemaArgument(given, files);
+    return { source, contract: await createContract(source.schema) };
+  });
+  if (made === null) return { judge: null, faults };
+  const { source, contract } = made;
+  for (const text of contract.warnings) faults.push({ input: 'schema', fault: warned('schema', text) });
+  const gating =
+    gate === undefined ? null : await attempt('gate', () => gateOf(gate, source.preset, contract, files));
+  for (const text of gating?.warnings ?? []) faults.push({ input: 'gate', fault: warned('gate', text) });
+  if (gate === null && !presets.has(given.trim()) && contract.declaredProperties.includes('passed')) {
+    faults.push({ input: 'schema', fault: ungated });
+  }
+  const judge: Judge = {
+    name: given,
+    schema: contract.schema,
+    outputs: payloadOutputs(contract.schema, contract.outputNames),
+    gated: gating?.gated ?? [],
+    hasGate: gating?.gated !== undefined && gating.kind !== 'none',
+  };
+  return { judge, faults };
+}
+
+async function gateOf(
+  gate: string | null,
+  preset: Parameters<typeof parseGateArgument>[1],
+  contract: Contract,
+  files: Files,
+) {
+  const request = await parseGateArgument(gate ?? 'auto', preset, files);
+  const { warnings, evaluate } = await createGate(request, contract);
+  // By trial: what is not met when a boolean is false, whatever else the payload says.
+  const gated = payloadOutputs(contract.schema, contract.outputNames)
+    .filter(({ kind }) => kind === 'boolean')
+    .map(({ name }) => name)
+    .filter((name) => evaluate({ [name]: false }).issues.some(isAbout(name)));
+  return { kind: request.kind, warnings, gated };
+}
+
+function isAbout(name: string): (issue: { readonly path: string }) => boolean {
+  return ({ path }) => path === `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function warned(input: 'schema' | 'gate', text: string): Fault {
+  return { ...refused(`${input}-warning`, text), severity: 'warning' };
+}
+
+/** The same as a run warns of. */
+const ungated = doubtful(
+  'no-gate',
+  'No gate is set, so the step is green whatever "passed" says.',
+  'Set gate: passed, or gate: none to say that this is meant.',
+);

@@ -1,0 +1,60 @@
+/** The files that a check reads: workflows, and what they name. */
+import { readdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import type { Files } from '../contract/source.ts';
+import { type Node, scalarsOf } from './yaml-file.ts';
+
+/** Bytes; GitHub refuses larger workflows. */
+const MAX_WORKFLOW = 1024 ** 2;
+
+/** Reads files that lie where the user says; `root` confines them as a run would, null confines nothing. */
+export function filesIn(folder: string, root: string | null): Files {
+  return {
+    readFile: (name) =>
+      readTrustedFile(root === null ? path.resolve(folder, name) : name, { root, maxBytes: maxSchemaBytes }),
+    readElsewhere: async ({ owner, repo }) => ({
+      ok: false,
+      problem: `${owner}/${repo} is another repository, and a check asks nobody. Give the file with --schema @path.`,
+    }),
+  };
+}
+
+/** A workflow's text, or why it cannot be read. */
+export function readWorkflowText(file: string): ReturnType<typeof readTrustedFile> {
+  return readTrustedFile(file, { root: null, maxBytes: MAX_WORKFLOW });
+}
+
+/** The workflows of the repository that a folder is the root of, relative to it and in order. */
+export async function findWorkflows(folder: string): Promise<readonly string[]> {
+  const below = path.join('.github', 'workflows');
+  const names = await readdir(path.join(folder, below)).catch(() => []);
+  return names
+    .filter((name) => /\.ya?ml$/u.test(name))
+    .toSorted()
+    .map((name) => path.join(below, name));
+}
+
+/** The real folder of the checkout that a workflow belongs to: that which holds its `.github`, else the current one. */
+export async function rootOf(file: string, cwd: string): Promise<string> {
+  const folder = path.dirname(path.resolve(cwd, file));
+  const isUsual = path.basename(folder) === 'workflows' && path.basename(path.dirname(folder)) === '.github';
+  return realpath(isUsual ? path.dirname(path.dirname(folder)) : cwd);
+}
+
+/** The folders of a checkout that a workflow uses as actions, and that hold this one. */
+export async function localActions(workflow: Node, root: string): Promise<ReadonlySet<string>> {
+  const named = new Set<string>();
+  for (const { scalar, keys } of scalarsOf(workflow)) {
+    if (keys.at(-1) === 'uses' && /^\.{1,2}\//u.test(scalar.text)) named.add(scalar.text);
+  }
+  const ours = new Set<string>();
+  for (const folder of named) {
+    for (const file of ['action.yml', 'action.yaml']) {
+      const reading = await readTrustedFile(path.join(folder, file), { root, maxBytes: MAX_WORKFLOW });
+      if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text))
+        ours.add(folder);
+    }
+  }
+  return ours;
+}

@@ -1,0 +1,130 @@
+/** A workflow file as far as the action's steps are concerned. */
+import type { Place } from './finding.ts';
+import { entryAt, type Mapping, type Node, scalarsOf, textAt, valueAt, type YamlFile } from './yaml-file.ts';
+
+/** A workflow. */
+export interface Workflow {
+  readonly file: YamlFile;
+  readonly root: Mapping;
+  /** The names of the events that start it. */
+  readonly events: readonly string[];
+  readonly jobs: readonly Job[];
+}
+
+/** A job. */
+export interface Job {
+  /** In lower case, as expressions find it. */
+  readonly id: string;
+  readonly node: Mapping;
+  readonly start: number;
+  /** In lower case. */
+  readonly needs: readonly string[];
+  readonly hasMatrix: boolean;
+  readonly steps: readonly Step[];
+  /** The job's own permissions, else the workflow's; null where neither says any. */
+  readonly permissions: Node | null;
+}
+
+/** A step. */
+export interface Step {
+  readonly index: number;
+  /** In lower case; null where it has none. */
+  readonly id: string | null;
+  readonly node: Mapping;
+  readonly start: number;
+  /** Whether it is a step of this action. */
+  readonly isOurs: boolean;
+}
+
+/** What tells the action from others. */
+export interface ActionNames {
+  /** What `uses:` may say before an `@`, beside everything that ends in `/structured-agent`. */
+  readonly names: readonly string[];
+  /** Whether a folder of the checkout holds this action. */
+  readonly isLocal: (folder: string) => boolean;
+}
+
+/** Reads a file as a workflow; null where it has no jobs. */
+export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | null {
+  const jobs = valueAt(file.root, 'jobs');
+  if (file.root?.kind !== 'map' || jobs?.kind !== 'map') return null;
+  const general = valueAt(file.root, 'permissions');
+  return {
+    file,
+    root: file.root,
+    events: namesIn(valueAt(file.root, 'on')),
+    jobs: jobs.entries.flatMap(({ key, start, value }): Job[] =>
+      value.kind === 'map'
+        ? [
+            {
+              id: key.toLowerCase(),
+              node: value,
+              start,
+              needs: namesIn(valueAt(value, 'needs')),
+              hasMatrix: valueAt(valueAt(value, 'strategy'), 'matrix') !== null,
+              steps: stepsOf(value, action),
+              permissions: valueAt(value, 'permissions') ?? general,
+            },
+          ]
+        : [],
+    ),
+  };
+}
+
+/** The steps of this action. */
+export function ourSteps(job: Job): readonly Step[] {
+  return job.steps.filter((step) => step.isOurs);
+}
+
+/** Where an entry of a mapping stands; else where the mapping's owner does. */
+export function placeOf(file: YamlFile, node: Mapping, start: number, ...keys: readonly string[]): Place {
+  let at: Node | null = node;
+  let found = start;
+  for (const key of keys) {
+    const entry = entryAt(at, key);
+    if (entry === null) break;
+    found = entry.start;
+    at = entry.value;
+  }
+  return file.place(found);
+}
+
+/** Whether any text below a node holds this one. */
+export function mentions(node: Node, part: string): boolean {
+  for (const { scalar } of scalarsOf(node)) if (scalar.text.includes(part)) return true;
+  return false;
+}
+
+/** One name, a list of names, or a mapping by names. */
+function namesIn(node: Node | null): readonly string[] {
+  if (node === null) return [];
+  if (node.kind === 'scalar') return node.text === '' ? [] : [node.text.toLowerCase()];
+  if (node.kind === 'map') return node.entries.map(({ key }) => key.toLowerCase());
+  return node.items.flatMap((item) => (item.kind === 'scalar' ? [item.text.toLowerCase()] : []));
+}
+
+function stepsOf(job: Mapping, action: ActionNames): readonly Step[] {
+  const steps = valueAt(job, 'steps');
+  if (steps?.kind !== 'list') return [];
+  return steps.items.flatMap((node, index): Step[] =>
+    node.kind === 'map'
+      ? [
+          {
+            index,
+            id: textAt(node, 'id')?.toLowerCase() ?? null,
+            node,
+            start: node.start,
+            isOurs: isOurs(textAt(node, 'uses') ?? '', action),
+          },
+        ]
+      : [],
+  );
+}
+
+function isOurs(uses: string, { names, isLocal }: ActionNames): boolean {
+  if (names.includes(uses)) return true;
+  if (uses.startsWith('./') || uses.startsWith('../')) return isLocal(uses);
+  const [name = '', ref] = uses.split('@');
+  if (ref === undefined) return false;
+  return names.includes(name) || /\/structured-agent$/iu.test(name);
+}

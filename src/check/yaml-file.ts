@@ -1,0 +1,148 @@
+/** A YAML file as a tree of our own, each node with the place where it stands. */
+import type { Document, ParsedNode, Node as YamlNode } from 'yaml';
+import type { Place } from './finding.ts';
+
+/** A node; offsets count characters of the file's text. */
+export type Node = Scalar | List | Mapping;
+
+/** A single value. */
+export interface Scalar {
+  readonly kind: 'scalar';
+  readonly value: string | number | boolean | null;
+  /** As the runner hands it on: empty for null. */
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Values in order. */
+export interface List {
+  readonly kind: 'list';
+  readonly items: readonly Node[];
+  readonly start: number;
+}
+
+/** Keys with their values. */
+export interface Mapping {
+  readonly kind: 'map';
+  readonly entries: readonly Entry[];
+  readonly start: number;
+}
+
+/** A key with its value. */
+export interface Entry {
+  readonly key: string;
+  readonly start: number;
+  readonly value: Node;
+}
+
+/** A file that was read. */
+export interface YamlFile {
+  readonly name: string;
+  /** null where the file is empty. */
+  readonly root: Node | null;
+  readonly place: (offset: number) => Place;
+  /** The place of a part of a scalar: where `part`, which begins at `offset` of its text, stands in the file. */
+  readonly placeIn: (scalar: Scalar, offset: number, part: string) => Place;
+}
+
+/** The file, or the first thing that is wrong with it. */
+export type YamlReading =
+  | { readonly ok: true; readonly file: YamlFile }
+  | { readonly ok: false; readonly place: Place; readonly problem: string };
+
+/** More nodes than any workflow has; aliases of aliases would otherwise multiply without end. */
+const MAX_NODES = 100_000;
+const MAX_DEPTH = 100;
+
+/** Reads a text as YAML 1.2, as GitHub does; the library is loaded when it is first needed. */
+export async function readYaml(name: string, text: string): Promise<YamlReading> {
+  // A bundle gives a CommonJS module no named exports.
+  const { default: yaml } = await import('yaml');
+  const { parseDocument, LineCounter, isAlias, isMap, isScalar, isSeq } = yaml;
+  const lines = new LineCounter();
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { file: name, line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const document: Document.Parsed = parseDocument(text, { lineCounter: lines, logLevel: 'silent' });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    const [first = 'is wrong'] = fault.message.split(/ at line \d+|\n/u);
+    return { ok: false, place: place(fault.pos[0]), problem: first };
+  }
+  let count = 0;
+  let tooLarge = false;
+  const convert = (node: YamlNode | ParsedNode | null | undefined, depth: number, near: number): Node => {
+    count += 1;
+    const start = node?.range?.[0] ?? near;
+    if (count > MAX_NODES || depth > MAX_DEPTH) {
+      tooLarge = true;
+      return { kind: 'scalar', value: null, text: '', start, end: start };
+    }
+    if (isAlias(node)) return convert(node.resolve(document), depth + 1, start);
+    if (isSeq<YamlNode>(node)) {
+      return { kind: 'list', items: node.items.map((item) => convert(item, depth + 1, start)), start };
+    }
+    if (isMap<YamlNode, YamlNode | null>(node)) {
+      const entries = node.items.map(({ key, value }): Entry => {
+        const at = key.range?.[0] ?? start;
+        return {
+          key: isScalar(key) ? String(key.value) : '',
+          start: at,
+          value: convert(value, depth + 1, at),
+        };
+      });
+      return { kind: 'map', entries, start };
+    }
+    const value = isScalar(node) ? plain(node.value) : null;
+    return { kind: 'scalar', value, text: String(value ?? ''), start, end: node?.range?.[1] ?? start };
+  };
+  const root = document.contents === null ? null : convert(document.contents, 0, 0);
+  if (tooLarge) {
+    const problem = 'The file has more parts, or deeper ones, than a workflow can have';
+    return { ok: false, place: place(0), problem };
+  }
+  const placeIn: YamlFile['placeIn'] = (scalar, offset, part) =>
+    place(find(text.slice(scalar.start, scalar.end), scalar, offset, part));
+  return { ok: true, file: { name, root, place, placeIn } };
+}
+
+function plain(value: unknown): Scalar['value'] {
+  return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : String(value);
+}
+
+/** What is written differs from what is meant by indents, quotes and folds: the part is looked up by its own text. */
+function find(source: string, { start, text }: Scalar, offset: number, part: string): number {
+  const before = text.slice(0, offset).split(part).length - 1;
+  let at = source.indexOf(part);
+  for (let skipped = 0; at !== -1 && skipped < before; skipped += 1) at = source.indexOf(part, at + 1);
+  return at === -1 ? start : start + at;
+}
+
+/** The value under a key, whatever its case; null where there is none. */
+export function valueAt(node: Node | null, key: string): Node | null {
+  return entryAt(node, key)?.value ?? null;
+}
+
+/** The entry under a key; null where there is none. */
+export function entryAt(node: Node | null, key: string): Entry | null {
+  if (node?.kind !== 'map') return null;
+  return node.entries.find((entry) => entry.key.toLowerCase() === key) ?? null;
+}
+
+/** The text of a scalar under a key; null where there is none. */
+export function textAt(node: Node | null, key: string): string | null {
+  const value = valueAt(node, key);
+  return value?.kind === 'scalar' ? value.text : null;
+}
+
+/** Each scalar below a node, with the keys on the way to it. */
+export function* scalarsOf(
+  node: Node,
+  keys: readonly string[] = [],
+): Generator<{ readonly scalar: Scalar; readonly keys: readonly string[] }> {
+  if (node.kind === 'scalar') yield { scalar: node, keys };
+  else if (node.kind === 'list') for (const item of node.items) yield* scalarsOf(item, keys);
+  else for (const { key, value } of node.entries) yield* scalarsOf(value, [...keys, key]);
+}

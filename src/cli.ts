@@ -1,0 +1,133 @@
+/** The command line's entry: argv → which command → exit code. */
+
+import { isatty } from 'node:tty';
+import { type CliCommand, parseCliArgs } from './config/cli-args.ts';
+import { intendedFormat } from './config/cli-values.ts';
+import { catchEnds } from './ends.ts';
+import { InputError } from './errors.ts';
+import { VERSION } from './local-world.ts';
+import { createSink } from './reporters/sink.ts';
+import type { EndListener, World } from './run-state.ts';
+
+/** Runs the command line and gives the exit code; never rejects. */
+async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const catching = catchEnds();
+  let running: EndListener | null = null;
+  // Until a run listens: there is nothing to finish.
+  catching({
+    signal: () => process.exit(130),
+    crash: (error) => {
+      console.error(error);
+      process.exit(1);
+    },
+  });
+  const listen: World['listen'] = (listener) => {
+    running = listener;
+    catching(listener);
+  };
+  // A run whose reader has left can deliver nothing any more: it ends, and costs nothing further.
+  const lost = (error: InputError) => running?.crash(error);
+  const stdout = createSink({ name: 'stdout', fd: 1, stream: () => process.stdout, lost });
+  const stderr = createSink({ name: 'stderr', fd: 2, stream: () => process.stderr });
+  const print = async (text: string): Promise<number> => {
+    stdout.write(text);
+    await stdout.flush();
+    return 0;
+  };
+  const world = { environment, listen, stdout, stderr, print };
+  try {
+    const command = readCommand(argv, environment);
+    return await execute(command, world);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    stderr.write(`structured-agent: ${text}\n`);
+    return error instanceof InputError ? 52 : 1;
+  }
+}
+
+/**
+ * The command, or what a refused line has to be told as: who reads messages gets the envelope of this ending, too.
+ * @throws InputError where the sentence is all that anybody reads.
+ */
+function readCommand(argv: readonly string[], environment: NodeJS.ProcessEnv): CliCommand | Refused {
+  try {
+    // The stream itself is not opened for this: it may never be read.
+    return parseCliArgs(argv, { stdinIsTerminal: isatty(0), environment });
+  } catch (error) {
+    const outputFormat = intendedFormat(argv);
+    if (!(error instanceof InputError) || outputFormat === 'text') throw error;
+    return { kind: 'refused', outputFormat, error };
+  }
+}
+
+/** A line that cannot be meant. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly outputFormat: ReturnType<typeof intendedFormat>;
+  readonly error: InputError;
+}
+
+interface CliWorld {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly listen: ReturnType<typeof catchEnds>;
+  readonly stdout: ReturnType<typeof createSink>;
+  readonly stderr: ReturnType<typeof createSink>;
+  readonly print: (text: string) => Promise<number>;
+}
+
+async function execute(command: CliCommand | Refused, world: CliWorld): Promise<number> {
+  switch (command.kind) {
+    case 'help':
+      return world.print(command.text);
+    case 'version':
+      return world.print(`${VERSION}\n`);
+    case 'run': {
+      const { runOnCommandLine } = await import('./cli-run.ts');
+      return runOnCommandLine(command, world);
+    }
+    case 'refused': {
+      const { runOnCommandLine } = await import('./cli-run.ts');
+      const options = { quiet: true, record: null, patchFile: null, stdin: 'unused' } as const;
+      const { outputFormat, error } = command;
+      const line = { kind: 'run', inputs: new Map(), options: { ...options, outputFormat } } as const;
+      return runOnCommandLine(line, world, error);
+    }
+    case 'check': {
+      const { runCheck } = await import('./check/check.ts');
+      return delivered(await runCheck(command.rest, ioOf(world)), world);
+    }
+    case 'init': {
+      const { runInit } = await import('./init/init.ts');
+      const io = { ...ioOf(world), stdin: process.stdin, isTerminal: isatty(0) && isatty(2) };
+      return delivered(await runInit(command.rest, io), world);
+    }
+    case 'report': {
+      const { runReport } = await import('./report/report.ts');
+      const io = { cwd: process.cwd(), stdout: world.stdout.write, stderr: world.stderr.write };
+      return delivered(await runReport(command.rest, io), world);
+    }
+  }
+}
+
+function ioOf({ stdout, stderr }: CliWorld) {
+  return { cwd: process.cwd(), stdout, stderr };
+}
+
+/** The code, once stdout has taken everything. @throws InputError when it did not */
+async function delivered(code: number, { stdout }: CliWorld): Promise<number> {
+  await stdout.flush();
+  return code;
+}
+
+/** How long a stderr that nobody reads keeps the process, in milliseconds. */
+const LAST_WORDS_MS = 1_000;
+
+/** Leaves once everything written to stderr has been taken, or nobody takes it: stdout has been waited for. */
+function leave(exitCode: number): void {
+  process.exitCode = exitCode;
+  const exit = () => process.exit(exitCode);
+  process.stderr.write('', exit);
+  setTimeout(exit, LAST_WORDS_MS);
+}
+
+void main(process.argv.slice(2), process.env).then(leave);

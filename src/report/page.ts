@@ -1,0 +1,93 @@
+/** The report: one page that needs nothing beside itself, runs nothing but its own script, and asks no network. */
+import { createHash } from 'node:crypto';
+import { counted } from '../reporters/format.ts';
+import type { JsonObject } from '../types.ts';
+import { charts } from './chart.ts';
+import { contradicts, endingOf } from './ending.ts';
+import { type Html, html, verbatim } from './html.ts';
+import { SCRIPT } from './script.ts';
+import type { Story } from './story.ts';
+import { storySection } from './story-section.ts';
+import { STYLE } from './style.ts';
+import { titleOf, verdictSection } from './verdict-section.ts';
+import type { Showing } from './visible.ts';
+
+/** What a page is made of. */
+export interface PageFacts {
+  readonly story: Story;
+  /** The parsed result envelope; null where it is not at hand. */
+  readonly envelope: JsonObject | null;
+  readonly showing: Showing;
+  /** Sentences of ours about what could not be read. */
+  readonly notes: readonly string[];
+}
+
+/** The page as HTML text. Everything of the transcript in it is inert text. */
+export function reportPage({ story, envelope, showing, notes }: PageFacts): string {
+  const ending = endingOf(story, envelope, showing);
+  const remarks = [...notes, ...remarksOn(story, envelope)];
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${titleOf(ending)} · structured-agent</title>
+<style>${verbatim(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#story">Skip to what happened</a>
+<header class="page"><p><b>structured-agent</b> <span class="dim">report of a run</span></p><button type="button" id="theme" hidden>Theme: system</button></header>
+<main>
+${verdictSection(ending)}
+${remarks.length === 0 ? null : html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map((each) => html`<li>${each}</li>`)}</ul></aside>`}
+${charts(story.turns)}
+${tools()}
+${storySection(story.turns)}
+</main>
+<footer class="dim"><p>Made from the redacted transcript of the run: arguments of structured_output, and with them the payload, are not in it. Invisible characters are shown by their codes. What the model and the repository said is text, and nobody vouches for it.</p></footer>
+<script>${verbatim(SCRIPT)}</script>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+/** Shown by the script, which they need. */
+function tools(): Html {
+  return html`<form class="tools" id="tools" role="search" hidden>
+<label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/" aria-describedby="keys">
+<label><input id="problems" type="checkbox"> Only problems</label>
+<button type="button" id="unfold">Unfold all</button><button type="button" id="fold">Fold all</button>
+<output id="count" for="search problems" aria-live="polite"></output>
+<p class="dim keys"><label><input id="letters" type="checkbox" checked> Keys</label> <span id="keys"><kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> fold · <kbd>Esc</kbd> clear</span></p>
+</form>`;
+}
+
+function remarksOn(story: Story, envelope: JsonObject | null): readonly string[] {
+  const { unknown, left, finished } = story;
+  return [
+    ...(unknown === 0
+      ? []
+      : [
+          `${counted(unknown, 'line')} of the transcript ${unknown === 1 ? 'is' : 'are'} no event, and left out.`,
+        ]),
+    ...(left === 0
+      ? []
+      : [`${counted(left, 'more entry').replace('entrys', 'entries')}: see the transcript itself.`]),
+    ...(finished === null && envelope === null
+      ? ['The transcript ends before the run did: the verdict is not in it.']
+      : []),
+    ...(envelope !== null && contradicts(story, envelope)
+      ? ['The result file tells of another ending than the transcript. Do they belong to the same run?']
+      : []),
+  ];
+}
+
+/** Nothing is loaded or sent, and of scripts and styles only the page's own count. */
+function policy(): string {
+  const sources = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return `default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`;
+}

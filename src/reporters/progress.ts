@@ -1,0 +1,127 @@
+/** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence where a run failed. */
+import type { Secrets } from '../secrets.ts';
+import type { Report, Reporter } from '../types.ts';
+import { createLiveLine } from './live-line.ts';
+import { createLiveLog, type ToldLog } from './live-log.ts';
+import type { Sink } from './sink.ts';
+import type { TerminalStyle } from './terminal.ts';
+import { breakCommands, cleanText, singleLine } from './text.ts';
+
+/** The world of progress. */
+export interface ProgressOptions {
+  /** Over stderr. */
+  readonly sink: Sink;
+  readonly style: TerminalStyle;
+  /** Nothing but the sentence of a failure. */
+  readonly quiet: boolean;
+  readonly secrets: Secrets;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Progress of one run. */
+export interface Progress {
+  /** Listens while the run goes on; `report` takes the live line away, for good. */
+  readonly reporter: Reporter;
+  /** Says something outside any event, on lines of its own. */
+  warn(text: string): void;
+  /** The last lines, for the verdict that the exit code tells: what it took and, where it failed, the sentence. */
+  conclude(report: Report): Promise<void>;
+  /** The one sentence of a failure, for what ends before there is a report. */
+  fail(sentence: string): void;
+}
+
+const MAX_LINE = 2_000;
+const MAX_SENTENCE = 4_000;
+
+const COLORS = { red: '\x1b[31m', green: '\x1b[32m', yellow: '\x1b[33m', dim: '\x1b[2m' } as const;
+const PLAIN = '\x1b[0m';
+
+/** Makes the progress of one run; its clock starts now. Prose of the model and output of tools are never told. */
+export function createProgress(options: ProgressOptions): Progress {
+  const { sink, style, quiet, secrets, now } = options;
+  const started = now();
+  const elapsed = () => seconds(now() - started);
+  // Masked twice: cleaning can join what a control character split.
+  const harmless = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
+  const excerpt = (text: string, max: number) => singleLine(harmless(text), max);
+  const { columns } = style;
+  const live = style.live && !quiet ? createLiveLine({ sink, columns, elapsed, excerpt }) : null;
+  const line = (text: string) => {
+    live?.erase();
+    sink.write(`${text.trimEnd()}\n`);
+    live?.draw();
+  };
+  const paint: Paint = (text, color) => (style.color ? `${COLORS[color]}${text}${PLAIN}` : text);
+  const say: Say = { line, paint, harmless, quiet };
+  const events = createLiveLog({ log: toldTo(say, () => paint(`[${elapsed()}] `, 'dim')), level: 'summary' });
+  const verdict = createLiveLog({ log: toldTo(say, () => ''), level: 'summary' });
+  const { warning, error } = toldTo(say, () => '');
+
+  return {
+    reporter: {
+      name: 'progress',
+      event(event) {
+        if (live === null) events.event?.(event);
+        else if (event.type === 'notice' && event.level === 'warning') warning(event.text);
+        else live.event(event);
+      },
+      async report() {
+        live?.end();
+      },
+    },
+    warn: (text) => warning(text),
+    async conclude(report) {
+      live?.end();
+      await verdict.report?.(report, new AbortController().signal);
+    },
+    fail(sentence) {
+      live?.end();
+      error(sentence);
+    },
+  };
+}
+
+type Paint = (text: string, color: keyof typeof COLORS) => string;
+
+/** How lines are said. */
+interface Say {
+  readonly line: (text: string) => void;
+  readonly paint: Paint;
+  /** Without secrets and inert, its lines kept. */
+  readonly harmless: (text: string) => string;
+  readonly quiet: boolean;
+}
+
+/** A log whose lines begin with a prefix; warnings and the sentence of a failure say themselves what they are. */
+function toldTo({ line, paint, harmless, quiet }: Say, prefix: () => string): ToldLog {
+  const excerpt = (text: string, max: number) => singleLine(harmless(text), max);
+  return {
+    excerpt,
+    info(text, indent = 0) {
+      if (!quiet) line(`${prefix()}${'  '.repeat(indent)}${marked(excerpt(text, MAX_LINE), paint)}`);
+    },
+    warning(text) {
+      if (quiet) return;
+      // The stack of a bug keeps its lines.
+      for (const each of harmless(text).trim().split('\n'))
+        line(`${paint('warning:', 'yellow')} ${singleLine(each, MAX_LINE)}`);
+    },
+    error: (text) => line(`${paint('structured-agent:', 'red')} ${excerpt(text, MAX_SENTENCE)}`),
+    group: () => undefined,
+  };
+}
+
+/** The mark at the start of a line of ours, in its colour. */
+function marked(text: string, paint: Paint): string {
+  if (text.startsWith('✓')) return `${paint('✓', 'green')}${text.slice(1)}`;
+  if (text.startsWith('✗')) return `${paint('✗', 'red')}${text.slice(1)}`;
+  return text;
+}
+
+/** Whole seconds, so that a line that is rewritten four times a second stays calm. */
+function seconds(ms: number): string {
+  const whole = Math.floor(Math.max(0, ms) / 1000);
+  if (whole < 60) return `${whole} s`;
+  return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+}
