@@ -10,7 +10,7 @@ import { createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
 import { BUNDLE } from '../examples/demo/runner.ts';
 import { PROVIDERS } from '../src/providers/provider.ts';
 import { measureAdapter } from './adapters.ts';
-import { type Bench, type Format, type Run, runBare, runBundle } from './clients.ts';
+import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
 import { makeGigabyte, makeManyFiles, measureCopy, measureWalls } from './sandbox.ts';
 import { type Exchange, startBenchServer } from './server.ts';
@@ -39,6 +39,7 @@ async function main(): Promise<void> {
     console.log(`node ${process.version}, sandbox ${sandbox}, ${RUNS} runs of each, medians\n`);
     if (!process.argv.includes('--large')) {
       await compare(bench);
+      await commandLine(bench);
       await size(bench);
       await long(bench);
       await adapters();
@@ -55,6 +56,20 @@ async function main(): Promise<void> {
 interface Runs {
   readonly short: Run[];
   readonly many: Run[];
+}
+
+/** The start of the command line beside the bare client's, and the offline check. */
+async function commandLine(bench: Bench): Promise<void> {
+  const [ours, bare, checks]: [Run[], Run[], number[]] = [[], [], []];
+  for (let run = 0; run < RUNS; run++) {
+    bare.push(await runBare(bench, SHORT));
+    ours.push(await runCli(bench, SHORT));
+    checks.push((await timeCheck(path.join(import.meta.dirname, '..'))) ?? Number.NaN);
+  }
+  console.log('command line (openai-compatible)');
+  ratio('process start to first request', median(ours.map(startMs)), median(bare.map(startMs)), 'ms', 2.5);
+  const check = median(checks);
+  line('structured-agent check', `${check.toFixed(0)} ms`, '≤ 300 ms', check <= 300);
 }
 
 /** Start, memory and first request of short runs, turns of long ones. The clients take turns, so that all see the same machine. */

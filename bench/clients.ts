@@ -46,6 +46,41 @@ export type Format = 'openai' | 'openai-compatible' | 'anthropic';
 const SCHEMA =
   '{"type":"object","properties":{"ok":{"type":"boolean"},"note":{"type":"string"}},"required":["ok"]}';
 
+const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
+
+/** Runs the committed bundle as a command line. */
+export async function runCli(bench: Bench, exchange: Exchange): Promise<Run> {
+  const watched = bench.server.begin(exchange);
+  const startedAt = performance.now();
+  const flags = ['--model', 'bench', '--base-url', `${bench.server.url}/v1`, '--stream', 'off'];
+  const limits = ['--sandbox', bench.sandbox, '--max-turns', '-1', '--json-schema', SCHEMA];
+  const child = spawn(process.execPath, [CLI, '-p', 'Read the files, then deliver.', ...flags, ...limits], {
+    cwd: bench.workspace,
+    env: { PATH: process.env['PATH'], HOME: bench.folder },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  child.stdout.resume();
+  if (child.pid !== undefined) watched.watch(child.pid);
+  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (exitCode !== 0) throw new Error(`The command line ended with ${exitCode}.`);
+  return { startedAt, ...watched.end() };
+}
+
+/** Milliseconds of `structured-agent check` on the examples; null where it failed. */
+export async function timeCheck(root: string): Promise<number | null> {
+  const startedAt = performance.now();
+  const child = spawn(
+    process.execPath,
+    [CLI, 'check', 'examples/gate.yml', '--root', 'examples/demo/repository'],
+    {
+      cwd: root,
+      stdio: 'ignore',
+    },
+  );
+  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return exitCode === 0 ? performance.now() - startedAt : null;
+}
+
 /** Runs the committed bundle. */
 export async function runBundle(
   bench: Bench,
