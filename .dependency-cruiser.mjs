@@ -138,9 +138,9 @@ export default {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(action|action-setup|action-github|action-reporters|cli|library|local-world|ends|cli-run|run|run-model|run-state|finish)\\.ts$',
+          '^src/(action|action-setup|action-github|action-reporters|cli|library|local-world|ends|cli-run|run-judge|run|run-model|run-state|finish)\\.ts$',
       },
-      to: { path: '^src/(run|run-model|run-state|finish)\\.ts$' },
+      to: { path: '^src/(run|run-judge|run-model|run-state|finish)\\.ts$' },
     },
     {
       name: '6-commands-explain-what-is-typed',

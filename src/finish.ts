@@ -1,6 +1,6 @@
 /** *Finishing*: one ordered block, the same for every ending. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from './errors.ts';
+import { createGrace, type Grace, within } from './grace.ts';
 import { networkWeaknesses } from './network/network.ts';
 import { answeredBy, modelWarning } from './run-model.ts';
 import type { RunState, World } from './run-state.ts';
@@ -9,18 +9,13 @@ import { type Ending, preview, verdictOf } from './verdict.ts';
 
 /** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
 const JUDGING_MS = 10_000;
-/** The longest that finishing may take once a signal came, in milliseconds: the runner kills after 7.5 s. */
-const GRACE_MS = 1_500;
-/** How long outputs that somebody reads at his own pace are waited for after that, in milliseconds. */
-const LAST_MS = 100;
-
 /**
  * Stops the clock, kills every child, looks for secrets and tampering, tells the reporters, writes the envelope and,
  * last, the outputs. Never rejects: what fails on the way becomes a warning or a worse verdict, never a better one.
  */
 export async function finish(ending: Ending, state: RunState, world: World): Promise<Report> {
   for (const timer of state.timers) clearTimeout(timer);
-  const grace = createGrace(state);
+  const grace = createGrace(state.interrupt.signal);
   try {
     const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
     const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, grace);
@@ -233,15 +228,6 @@ function buildReport(
   };
 }
 
-/** The promise's end, or so many milliseconds. */
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const patience = sleep(milliseconds, undefined, { signal: over.signal });
-  await Promise.race([promise, patience]);
-  over.abort();
-  await Promise.allSettled([patience]);
-}
-
 function limitWords(state: RunState) {
   const { config } = state;
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
@@ -250,37 +236,6 @@ function limitWords(state: RunState) {
     time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
     tokens: count(config?.maxTotalTokens ?? 0, 'token'),
     cost: `$${config?.maxCostUsd ?? 0}`,
-  };
-}
-
-/** Time for what is left to do: unlimited, until a signal comes. */
-interface Grace {
-  running(): boolean;
-  /** The promise's value; undefined once the grace is over. */
-  bound<T>(promise: Promise<T>): Promise<T | undefined>;
-  /** Waits for outputs; the name of the signal that left no time for their reader, null where they were taken. */
-  unread(outputs: void | Promise<void>): Promise<string | null>;
-  end(): void;
-}
-
-function createGrace(state: RunState): Grace {
-  const { promise: over, resolve } = Promise.withResolvers<undefined>();
-  const { signal } = state.interrupt;
-  let timer: NodeJS.Timeout | undefined;
-  const start = () => {
-    timer = setTimeout(() => resolve(undefined), GRACE_MS);
-  };
-  if (signal.aborted) start();
-  else signal.addEventListener('abort', start, { once: true });
-  return {
-    running: () => signal.aborted,
-    bound: (promise) => Promise.race([promise, over]),
-    async unread(outputs) {
-      if (outputs === undefined) return null;
-      const late = over.then(() => new Promise<void>((later) => setTimeout(later, LAST_MS)));
-      return Promise.race([outputs.then(() => null), late.then(() => String(signal.reason))]);
-    },
-    end: () => clearTimeout(timer),
   };
 }
 

@@ -1,17 +1,15 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
-import { createHash } from 'node:crypto';
 import { isRunStop, type RunStop, runAgent, stopped } from './agent/agent.ts';
 import { contextNote, systemPrompt } from './agent/prompt.ts';
 import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
-import { type Contract, createContract, createGate } from './contract/contract.ts';
+import type { Contract } from './contract/contract.ts';
 import { presets } from './contract/presets.ts';
-import { parseGateArgument, parseSchemaArgument, pathHere } from './contract/source.ts';
 import { InputError, MissingKeyError, SandboxError } from './errors.ts';
 import { finish } from './finish.ts';
 import type { PullRequestContext } from './github/find-context.ts';
-import type { JudgeFile } from './github/judge-changes.ts';
 import { networkWeaknesses } from './network/network.ts';
+import { readJudge } from './run-judge.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './run-model.ts';
 import { createState, type RunState, type World } from './run-state.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
@@ -139,53 +137,6 @@ function ungated(config: Config, contract: Contract): readonly string[] {
   ];
 }
 
-/** Reads and freezes what judges: the task, the schema, the gate. */
-async function readJudge(
-  config: Config,
-  state: RunState,
-  world: World,
-): Promise<{ contract: Contract; prompt: string }> {
-  const schema = await parseSchemaArgument(config.schema, world.files);
-  const contract = await createContract(schema.schema);
-  const request = await parseGateArgument(config.gate, schema.preset, world.files);
-  state.gate = await createGate(request, contract);
-  state.contract = contract;
-  const prompt = await readPrompt(config.prompt, world);
-  state.judge = {
-    schema_sha256: sha256(JSON.stringify(contract.schema)),
-    gate_sha256: request.kind === 'none' ? null : sha256(JSON.stringify(request)),
-    prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
-    version: world.version,
-  };
-  // Told at the end: the run itself does not wait for it.
-  state.judging = state.asked.promise
-    .then(() => world.findJudgeChanges(judgeFiles(config)))
-    .then((changes) => {
-      state.judgeChanges = changes;
-    });
-  return { contract, prompt };
-}
-
-/** The judge's files of this repository, as they were typed. */
-function judgeFiles({ schema, gate, prompt, replay }: Config): readonly JudgeFile[] {
-  const files: readonly (readonly [JudgeFile['what'], string | null])[] = [
-    ['schema', pathHere(schema)],
-    ['gate', pathHere(gate)],
-    ['prompt-file', 'file' in prompt ? prompt.file : null],
-    ['replay', replay],
-  ];
-  return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
-}
-
-async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {
-  if ('text' in prompt) return prompt.text;
-  const reading = await world.files.readFile(prompt.file);
-  if (!reading.ok) throw new InputError('prompt-file', `prompt-file: ${reading.problem}`);
-  if (reading.text.trim() === '')
-    throw new InputError('prompt-file', 'prompt-file is empty. Write the task into it.');
-  return reading.text;
-}
-
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
 async function openWalls(
   config: Config,
@@ -288,8 +239,4 @@ function tell(event: RunEvent, world: World): void {
       world.warn(`${reporter.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

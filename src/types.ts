@@ -337,6 +337,7 @@ export interface Reporter {
   /** Called for each event, synchronously and in order. */
   event?(event: RunEvent): void;
   /** Called once, after every child is dead. A rejection is a warning and never changes the verdict. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most reporters make nothing that others tell of.
   report?(report: Report, signal: AbortSignal): Promise<void | Told>;
   /** Whether `report` is called once more where the ending could not be written as it was told. */
   readonly retold?: boolean;

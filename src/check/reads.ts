@@ -21,7 +21,7 @@ export function checkReads(workflow: Workflow, sources: readonly Source[], findi
         const meaning = meaningOf(node, site, workflow, sources);
         if (meaning?.kind === 'fault') say(node, meaning.fault);
       }
-      for (const node of wholesIn(expression.root, site, workflow, sources)) {
+      for (const node of wholesIn(expression.root, site, sources)) {
         if (isScript(site)) say(node, intoScript('What is read of the step', 'TEXT'));
       }
       const reads = outputsIn(expression.root, site, workflow, sources);

@@ -180,12 +180,7 @@ export function outputsIn(
 }
 
 /** What reads many outputs of ours at once, or one that is computed: `toJSON(steps)`, `steps.*.outputs.x`, `outputs[x]`. */
-export function wholesIn(
-  root: Expression,
-  { job }: Site,
-  workflow: Workflow,
-  sources: readonly Source[],
-): readonly Expression[] {
+export function wholesIn(root: Expression, { job }: Site, sources: readonly Source[]): readonly Expression[] {
   const inner = new Set([...nodesOf(root)].flatMap((node) => (node.kind === 'member' ? [node.object] : [])));
   return [...nodesOf(root)].filter((node) => {
     if (inner.has(node)) return false;
