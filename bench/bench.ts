@@ -203,7 +203,7 @@ async function scratch(bench: Bench): Promise<void> {
     );
   }
   // Last: a run removes its copy.
-  await firstRequest({ ...bench, workspace: many }, '100,000 files', 3, { reads: 0, file: '' });
+  await firstRequest({ ...bench, workspace: many }, '100,000 files', 7, { reads: 0, file: '' });
 }
 
 async function firstRequest(

@@ -13,5 +13,19 @@ export type { JsonSchema, RunOptions, RunResult, TypedSchema } from './library.t
 export { runStructuredAgent, StructuredAgentError } from './library.ts';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const started = process.argv[1] === undefined ? '' : realpathSync(process.argv[1]);
-if (path.dirname(started) === here) await DOORS[path.basename(started)]?.();
+await DOORS[doorOf(process.argv[1])]?.();
+
+/** The file in dist/ that was started, whichever way it was written; empty where another program imports the library. */
+function doorOf(given: string | undefined): string {
+  for (const file of given === undefined ? [] : [given, `${given}.js`]) {
+    try {
+      const started = realpathSync(file);
+      // `node dist` starts the folder's index.js: silence would be taken for success.
+      if (started === here) return 'index.js';
+      if (path.dirname(started) === here) return path.basename(started);
+    } catch {
+      // `node -e CODE WORD` puts a word there that is no file.
+    }
+  }
+  return '';
+}

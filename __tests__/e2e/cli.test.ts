@@ -1,5 +1,5 @@
 /** The committed bundle as a command line: real arguments, pipes, files and signals, against a scripted model. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -291,6 +292,38 @@ describe('a stdout that does not take everything', () => {
       'structured-agent -p J --json-schema schema.json --output-format stream-json --max-tool-output-kb 900';
     const run = await bash(`set -o pipefail; ${line} | head -c 10 > /dev/null`);
     expect(run.code).toBe(52);
+  });
+});
+
+describe('the bundle', () => {
+  const dist = path.dirname(CLI);
+  const start = (args: readonly string[]) =>
+    spawnSync(process.execPath, args, {
+      cwd: folder,
+      env: { PATH: '/usr/bin:/bin', RUNNER_TEMP: folder },
+      encoding: 'utf8',
+    });
+
+  it.each([
+    ['dist/cli', [path.join(dist, 'cli'), '--version'], 0, /^\d+\.\d+\.\d+\n$/u],
+    ['dist/index.js', [path.join(dist, 'index.js')], 52, /No task is given/u],
+    ['dist/index', [path.join(dist, 'index')], 52, /No task is given/u],
+    ['dist', [dist], 52, /No task is given/u],
+  ] as const)('started as %s is never silent', (_, args, status, says) => {
+    const run = start(args);
+    expect([run.status, run.stdout]).toEqual([status, expect.stringMatching(says)]);
+  });
+
+  it('starts through a link, and starts nothing where a program imports it', () => {
+    symlinkSync(CLI, path.join(folder, 'agent'));
+    expect(start([path.join(folder, 'agent'), '--version']).status).toBe(0);
+    const code = `console.log(Object.keys(await import(${JSON.stringify(path.join(dist, 'index.js'))})).join())`;
+    const run = start(['--input-type=module', '--eval', code, 'a-word']);
+    expect([run.status, run.stdout, run.stderr]).toEqual([
+      0,
+      'StructuredAgentError,runStructuredAgent\n',
+      '',
+    ]);
   });
 });
 
