@@ -17,7 +17,7 @@ describe('action.yml', () => {
       input.name,
       {
         description: input.description,
-        required: input.name === 'model',
+        required: false,
         ...(input.default === '' ? {} : { default: input.default }),
       },
     ]);

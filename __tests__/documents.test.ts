@@ -57,6 +57,22 @@ describe('the documents', () => {
     for (const name of documents) expect(read(name)).not.toContain('../shared');
   });
 
+  it('the README and docs/troubleshooting.md have a row for every reason', () => {
+    const reasons = [...read('src/types.ts').matchAll(/^export type Reason =((?:\s+\| '\w+')+);/gmu)].flatMap(
+      (match) => [...(match[1] ?? '').matchAll(/'(\w+)'/gu)].map((reason) => reason[1] ?? ''),
+    );
+    expect(reasons.length).toBeGreaterThan(20);
+    for (const name of ['README.md', 'docs/troubleshooting.md']) {
+      const rows = read(name)
+        .split('\n')
+        .filter((line) => line.startsWith('|'))
+        .join('\n');
+      // What is green needs no advice.
+      const told = name === 'README.md' ? reasons : reasons.filter((reason) => reason !== 'accepted');
+      for (const reason of told) expect(rows, name).toContain(`\`${reason}\``);
+    }
+  });
+
   it("the README's workflow uses inputs and outputs that there are", () => {
     const yaml = yamlBlocks('README.md')[0] ?? '';
     const ours = stepsIn(parse(yaml));

@@ -166,3 +166,45 @@ describe('the library', () => {
     expect(model.requests.at(-1)?.headers).toMatchObject({ 'x-one': '1', 'x-two': '2' });
   });
 });
+
+describe('what the library is told', () => {
+  it('a key that comes as an option is found in a payload as one of a variable is', async () => {
+    const apiKey = 'sk-option-0123456789abcdef';
+    replies = [submits({ passed: true, summary: `the key is ${apiKey}` })];
+    const error = await failure(runStructuredAgent({ ...options(), schema, apiKey, maxTurns: 1 }));
+    expect(JSON.stringify(error.envelope)).not.toContain(apiKey);
+    expect(error.payload).toBeNull();
+  });
+
+  it('inherited options count: a gate is not lost', async () => {
+    replies = [submits({ passed: false })];
+    const inherited = Object.assign(Object.create({ gate: 'passed' }), { ...options(), schema });
+    expect(await failure(runStructuredAgent(inherited))).toMatchObject({ conclusion: 'failure' });
+  });
+
+  it('listeners that reject or throw end neither the run nor the process', async () => {
+    const onEvent = async () => {
+      throw new Error('a bug of the listener');
+    };
+    const onWarning = () => {
+      throw new Error('another one');
+    };
+    const result = await runStructuredAgent({ ...options(), schema, onEvent, onWarning });
+    expect(result.payload).toEqual({ passed: true, summary: 'fine' });
+  });
+
+  it('a schema that is no JSON is a wrong option, and no preset stands in for it', async () => {
+    const cyclic: Record<string, unknown> = { ...schema };
+    cyclic['self'] = cyclic;
+    for (const wrong of [cyclic, { toJSON: () => undefined }]) {
+      const error = await failure(runStructuredAgent({ ...options(), schema: wrong }));
+      expect([error.reason, error.exitCode]).toEqual(['config', 52]);
+    }
+  });
+
+  it('a proxy that is none is a typed error, too', async () => {
+    const environment = { HTTP_PROXY: 'http://[bad' };
+    const error = await failure(runStructuredAgent({ ...options(), schema, environment }));
+    expect(error.reason).toBe('config');
+  });
+});

@@ -5,13 +5,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { INPUTS, type Input, type InputName } from '../src/config/inputs.ts';
+import { INPUTS, type Input } from '../src/config/inputs.ts';
 
 /** Where action.yml lies. */
 export const ACTION_YML = fileURLToPath(new URL('../action.yml', import.meta.url));
-
-/** The inputs without which no run can begin. */
-const REQUIRED: ReadonlySet<InputName> = new Set(['model']);
 
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
 export const OUTPUTS: Readonly<Record<string, string>> = {
@@ -48,9 +45,7 @@ export function actionYml(): string {
     description:
       'Runs an agent on the checkout that can only answer in your JSON Schema, and gates the job on its verdict.',
     branding: { icon: 'check-circle', color: 'green' },
-    inputs: Object.fromEntries(
-      INPUTS.map((input) => [input.name, inputEntry(input, REQUIRED.has(input.name))]),
-    ),
+    inputs: Object.fromEntries(INPUTS.map((input) => [input.name, inputEntry(input)])),
     outputs: Object.fromEntries(
       Object.entries(OUTPUTS).map(([name, description]) => [name, { description }]),
     ),
@@ -61,8 +56,10 @@ export function actionYml(): string {
   return header + stringify(action, { lineWidth: 0 });
 }
 
-function inputEntry(input: Input, required: boolean) {
+/** None is required always: a replay needs no model. */
+function inputEntry(input: Input) {
   const { description } = input;
+  const required = false;
   return input.default === '' ? { description, required } : { description, required, default: input.default };
 }
 

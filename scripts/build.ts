@@ -36,7 +36,7 @@ writeFileSync(
   `#!/usr/bin/env node
 if (Number(process.versions.node.split('.')[0]) < 22) {
   console.error('structured-agent needs Node.js 22 or newer, and this is ' + process.version + '.');
-  process.exit(1);
+  process.exit(52);
 }
 await import('./index.js');
 `,

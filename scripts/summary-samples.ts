@@ -86,7 +86,7 @@ const findings = [
   },
   { severity: 'warning', path: 'src/billing/invoice.ts', line: 12, message: 'Unused import `Decimal`.' },
   {
-    severity: 'notice',
+    severity: 'note',
     path: 'README.md',
     line: 40,
     message: 'The example still calls `createInvoice(a, b)`.',
@@ -130,7 +130,7 @@ const reports: Readonly<Record<string, Report>> = {
     passed: false,
     summary: 'The change breaks the public API in many places.',
     findings: Array.from({ length: 200 }, (_, at) => ({
-      severity: (['error', 'warning', 'notice'] as const)[at % 3] ?? 'notice',
+      severity: (['error', 'warning', 'note'] as const)[at % 3] ?? 'note',
       path: `packages/core/src/generated/module_${at % 17}.ts`,
       line: 10 + at * 3,
       message: `Export number ${at} was removed without a deprecation, see __all__ in the index.`,

@@ -1,5 +1,4 @@
 /** A run on the command line: the same core as the action, told on stdout and stderr. */
-import { writeFileSync } from 'node:fs';
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunCommand } from './config/cli-args.ts';
@@ -8,9 +7,10 @@ import { readStdin } from './config/cli-stdin.ts';
 import { type Config, parseConfig } from './config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { InputError } from './errors.ts';
-import { createLocalWorld, localSecrets, VERSION } from './local-world.ts';
+import { createLocalWorld, currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createReportPage } from './report/report-page.ts';
 import { createPlaces } from './reporters/places.ts';
+import { writePrivateFile } from './reporters/private-file.ts';
 import { createProgress } from './reporters/progress.ts';
 import { createRecordingFile } from './reporters/recording-file.ts';
 import { writeResultFile } from './reporters/result-file.ts';
@@ -57,31 +57,42 @@ export async function runOnCommandLine(
   const { outputFormat: format, quiet } = command.options;
   // The values of headers are masked as those of the action's input are.
   const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
-  const workspace = process.cwd();
+  const { folder: workspace, problem } = currentFolder();
+  const early = new AbortController();
+  host.listen({ signal: (name) => early.abort(name), crash: (error) => early.abort(error) });
   const shows = process.stdout.isTTY === true && format === 'stream-json';
   const progress = createProgress({
     sink: stderr,
     style: terminalStyle({ environment, stderr: process.stderr, stdoutShows: shows }),
     quiet,
+    level: command.inputs.get('log-level') === 'full' ? 'full' : 'summary',
     secrets,
     now: () => performance.now(),
   });
+  const refused = refusal ?? problem;
   const setup =
-    refusal === null
-      ? await readSetup(command, environment, workspace, progress.warn)
-      : { config: refuse(refusal), files: NO_FILES };
+    refused === null
+      ? await readSetup(command, { environment, workspace, warn: progress.warn, stop: early.signal })
+      : { config: refuse(refused), files: NO_FILES };
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
   const { result, transcript, patch, record } = setup.files;
   const world = await createLocalWorld({
     environment,
     workspace,
     secrets,
-    listen: host.listen,
+    listen(listener) {
+      host.listen(listener);
+      // What came while nothing ran yet ends the run before it begins.
+      const { aborted, reason } = early.signal;
+      if (aborted && typeof reason === 'string') listener.signal(reason);
+      else if (aborted) listener.crash(reason);
+    },
     resultFile: result,
     transcriptFile: transcript,
     ...(record === null ? {} : { recording: createRecordingFile(record) }),
     writePatch(bytes) {
-      if (patch !== null) writeFileSync(patch, bytes, { mode: 0o600 });
+      // The agent may have put a link there: what stands at the path is replaced, never followed.
+      if (patch !== null) writePrivateFile(patch, Buffer.from(bytes));
       return patch;
     },
     reporters: [...onDisk(setup, workspace, secrets), stdout.reporter, progress.reporter],
@@ -91,7 +102,11 @@ export async function runOnCommandLine(
     writeOutputs: stdout.writeOutputs,
     warn: progress.warn,
   });
-  const report = await run(setup.config, world);
+  const report = await run(() => {
+    early.signal.throwIfAborted();
+    if (world.problem !== null && refused === null) throw world.problem;
+    return setup.config();
+  }, world);
   await progress.conclude(report);
   await removeFolder(world.runFolder, report.verdict.exitCode === 130 ? 1_000 : 5_000);
   return report.verdict.exitCode;
@@ -130,11 +145,18 @@ function refuse(error: unknown): () => Config {
   };
 }
 
+/** What reading the setup needs of the run. */
+interface SetupWorld {
+  readonly environment: RunProcess['environment'];
+  readonly workspace: string;
+  readonly warn: (text: string) => void;
+  /** Ends the wait for stdin. */
+  readonly stop: AbortSignal;
+}
+
 async function readSetup(
   command: RunCommand,
-  environment: RunProcess['environment'],
-  workspace: string,
-  warn: (text: string) => void,
+  { environment, workspace, warn, stop }: SetupWorld,
 ): Promise<CliSetup> {
   try {
     const inputs = await withStdin(command, {
@@ -143,7 +165,7 @@ async function readSetup(
           maxBytes: maxSchemaBytes,
           noticeAfterMs: STDIN_NOTICE_MS,
           onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
-          signal: AbortSignal.timeout(stdinPatience(command)),
+          signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
         }),
       file: (file) =>
         readTrustedFile(path.resolve(workspace, file), { root: null, maxBytes: maxSchemaBytes }),
@@ -159,6 +181,7 @@ async function readSetup(
       patch: await place('patch-file', command.options.patchFile),
       record: await place('record', command.options.record),
     };
+    await refuseCollisions(files, sourcesOf(config, workspace));
     return { config: () => config, files };
   } catch (error) {
     return { config: refuse(error), files: NO_FILES };
@@ -183,11 +206,45 @@ async function writableFile(name: string, file: string): Promise<string> {
   if (folder === null || !writable)
     throw new InputError(
       name,
-      `--${name} is ${JSON.stringify(file)}, whose folder is not there or cannot be written.`,
+      `--${name} is ${JSON.stringify(file)}, whose folder is not there or cannot be written. Make the folder, or name another file.`,
     );
   const real = path.join(folder, path.basename(file));
   const standing = await stat(real).catch(() => null);
   if (standing !== null && !standing.isFile())
     throw new InputError(name, `--${name} is ${JSON.stringify(file)}, which is there and no regular file.`);
   return real;
+}
+
+/** The files that a run reads, by the names of their flags. */
+function sourcesOf(config: Config, workspace: string): ReadonlyMap<string, string> {
+  const named = (source: string | null) => (source?.startsWith('@') === true ? source.slice(1) : null);
+  const sources = {
+    schema: named(config.schema),
+    gate: named(config.gate),
+    'prompt-file': 'file' in config.prompt ? config.prompt.file : null,
+    replay: config.replay,
+  };
+  return new Map(
+    Object.entries(sources).flatMap(([name, file]) =>
+      file === null ? [] : [[name, path.resolve(workspace, file)] as const],
+    ),
+  );
+}
+
+/** @throws InputError where a file would be written over another one, or over what the run is made from. */
+async function refuseCollisions(
+  files: CliSetup['files'],
+  sources: ReadonlyMap<string, string>,
+): Promise<void> {
+  const seen = new Map<string, string>();
+  const real = (file: string) => realpath(file).catch(() => file);
+  for (const [name, file] of sources) seen.set(await real(file), name);
+  for (const [name, file] of Object.entries(files)) {
+    if (file === null) continue;
+    const flag = name === 'record' ? name : `${name}-file`;
+    const other = seen.get(await real(file));
+    if (other !== undefined)
+      throw new InputError(flag, `--${other} and --${flag} name the same file. Give each its own.`);
+    seen.set(await real(file), flag);
+  }
 }

@@ -3,10 +3,11 @@
 import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './config/cli-args.ts';
 import { intendedFormat } from './config/cli-values.ts';
-import { catchEnds } from './ends.ts';
+import { catchEnds, releaseSignals } from './ends.ts';
 import { InputError } from './errors.ts';
-import { VERSION } from './local-world.ts';
+import { currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createSink } from './reporters/sink.ts';
+import { cleanText, singleLine } from './reporters/text.ts';
 import type { EndListener, World } from './run-state.ts';
 
 /** Runs the command line and gives the exit code; never rejects. */
@@ -15,9 +16,13 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
   let running: EndListener | null = null;
   // Until a run listens: there is nothing to finish.
   catching({
-    signal: () => process.exit(130),
+    signal: (name) => {
+      console.error(`structured-agent: Cancelled by ${name}.`);
+      process.exit(130);
+    },
     crash: (error) => {
-      console.error(error);
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      console.error(harmless(text, environment));
       process.exit(1);
     },
   });
@@ -40,9 +45,22 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     return await execute(command, world);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    stderr.write(`structured-agent: ${text}\n`);
+    stderr.write(`structured-agent: ${singleLine(harmless(text, environment), 4_000)}\n`);
     return error instanceof InputError ? 52 : 1;
   }
+}
+
+/** What nobody has looked at yet may name a file, quote a value, or hold a key. */
+function harmless(text: string, environment: NodeJS.ProcessEnv): string {
+  const { mask } = localSecrets(environment);
+  return mask(cleanText(mask(text)));
+}
+
+/** @throws InputError where there is none any more. */
+function standing(): string {
+  const { folder, problem } = currentFolder();
+  if (problem !== null) throw problem;
+  return folder;
 }
 
 /**
@@ -93,6 +111,7 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
       return runOnCommandLine(line, world, error);
     }
     case 'check': {
+      releaseSignals();
       const { runCheck } = await import('./check/check.ts');
       return delivered(await runCheck(command.rest, ioOf(world)), world);
     }
@@ -102,15 +121,16 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
       return delivered(await runInit(command.rest, io), world);
     }
     case 'report': {
+      releaseSignals();
       const { runReport } = await import('./report/report.ts');
-      const io = { cwd: process.cwd(), stdout: world.stdout.write, stderr: world.stderr.write };
+      const io = { cwd: standing(), stdout: world.stdout.write, stderr: world.stderr.write };
       return delivered(await runReport(command.rest, io), world);
     }
   }
 }
 
 function ioOf({ stdout, stderr }: CliWorld) {
-  return { cwd: process.cwd(), stdout, stderr };
+  return { cwd: standing(), stdout, stderr };
 }
 
 /** The code, once stdout has taken everything. @throws InputError when it did not */

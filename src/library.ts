@@ -1,8 +1,7 @@
 /** The library: one call, one schema, one typed result. The same core as the action and the command line. */
 import { parseConfig } from './config/config.ts';
-import { INPUTS, type InputName } from './config/inputs.ts';
-import { InputError } from './errors.ts';
-import { createLocalWorld, localSecrets } from './local-world.ts';
+import { inputsOf, secretOptions } from './library-options.ts';
+import { createLocalWorld, currentFolder, localSecrets } from './local-world.ts';
 import { envelope } from './reporters/envelope.ts';
 import { run } from './run.ts';
 import type { World } from './run-state.ts';
@@ -61,7 +60,10 @@ export interface RunOptions<Payload> {
   readonly replay?: string;
   /** Ends the run as a signal would: reason `cancelled`. */
   readonly signal?: AbortSignal;
-  /** Hears of each event while the run goes on; no event carries an argument of `structured_output`. */
+  /**
+   * Hears of each event while the run goes on; no event carries an argument of `structured_output`. Nothing else in them is
+   * masked: what stands in the prompt, or in a file that is read, is there.
+   */
   readonly onEvent?: (event: RunEvent) => void;
   /** Hears of what is wrong beside the run. */
   readonly onWarning?: (text: string) => void;
@@ -116,26 +118,39 @@ export async function runStructuredAgent<Payload = JsonObject>(
   options: RunOptions<Payload>,
 ): Promise<RunResult<Payload>> {
   const environment = options.environment ?? process.env;
-  const secrets = localSecrets(environment);
+  // A key and headers that come as options are masked as those of variables are.
+  const secrets = localSecrets({ ...environment, ...secretOptions(options) });
+  const here = currentFolder();
   const kept: { patch: Uint8Array | null } = { patch: null };
+  const over = new AbortController();
   const world = await createLocalWorld({
     environment,
     secrets,
-    workspace: options.workspace ?? process.cwd(),
+    workspace: options.workspace ?? here.folder,
     resultFile: null,
     transcriptFile: null,
     writePatch(patch) {
       kept.patch = patch;
       return null;
     },
-    listen: listener(options.signal),
-    reporters: options.onEvent === undefined ? [] : [{ name: 'onEvent', event: options.onEvent }],
+    listen: listener(options.signal, over.signal),
+    reporters: hearing(options.onEvent),
     writeEnvelope: () => undefined,
     writeOutputs: () => undefined,
-    warn: (text) => options.onWarning?.(secrets.mask(text)),
+    warn(text) {
+      try {
+        options.onWarning?.(secrets.mask(text));
+      } catch {
+        // Whoever listens has a bug, but the run is not theirs to end.
+      }
+    },
   });
   try {
-    const report = await run(() => parseConfig(inputsOf(options), { environment }), world);
+    const problem = world.problem ?? (options.workspace === undefined ? here.problem : null);
+    const report = await run(() => {
+      if (problem !== null) throw problem;
+      return parseConfig(inputsOf(options), { environment });
+    }, world);
     const whole = envelope(report, secrets.mask);
     const { verdict, payload, gate } = report;
     if (verdict.conclusion !== 'success' || payload === null) throw new StructuredAgentError(report, whole);
@@ -153,60 +168,31 @@ export async function runStructuredAgent<Payload = JsonObject>(
       envelope: whole,
     };
   } finally {
+    over.abort();
     await removeFolder(world.runFolder, 5_000);
   }
 }
 
-function listener(signal: AbortSignal | undefined): World['listen'] {
+/** An `async` listener that rejects must not end the process, and is no more to the run than one that throws. */
+function hearing(onEvent: ((event: RunEvent) => unknown) | undefined): World['reporters'] {
+  if (onEvent === undefined) return [];
+  return [
+    {
+      name: 'onEvent',
+      event(event) {
+        const heard = onEvent(event);
+        if (heard instanceof Promise) heard.catch(() => undefined);
+      },
+    },
+  ];
+}
+
+/** @param over aborted when the run is over: a signal that outlives many runs must not keep them all. */
+function listener(signal: AbortSignal | undefined, over: AbortSignal): World['listen'] {
   return (end) => {
     if (signal === undefined) return;
     const stop = () => end.signal('AbortSignal');
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    else signal.addEventListener('abort', stop, { once: true, signal: over });
   };
-}
-
-/** Options that are not inputs of the same name. */
-const OWN = new Set(['signal', 'onEvent', 'onWarning', 'environment', 'workspace']);
-
-/** The options as if they had been typed: one parser judges them all. @throws InputError */
-function inputsOf<Payload>(options: RunOptions<Payload>): ReadonlyMap<InputName, string> {
-  const raw = new Map<InputName, string>([['gate', 'none']]);
-  for (const [key, value] of Object.entries(options)) {
-    if (OWN.has(key) || value === undefined) continue;
-    const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
-    const name = INPUTS.find((input) => input.name === kebab)?.name;
-    if (name === undefined) throw new InputError(null, `There is no option ${JSON.stringify(key)}.`);
-    raw.set(name, name === 'schema' ? schemaText(value) : textOf(name, value));
-  }
-  return raw;
-}
-
-function schemaText(schema: unknown): string {
-  if (typeof schema !== 'object' || schema === null)
-    throw new InputError('schema', 'schema must be a JSON Schema as an object, or a schema of Zod.');
-  if (!('~standard' in schema)) return JSON.stringify(schema);
-  if (!isTyped(schema))
-    throw new InputError(
-      'schema',
-      'schema is of a library that does not tell its JSON Schema. Zod does from 4.2 on; else convert it yourself.',
-    );
-  return JSON.stringify(schema['~standard'].jsonSchema.input({ target: 'draft-07' }));
-}
-
-function isTyped(schema: object): schema is TypedSchema<unknown> {
-  const standard: unknown = Reflect.get(schema, '~standard');
-  if (typeof standard !== 'object' || standard === null) return false;
-  const told: unknown = Reflect.get(standard, 'jsonSchema');
-  return typeof told === 'object' && told !== null && typeof Reflect.get(told, 'input') === 'function';
-}
-
-function textOf(name: InputName, value: unknown): string {
-  if (name === 'shell-network') return value === true ? 'on' : 'off';
-  if (Array.isArray(value)) return value.map(String).join('\n');
-  if (name === 'headers' && typeof value === 'object' && value !== null)
-    return Object.entries(value)
-      .map(([header, text]) => `${header}: ${String(text)}`)
-      .join('\n');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

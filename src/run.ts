@@ -174,7 +174,8 @@ async function openWalls(
   const remember = async () => {
     await sandbox.ready();
     // Not knowing what changed is no reason to end a run.
-    state.changes = await rememberWorkspace(sandbox, state.stop.signal).catch(() => null);
+    const isCopy = config.workspaceAccess === 'scratch';
+    state.changes = await rememberWorkspace(sandbox, state.stop.signal, isCopy).catch(() => null);
   };
   const place = () => (context === null ? null : placeContext(context, sandbox, state.stop.signal, world));
   const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), begin.then(place)]).then(() => {

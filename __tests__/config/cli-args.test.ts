@@ -158,6 +158,13 @@ describe('commands', () => {
     expect(parseCliArgs(['help', kind], TERMINAL)).toEqual({ kind, rest: ['--help'] });
   });
 
+  it('a slip after help is refused, and no model is asked', () => {
+    expect(refusal(['help', 'chek'])).toBe(
+      'There is no command "chek". Did you mean structured-agent help check?',
+    );
+    expect(inputsOf(['help', 'chek', 'this'])).toEqual({ prompt: 'help chek this' });
+  });
+
   it('help and version are told whatever is wrong beside them', () => {
     for (const argv of [['help'], ['--help'], ['-h'], ['--nonsense', '--help'], ['-p', '--help']])
       expect(parseCliArgs(argv, TERMINAL)).toMatchObject({ kind: 'help' });

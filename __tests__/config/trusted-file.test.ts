@@ -19,7 +19,7 @@ let root: string;
 const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
 const MISSING =
-  'there is no such file. Check the path, and that the repository is checked out before this step.';
+  'there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.';
 
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'trusted-')));

@@ -83,7 +83,7 @@ describe('parseSchemaArgument', () => {
 
   it('A7 A8 what cannot be read says so and names the path', async () => {
     expect(await refusal(schemaOf('@nope.json'))).toBe(
-      'schema: could not read "nope.json": there is no such file. Check the path, and that the repository is checked out before this step.',
+      'schema: could not read "nope.json": there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.',
     );
     expect(await refusal(schemaOf('@.'))).toBe('schema: "." must be a regular file, but is a directory.');
     expect(await refusal(schemaOf('@/etc/hostname'))).toBe(

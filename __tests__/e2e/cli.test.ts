@@ -244,6 +244,14 @@ describe('what cannot be meant', () => {
 });
 
 describe('files', () => {
+  it('a folder that is not there is refused before the model is asked, with the fix', async () => {
+    const run = await cli(['-p', 'Judge.', '--record', 'none/run.jsonl', '--quiet', ...usual()]);
+    expect([run.code, run.stdout, bodies()]).toEqual([52, '', []]);
+    expect(run.stderr).toMatch(
+      /^structured-agent: --record is .* Make the folder, or name another file\.\n$/u,
+    );
+  });
+
   it('are written where they are asked for, readable by their owner', async () => {
     execFileSync('git', ['init', '-q'], { cwd: folder });
     replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo new > added.txt"}' }] }, good];
@@ -306,9 +314,9 @@ describe('the bundle', () => {
 
   it.each([
     ['dist/cli', [path.join(dist, 'cli'), '--version'], 0, /^\d+\.\d+\.\d+\n$/u],
-    ['dist/index.js', [path.join(dist, 'index.js')], 52, /No task is given/u],
-    ['dist/index', [path.join(dist, 'index')], 52, /No task is given/u],
-    ['dist', [dist], 52, /No task is given/u],
+    ['dist/index.js', [path.join(dist, 'index.js')], 52, /INCONCLUSIVE · config/u],
+    ['dist/index', [path.join(dist, 'index')], 52, /INCONCLUSIVE · config/u],
+    ['dist', [dist], 52, /INCONCLUSIVE · config/u],
   ] as const)('started as %s is never silent', (_, args, status, says) => {
     const run = start(args);
     expect([run.status, run.stdout]).toEqual([status, expect.stringMatching(says)]);
@@ -335,5 +343,29 @@ it('--help and --version need nothing', async () => {
     code: 0,
     stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/u),
     stderr: '',
+  });
+});
+
+describe('files and places of the command line', () => {
+  it('the patch replaces a link that the agent put at its path, and follows none', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    const victim = mkdtempSync(path.join(os.tmpdir(), 'cli-victim-'));
+    writeFileSync(path.join(victim, 'file'), 'mine');
+    const command = `echo x > new.txt; ln -s '${victim}/file' out.patch`;
+    replies = [{ calls: [{ name: 'shell', arguments: JSON.stringify({ command }) }] }, good];
+    const inPlace = ['--workspace-access', 'in-place', '--patch-file', 'out.patch'];
+    const run = await cli(['-p', 'Judge.', '--schema', './schema.json', ...inPlace, ...usual()]);
+    expect([run.code, readFileSync(path.join(victim, 'file'), 'utf8')]).toEqual([0, 'mine']);
+    rmSync(victim, { recursive: true });
+  });
+
+  it.each([
+    [['--result-file', 'a.json', '--transcript-file', './a.json'], 'result-file and --transcript-file'],
+    [['--record', 'schema.json'], 'schema and --record'],
+  ])('%j is refused: one file would be written over another', async (flags, names) => {
+    const run = await cli(['-p', 'Judge.', '--schema', './schema.json', ...flags, ...usual()]);
+    expect([run.code, run.stdout]).toEqual([52, '']);
+    expect(run.stderr).toContain(`--${names} name the same file`);
+    expect(readFileSync(path.join(folder, 'schema.json'), 'utf8')).toBe(SCHEMA);
   });
 });

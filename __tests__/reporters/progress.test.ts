@@ -18,11 +18,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function open(changes: Partial<ProgressOptions['style']> & { quiet?: boolean } = {}) {
+function open(
+  changes: Partial<ProgressOptions['style']> & Partial<Pick<ProgressOptions, 'quiet' | 'level'>> = {},
+) {
   let text = '';
   const secrets = createSecrets();
   secrets.add('sk-canary-1');
-  const { quiet = false, ...style } = changes;
+  const { quiet = false, level = 'summary', ...style } = changes;
   const progress = createProgress({
     sink: {
       write(part) {
@@ -32,6 +34,7 @@ function open(changes: Partial<ProgressOptions['style']> & { quiet?: boolean } =
     },
     style: { live: false, color: false, columns: () => COLUMNS, ...style },
     quiet,
+    level,
     secrets,
     now: () => performance.now(),
   });
@@ -79,6 +82,21 @@ describe('plain progress', () => {
       "
     `);
   });
+
+  it.each([true, false])(
+    'level full tells prose and output of tools line by line, masked (a terminal: %s)',
+    (live) => {
+      const { tell, text } = open({ level: 'full', live });
+      const output = 'one sk-canary-1\n::error::two\x1b[2J\n';
+      const events: readonly RunEvent[] = sampleEvents.map((event) =>
+        event.type === 'tool_finished' ? { ...event, result: { ...event.result, content: output } } : event,
+      );
+      tell(events);
+      expect(text()).toContain('] output of shell\n');
+      expect(text()).toMatch(/\] {3}one \*\*\*\n/u);
+      expect(text()).not.toMatch(/sk-canary-1|^::|\x1b/mu);
+    },
+  );
 
   it('holds no prose, no output of tools and no secret', async () => {
     const { progress, tell, text } = open();

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rememberWorkspace } from '../../src/sandbox/changes.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
@@ -130,6 +131,37 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await writeFile(path.join(repo, 'a.txt'), 'two\n');
       await writeFile(path.join(repo, ':(exclude)a.txt'), 'new\n');
       expect((await changes?.compare(never))?.changedFiles).toBe(2);
+    });
+
+    it('is not hidden by a size and a time that are as before', async () => {
+      const file = path.join(repo, 'a.txt');
+      execFileSync('touch', ['-d', '2001-01-01', file]);
+      git('update-index', '--refresh');
+      const changes = await rememberWorkspace(sandbox, never);
+      // git keeps the time of a change in whole seconds.
+      await sleep(1_100);
+      await writeFile(file, 'two\n');
+      execFileSync('touch', ['-d', '2001-01-01', file]);
+      expect((await changes?.compare(never))?.changedFiles).toBe(1);
+    });
+
+    it('is not hidden by bytes put under the name of the tree that was there before', async () => {
+      await writeFile(path.join(repo, 'dirty.txt'), 'x\n');
+      const changes = await rememberWorkspace(sandbox, never);
+      expect((await changes?.compare(never))?.changedFiles).toBe(0);
+      const forge = `
+echo two > a.txt
+export GIT_OBJECT_DIRECTORY="$TMPDIR/.changes/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/.git/objects" GIT_INDEX_FILE="$TMPDIR/index"
+for id in $(find "$GIT_OBJECT_DIRECTORY" -type f | sed -n 's|.*/\\(..\\)/\\([0-9a-f]*\\)$|\\1\\2|p'); do [ "$(git cat-file -t $id)" = tree ] && before=$id; done
+git add -A; after=$(git write-tree); place() { echo "$GIT_OBJECT_DIRECTORY/$(echo $1 | sed 's|^..|&/|')"; }
+rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree $before $after | wc -l`;
+      const { output } = await sandbox.exec(forge, {
+        timeoutMs: 20_000,
+        maxOutputBytes: 4_000,
+        signal: never,
+      });
+      expect(output).toBe('0\n');
+      expect(await changes?.compare(never)).toBeNull();
     });
 
     it('is not hidden by a repository that the agent makes in a folder of known files', async () => {

@@ -155,6 +155,25 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     rmSync(folder, { recursive: true });
   });
 
+  it('a service that comes and goes all the time fails no command, and each runs once', async () => {
+    const folder = join(system ?? join(world.home, 'shared'), 'flap');
+    mkdirSync(folder);
+    const serve =
+      "const n=require('net');const go=()=>{const s=n.createServer();s.listen(process.argv[1],()=>{console.log('up');setTimeout(()=>s.close(go),Math.random()*6)})};go()";
+    const child = spawn(process.execPath, ['-e', serve, join(folder, 's')]);
+    await once(child.stdout, 'data');
+    child.stdout.resume();
+    try {
+      const sandbox = await world.open({ ...options, readable: [join(world.home, 'shared')] });
+      for (let n = 0; n < 60; n += 1) await exec(sandbox, 'printf . >> flaps; exit 1');
+      expect((await exec(sandbox, 'cat flaps')).output).toBe('.'.repeat(60));
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('a command has sockets of its own, in /tmp and in the workspace', async () => {
     const sandbox = await world.open(options);
     const serve = `const n=require('net');const s=n.createServer(c=>c.end('hi')).listen(process.argv[1],()=>n.connect(process.argv[1]).on('data',d=>{console.log(String(d));s.close()}))`;

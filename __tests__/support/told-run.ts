@@ -36,6 +36,7 @@ const progress = createProgress({
     stdoutShows: script.format === 'stream-json' && process.stdout.isTTY,
   }),
   quiet: script.quiet ?? false,
+  level: 'summary',
   secrets,
   now: () => performance.now(),
 });

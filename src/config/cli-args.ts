@@ -2,7 +2,7 @@
 import { InputError } from '../errors.ts';
 import { COMMANDS, type CommandName } from './cli-flags.ts';
 import { helpText } from './cli-help.ts';
-import { refuseOtherModes, refuseTwice, refuseTwoTasks, refuseWords } from './cli-rules.ts';
+import { refuseHelpSlip, refuseOtherModes, refuseTwice, refuseTwoTasks, refuseWords } from './cli-rules.ts';
 import { isAsked, type ScannedLine, scanLine, type TypedFlag } from './cli-scan.ts';
 import { refuseSecrets, secretsFromEnvironment } from './cli-secrets.ts';
 import { type OutputFormat, readOutputFormat, readSchema, toolNames } from './cli-values.ts';
@@ -51,6 +51,7 @@ export function parseCliArgs(argv: readonly string[], world: CliWorld): CliComma
   if (command !== undefined) return { kind: command, rest };
   const about = COMMANDS.find((each) => each === rest[0]);
   if (first === 'help' && about !== undefined && rest.length === 1) return { kind: about, rest: ['--help'] };
+  refuseHelpSlip(argv);
   // With more words behind it, "help" begins a task.
   const alone = first === 'help' && rest.length === 0;
   if (alone || isAsked('help', argv)) return { kind: 'help', text: helpText() };

@@ -42,6 +42,17 @@ export function refuseWords(words: readonly string[]): void {
     );
 }
 
+/** @throws InputError for `help` and one word that is nearly a command: no task, but a slip of the finger. */
+export function refuseHelpSlip([first, word = '', ...more]: readonly string[]): void {
+  if (first !== 'help' || more.length > 0) return;
+  const near = nearest(word, COMMANDS, 1)[0];
+  if (near !== undefined)
+    throw new InputError(
+      null,
+      `There is no command ${JSON.stringify(word.slice(0, 60))}. Did you mean structured-agent help ${near}?`,
+    );
+}
+
 /** @throws InputError for what is no single run with one verdict. */
 export function refuseOtherModes(flags: readonly TypedFlag[]): void {
   const format = flags.find((each) => each.flag.name === 'input-format' && each.value !== 'text');

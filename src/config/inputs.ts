@@ -30,7 +30,7 @@ export const INPUTS = [
     'provider',
     'openai, anthropic, gemini, azure-openai or openai-compatible. Without it the provider follows from the model name (claude-, gpt-, chatgpt-, o1, o3, o4, gemini-), else openai-compatible where base-url is given.',
   ),
-  input('model', 'The model to ask, for example claude-sonnet-4-5. Required.'),
+  input('model', 'The model to ask, for example claude-sonnet-4-5. Required, unless replay is given.'),
   input(
     'api-key',
     "The provider's key. Without it: the variable OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or AZURE_OPENAI_API_KEY, whichever is the chosen provider's. Optional for openai-compatible.",

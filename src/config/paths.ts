@@ -24,7 +24,7 @@ export async function resolveWorkingDirectory(folder: string, workspace: string)
   if (real === null || !(await stat(real)).isDirectory()) {
     throw new InputError(
       name,
-      `${name} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path, and that the repository is checked out before this step.`,
+      `${name} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path; in a workflow, also that the repository is checked out before this step.`,
     );
   }
   if (!isInside(real, workspace)) {

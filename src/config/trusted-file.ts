@@ -91,7 +91,7 @@ function reasonOf(error: unknown, name: string): string {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `could not read ${name}: there is no such file. Check the path, and that the repository is checked out before this step.`;
+      return `could not read ${name}: there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`;
     case 'EACCES':
     case 'EPERM':
       return `could not read ${name}: permission denied.`;

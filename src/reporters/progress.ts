@@ -14,6 +14,8 @@ export interface ProgressOptions {
   readonly style: TerminalStyle;
   /** Nothing but the sentence of a failure. */
   readonly quiet: boolean;
+  /** `full` adds prose, prompts and the output of tools, and has no live line. */
+  readonly level: 'summary' | 'full';
   readonly secrets: Secrets;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
@@ -37,16 +39,17 @@ const MAX_SENTENCE = 4_000;
 const COLORS = { red: '\x1b[31m', green: '\x1b[32m', yellow: '\x1b[33m', dim: '\x1b[2m' } as const;
 const PLAIN = '\x1b[0m';
 
-/** Makes the progress of one run; its clock starts now. Prose of the model and output of tools are never told. */
+/** Makes the progress of one run; its clock starts now. Prose of the model and output of tools are told at level `full` only. */
 export function createProgress(options: ProgressOptions): Progress {
-  const { sink, style, quiet, secrets, now } = options;
+  const { sink, style, quiet, level, secrets, now } = options;
   const started = now();
   const elapsed = () => seconds(now() - started);
   // Masked twice: cleaning can join what a control character split.
   const harmless = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
   const excerpt = (text: string, max: number) => singleLine(harmless(text), max);
   const { columns } = style;
-  const live = style.live && !quiet ? createLiveLine({ sink, columns, elapsed, excerpt }) : null;
+  const live =
+    style.live && !quiet && level === 'summary' ? createLiveLine({ sink, columns, elapsed, excerpt }) : null;
   const line = (text: string) => {
     live?.erase();
     sink.write(`${text.trimEnd()}\n`);
@@ -54,7 +57,7 @@ export function createProgress(options: ProgressOptions): Progress {
   };
   const paint: Paint = (text, color) => (style.color ? `${COLORS[color]}${text}${PLAIN}` : text);
   const say: Say = { line, paint, harmless, quiet };
-  const events = createLiveLog({ log: toldTo(say, () => paint(`[${elapsed()}] `, 'dim')), level: 'summary' });
+  const events = createLiveLog({ log: toldTo(say, () => paint(`[${elapsed()}] `, 'dim')), level });
   const verdict = createLiveLog({ log: toldTo(say, () => ''), level: 'summary' });
   const { warning, error } = toldTo(say, () => '');
 
@@ -108,7 +111,12 @@ function toldTo({ line, paint, harmless, quiet }: Say, prefix: () => string): To
         line(`${paint('warning:', 'yellow')} ${singleLine(each, MAX_LINE)}`);
     },
     error: (text) => line(`${paint('structured-agent:', 'red')} ${excerpt(text, MAX_SENTENCE)}`),
-    group: () => undefined,
+    group(title, body) {
+      if (quiet) return;
+      line(`${prefix()}${excerpt(title, MAX_LINE)}`);
+      for (const each of harmless(body).trimEnd().split('\n'))
+        line(`${prefix()}  ${singleLine(each, MAX_LINE)}`);
+    },
   };
 }
 

@@ -35,6 +35,8 @@ export function createBwrapWall(options: BwrapOptions): Wall {
   ];
   return {
     name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
+    // A socket may go between the look at it and its mount.
+    mayFailOnce: options.mounts.some((mount) => 'fleeting' in mount),
     async launch(command) {
       const start =
         byRoot === null || watch === null

@@ -3,6 +3,7 @@
  * agent's own commands: a nested repository, a filter or a `git` on PATH that the workspace brings along can make git
  * run whatever it likes, and there that gains nothing.
  */
+import { randomBytes } from 'node:crypto';
 import type { Sandbox } from './sandbox.ts';
 
 /** The state of a workspace at one moment, to be compared with a later one. */
@@ -28,12 +29,12 @@ const MAX_REPORT_BYTES = 4_096;
  * is a fresh copy of the repository's own each time, whose file times spare git from reading every file (a scratch copy
  * has the times, and other inodes); nested repositories are taken out of it, because their files are not this one's.
  */
-const TREE = `
+const tree = (folder: string, stat: string) => `
 set -e
 # Not the agent's own settings: ignore rules, attributes and filters of its home would hide what it did.
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
 cd "$(git rev-parse --show-toplevel)"
-work="$TMPDIR/.changes"
+work="$TMPDIR/${folder}"
 mkdir -p "$work/objects"
 export GIT_INDEX_FILE="$work/index" GIT_OBJECT_DIRECTORY="$work/objects"
 GIT_ALTERNATE_OBJECT_DIRECTORIES="$(unset GIT_OBJECT_DIRECTORY; git rev-parse --path-format=absolute --git-path objects)"
@@ -41,7 +42,7 @@ export GIT_ALTERNATE_OBJECT_DIRECTORIES
 rm -f "$work/index"
 # With its own time: by it git knows which files may have changed in the moment that it was written.
 cp -p "$(unset GIT_INDEX_FILE; git rev-parse --path-format=absolute --git-path index)" "$work/index" 2>/dev/null || true
-safe() { git -c core.fsmonitor=false -c core.checkStat=minimal -c core.trustctime=false -c core.autocrlf=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@"; }
+safe() { git -c core.fsmonitor=false ${stat} -c core.autocrlf=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@"; }
 swap() { tr '\\n\\0' '\\0\\n'; }
 drop_nested() { safe ls-files --stage -z | swap | sed -n 's/^160000 [^\t]*\t//p' | swap | safe update-index --force-remove -z --stdin; }
 # A nested repository without a commit makes git add nothing at all; those that are left out have a slash at their end.
@@ -54,14 +55,41 @@ drop_nested
 tree="$(safe write-tree)"
 `;
 
-/** Remembers the workspace. Null where it is no git repository, or there is no git. */
-export async function rememberWorkspace(sandbox: Sandbox, signal: AbortSignal): Promise<Changes | null> {
-  const before = treeOf(await look(sandbox, `${TREE}printf 'tree %s\n' "$tree"`, FIRST_LOOK_MS, signal));
+/** Where the first look's objects lie. Commands can write there. */
+const FIRST = '.changes';
+
+/**
+ * The first look's objects, each under the name that its bytes have: git believes the name of a loose object, and a command
+ * may have put the bytes of another one there. One that is missing then makes the comparison fail, and that is said.
+ */
+const TAKE_OVER = `
+old="$TMPDIR/${FIRST}/objects"
+(cd "$old" && printf '%s\n' ??/*) | tr -d / | grep -E '^[0-9a-f]{40,64}$' | GIT_OBJECT_DIRECTORY="$old" git pack-objects -q --stdout > "$work/before" || true
+[ ! -s "$work/before" ] || git unpack-objects -q < "$work/before"
+`;
+
+/**
+ * Remembers the workspace. Null where it is no git repository, or there is no git.
+ * @param isCopy whether its files have the checkout's times and no more of it: else the kernel's own time of a change,
+ *   which no command can set back, tells an edit that kept the size and set the time back.
+ */
+export async function rememberWorkspace(
+  sandbox: Sandbox,
+  signal: AbortSignal,
+  isCopy = false,
+): Promise<Changes | null> {
+  const stat = isCopy
+    ? '-c core.checkStat=minimal -c core.trustctime=false'
+    : '-c core.checkStat=default -c core.trustctime=true';
+  const first = `${tree(FIRST, stat)}printf 'tree %s\n' "$tree"`;
+  const before = treeOf(await look(sandbox, first, FIRST_LOOK_MS, signal));
   if (before === null) return null;
   return {
     async compare(later) {
+      // A name that no command can have guessed: nothing lies there.
+      const fresh = `${FIRST}-${randomBytes(8).toString('hex')}`;
       const diff = `safe diff-tree -r --no-ext-diff --no-textconv --no-renames ${before} "$tree"`;
-      const script = `${TREE}
+      const script = `${tree(fresh, stat)}${TAKE_OVER}
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
 ${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
 printf 'at %s\n' "$work/patch"`;

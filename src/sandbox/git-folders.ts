@@ -6,6 +6,7 @@ import { SandboxError } from '../errors.ts';
 import { isInside } from './confine.ts';
 import { errorCode } from './error-code.ts';
 import { hasCredentials } from './git-config.ts';
+import { findOpeners } from './git-openers.ts';
 import { shown } from './names.ts';
 
 /** One repository whose working tree lies in the workspace. */
@@ -16,7 +17,7 @@ export interface Repository {
   readonly dotGit: string;
   /** Real folders of git's own that lie elsewhere (a worktree's, a submodule's). */
   readonly elsewhere: readonly string[];
-  /** Config files that exist, the modules' and worktrees' among them. */
+  /** Config files that exist, the modules' and worktrees' among them, and others in git folders that hold credentials. */
   readonly configs: readonly string[];
   /** Folders with hooks, attributes and configs: the git folder and those of its modules. */
   readonly gitFolders: readonly string[];
@@ -138,6 +139,7 @@ async function describe(root: string, workspace: string, look: Look): Promise<Re
     for (const name of ['config', 'config.worktree']) {
       if (await isFile(join(folder, name))) configs.push(join(folder, name));
     }
+    configs.push(...(await findOpeners(folder, await look(folder))));
   }
   return {
     root,

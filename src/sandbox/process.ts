@@ -28,6 +28,8 @@ export interface ProcessResult extends Captured {
 
 /** How long output may still come in after the last process we know of is dead, in milliseconds. */
 const DRAIN_MS = 500;
+/** How often a wall is put up again for a command that it never came to run. */
+const MAX_RETRIES = 5;
 
 /**
  * Runs a command; resolves only when everything it started is dead.
@@ -38,6 +40,21 @@ export async function runProcess(
   command: string,
   options: ProcessOptions,
 ): Promise<ProcessResult> {
+  for (let left = wall.mayFailOnce === true ? MAX_RETRIES : 0; ; left -= 1) {
+    const result = await runOnce(wall, command, options);
+    if (!('notUp' in result)) return result;
+    if (left === 0 || !result.again) throw result.notUp;
+  }
+}
+
+/** A wall that did not come up. */
+interface NotUp {
+  readonly notUp: SandboxError;
+  /** Whether its maker ended by itself and said all it had to say: nothing of the command has run then. */
+  readonly again: boolean;
+}
+
+async function runOnce(wall: Wall, command: string, options: ProcessOptions): Promise<ProcessResult | NotUp> {
   const { signal } = options;
   signal.throwIfAborted();
   const launch = await wall.launch(command);
@@ -62,7 +79,11 @@ export async function runProcess(
   if (failure !== null)
     throw new SandboxError(`The shell could not be started: ${failure.message}`, { cause: failure });
   if (ending === 'exit' && !wall.cameUp(status.text())) {
-    throw new SandboxError(`The sandbox did not come up: ${captured.text.trim() || 'no reason was given'}`);
+    const why = captured.text.trim() || 'no reason was given';
+    return {
+      notUp: new SandboxError(`The sandbox did not come up: ${why}`),
+      again: code === 1 && status.hasEnded(),
+    };
   }
   const timedOut = ending === 'timeout';
   return {
@@ -147,9 +168,17 @@ async function drain(output: Readable, add: (chunk: Buffer) => Promise<void>): P
   }
 }
 
+interface Status {
+  readonly text: () => string;
+  readonly ended: Promise<void>;
+  readonly hasEnded: () => boolean;
+}
+
 /** What a child says on a descriptor of ours, as far as it has come. */
-function collect(stream: unknown): { readonly text: () => string; readonly ended: Promise<void> } {
-  if (!(stream instanceof Readable)) return { text: () => '', ended: Promise.resolve() };
+function collect(stream: unknown): Status {
+  if (!(stream instanceof Readable)) {
+    return { text: () => '', ended: Promise.resolve(), hasEnded: () => true };
+  }
   let text = '';
   stream.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1');
@@ -159,7 +188,7 @@ function collect(stream: unknown): { readonly text: () => string; readonly ended
     stream.once('end', resolve);
     stream.once('close', resolve);
   });
-  return { text: () => text, ended };
+  return { text: () => text, ended, hasEnded: () => stream.readableEnded };
 }
 
 async function within(milliseconds: number, promise: Promise<void>): Promise<void> {

@@ -66,6 +66,8 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     'place() { if [ -d "$1" ]; then mkdir -p "$2"; elif [ ! -e "$2" ]; then mkdir -p "$(dirname "$2")"; : > "$2"; fi; }',
     `readonly_bind() { place "$1" "$2"; mount --bind "$1" "$2"; mount -o "remount,bind,ro,nosuid$3" "$2"; }`,
     'writable_bind() { place "$1" "$2"; mount --rbind "$1" "$2"; mount -o remount,bind,rw,nosuid,nodev "$2"; }',
+    // What goes by takes the mount over it along: once more where it is back, and done where it stays away.
+    'cover() { n=0; while [ -e "$2" ]; do if mount --bind "$1" "$2" && mount -o remount,bind,ro,nosuid,nodev "$2"; then return 0; fi; n=$((n + 1)); [ $n -lt 9 ] || return 1; done 2>/dev/null; }',
     `readonly_bind / ${quote(root)} ${quote(kept(rootOptions))}`,
     // What cannot be bound (a mount of another user's, an automount) is left out; the folder below it is read-only.
     ...others.map(
@@ -111,10 +113,10 @@ function mountLine(mount: Mount, at: (path: string) => string): string {
   switch (mount.kind) {
     case 'empty':
       return `empty ${at(mount.at)}`;
-    case 'read-only': {
-      const line = `readonly_bind ${quote(mount.from)} ${at(mount.at)} ,nodev`;
-      return mount.fleeting === true ? `[ ! -e ${at(mount.at)} ] || ${line}` : line;
-    }
+    case 'read-only':
+      return mount.fleeting === true
+        ? `cover ${quote(mount.from)} ${at(mount.at)}`
+        : `readonly_bind ${quote(mount.from)} ${at(mount.at)} ,nodev`;
     case 'read-write':
       return `writable_bind ${quote(mount.from)} ${at(mount.at)}`;
   }
