@@ -67,7 +67,7 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     `readonly_bind() { place "$1" "$2"; mount --bind "$1" "$2"; mount -o "remount,bind,ro,nosuid$3" "$2"; }`,
     'writable_bind() { place "$1" "$2"; mount --rbind "$1" "$2"; mount -o remount,bind,rw,nosuid,nodev "$2"; }',
     // What goes by takes the mount over it along: once more where it is back, and done where it stays away.
-    'cover() { n=0; while [ -e "$2" ]; do if mount --bind "$1" "$2" && mount -o remount,bind,ro,nosuid,nodev "$2"; then return 0; fi; n=$((n + 1)); [ $n -lt 9 ] || return 1; done 2>/dev/null; }',
+    'cover() { n=0; while [ -e "$2" ]; do if mount --bind "$1" "$2" && mount -o remount,bind,ro,nosuid,nodev "$2"; then return 0; fi; n=$((n + 1)); [ $n -lt 50 ] || return 1; done 2>/dev/null; }',
     `readonly_bind / ${quote(root)} ${quote(kept(rootOptions))}`,
     // What cannot be bound (a mount of another user's, an automount) is left out; the folder below it is read-only.
     ...others.map(
