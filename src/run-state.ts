@@ -11,7 +11,7 @@ import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
 import type { Secrets } from './secrets.ts';
-import type { Judge, JudgeChange, Report, Reporter, Subject } from './types.ts';
+import type { Judge, JudgeChange, Report, Reporter, Reuse, Subject } from './types.ts';
 
 /** The world of a run, built by an entry. */
 export interface World {
@@ -95,6 +95,8 @@ export interface RunState {
   /** Resolves once `judgeChanges` is known. */
   judging: Promise<void>;
   commentUrl: string | null;
+  /** What was reused, or by which key this run may be; null where that was not asked for. */
+  reuse: Reuse | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
@@ -118,6 +120,7 @@ export function createState(world: World): RunState {
     asked: Promise.withResolvers(),
     judging: Promise.resolve(),
     commentUrl: null,
+    reuse: null,
     sandbox: null,
     tamper: null,
     changes: null,

@@ -18,6 +18,7 @@ export type Ending =
   | { readonly kind: 'unread'; readonly signal: string }
   | { readonly kind: 'secret'; readonly where: string }
   | { readonly kind: 'tampered'; readonly file: string }
+  | { readonly kind: 'undecided'; readonly text: string }
   | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
       readonly kind: 'interrupted';
       readonly signal: string;
@@ -90,6 +91,8 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
         `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. ` +
           'Look at what the repository told the agent to do.',
       );
+    case 'undecided':
+      return failed(row('undecided', 'error_undecided', 1), ending.text);
     case 'failed':
       return thrown(ending.error);
   }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { InputError } from '../errors.ts';
 import type { RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
-import { readBoolean, readChoice, readInteger, readList, readName, readNames, readNumber } from './values.ts';
+import { readBoolean, readChoice, readInteger, readList, readName, readNames, readNumber, readSigningKey } from './values.ts';
 
 /** The tools that can be allowed. */
 export const TOOLS = ['read_file', 'edit', 'shell'] as const;
@@ -36,6 +36,15 @@ export interface Config {
   /** Relative to the workspace; `.` for the workspace itself. */
   readonly workingDirectory: string;
   readonly context: 'auto' | 'none';
+  /** Names of this leg and this vote; null where the workflow gives none. */
+  readonly leg: string | null;
+  readonly vote: string | null;
+  readonly signingKey: string | null;
+  /** The folder of earlier envelopes, as typed; null where nothing is to be reused. */
+  readonly reuseFrom: string | null;
+  /** Relative to the workspace; empty for the whole checkout. */
+  readonly subjectPaths: readonly string[];
+  readonly refresh: boolean;
   readonly trustedFiles: 'workspace' | 'base';
   readonly onMissingKey: 'fail' | 'skip';
   readonly summary: boolean;
@@ -79,6 +88,12 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
     passEnv: parsePassEnv(raw),
     workingDirectory: raw.get('working-directory') ?? '.',
     context: readChoice(raw, 'context', ['auto', 'none']) ?? 'auto',
+    leg: readName(raw, 'leg', 200),
+    vote: readName(raw, 'vote', 200),
+    signingKey: readSigningKey(raw),
+    reuseFrom: raw.get('reuse-from') ?? null,
+    subjectPaths: readList(raw, 'subject-paths'),
+    refresh: readBoolean(raw, 'refresh', false),
     trustedFiles: readChoice(raw, 'trusted-files', ['workspace', 'base']) ?? 'workspace',
     onMissingKey: readChoice(raw, 'on-missing-key', ['fail', 'skip']) ?? 'fail',
     summary: readBoolean(raw, 'summary', true),

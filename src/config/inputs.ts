@@ -101,6 +101,27 @@ export const INPUTS = [
     'auto',
   ),
   gitHubInput(
+    'leg',
+    'The name of this leg, where a matrix judges many and one job merges their verdicts (see the action in merge/). Recorded in the envelope, nothing else.',
+  ),
+  gitHubInput(
+    'vote',
+    'The name or number of this vote, where a leg is judged more than once. Recorded in the envelope, nothing else.',
+  ),
+  gitHubInput(
+    'signing-key',
+    'A secret of at least 32 characters that signs the envelope (HMAC-SHA256), so that merge and reuse-from take no envelope that was made without it.',
+  ),
+  gitHubInput(
+    'reuse-from',
+    'A folder of earlier envelopes, as actions/download-artifact lays them out. Where one of them judged the same files by the same prompt, schema, model and version, its payload is taken and no model is asked; the gate is evaluated anew.',
+  ),
+  gitHubInput(
+    'subject-paths',
+    'The files and folders that this run judges, one a line, inside the workspace: an earlier verdict is taken only where what git sees in them is the same. Without it: the whole checkout.',
+  ),
+  gitHubInput('refresh', 'Whether the model is asked although reuse-from holds a verdict.', 'false'),
+  gitHubInput(
     'trusted-files',
     'Where the files of schema, gate and prompt-file are read: workspace, or base (the tip of the branch that the pull request goes into, so that the change cannot edit its own judge).',
     'workspace',

@@ -43,6 +43,22 @@ export function readName(raw: RawInputs, name: InputName, max: number): string |
   return text.replace(/\s+/gu, ' ');
 }
 
+/** The fewest characters of a signing key: 32 hexadecimal digits are 128 bits. */
+const MIN_KEY = 32;
+
+/** The secret that envelopes are signed with; null when the input is absent. Never shown. */
+export function readSigningKey(raw: RawInputs): string | null {
+  const key = raw.get('signing-key');
+  if (key === undefined) return null;
+  if (key.length < MIN_KEY) {
+    throw new InputError(
+      'signing-key',
+      `signing-key has fewer than ${MIN_KEY} characters, so it could be guessed. Make one with: openssl rand -hex 32`,
+    );
+  }
+  return key;
+}
+
 /** A whole number in a range; null when the input is absent. */
 export function readInteger(
   raw: RawInputs,

@@ -64,7 +64,7 @@ function readOrNull(file: string): Buffer | null {
 
 /** Variables that hold keys and tokens by their usual names, whichever provider is chosen. */
 const SECRET_VARIABLES =
-  /^(?:INPUT_API-KEY|INPUT_GITHUB-TOKEN|[A-Z0-9_]*_API_KEY|ACTIONS_RUNTIME_TOKEN|ACTIONS_ID_TOKEN_REQUEST_TOKEN|(?:GITHUB|GH)_TOKEN|ANTHROPIC_AUTH_TOKEN|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|NODE_AUTH_TOKEN|NPM_TOKEN)$/iu;
+  /^(?:INPUT_API-KEY|INPUT_GITHUB-TOKEN|INPUT_SIGNING-KEY|[A-Z0-9_]*_API_KEY|ACTIONS_RUNTIME_TOKEN|ACTIONS_ID_TOKEN_REQUEST_TOKEN|(?:GITHUB|GH)_TOKEN|ANTHROPIC_AUTH_TOKEN|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|NODE_AUTH_TOKEN|NPM_TOKEN)$/iu;
 
 /** Values of the environment that must be masked wherever they turn up; those of headers even where the input is wrong. */
 export function findSecrets(environment: Environment): readonly string[] {

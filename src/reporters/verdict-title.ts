@@ -46,4 +46,5 @@ const WHY: Readonly<Record<Reason, string>> = {
   max_cost: 'out of money',
   cancelled: 'cancelled',
   missing_key: 'there is no key for the model',
+  undecided: 'missing legs could change the verdict',
 };
