@@ -3,8 +3,8 @@ import { SandboxError } from './errors.ts';
 import { createGrace, type Grace, within } from './grace.ts';
 import { networkWeaknesses } from './network/network.ts';
 import { answeredBy, modelWarning } from './run-model.ts';
-import type { RunState, World } from './run-state.ts';
-import type { GateResult, JsonObject, Report, Verdict } from './types.ts';
+import type { EndWorld, RunState } from './run-state.ts';
+import type { GateResult, JsonObject, Merged, Report, Verdict } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
 
 /** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
@@ -13,7 +13,7 @@ const JUDGING_MS = 10_000;
  * Stops the clock, kills every child, looks for secrets and tampering, tells the reporters, writes the envelope and,
  * last, the outputs. Never rejects: what fails on the way becomes a warning or a worse verdict, never a better one.
  */
-export async function finish(ending: Ending, state: RunState, world: World): Promise<Report> {
+export async function finish(ending: Ending, state: RunState, world: EndWorld): Promise<Report> {
   for (const timer of state.timers) clearTimeout(timer);
   const grace = createGrace(state.interrupt.signal);
   try {
@@ -35,7 +35,7 @@ export async function finish(ending: Ending, state: RunState, world: World): Pro
 }
 
 /** The last things that can turn an outcome: the gate, secrets in what would be published, a changed guarded file. */
-async function check(ending: Ending, state: RunState, world: World, grace: Grace) {
+async function check(ending: Ending, state: RunState, world: EndWorld, grace: Grace) {
   // Masked before anything is cut: half a secret would be found by nobody.
   let checked: Ending =
     ending.kind === 'plain_text' ? { ...ending, text: world.secrets.mask(ending.text) } : ending;
@@ -72,7 +72,7 @@ function explained(ending: Ending, state: RunState): Ending {
 }
 
 /** What the agent changed, asked while the wall still stands; a signal leaves no time for it. */
-async function countChanges(state: RunState, world: World, grace: Grace) {
+async function countChanges(state: RunState, world: EndWorld, grace: Grace) {
   if (state.changes === null || grace.running()) return null;
   try {
     const changes = await state.changes.compare(state.interrupt.signal);
@@ -111,7 +111,7 @@ async function tellReporters(
   build: (ending: Ending) => Report,
   ending: Ending,
   state: RunState,
-  world: World,
+  world: EndWorld,
   grace: Grace,
 ): Promise<Report> {
   let report = first;
@@ -137,7 +137,7 @@ async function publish(
   report: Report,
   build: (ending: Ending) => Report,
   grace: Grace,
-  world: World,
+  world: EndWorld,
 ): Promise<Report> {
   let resultFile = world.spareResultFile;
   let why: Ending;
@@ -159,7 +159,7 @@ async function publish(
 }
 
 /** Tells again what was told of a run that had published. */
-async function takeBack(failed: Report, why: Ending, grace: Grace, world: World): Promise<Report> {
+async function takeBack(failed: Report, why: Ending, grace: Grace, world: EndWorld): Promise<Report> {
   if (why.kind === 'failed') explainBug(why.error, failed.verdict, world);
   await rewrite(failed, world, (again) => warn(again, 'outputs', world));
   for (const reporter of world.reporters) {
@@ -171,7 +171,7 @@ async function takeBack(failed: Report, why: Ending, grace: Grace, world: World)
   return failed;
 }
 
-async function rewrite(failed: Report, world: World, onError: (error: unknown) => void): Promise<void> {
+async function rewrite(failed: Report, world: EndWorld, onError: (error: unknown) => void): Promise<void> {
   for (const write of [world.writeEnvelope, world.writeOutputs]) {
     try {
       await write(failed);
@@ -186,7 +186,7 @@ function buildReport(
   gate: GateResult | null,
   changes: Awaited<ReturnType<typeof countChanges>>,
   state: RunState,
-  world: World,
+  world: EndWorld,
 ): Report {
   const { record, config } = state;
   const verdict = verdictOf(ending, {
@@ -208,6 +208,7 @@ function buildReport(
     costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
     durationMs: Math.round(world.now() - state.startedAt),
     ...answeredBy(state),
+    ...(state.merged === null ? {} : mergedFacts(state.merged)),
     sessionId: state.sessionId,
     leg: config?.leg ?? null,
     vote: config?.vote ?? null,
@@ -218,7 +219,7 @@ function buildReport(
     judge: state.judge,
     judgeChanges: state.judgeChanges,
     commentUrl: state.commentUrl,
-    outputNames: state.contract?.outputNames ?? [],
+    outputNames: state.merged === null ? (state.contract?.outputNames ?? []) : ['passed'],
     changedFiles: changes?.changedFiles ?? null,
     patchFile: changes?.patchFile ?? null,
     resultFile: world.resultFile,
@@ -229,6 +230,12 @@ function buildReport(
       ...(state.sandbox?.weaknesses() ?? []),
     ],
   };
+}
+
+/** What a merge took is what its legs took. */
+function mergedFacts(merged: Merged) {
+  const { turns, rejections, usage, costUsd, models } = merged;
+  return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
 }
 
 function limitWords(state: RunState) {
@@ -243,11 +250,11 @@ function limitWords(state: RunState) {
 }
 
 /** A bug's stack goes to the log, where whoever reports it finds it. */
-function explainBug(error: unknown, verdict: Verdict, world: World): void {
+function explainBug(error: unknown, verdict: Verdict, world: EndWorld): void {
   if (verdict.reason === 'internal' && error instanceof Error && error.stack !== undefined)
     world.warn(error.stack);
 }
 
-function warn(error: unknown, what: string, world: World): void {
+function warn(error: unknown, what: string, world: EndWorld): void {
   world.warn(`${what}: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -94,7 +94,7 @@ export function requirePlaces({ replay }: Config, world: World): void {
 }
 
 /** What is to be said loudly of where the answers come from, or go to; null for nothing. */
-export function modelWarning({ replay }: RunState, world: World): string | null {
+export function modelWarning({ replay }: RunState, world: Pick<World, 'recording'>): string | null {
   if (replay !== null) {
     return `Replayed: no model judged this. The answers come from a recording of ${replay.model}, made ${replay.created}.`;
   }

@@ -11,44 +11,22 @@ import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
 import type { Secrets } from './secrets.ts';
-import type { Judge, JudgeChange, Report, Reporter, Reuse, Subject } from './types.ts';
+import type { Judge, JudgeChange, Merged, Report, Reporter, Reuse, Subject } from './types.ts';
 
-/** The world of a run, built by an entry. */
-export interface World {
+/** What the end of a run needs of its world, whatever came before it. */
+export interface EndWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly secrets: Secrets;
   readonly subject: Subject | null;
-  /** Real, absolute paths. */
-  readonly workspace: string;
-  readonly home: string;
-  readonly temp: string;
-  /** A fresh private folder for the sandbox; removed when the run ends. */
-  readonly runFolder: string;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
   readonly writePatch: (patch: Buffer) => string | null;
   /** Takes back what somebody wrote into this step's own file-command files. */
   readonly restoreRunnerFiles: () => void;
-  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
-  readonly guarded: readonly string[];
-  /** Whether the trigger gives a stranger's text the repository's rights. */
-  readonly privileged: boolean;
-  /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
-  readonly files: Files;
-  /** What the agent can be told of the run's pull request; null where it is about none. Never rejects. */
-  readonly findContext: () => Promise<PullRequestContext | null>;
-  /** Which files of the judge the pull request changes. Never rejects. */
-  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
   /** Where what the model says is recorded, a line at a time; nowhere unless the user asked for it. */
   readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
-  /** How requests leave this machine: through its proxies, trusting its authorities. */
-  readonly fetch: typeof fetch;
-  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
-  readonly resolveFolder: (folder: string) => Promise<string>;
-  /** @throws InputError for a folder that the shell cannot be shown. */
-  readonly requireReadable: (folders: readonly string[]) => Promise<void>;
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
   /** Tells the listener of what ends a run from outside, for as long as the process lives. */
@@ -63,6 +41,32 @@ export interface World {
   readonly writeOutputs: (report: Report) => void | Promise<void>;
   /** Says something outside any event: a warning about a reporter, the stack of a bug. */
   readonly warn: (text: string) => void;
+}
+
+/** The world of an agent's run, built by an entry. */
+export interface World extends EndWorld {
+  /** Real, absolute paths. */
+  readonly workspace: string;
+  readonly home: string;
+  readonly temp: string;
+  /** A fresh private folder for the sandbox; removed when the run ends. */
+  readonly runFolder: string;
+  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
+  readonly guarded: readonly string[];
+  /** Whether the trigger gives a stranger's text the repository's rights. */
+  readonly privileged: boolean;
+  /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
+  readonly files: Files;
+  /** What the agent can be told of the run's pull request; null where it is about none. Never rejects. */
+  readonly findContext: () => Promise<PullRequestContext | null>;
+  /** Which files of the judge the pull request changes. Never rejects. */
+  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
+  /** How requests leave this machine: through its proxies, trusting its authorities. */
+  readonly fetch: typeof fetch;
+  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
+  readonly resolveFolder: (folder: string) => Promise<string>;
+  /** @throws InputError for a folder that the shell cannot be shown. */
+  readonly requireReadable: (folders: readonly string[]) => Promise<void>;
 }
 
 /** Hears of what ends a run from outside the loop. */
@@ -97,13 +101,15 @@ export interface RunState {
   commentUrl: string | null;
   /** What was reused, or by which key this run may be; null where that was not asked for. */
   reuse: Reuse | null;
+  /** What a merge found; null for the run of an agent. */
+  merged: Merged | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
 }
 
 /** The state of a run that has done nothing yet. */
-export function createState(world: World): RunState {
+export function createState(world: EndWorld): RunState {
   return {
     sessionId: randomUUID(),
     startedAt: world.now(),
@@ -121,6 +127,7 @@ export function createState(world: World): RunState {
     judging: Promise.resolve(),
     commentUrl: null,
     reuse: null,
+    merged: null,
     sandbox: null,
     tamper: null,
     changes: null,

@@ -1,17 +1,17 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
-import { isRunStop, type RunStop, runAgent, stopped } from './agent/agent.ts';
+import { type RunStop, runAgent } from './agent/agent.ts';
 import { contextNote, systemPrompt } from './agent/prompt.ts';
 import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
 import type { Contract } from './contract/contract.ts';
 import { presets } from './contract/presets.ts';
-import { InputError, MissingKeyError, SandboxError } from './errors.ts';
-import { finish } from './finish.ts';
+import { InputError, MissingKeyError } from './errors.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import { networkWeaknesses } from './network/network.ts';
 import { readJudge } from './run-judge.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './run-model.ts';
-import { createState, type RunState, type World } from './run-state.ts';
+import type { RunState, World } from './run-state.ts';
+import { runToEnd } from './run-to-end.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
 import { writeGitDiff } from './sandbox/git-diff.ts';
 import { openSandbox } from './sandbox/open.ts';
@@ -28,19 +28,8 @@ const WALLS_AFTER_MS = 10;
 const WALLS_WITHIN_MS = 300;
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
-export async function run(readConfig: () => Config, world: World): Promise<Report> {
-  const state = createState(world);
-  world.listen({
-    signal(name) {
-      const reason: RunStop = { stop: 'signal', signal: name };
-      state.stop.abort(reason);
-      state.interrupt.abort(name);
-    },
-    crash: (error) => state.stop.abort(error),
-  });
-  const ending = await attempt(() => work(readConfig, state, world), state);
-  state.asked.resolve();
-  return finish(ending, state, world);
+export function run(readConfig: () => Config, world: World): Promise<Report> {
+  return runToEnd((state) => work(readConfig, state, world), world);
 }
 
 /** From the configuration to an outcome of the loop. */
@@ -207,28 +196,6 @@ async function placeContext(
 function startClock(timeoutMs: number, state: RunState): void {
   const reason: RunStop = { stop: 'timeout' };
   state.timers.add(setTimeout(() => state.stop.abort(reason), timeoutMs));
-}
-
-/** What was thrown as an ending; a wait outside the loop that a stop ended is that stop. */
-async function attempt(task: () => Promise<Ending>, state: RunState): Promise<Ending> {
-  try {
-    return await task();
-  } catch (error) {
-    const { stop, interrupt } = state;
-    if (interrupt.signal.aborted && error === interrupt.signal.reason) {
-      return { kind: 'cancelled', signal: String(interrupt.signal.reason) };
-    }
-    if (error === stop.signal.reason && isRunStop(error)) return stopped(error, []);
-    return { kind: 'failed', error: fullDisk(error) ?? error };
-  }
-}
-
-/** A disk that is full is no bug: during a run nothing but the sandbox writes where that ends it. */
-function fullDisk(error: unknown): SandboxError | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
-  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return null;
-  const text = `The disk of RUNNER_TEMP is full (${error.message}). Free some space in a step before this one.`;
-  return new SandboxError(text, { cause: error });
 }
 
 /** A reporter that throws while it listens has a bug, but the run is not its to end. */

@@ -333,7 +333,11 @@ export interface Reuse {
   /** Hex: git's name of what `subject-paths` held. */
   readonly tree: string;
   /** The run that a model judged; null where this one was. */
-  readonly from: { readonly run_id: string; readonly run_attempt: number; readonly session_id: string } | null;
+  readonly from: {
+    readonly run_id: string;
+    readonly run_attempt: number;
+    readonly session_id: string;
+  } | null;
 }
 
 /** Everything a reporter may tell about a finished run. */
