@@ -179,23 +179,25 @@ function readKey(cursor: Cursor): Fault | null {
   return null;
 }
 
+/** Characters that stand for themselves in a string. */
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+
 function readString(cursor: Cursor): Fault | null {
-  const { text } = cursor;
-  const start = cursor.at;
-  let escaped = false;
-  for (cursor.at += 1; text[cursor.at] !== '"'; cursor.at += 1) {
+  const { text, at: start } = cursor;
+  for (cursor.at += 1; ; cursor.at += 1) {
+    PLAIN.lastIndex = cursor.at;
+    PLAIN.test(text);
+    cursor.at = PLAIN.lastIndex;
     if (cursor.at >= text.length) return syntax(cursor, 'a closing quote');
-    if (text.charCodeAt(cursor.at) < 0x20) return syntax(cursor, 'an escape such as \\n');
-    if (text[cursor.at] !== '\\') continue;
-    escaped = true;
+    if (text[cursor.at] === '"') break;
+    if (text[cursor.at] !== '\\') return syntax(cursor, 'an escape such as \\n');
     cursor.at += 1;
     if (text[cursor.at] === 'u' && /^[0-9a-f]{4}$/i.test(text.slice(cursor.at + 1, cursor.at + 5)))
       cursor.at += 4;
     else if (!'"\\/bfnrt'.includes(text[cursor.at] ?? '-')) return syntax(cursor, 'a valid escape');
   }
   cursor.at += 1;
-  const token = text.slice(start, cursor.at);
-  if (!/\p{Surrogate}/u.test(escaped ? decoded(token) : token)) return null;
+  if (decoded(text.slice(start, cursor.at)).isWellFormed()) return null;
   return {
     fault: 'surrogate',
     at: start,
@@ -205,7 +207,7 @@ function readString(cursor: Cursor): Fault | null {
 
 /** The string that a checked token stands for. */
 function decoded(token: string): string {
-  return String(JSON.parse(token));
+  return token.includes('\\') ? String(JSON.parse(token)) : token.slice(1, -1);
 }
 
 function readNumber(cursor: Cursor): Fault | null {
@@ -240,9 +242,8 @@ function skipDigits(cursor: Cursor): boolean {
 }
 
 function skipBlanks(cursor: Cursor): void {
-  const { text } = cursor;
   for (;;) {
-    const next = text[cursor.at];
+    const next = cursor.text[cursor.at];
     if (next !== ' ' && next !== '\n' && next !== '\r' && next !== '\t') return;
     cursor.at += 1;
   }

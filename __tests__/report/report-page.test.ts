@@ -41,7 +41,11 @@ describe('createReportPage', () => {
     const reporter = createReportPage({ file, secrets });
     expect(reporter.retold).toBe(true);
     await reporter.report?.(sampleReport(), signal);
-    const taken = unpublished('outputs cannot be written: sk-canary-1', { reason: 'config', exitCode: 52 });
+    const taken = unpublished('outputs cannot be written: sk-canary-1', {
+      reason: 'config',
+      subtype: 'error_config',
+      exitCode: 52,
+    });
     await reporter.report?.(sampleReport(taken), signal);
     const page = readFileSync(file, 'utf8');
     expect(page).toContain('Inconclusive: config');

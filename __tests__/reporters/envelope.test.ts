@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { Repair } from '../../src/types.ts';
+import type { Repair, Report } from '../../src/types.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const same = (text: string) => text;
@@ -33,6 +34,9 @@ describe('envelope', () => {
       sandbox: 'bwrap',
       subject: { ...report.subject },
       judge: { ...report.judge },
+      leg: null,
+      vote: null,
+      reuse: null,
     });
     expect(Object.keys(told)).toEqual([
       ...['type', 'subtype', 'is_error', 'exit_code', 'conclusion', 'reason', 'result', 'structured_result'],
@@ -46,7 +50,7 @@ describe('envelope', () => {
         'total_cost_usd',
         'duration_ms',
       ],
-      ...['model', 'provider', 'session_id', 'sandbox', 'subject', 'judge'],
+      ...['model', 'provider', 'session_id', 'sandbox', 'subject', 'judge', 'leg', 'vote', 'reuse'],
     ]);
   });
 
@@ -87,9 +91,11 @@ describe('envelope', () => {
   it('E15 tells a payload and the issues of a gate that is not met, without an error', () => {
     const issues = [{ path: '/passed', keyword: 'const', message: 'must be true' }];
     const verdict = {
-      ...sampleReport().verdict,
-      exitCode: 1,
+      conclusion: 'failure',
+      reason: 'gate_not_met',
       subtype: 'gate_not_met',
+      exitCode: 1,
+      published: true,
       error: 'The gate is not met.',
     } as const;
     const told = envelope(sampleReport({ verdict, gate: { status: 'not_met', issues } }), same);
@@ -99,5 +105,96 @@ describe('envelope', () => {
       structured_output: { passed: true },
     });
     expect(Object.keys(told)).not.toContain('error');
+  });
+
+  it('tells which leg and vote it is, and whose payload was taken', () => {
+    const from = { run_id: '41', run_attempt: 2, session_id: 's' };
+    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
+    const told = (changes: Partial<Report>) => envelope(sampleReport(changes), same);
+    expect(told({ leg: 'api', vote: '2', reuse })).toMatchObject({ leg: 'api', vote: '2', reuse });
+    expect(told({ reuse: { ...reuse, from: null } })['reuse']).toEqual({ ...reuse, from: null });
+    expect(told({})).not.toHaveProperty('merged');
+  });
+
+  it('tells what a merge counted, decided or not, in snake_case and its sentences masked', () => {
+    const votes = [sampleVote('pass', { vote: '1' }), sampleVote('abstain', { why: 'No sk-1.' })];
+    const merged = sampleMerged({ votes: 'all of 2', legs: [sampleLeg('api', 'abstain', votes)] });
+    const told = envelope(sampleMergedReport(merged), (text) => text.replace('sk-1', '***'));
+    expect(told).toMatchObject({ reason: 'undecided', gate: null });
+    expect(told['merged']).toEqual({
+      rule: 'all',
+      votes: 'all of 2',
+      tally: { pass: 0, fail: 0, abstain: 1, expected: 1 },
+      legs: [
+        {
+          leg: 'api',
+          passed: null,
+          conclusion: 'inconclusive',
+          reason: 'undecided',
+          weight: 1,
+          num_turns: 2,
+          total_cost_usd: 0.02,
+          url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
+          votes: [
+            {
+              vote: '1',
+              passed: true,
+              conclusion: 'success',
+              reason: 'accepted',
+              why: null,
+              num_turns: 2,
+              usage: {
+                input_tokens: 3000,
+                output_tokens: 210,
+                cached_input_tokens: 1200,
+                cache_write_tokens: 0,
+              },
+              total_cost_usd: 0.02,
+              model: 'claude-sonnet-4-5',
+              reused: false,
+              attempt: 1,
+              url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
+            },
+            {
+              vote: null,
+              passed: null,
+              conclusion: 'missing',
+              reason: 'missing',
+              why: 'No ***.',
+              num_turns: 0,
+              usage: { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, cache_write_tokens: 0 },
+              total_cost_usd: 0,
+              model: '',
+              reused: false,
+              attempt: null,
+              url: null,
+            },
+          ],
+        },
+      ],
+    });
+    expect(envelope(sampleMergedReport(), same)).toHaveProperty('merged.tally.pass', 9);
+  });
+
+  it('writes half of a surrogate pair as U+FFFD wherever a text was cut, and nothing of the payload', () => {
+    const issues = [{ path: '/\ud83d', keyword: 'const', message: 'must be \ud83d' }];
+    const told = envelope(
+      sampleReport({
+        gate: { status: 'met', issues },
+        repaired: { kind: 'parsed', paths: ['/\udc00'] },
+        model: 'm\ud800',
+        leg: '\ud83d\ude00\ud83d',
+      }),
+      same,
+    );
+    expect(told).toMatchObject({
+      gate: { issues: [{ path: '/\ufffd', message: 'must be \ufffd' }] },
+      repaired: { paths: ['/\ufffd'] },
+      model: 'm\ufffd',
+      leg: '\ud83d\ude00\ufffd',
+      structured_output: sampleReport().payload,
+    });
+    const failed = envelope(sampleReport(unpublished('cut \ud83d')), same);
+    expect([failed['error'], failed['result']]).toEqual(['cut \ufffd', 'cut \ufffd']);
   });
 });

@@ -57,7 +57,12 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
       run_id: '42',
       run_attempt: 1,
     },
-    judge: { schema_sha256: 'aa', gate_sha256: null, prompt_sha256: 'bb', version: '0.1.0' },
+    judge: {
+      schema_sha256: 'aa'.repeat(32),
+      gate_sha256: null,
+      prompt_sha256: 'bb'.repeat(32),
+      version: '0.1.0',
+    },
     judgeChanges: [],
     commentUrl: null,
     outputNames: ['passed', 'summary', 'findings'],

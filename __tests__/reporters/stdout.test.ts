@@ -3,7 +3,7 @@ import { InputError } from '../../src/errors.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { JsonObject, Report } from '../../src/types.ts';
+import type { JsonObject, Report, Verdict } from '../../src/types.ts';
 import { PROSE, sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
@@ -32,17 +32,32 @@ async function told(format: OutputFormat, report: Report, events = sampleEvents)
   return written.join('');
 }
 
+const notMet: Verdict = {
+  conclusion: 'failure',
+  reason: 'gate_not_met',
+  subtype: 'gate_not_met',
+  exitCode: 1,
+  published: true,
+  error: 'The gate is not met.',
+};
+const cancelled: Verdict = {
+  conclusion: 'inconclusive',
+  reason: 'cancelled',
+  subtype: 'error_cancelled',
+  exitCode: 130,
+  published: true,
+  error: 'Cancelled.',
+};
 const endings: readonly (readonly [string, Report])[] = [
   ['success', sampleReport()],
-  ['failure', sampleReport({ verdict: { ...verdict(1), error: 'The gate is not met.' } })],
-  ['a signal after acceptance', sampleReport({ verdict: { ...verdict(130), error: 'Cancelled.' } })],
+  ['failure', sampleReport({ verdict: notMet, gate: { status: 'not_met', issues: [] } })],
+  ['a signal after acceptance', sampleReport({ verdict: cancelled })],
   ['plain text', sampleReport(unpublished('It said sk-canary-1.'))],
-  ['a wrong input', sampleReport(unpublished('No.', { reason: 'config', exitCode: 52 }))],
+  [
+    'a wrong input',
+    sampleReport(unpublished('No.', { reason: 'config', subtype: 'error_config', exitCode: 52 })),
+  ],
 ];
-
-function verdict(exitCode: 1 | 130) {
-  return { ...sampleReport().verdict, exitCode };
-}
 
 describe.each(endings)('after %s', (_, report) => {
   const end = envelope(report, secrets.mask);
@@ -79,7 +94,9 @@ describe.each(endings)('after %s', (_, report) => {
 
 describe('stdout', () => {
   it('P2 json of a run that never began is the envelope in an array', async () => {
-    const report = sampleReport(unpublished('No.', { reason: 'config', exitCode: 52 }));
+    const report = sampleReport(
+      unpublished('No.', { reason: 'config', subtype: 'error_config', exitCode: 52 }),
+    );
     expect(JSON.parse(await told('json', report, []))).toEqual([envelope(report, secrets.mask)]);
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { startStep } from '../../examples/demo/runner.ts';
+import { BUNDLE, startStep } from '../../examples/demo/runner.ts';
 import { type JournalEntry, type ModelRequest, type Reply, startModel } from './model-server.ts';
 import { parseOutputFile } from './runner.ts';
 
@@ -12,8 +12,13 @@ export const KEY = 'sk-canary-0123456789abcdef';
 /** Whether this machine has the wall; without it runs go with `sandbox: off`. */
 export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
+/** The committed bundle's other door. */
+export const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
+
 /** What a run of the committed bundle is given. */
 export interface ActionOptions {
+  /** The merge in the place of a run: it has no inputs but those given. */
+  readonly door?: 'merge';
   /** The scripted model: a list of replies (the last one for ever), or a function. */
   readonly script?: readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
   readonly provider?: 'openai-compatible' | 'anthropic';
@@ -91,15 +96,19 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       workspace,
       folder,
       sha: '0123456789012345678901234567890123456789',
-      inputs: {
-        prompt: 'Judge.',
-        provider,
-        model: 'scripted-1',
-        'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1`,
-        'api-key': KEY,
-        sandbox: HAS_BWRAP ? 'required' : 'off',
-        ...options.inputs,
-      },
+      ...(options.door === 'merge' ? { bundle: MERGE } : {}),
+      inputs:
+        options.door === 'merge'
+          ? (options.inputs ?? {})
+          : {
+              prompt: 'Judge.',
+              provider,
+              model: 'scripted-1',
+              'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1`,
+              'api-key': KEY,
+              sandbox: HAS_BWRAP ? 'required' : 'off',
+              ...options.inputs,
+            },
       environment: { PATH: searchPath, HOME: folder },
       extra: options.variables ?? {},
       ...(options.readAfterMs === undefined ? {} : { readAfterMs: options.readAfterMs }),

@@ -6,6 +6,7 @@ import { declaredProperties } from './declared.ts';
 import { outputNames } from './output-names.ts';
 import { parseStrings, unwrap } from './repair.ts';
 
+export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';
 
 /** What became of one candidate: the payload exactly as it was validated, or what is wrong with it. */

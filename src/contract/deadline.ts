@@ -7,11 +7,10 @@ export type Timed<T> =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'threw'; readonly error: unknown };
 
-interface World {
-  task: () => void;
-}
-
-const world: World = { task: () => undefined };
+const idle = (): void => undefined;
+let current: () => void = idle;
+// The same function for ever: each value that this global gets keeps what it holds alive until the next full collection.
+const world = { task: (): void => current() };
 const script = new Script('task()');
 let contextified = false;
 
@@ -24,7 +23,7 @@ export function underDeadline<T>(task: () => T, milliseconds: number): Timed<T> 
   if (!contextified) createContext(world);
   contextified = true;
   const results: T[] = [];
-  world.task = () => {
+  current = () => {
     results.push(task());
   };
   try {
@@ -32,7 +31,7 @@ export function underDeadline<T>(task: () => T, milliseconds: number): Timed<T> 
   } catch (error) {
     return isTimeout(error) ? { kind: 'timeout' } : { kind: 'threw', error };
   } finally {
-    world.task = () => undefined;
+    current = idle;
   }
   return results.map((value): Timed<T> => ({ kind: 'done', value }))[0] ?? { kind: 'timeout' };
 }

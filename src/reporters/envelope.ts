@@ -1,10 +1,13 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
-import type { Issue, Json, JsonObject, Repair, Report } from '../types.ts';
+import { isArray } from '../json.ts';
+import type { Issue, Json, JsonObject, Repair, Report, Reuse } from '../types.ts';
+import { mergedJson, usageJson } from './merged-json.ts';
 
 /**
  * The envelope of a report, fields and order as documented under *Envelope*. `structured_result` and
  * `structured_output` are there exactly when the payload is published, `error` exactly when not, `last_assistant_text`
- * only after plain text. `mask` is applied to the sentences, never to the payload: what is told is what was accepted.
+ * only after plain text, `merged` only where a merge has counted. `mask` is applied to the sentences, never to the
+ * payload: what is told is what was accepted.
  */
 export function envelope(report: Report, mask: (text: string) => string): JsonObject {
   const { verdict, payload } = report;
@@ -16,19 +19,21 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
     exit_code: verdict.exitCode,
     conclusion: verdict.conclusion,
     reason: verdict.reason,
-    result: payload === null ? error : JSON.stringify(payload),
+    result: payload === null ? error.toWellFormed() : JSON.stringify(payload),
     ...(payload === null ? {} : { structured_result: payload, structured_output: payload }),
-    gate:
-      report.gate === null ? null : { status: report.gate.status, issues: report.gate.issues.map(issueJson) },
+    ...wellFormed(facts(report, payload === null ? { error } : {}, mask)),
+  };
+}
+
+/** Everything behind the payload. */
+function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
+  const { gate, reuse = null, merged = null } = report;
+  return {
+    gate: gate === null ? null : { status: gate.status, issues: gate.issues.map(issueJson) },
     num_turns: report.turnCount,
     rejections: report.rejections,
     repaired: repairJson(report.repaired),
-    usage: {
-      input_tokens: report.usage.inputTokens,
-      output_tokens: report.usage.outputTokens,
-      cached_input_tokens: report.usage.cachedInputTokens,
-      cache_write_tokens: report.usage.cacheWriteTokens,
-    },
+    usage: usageJson(report.usage),
     total_cost_usd: report.costUsd,
     duration_ms: report.durationMs,
     model: report.model,
@@ -36,10 +41,14 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
     ...(report.replayed === true ? { replayed: true } : {}),
     session_id: report.sessionId,
     sandbox: report.isolation,
-    ...(payload === null ? { error } : {}),
+    ...error,
     ...(report.lastAssistantText === null ? {} : { last_assistant_text: mask(report.lastAssistantText) }),
     subject: report.subject === null ? null : { ...report.subject },
     judge: { ...report.judge },
+    leg: report.leg ?? null,
+    vote: report.vote ?? null,
+    reuse: reuseJson(reuse),
+    ...(merged === null ? {} : { merged: mergedJson(merged, mask) }),
   };
 }
 
@@ -52,4 +61,24 @@ function repairJson(repair: Repair | null): Json {
   return repair.kind === 'unwrapped'
     ? { kind: repair.kind, key: repair.key }
     : { kind: repair.kind, paths: repair.paths };
+}
+
+function reuseJson(reuse: Reuse | null): Json {
+  if (reuse === null) return null;
+  const { key, tree, from } = reuse;
+  return { key, tree, from: from === null ? null : { ...from } };
+}
+
+/**
+ * Half of a surrogate pair, as a text that was cut may end in, could be written and not be read again: strict readers
+ * refuse it, and nothing that holds one can be signed. The payload was read strictly, and holds none.
+ */
+function wellFormed(told: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(told).map(([name, value]) => [name, wellFormedValue(value)]));
+}
+
+function wellFormedValue(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (isArray(value)) return value.map(wellFormedValue);
+  return typeof value === 'object' && value !== null ? wellFormed(value) : value;
 }

@@ -1,0 +1,323 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type EnvelopeFile, readEnvelopes, signEnvelope } from '../../src/envelope/envelope.ts';
+import { InputError } from '../../src/errors.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import type { JsonObject, Report } from '../../src/types.ts';
+import { sampleMergedReport } from '../reporters/sample-merged.ts';
+import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+
+const KEY = 'k'.repeat(32);
+const isRoot = process.getuid?.() === 0;
+let folder = '';
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'envelopes-')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const made = (changes: Partial<Report> = {}): JsonObject => envelope(sampleReport(changes), (text) => text);
+
+function put(file: string, content: JsonObject | string | Buffer): void {
+  mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  const isText = typeof content === 'string' || Buffer.isBuffer(content);
+  writeFileSync(path.join(folder, file), isText ? content : `${JSON.stringify(content)}\n`);
+}
+
+async function read(
+  signingKey: string | null = null,
+  more: { at?: string; whenMissing?: 'refuse' | 'empty' } = {},
+): Promise<readonly EnvelopeFile[]> {
+  const { at = folder, whenMissing = 'refuse' } = more;
+  const files: EnvelopeFile[] = [];
+  for await (const file of readEnvelopes(at, { input: 'verdicts', signingKey, whenMissing }))
+    files.push(file);
+  return files;
+}
+
+/** The names of the files that are envelopes, and why the others are none. */
+async function told(signingKey: string | null = null): Promise<Readonly<Record<string, string>>> {
+  const files = await read(signingKey);
+  return Object.fromEntries(
+    files.map((each) => (each.ok ? [each.envelope.file, 'ok'] : [each.file, each.why])),
+  );
+}
+
+describe('readEnvelopes', () => {
+  it('gives a run as its envelope tells it', async () => {
+    const reuse = {
+      key: 'a'.repeat(64),
+      tree: 'b'.repeat(40),
+      from: { run_id: '41', run_attempt: 2, session_id: 's' },
+    };
+    const report = sampleReport({ leg: 'api', vote: '2', reuse, replayed: true });
+    put(
+      'verdict-api/result.json',
+      envelope(report, (text) => text),
+    );
+    const { payload, gate, usage, costUsd, durationMs, model, provider, sessionId, subject, judge } = report;
+    expect(await read()).toEqual([
+      {
+        ok: true,
+        envelope: {
+          file: 'verdict-api/result.json',
+          leg: 'api',
+          vote: '2',
+          conclusion: 'success',
+          reason: 'accepted',
+          exitCode: 0,
+          payload,
+          gate,
+          turns: 2,
+          rejections: 0,
+          usage,
+          costUsd,
+          durationMs,
+          model,
+          provider,
+          replayed: true,
+          sessionId,
+          error: null,
+          subject,
+          judge,
+          reuse,
+          merged: false,
+        },
+      },
+    ]);
+  });
+
+  it('gives a run without a payload, one of an early version, and a merge', async () => {
+    put('1.json', made({ ...unpublished('No.'), subject: null, costUsd: null, leg: 'web' }));
+    const { leg: _, vote: __, reuse: ___, ...early } = made();
+    put('2.json', { ...early, new_field: 'of a later version' });
+    put(
+      '3.json',
+      envelope(sampleMergedReport(), (text) => text),
+    );
+    const views = (await read()).map((each) => (each.ok ? each.envelope : each));
+    expect(views).toMatchObject([
+      { conclusion: 'inconclusive', payload: null, gate: null, error: 'No.', subject: null, costUsd: null },
+      { leg: null, vote: null, reuse: null, merged: false, conclusion: 'success' },
+      { merged: true, leg: null },
+    ]);
+  });
+
+  it('finds files as artifacts are laid out, each in its folder, merged, or alone, in one order', async () => {
+    for (const file of ['b/result.json', 'a/deep/er/x.json', 'z.json', 'a.json/result.json', 'B/result.json'])
+      put(file, made());
+    put('a/notes.txt', 'no envelope');
+    put('a/transcript.jsonl', '{}');
+    mkdirSync(path.join(folder, 'empty.json'));
+    expect(Object.keys(await told())).toEqual([
+      'B/result.json',
+      'a.json/result.json',
+      'a/deep/er/x.json',
+      'b/result.json',
+      'z.json',
+    ]);
+  });
+
+  it('takes a mark before the text, and blanks around it', async () => {
+    put('bom.json', `\ufeff  ${JSON.stringify(made())}\r\n`);
+    expect(await told()).toEqual({ 'bom.json': 'ok' });
+  });
+
+  const whole = JSON.stringify(made());
+  it.each<[string, string | Buffer, RegExp]>([
+    ['an empty file', '', /^it is not valid JSON, at line 1, column 1$/u],
+    ['a file that was cut off', whole.slice(0, -20), /^it is not valid JSON, at line 1, column \d+$/u],
+    ['two envelopes in one', `${whole}\n${whole}`, /^it is not valid JSON, at line 2, column 1$/u],
+    [
+      'a key given twice',
+      `{"conclusion":"success",${whole.slice(1)}`,
+      /^it gives a key twice in one object, at /u,
+    ],
+    [
+      'a key given twice in escapes',
+      whole.replace('"passed"', '"passe\\u0064":false,"passed"'),
+      /^it gives a key twice/u,
+    ],
+    [
+      'a number out of range',
+      whole.replace('"num_turns":2', '"num_turns":1e999'),
+      /^it holds a number that is too large/u,
+    ],
+    ['deep nesting', `${'['.repeat(100_000)}`, /^it nests too deeply/u],
+    ['half of a surrogate pair', whole.replace('All 12', '\\ud83d'), /^it holds half of a surrogate pair/u],
+    [
+      'bytes that are no text',
+      Buffer.from(whole.replace('All 12', '\u00ff'), 'latin1'),
+      /^it is not UTF-8 text$/u,
+    ],
+    ['UTF-16', Buffer.from(whole, 'utf16le'), /^it is not/u],
+    ['an array', `[${whole}]`, /^it holds no JSON object$/u],
+    ['null', 'null', /^it holds no JSON object$/u],
+    [
+      'another object',
+      '{"CANARY":"CANARY"}',
+      /^it is no envelope of this action: see the root \(required\)/u,
+    ],
+    ['a huge number of turns', whole.replace('"num_turns":2', '"num_turns":1e300'), /^ok$/u],
+    [
+      'a word of another row',
+      whole.replace('"reason":"accepted"', '"reason":"cancelled"'),
+      /^it is no envelope/u,
+    ],
+    [
+      'the name of every object',
+      whole.replace('"conclusion":"success"', '"__proto__":{"conclusion":"success"}'),
+      /\(required\)/u,
+    ],
+  ])('%s is told for what it is, and nothing of it is quoted', async (_, content, why) => {
+    put('file.json', content);
+    const { 'file.json': said = '' } = await told();
+    expect(said).toMatch(why);
+    expect(said).not.toMatch(/CANARY|All|passed/u);
+  });
+
+  it('a payload keeps its own __proto__, as data', async () => {
+    put('file.json', whole.replaceAll('"passed":true', '"__proto__":{"passed":true}'));
+    const [file] = await read();
+    const payload = file?.ok === true ? (file.envelope.payload ?? {}) : {};
+    expect([Object.hasOwn(payload, '__proto__'), 'passed' in payload]).toEqual([true, false]);
+  });
+
+  it('never follows a link, waits for a pipe, or opens a device', async () => {
+    put('real/result.json', made());
+    symlinkSync(path.join(folder, 'real', 'result.json'), path.join(folder, 'link.json'));
+    symlinkSync('/dev/zero', path.join(folder, 'zero.json'));
+    symlinkSync(path.join(folder, 'real'), path.join(folder, 'folder.json'));
+    symlinkSync(folder, path.join(folder, 'loop'));
+    execFileSync('mkfifo', [path.join(folder, 'pipe.json')]);
+    const why = 'it is not a regular file';
+    expect(await told()).toEqual({
+      'folder.json': why,
+      'link.json': why,
+      'pipe.json': why,
+      'real/result.json': 'ok',
+      'zero.json': why,
+    });
+  });
+
+  it('a file may be as large as 16 MiB and no larger', async () => {
+    const padded = (size: number) => whole + ' '.repeat(size - Buffer.byteLength(whole));
+    put('fits.json', padded(16 * 1024 * 1024));
+    put('large.json', padded(16 * 1024 * 1024 + 1));
+    expect(await told()).toEqual({ 'fits.json': 'ok', 'large.json': 'it is larger than 16 MiB' });
+  });
+
+  it.runIf(!isRoot)('a file that may not be read is told with the system’s code', async () => {
+    put('closed.json', made());
+    chmodSync(path.join(folder, 'closed.json'), 0);
+    expect(await told()).toEqual({ 'closed.json': 'it cannot be read (EACCES)' });
+  });
+
+  it('hostile names are names', async () => {
+    for (const name of [
+      '\x1b[31m::error::x\n.json',
+      '-rf.json',
+      '__proto__.json',
+      '..json',
+      ' .json',
+      '\u202e.json',
+    ])
+      put(name, made());
+    expect(new Set(Object.values(await told()))).toEqual(new Set(['ok']));
+    expect(await read()).toHaveLength(6);
+  });
+
+  it('reads one file at a time, as it is asked', async () => {
+    for (const name of ['a', 'b']) put(`${name}.json`, made());
+    const files = readEnvelopes(folder, { input: 'verdicts', signingKey: null, whenMissing: 'refuse' });
+    expect((await files.next()).value).toMatchObject({ ok: true });
+    rmSync(path.join(folder, 'b.json'));
+    expect((await files.next()).value).toEqual({
+      ok: false,
+      file: 'b.json',
+      why: 'it cannot be read (ENOENT)',
+    });
+  });
+});
+
+describe('with a signing key', () => {
+  const signed = (value: JsonObject, key = KEY) => ({ ...value, signature: signEnvelope(value, key) });
+
+  it('only what that key signed is an envelope, and a signature does no harm without a key', async () => {
+    put('good.json', signed(made({ leg: 'api' })));
+    put('unsigned.json', made({ leg: 'api' }));
+    put('other.json', signed(made({ leg: 'api' }), 'x'.repeat(32)));
+    put('changed.json', { ...signed(made({ leg: 'api' })), leg: 'web' });
+    put('copied.json', { ...made({ leg: 'web' }), signature: signEnvelope(made({ leg: 'api' }), KEY) });
+    put('odd.json', { ...made(), signature: 'CANARY' });
+    const wrong = 'its signature does not fit: made with another key, or changed after it was signed';
+    expect(await told(KEY)).toEqual({
+      'changed.json': wrong,
+      'copied.json': wrong,
+      'good.json': 'ok',
+      'odd.json': wrong,
+      'other.json': wrong,
+      'unsigned.json': 'it is not signed',
+    });
+    expect(await told()).toMatchObject({ 'good.json': 'ok', 'other.json': 'ok', 'unsigned.json': 'ok' });
+  });
+
+  it('what is signed is still held to the schema', async () => {
+    put('file.json', signed({ conclusion: 'success' }));
+    expect(await told(KEY)).toMatchObject({ 'file.json': expect.stringMatching(/^it is no envelope/u) });
+  });
+});
+
+describe('the folder', () => {
+  const refused = async (at: string) => {
+    const error: unknown = await read(null, { at, whenMissing: 'refuse' }).catch((reason: unknown) => reason);
+    return error instanceof InputError ? [error.input, error.message] : error;
+  };
+
+  it('that is not there is a mistake, or holds nothing, as the caller has it', async () => {
+    const at = path.join(folder, 'no\nsuch');
+    expect(await refused(at)).toEqual([
+      'verdicts',
+      `verdicts: the folder ${JSON.stringify(at)} does not exist. Name the folder into which actions/download-artifact put the envelopes.`,
+    ]);
+    expect(await read(null, { at, whenMissing: 'empty' })).toEqual([]);
+    expect(await read()).toEqual([]);
+  });
+
+  it('that is a file is a mistake', async () => {
+    put('file.json', made());
+    expect(await refused(path.join(folder, 'file.json'))).toMatchObject([
+      'verdicts',
+      expect.stringContaining('is no folder'),
+    ]);
+  });
+
+  it('may be eight levels deep and no deeper', async () => {
+    put(`${'d/'.repeat(8)}x.json`, made());
+    expect(await read()).toHaveLength(1);
+    put(`${'d/'.repeat(9)}x.json`, made());
+    expect(await refused(folder)).toMatchObject(['verdicts', expect.stringContaining('8 levels deep')]);
+  });
+
+  it.runIf(!isRoot)('that may not be listed is a mistake, however deep it lies', async () => {
+    mkdirSync(path.join(folder, 'closed'), { mode: 0 });
+    expect(await refused(folder)).toMatchObject([
+      'verdicts',
+      expect.stringContaining('cannot be listed (EACCES)'),
+    ]);
+    // Nobody else could remove it with what lies around it.
+    rmdirSync(path.join(folder, 'closed'));
+  });
+});

@@ -1,0 +1,193 @@
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { envelopeSchema, readingSchema } from '../../src/envelope/schema.ts';
+import { CONCLUSIONS, GATE_STATUSES, REASONS } from '../../src/envelope/view.ts';
+import { isArray, isObject } from '../../src/json.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import type { Isolation, Json, JsonObject, Report, Subtype, Verdict } from '../../src/types.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport } from '../reporters/sample-merged.ts';
+import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+import { issuesOf } from '../support/envelope-issues.ts';
+
+const SUBTYPES: Readonly<Record<Subtype, true>> = {
+  success: true,
+  gate_not_met: true,
+  error_plain_text: true,
+  error_refusal: true,
+  error_provider: true,
+  error_replay: true,
+  error_security: true,
+  error_internal: true,
+  error_sandbox: true,
+  error_config: true,
+  error_max_turns: true,
+  error_budget: true,
+  error_cancelled: true,
+  error_undecided: true,
+  skipped: true,
+};
+const ISOLATIONS: Readonly<Record<Isolation, true>> = {
+  bwrap: true,
+  'sudo-bwrap': true,
+  unshare: true,
+  'sudo-unshare': true,
+  seatbelt: true,
+  none: true,
+};
+const EXIT_CODES: Readonly<Record<Verdict['exitCode'], true>> = {
+  0: true,
+  1: true,
+  44: true,
+  52: true,
+  53: true,
+  55: true,
+  130: true,
+};
+
+const same = (text: string) => text;
+const made = (changes: Partial<Report> = {}) => envelope(sampleReport(changes), same);
+const accepted = made();
+const lost = made(unpublished('No.'));
+
+/** What stands at a pointer of the schema. */
+function at(...path: readonly (string | number)[]): Json {
+  let value: Json = envelopeSchema;
+  for (const name of path) {
+    const next: Json | undefined = isArray(value)
+      ? value[Number(name)]
+      : isObject(value)
+        ? value[String(name)]
+        : undefined;
+    if (next === undefined) throw new Error(`nothing at ${path.join('/')}`);
+    value = next;
+  }
+  return value;
+}
+
+describe('the schema of the envelope', () => {
+  it('lists the very words of the program', () => {
+    expect(at('properties', 'subtype', 'enum')).toEqual(Object.keys(SUBTYPES));
+    expect(at('properties', 'conclusion', 'enum')).toEqual(Object.keys(CONCLUSIONS));
+    expect(at('properties', 'reason', 'enum')).toEqual(Object.keys(REASONS));
+    expect(at('properties', 'sandbox', 'enum')).toEqual(Object.keys(ISOLATIONS));
+    expect(at('properties', 'exit_code', 'enum')).toEqual(Object.keys(EXIT_CODES).map(Number));
+    expect(at('properties', 'gate', 'properties', 'status', 'enum')).toEqual(Object.keys(GATE_STATUSES));
+    expect(at('definitions', 'said_conclusion', 'enum')).toEqual([...Object.keys(CONCLUSIONS), 'missing']);
+    expect(at('definitions', 'said_reason', 'enum')).toEqual([...Object.keys(REASONS), 'missing']);
+  });
+
+  it('has one row for each reason and each subtype of the table of endings', () => {
+    const rows = at('anyOf');
+    const words = (name: string): readonly (Json | undefined)[] =>
+      (isArray(rows) ? rows : []).flatMap((_, index): readonly (Json | undefined)[] => {
+        const word = at('anyOf', index, 'properties', name);
+        if (!isObject(word)) return [];
+        return isArray(word['enum']) ? word['enum'] : [word['const']];
+      });
+    expect(words('reason').toSorted()).toEqual(Object.keys(REASONS).toSorted());
+    expect(words('subtype')).toEqual(expect.arrayContaining(Object.keys(SUBTYPES)));
+    expect(words('subtype')).toHaveLength(Object.keys(SUBTYPES).length);
+  });
+
+  it('explains every field', () => {
+    const fields = at('properties');
+    const silent = Object.entries(isObject(fields) ? fields : {}).filter(
+      ([, field]) => isObject(field) && typeof field['description'] !== 'string' && !('$ref' in field),
+    );
+    expect(silent.map(([name]) => name)).toEqual(['type']);
+  });
+
+  it('is a schema that any strict validator of draft-07 takes', () => {
+    const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false }).compile(
+      envelopeSchema,
+    );
+    expect(validate(accepted)).toBe(true);
+    expect(validate({ ...accepted, more: 1 })).toBe(false);
+  });
+
+  it('takes what a run and a merge write, decided or not, signed or not', () => {
+    const from = { run_id: '41', run_attempt: 2, session_id: 's' };
+    const cancelled = { reason: 'cancelled', subtype: 'error_cancelled', exitCode: 130 } as const;
+    const merges = (['pass', 'fail', 'abstain'] as const).map((ballot) =>
+      envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg(null, ballot)] })), same),
+    );
+    for (const told of [
+      accepted,
+      lost,
+      made({ ...unpublished('It spoke.'), lastAssistantText: 'All is well.' }),
+      made(unpublished('Cancelled.', cancelled)),
+      made({ verdict: { ...sampleReport().verdict, conclusion: 'inconclusive', ...cancelled } }),
+      made({ subject: null, replayed: true, reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), from } }),
+      made({ repaired: { kind: 'unwrapped', key: 'input' }, gate: { status: 'none', issues: [] } }),
+      { ...accepted, signature: `hmac-sha256:${'0'.repeat(64)}` },
+      ...merges,
+    ]) {
+      expect(issuesOf(told)).toEqual([]);
+    }
+  });
+
+  const { structured_output: _, ...halfPublished } = accepted;
+  it.each<[string, JsonObject]>([
+    ['a success with an exit code of its own', { ...accepted, exit_code: 1, is_error: true }],
+    ['a success whose gate is not met', { ...accepted, gate: { status: 'not_met', issues: [] } }],
+    ['a success without a payload', { ...lost, ...ending('success', 'accepted', 'success', 0) }],
+    ['a payload without a gate', { ...accepted, gate: null }],
+    ['a payload beside an error', { ...accepted, error: 'No.' }],
+    ['half of a payload', halfPublished],
+    ['a payload that is no object', { ...accepted, structured_output: [] }],
+    [
+      'an inconclusive run with a payload',
+      { ...accepted, ...ending('inconclusive', 'plain_text', 'error_plain_text', 1) },
+    ],
+    ['a gate without a payload', { ...lost, gate: { status: 'met', issues: [] } }],
+    ['a reason of another row', { ...lost, reason: 'refusal' }],
+    [
+      'a failure that is told as green',
+      { ...accepted, ...ending('failure', 'gate_not_met', 'gate_not_met', 0) },
+    ],
+    ['an error that is none', { ...lost, is_error: false }],
+    ['a word that is none of ours', { ...lost, reason: 'bored' }],
+    ['the last words of a run that did not speak', { ...accepted, last_assistant_text: 'x' }],
+    ['too many last words', { ...lost, last_assistant_text: 'x'.repeat(201) }],
+    ['a replay that is none', { ...accepted, replayed: false }],
+    ['a name of every object', JSON.parse('{"__proto__":1}')],
+    ['a negative count', { ...accepted, num_turns: -1 }],
+    ['half a turn', { ...accepted, num_turns: 0.5 }],
+    ['a field that nobody wrote', { ...accepted, more: null }],
+    ['a hash that is none', { ...accepted, judge: { ...sampleReport().judge, gate_sha256: 'A'.repeat(64) } }],
+    ['a signature that is none', { ...accepted, signature: 'x' }],
+  ])('refuses %s', (_, told) => {
+    expect(issuesOf(told)).not.toEqual([]);
+  });
+});
+
+describe('the schema for reading', () => {
+  it('passes over what a later version added, at any depth, and takes what an earlier one did not have', async () => {
+    const { judge } = await readingSchema();
+    const { leg, vote, reuse, ...early } = accepted;
+    expect([leg, vote, reuse]).toEqual([null, null, null]);
+    const later = { ...accepted, more: {}, judge: { ...sampleReport().judge, tools_sha256: 'x' } };
+    expect([judge(early), judge(later), judge(accepted)]).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+  });
+
+  it('takes no word that it does not know', async () => {
+    const { judge } = await readingSchema();
+    for (const words of [{ reason: 'bored' }, { conclusion: 'maybe' }, { exit_code: 2 }, { type: 'system' }])
+      expect(judge({ ...accepted, ...words })).toMatchObject({ ok: false });
+  });
+});
+
+describe('the test suite', () => {
+  it('tells every envelope that is made in a process of its own, and those that it reads', () => {
+    const { seeEnvelope } = globalThis;
+    const heard: object[] = [];
+    globalThis.seeEnvelope = (each) => heard.push(each);
+    const told = made({ sessionId: 'heard' });
+    globalThis.seeEnvelope = seeEnvelope;
+    expect(heard).toEqual([told]);
+  });
+});
+
+function ending(conclusion: string, reason: string, subtype: string, code: number): JsonObject {
+  return { conclusion, reason, subtype, exit_code: code, is_error: code !== 0 };
+}

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { signEnvelope, signer, verifyEnvelope } from '../../src/envelope/signature.ts';
+import { isArray, isObject, parseStrictJson } from '../../src/json.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+import { sampleMerged, sampleMergedReport } from '../reporters/sample-merged.ts';
+import { sampleReport, unpublished } from '../reporters/sample-report.ts';
+
+const KEY = 'k'.repeat(32);
+const same = (text: string) => text;
+const samples: readonly JsonObject[] = [
+  envelope(sampleReport({ leg: 'api', vote: '1' }), same),
+  envelope(sampleReport(unpublished('No.')), same),
+  envelope(sampleMergedReport(sampleMerged()), same),
+];
+
+/** As a reader gets it: written as JSON and read strictly. */
+function written(value: JsonObject): JsonObject {
+  const parsed = parseStrictJson(JSON.stringify(value));
+  if (!parsed.ok || !isObject(parsed.value)) throw new Error('not an object');
+  return parsed.value;
+}
+
+function signed(value: JsonObject, key = KEY): JsonObject {
+  return written({ ...value, signature: signEnvelope(value, key) });
+}
+
+/** The same value with one scalar in it changed, one for each scalar and one for each empty container. */
+function* alterations(value: Json): Generator<Json> {
+  if (isArray(value)) {
+    yield [...value, null];
+    for (const [at, each] of value.entries())
+      for (const other of alterations(each)) yield value.with(at, other);
+  } else if (isObject(value)) {
+    yield { ...value, more: null };
+    for (const name of Object.keys(value)) {
+      const { [name]: member = null, ...rest } = value;
+      yield rest;
+      for (const other of alterations(member)) yield { ...value, [name]: other };
+    }
+  } else if (typeof value === 'boolean') yield !value;
+  else if (typeof value === 'number') yield value + 1;
+  else yield value === null ? '' : `${value} `;
+}
+
+describe('signEnvelope', () => {
+  it('is HMAC-SHA256 over a line of context and the canonical JSON, as any other tool would make it', () => {
+    // printf 'structured-agent envelope v1\n{"a":[1e+21,0,"é\\n"],"b":true}' | openssl dgst -sha256 -hmac "$KEY"
+    const value = { b: true, a: [1e21, -0, 'é\n'] };
+    expect(signEnvelope(value, KEY)).toBe(
+      'hmac-sha256:b724a12d39fa52474464c1a4d8eadd86d466e31e799229782d5a508c705f3e45',
+    );
+  });
+
+  it('leaves a signature that is there already out', () => {
+    const value = { a: 1 };
+    expect(signEnvelope({ ...value, signature: 'old' }, KEY)).toBe(signEnvelope(value, KEY));
+  });
+
+  it('signs nothing that could not be read again', () => {
+    expect(() => signEnvelope({ text: '\ud83d' }, KEY)).toThrow();
+  });
+
+  it('signer is nothing without a key', () => {
+    expect(signer(null)).toBeNull();
+    expect(signer(KEY)?.({ a: 1 })).toBe(signEnvelope({ a: 1 }, KEY));
+  });
+});
+
+describe('verifyEnvelope', () => {
+  it.each(samples)('knows what was signed, in any order of fields and with any blanks', (sample) => {
+    const whole = signed(sample);
+    expect(verifyEnvelope(whole, KEY)).toBe(true);
+    const turned = Object.fromEntries(Object.entries(whole).toReversed());
+    const parsed = parseStrictJson(JSON.stringify(turned, null, 4));
+    expect(parsed.ok && isObject(parsed.value) && verifyEnvelope(parsed.value, KEY)).toBe(true);
+  });
+
+  it.each(samples)('refuses one that is altered in any place', (sample) => {
+    const { signature = null, ...rest } = signed(sample);
+    let count = 0;
+    for (const other of alterations(rest)) {
+      count += 1;
+      if (isObject(other))
+        expect(verifyEnvelope({ ...other, signature }, KEY), JSON.stringify(other)).toBe(false);
+    }
+    expect(count).toBeGreaterThan(50);
+  });
+
+  it('refuses any other key, and anything that is no signature of ours', () => {
+    const whole = signed(samples[0] ?? {});
+    const signature = String(whole['signature']);
+    expect(verifyEnvelope(whole, `${KEY}k`)).toBe(false);
+    expect(verifyEnvelope(whole, KEY.toUpperCase())).toBe(false);
+    for (const other of [
+      signature.toUpperCase(),
+      signature.slice(0, -1),
+      `${signature}0`,
+      `${signature}\n`,
+      signature.replace('hmac-sha256:', ''),
+      signature.replace('hmac-sha256', 'none'),
+      '',
+      null,
+      [signature],
+    ]) {
+      expect(verifyEnvelope({ ...whole, signature: other }, KEY)).toBe(false);
+    }
+    const { signature: _, ...unsigned } = whole;
+    expect(verifyEnvelope(unsigned, KEY)).toBe(false);
+  });
+
+  it('tells values apart that look alike: names of every object, types, empty containers', () => {
+    const texts = [
+      '{"a":1}',
+      '{"a":"1"}',
+      '{"a":[1]}',
+      '{"a":{}}',
+      '{"a":[]}',
+      '{"a":null}',
+      '{"a":{"__proto__":1}}',
+      '{"__proto__":{"a":1}}',
+      '{"a":{"constructor":1}}',
+      '{"a":{"toJSON":1}}',
+      '{"a":"é"}',
+      '{"a":"e\\u0301"}',
+      '{}',
+    ];
+    const macs = texts.map((text) => {
+      const parsed = parseStrictJson(text);
+      return signEnvelope(parsed.ok && isObject(parsed.value) ? parsed.value : { bad: text }, KEY);
+    });
+    expect(new Set(macs).size).toBe(texts.length);
+  });
+
+  it('holds for any JSON that was written and read, however deep and odd', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 6 })), (value) => {
+        const { signature: _, ...rest } = written(JSON.parse(JSON.stringify(value)));
+        expect(verifyEnvelope(signed(rest), KEY)).toBe(true);
+        expect(verifyEnvelope({ ...signed(rest), 'one more': 0 }, KEY)).toBe(false);
+      }),
+    );
+    let deep: Json = [];
+    for (let level = 0; level < 490; level += 1) deep = level % 2 === 0 ? [deep] : { deep };
+    expect(verifyEnvelope(signed({ deep }), KEY)).toBe(true);
+  });
+});

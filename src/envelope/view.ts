@@ -1,0 +1,213 @@
+/** From the JSON of an envelope to the nouns of this program. */
+import { isArray, isObject } from '../json.ts';
+import type {
+  Conclusion,
+  GateResult,
+  Issue,
+  Json,
+  JsonObject,
+  Judge,
+  Reason,
+  Reuse,
+  Subject,
+  Usage,
+} from '../types.ts';
+
+/** What one run told, as far as a merge and a later run need it. Its texts are of other jobs, and hostile. */
+export interface Envelope {
+  /** Relative to the folder that was read, with `/` between its parts. */
+  readonly file: string;
+  /** null where the workflow names none, and in an envelope of a version that knew no legs. */
+  readonly leg: string | null;
+  readonly vote: string | null;
+  readonly conclusion: Conclusion;
+  readonly reason: Reason;
+  readonly exitCode: number;
+  /** Present exactly where it was published. */
+  readonly payload: JsonObject | null;
+  /** How the payload fared against the run's own gate; null where there is no payload. */
+  readonly gate: Pick<GateResult, 'status' | 'issues'> | null;
+  readonly turns: number;
+  readonly rejections: number;
+  readonly usage: Usage;
+  /** US dollars; null when not known. */
+  readonly costUsd: number | null;
+  /** In milliseconds. */
+  readonly durationMs: number;
+  readonly model: string;
+  readonly provider: string;
+  /** Whether a recording answered: no model judged anything. */
+  readonly replayed: boolean;
+  readonly sessionId: string;
+  /** The sentence for a person; null where a payload was published. */
+  readonly error: string | null;
+  readonly subject: Subject | null;
+  readonly judge: Judge;
+  readonly reuse: Reuse | null;
+  /** Whether a merge wrote it: its payload is a tally, and no vote of a leg. */
+  readonly merged: boolean;
+}
+
+/** Every conclusion there is. */
+export const CONCLUSIONS: Readonly<Record<Conclusion, true>> = {
+  success: true,
+  failure: true,
+  inconclusive: true,
+  skipped: true,
+};
+
+/** Every reason there is. */
+export const REASONS: Readonly<Record<Reason, true>> = {
+  accepted: true,
+  gate_not_met: true,
+  plain_text: true,
+  refusal: true,
+  provider_auth: true,
+  provider_rate_limit: true,
+  provider_overloaded: true,
+  provider_error: true,
+  context_overflow: true,
+  replay_mismatch: true,
+  secret_in_payload: true,
+  tampered: true,
+  internal: true,
+  sandbox: true,
+  config: true,
+  max_turns: true,
+  timeout: true,
+  max_tokens: true,
+  max_cost: true,
+  cancelled: true,
+  missing_key: true,
+  undecided: true,
+};
+
+/** Every status of a gate there is. */
+export const GATE_STATUSES: Readonly<Record<GateResult['status'], true>> = {
+  met: true,
+  not_met: true,
+  none: true,
+};
+
+/** The typed form of an envelope that the schema has judged; null for words that it would have refused. */
+export function viewOf(file: string, envelope: JsonObject): Envelope | null {
+  const { conclusion, reason } = envelope;
+  if (!isWord(CONCLUSIONS, conclusion) || !isWord(REASONS, reason)) return null;
+  const gate = gateOf(objectAt(envelope, 'gate'));
+  if (gate === undefined) return null;
+  return {
+    file,
+    leg: textAt(envelope, 'leg'),
+    vote: textAt(envelope, 'vote'),
+    conclusion,
+    reason,
+    exitCode: numberAt(envelope, 'exit_code') ?? 1,
+    payload: objectAt(envelope, 'structured_output'),
+    gate,
+    turns: countAt(envelope, 'num_turns'),
+    rejections: countAt(envelope, 'rejections'),
+    usage: usageOf(objectAt(envelope, 'usage') ?? {}),
+    costUsd: numberAt(envelope, 'total_cost_usd'),
+    durationMs: countAt(envelope, 'duration_ms'),
+    model: textAt(envelope, 'model') ?? '',
+    provider: textAt(envelope, 'provider') ?? '',
+    replayed: at(envelope, 'replayed') === true,
+    sessionId: textAt(envelope, 'session_id') ?? '',
+    error: textAt(envelope, 'error'),
+    subject: subjectOf(objectAt(envelope, 'subject')),
+    judge: judgeOf(objectAt(envelope, 'judge') ?? {}),
+    reuse: reuseOf(objectAt(envelope, 'reuse')),
+    merged: objectAt(envelope, 'merged') !== null,
+  };
+}
+
+function gateOf(gate: JsonObject | null): Envelope['gate'] | undefined {
+  if (gate === null) return null;
+  const { status, issues } = gate;
+  if (!isWord(GATE_STATUSES, status) || !isArray(issues)) return undefined;
+  return { status, issues: issues.filter(isObject).map(issueOf) };
+}
+
+function issueOf(issue: JsonObject): Issue {
+  return {
+    path: textAt(issue, 'path') ?? '',
+    keyword: textAt(issue, 'keyword') ?? '',
+    message: textAt(issue, 'message') ?? '',
+  };
+}
+
+function usageOf(usage: JsonObject): Usage {
+  return {
+    inputTokens: countAt(usage, 'input_tokens'),
+    outputTokens: countAt(usage, 'output_tokens'),
+    cachedInputTokens: countAt(usage, 'cached_input_tokens'),
+    cacheWriteTokens: countAt(usage, 'cache_write_tokens'),
+  };
+}
+
+function subjectOf(subject: JsonObject | null): Subject | null {
+  if (subject === null) return null;
+  return {
+    repository: textAt(subject, 'repository') ?? '',
+    sha: textAt(subject, 'sha') ?? '',
+    ref: textAt(subject, 'ref') ?? '',
+    event: textAt(subject, 'event') ?? '',
+    pull_request: numberAt(subject, 'pull_request'),
+    run_id: textAt(subject, 'run_id') ?? '',
+    run_attempt: countAt(subject, 'run_attempt'),
+  };
+}
+
+function judgeOf(judge: JsonObject): Judge {
+  return {
+    schema_sha256: textAt(judge, 'schema_sha256'),
+    gate_sha256: textAt(judge, 'gate_sha256'),
+    prompt_sha256: textAt(judge, 'prompt_sha256'),
+    version: textAt(judge, 'version') ?? '',
+  };
+}
+
+function reuseOf(reuse: JsonObject | null): Reuse | null {
+  if (reuse === null) return null;
+  const from = objectAt(reuse, 'from');
+  return {
+    key: textAt(reuse, 'key') ?? '',
+    tree: textAt(reuse, 'tree') ?? '',
+    from:
+      from === null
+        ? null
+        : {
+            run_id: textAt(from, 'run_id') ?? '',
+            run_attempt: countAt(from, 'run_attempt'),
+            session_id: textAt(from, 'session_id') ?? '',
+          },
+  };
+}
+
+function isWord<Word extends string>(words: Readonly<Record<Word, true>>, value: unknown): value is Word {
+  return typeof value === 'string' && Object.hasOwn(words, value);
+}
+
+/** What a JSON object itself holds, never what every object has. */
+function at(object: JsonObject, name: string): Json {
+  return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
+}
+
+function textAt(object: JsonObject, name: string): string | null {
+  const value = at(object, name);
+  return typeof value === 'string' ? value : null;
+}
+
+function numberAt(object: JsonObject, name: string): number | null {
+  const value = at(object, name);
+  return typeof value === 'number' ? value : null;
+}
+
+function countAt(object: JsonObject, name: string): number {
+  return numberAt(object, name) ?? 0;
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject | null {
+  const value = at(object, name);
+  return isObject(value) ? value : null;
+}

@@ -1,0 +1,73 @@
+/** What a merge counted, as its envelope tells it. */
+import type { Ballot, JsonObject, Merged, MergedLeg, MergedVote, Usage } from '../types.ts';
+
+/** Tokens as they stand in an envelope. */
+export function usageJson(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+  };
+}
+
+/** Rules, tally and legs of a merge with each vote; the findings stand in the payload. */
+export function mergedJson(merged: Merged, mask: (text: string) => string): JsonObject {
+  return {
+    rule: merged.rule,
+    votes: merged.votes,
+    tally: { ...merged.tally },
+    legs: merged.legs.map((leg) => ({
+      ...legJson(leg),
+      votes: leg.votes.map((vote) => voteJson(vote, mask)),
+    })),
+  };
+}
+
+/** A leg as a whole: in the words of its vote where it has one, in those of the rule where it has several. */
+function legJson({ leg, ballot, weight, votes }: MergedLeg): JsonObject {
+  const [only] = votes;
+  const costs = votes.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
+  const isMissing = votes.every(({ conclusion }) => conclusion === 'missing');
+  const alike = votes.length === 1 || isMissing ? only : undefined;
+  return {
+    leg,
+    passed: PASSED[ballot],
+    conclusion: alike?.conclusion ?? WORDS[ballot].conclusion,
+    reason: alike?.reason ?? WORDS[ballot].reason,
+    weight,
+    num_turns: votes.reduce((sum, { turns }) => sum + turns, 0),
+    total_cost_usd: costs.length < votes.length ? null : sumOf(costs),
+    url: votes.find(({ url }) => url !== null)?.url ?? null,
+  };
+}
+
+const PASSED: Readonly<Record<Ballot, boolean | null>> = { pass: true, fail: false, abstain: null };
+
+const WORDS = {
+  pass: { conclusion: 'success', reason: 'accepted' },
+  fail: { conclusion: 'failure', reason: 'gate_not_met' },
+  abstain: { conclusion: 'inconclusive', reason: 'undecided' },
+} as const satisfies Readonly<Record<Ballot, object>>;
+
+/** In hundred-millionths of a dollar: the order of floating sums would show. */
+function sumOf(costs: readonly number[]): number {
+  return costs.reduce((sum, cost) => sum + Math.round(cost * 1e8), 0) / 1e8;
+}
+
+function voteJson(vote: MergedVote, mask: (text: string) => string): JsonObject {
+  return {
+    vote: vote.vote,
+    passed: PASSED[vote.ballot],
+    conclusion: vote.conclusion,
+    reason: vote.reason,
+    why: vote.why === null ? null : mask(vote.why),
+    num_turns: vote.turns,
+    usage: usageJson(vote.usage),
+    total_cost_usd: vote.costUsd,
+    model: vote.model,
+    reused: vote.reused,
+    attempt: vote.attempt,
+    url: vote.url,
+  };
+}
