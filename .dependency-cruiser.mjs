@@ -106,13 +106,13 @@ export default {
       name: '5-nothing-imports-the-entries',
       severity: 'error',
       from: { pathNot: '^src/main\\.ts$' },
-      to: { path: '^src/(action|cli|library|main)\\.ts$' },
+      to: { path: '^src/(action|merge-action|cli|library|main)\\.ts$' },
     },
     {
       name: '5-only-run-goes-sideways',
       comment: 'run and the entries join the layers; the layers do not know each other',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: '^src/(report|check|init)/' },
+      from: { path: '^src/([^/]+)/', pathNot: '^src/(report|merge|check|init)/' },
       to: {
         path: '^src/',
         pathNot: [
@@ -133,14 +133,29 @@ export default {
       },
     },
     {
+      name: '5-a-merge-reads-findings-as-the-reporters-do',
+      comment: 'envelopes come in as values: nothing in merge/ reads a file or knows the runner',
+      severity: 'error',
+      from: { path: '^src/merge/' },
+      to: {
+        path: ['^src/', MACHINE],
+        pathNot: [
+          '^src/merge/',
+          '^src/(contract/contract|envelope/envelope)\\.ts$',
+          '^src/reporters/(findings|severity|merge-words)\\.ts$',
+          LEAVES,
+        ],
+      },
+    },
+    {
       name: '5-run-belongs-to-the-entries',
       severity: 'error',
       from: {
         path: '^src/',
         pathNot:
-          '^src/(action|action-setup|action-github|action-reporters|cli|library|local-world|ends|cli-run|run-judge|run|run-model|run-state|finish)\\.ts$',
+          '^src/(action|action-setup|action-start|action-github|action-reporters|merge-action|cli|library|local-world|ends|cli-run|run-judge|run|run-merge|run-model|run-reuse|run-state|run-to-end|finish)\\.ts$',
       },
-      to: { path: '^src/(run|run-judge|run-model|run-state|finish)\\.ts$' },
+      to: { path: '^src/(run|run-judge|run-merge|run-model|run-reuse|run-state|run-to-end|finish)\\.ts$' },
     },
     {
       name: '6-commands-explain-what-is-typed',

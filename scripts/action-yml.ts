@@ -1,14 +1,19 @@
 /**
- * Writes action.yml from the input table: `node scripts/action-yml.ts`. With `--check` it only compares, and exits 1
- * when the file is not what the table says.
+ * Writes action.yml and merge/action.yml from the input tables: `node scripts/action-yml.ts`. With `--check` it only
+ * compares, and exits 1 when a file is not what its table says.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { INPUTS, type Input } from '../src/config/inputs.ts';
+import { MERGE_INPUTS } from '../src/config/merge-inputs.ts';
 
 /** Where action.yml lies. */
 export const ACTION_YML = fileURLToPath(new URL('../action.yml', import.meta.url));
+
+/** Where the merge action's lies. */
+export const MERGE_YML = fileURLToPath(new URL('../merge/action.yml', import.meta.url));
 
 /** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
 export const OUTPUTS: Readonly<Record<string, string>> = {
@@ -35,28 +40,81 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
   'run-result-file': 'The path of the result envelope, a JSON file.',
   'run-transcript-file': 'The path of the redacted transcript.',
   'run-comment-url': 'The address of the comment on the pull request; empty where there is none.',
+  'run-reused':
+    'true where an earlier verdict on the same files by the same judge and model stands for this run and no model was asked (see reuse-from), else false.',
+};
+
+/** Every output of the merge action; it has those of a run as well, so that a consumer need not know which one ran. */
+export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
+  structured_output: 'The merged payload as one line of JSON; absent where the merge is undecided or failed.',
+  passed:
+    'true or false: what the rule makes of the legs. Absent where the merge is undecided or failed, so compare with == and never with !=.',
+  'run-tally':
+    'How many legs pass, fail and abstain, and how many were expected, as JSON; empty where the merge failed before it could count.',
+  'run-conclusion': 'How the merge ended: success, failure or inconclusive.',
+  'run-reason': 'Why it ended so: accepted, gate_not_met, undecided, config, cancelled and the like.',
+  'run-exit-code': 'The exit code of the step.',
+  'run-gate': 'met or not_met; empty where no verdict was reached.',
+  'run-turns': 'How many model calls gave an answer, in all legs together.',
+  'run-rejections': 'How many calls of structured_output did not satisfy the schema, in all legs together.',
+  'run-input-tokens': 'The tokens read by the models, cached ones included.',
+  'run-output-tokens': 'The tokens written by the models.',
+  'run-cost-usd': 'The cost of all legs in US dollars; empty when one of them is not known.',
+  'run-duration-seconds': 'The wall clock of the merge itself in seconds.',
+  'run-model': 'The models that were asked, separated by commas.',
+  'run-result-file': "The path of the merge's own result envelope, a JSON file.",
+  'run-comment-url': 'The address of the comment on the pull request; empty where there is none.',
 };
 
 /** The text of action.yml. */
 export function actionYml(): string {
-  const action = {
+  return manifest(INPUTS, OUTPUTS, {
     name: 'structured-agent',
-    author: 'the structured-agent authors',
     description:
       'Runs an agent on the checkout that can only answer in your JSON Schema, and gates the job on its verdict.',
-    branding: { icon: 'check-circle', color: 'green' },
-    inputs: Object.fromEntries(INPUTS.map((input) => [input.name, inputEntry(input)])),
+    icon: 'check-circle',
+    source: 'src/config/inputs.ts',
+    main: 'dist/index.js',
+  });
+}
+
+/** The text of merge/action.yml. */
+export function mergeYml(): string {
+  return manifest(MERGE_INPUTS, MERGE_OUTPUTS, {
+    name: 'structured-agent merge',
+    description:
+      'Merges the verdicts of many legs into one that fails closed: what is missing never turns it green.',
+    icon: 'git-merge',
+    source: 'src/config/merge-inputs.ts',
+    main: '../dist/merge.js',
+  });
+}
+
+interface About {
+  readonly name: string;
+  readonly description: string;
+  readonly icon: string;
+  readonly source: string;
+  readonly main: string;
+}
+
+function manifest(inputs: readonly Input[], outputs: Readonly<Record<string, string>>, about: About): string {
+  const action = {
+    name: about.name,
+    author: 'the structured-agent authors',
+    description: about.description,
+    branding: { icon: about.icon, color: 'green' },
+    inputs: Object.fromEntries(inputs.map((input) => [input.name, inputEntry(input)])),
     outputs: Object.fromEntries(
-      Object.entries(OUTPUTS).map(([name, description]) => [name, { description }]),
+      Object.entries(outputs).map(([name, description]) => [name, { description }]),
     ),
-    runs: { using: 'node24', main: 'dist/index.js' },
+    runs: { using: 'node24', main: about.main },
   };
-  const header =
-    '# Written by `node scripts/action-yml.ts` from src/config/inputs.ts: change that, not this.\n';
+  const header = `# Written by \`node scripts/action-yml.ts\` from ${about.source}: change that, not this.\n`;
   return header + stringify(action, { lineWidth: 0 });
 }
 
-/** None is required always: a replay needs no model. */
+/** None is required always: a replay needs no model. The merge action says what it lacks itself, with the fix. */
 function inputEntry(input: Input) {
   const { description } = input;
   const required = false;
@@ -64,10 +122,16 @@ function inputEntry(input: Input) {
 }
 
 if (import.meta.main) {
-  const wanted = actionYml();
-  if (!process.argv.includes('--check')) writeFileSync(ACTION_YML, wanted);
-  else if (readFileSync(ACTION_YML, 'utf8') !== wanted) {
-    console.error('action.yml is not what src/config/inputs.ts says. Run: node scripts/action-yml.ts');
-    process.exitCode = 1;
+  const isCheck = process.argv.includes('--check');
+  for (const [file, wanted] of [
+    [ACTION_YML, actionYml()],
+    [MERGE_YML, mergeYml()],
+  ] as const) {
+    mkdirSync(path.dirname(file), { recursive: true });
+    if (!isCheck) writeFileSync(file, wanted);
+    else if (readFileSync(file, 'utf8') !== wanted) {
+      console.error(`${file} is not what its table says. Run: node scripts/action-yml.ts`);
+      process.exitCode = 1;
+    }
   }
 }

@@ -43,6 +43,9 @@ await import('./index.js');
   { mode: 0o755 },
 );
 
+// What merge/action.yml starts.
+writeFileSync(path.join(dist, 'merge.js'), "import './index.js';\n");
+
 let bytes = 0;
 for (const name of readdirSync(dist)) {
   const file = path.join(dist, name);

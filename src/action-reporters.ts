@@ -1,6 +1,7 @@
 /** Where the action's run is told, in the order in which it is told. */
 import type { ActionGitHub } from './action-github.ts';
-import type { Setup } from './action-setup.ts';
+import type { Config } from './config/config.ts';
+import { verdictKey } from './config/verdict-key.ts';
 import { createCommentWriter } from './github/comment.ts';
 import { textAt } from './github/event.ts';
 import { createStatusSetter } from './github/status.ts';
@@ -10,7 +11,7 @@ import { createComment } from './reporters/comment.ts';
 import { createCommitStatus } from './reporters/commit-status.ts';
 import { createLiveLog } from './reporters/live-log.ts';
 import type { Log } from './reporters/log.ts';
-import { createPlaces } from './reporters/places.ts';
+import { createPlaces, isCheckedOut, type Locate } from './reporters/places.ts';
 import { runPage } from './reporters/run-link.ts';
 import { createSarif } from './reporters/sarif.ts';
 import { createSummary, type SummaryFacts } from './reporters/summary.ts';
@@ -18,13 +19,29 @@ import { createTranscript } from './reporters/transcript.ts';
 import type { Secrets } from './secrets.ts';
 import type { Reporter, Subject } from './types.ts';
 
+/** What was typed of how a run is told. */
+export interface Telling {
+  /** null where the inputs could not be read. */
+  readonly known: Pick<
+    Config,
+    'workingDirectory' | 'annotations' | 'comment' | 'commentKey' | 'commitStatus' | 'leg' | 'vote'
+  > | null;
+  readonly transcriptFile: string | null;
+  readonly reportFile: string | null;
+  readonly sarifFile: string | null;
+  readonly summary: boolean;
+  readonly level: Config['logLevel'];
+}
+
 /** What the reporters are made from. */
 export interface ActionReportersOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly setup: Setup;
+  readonly setup: Telling;
   readonly hub: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
+  /** Whether it is a merge's, which may go without a checkout. */
+  readonly isMerge: boolean;
   /** The step's summary file; null where the runner gave none. */
   readonly summaryFile: string | null;
   readonly version: string;
@@ -37,18 +54,18 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   const { environment, setup, hub, log, secrets, workspace } = options;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const head = textAt(hub.event.payload, 'pull_request', 'head', 'repo', 'full_name');
-  const locate = createPlaces({
-    workspace,
-    workingDirectory: setup.known?.workingDirectory ?? '.',
-    repositories: [hub.event.repository, head].filter((name) => name !== ''),
-  });
-  const facts: SummaryFacts = { secrets, serverUrl, locate };
+  const repositories = [hub.event.repository, head].filter((name) => name !== '');
+  const workingDirectory = setup.known?.workingDirectory ?? '.';
+  const locate = createPlaces({ workspace, workingDirectory, repositories });
+  // Without the files a merge takes paths at their word: its legs have looked at them.
+  const isThere = !options.isMerge || isCheckedOut({ workspace, repositories });
+  const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
   const file = setup.summary ? options.summaryFile : null;
   return [
-    createTranscript({ file: setup.transcriptFile, secrets }),
+    ...(setup.transcriptFile === null ? [] : [createTranscript({ file: setup.transcriptFile, secrets })]),
     ...(setup.reportFile === null ? [] : [createReportPage({ file: setup.reportFile, secrets })]),
     ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), retold: true }]),
-    ...sarif(options, facts),
+    ...sarif(options, facts, isThere ? locate : null),
     createAnnotations({
       log,
       mode: setup.known?.annotations ?? 'none',
@@ -60,10 +77,13 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   ];
 }
 
-function sarif({ environment, setup, version, log }: ActionReportersOptions, facts: SummaryFacts) {
+function sarif(
+  { environment, setup, version, log }: ActionReportersOptions,
+  { secrets, serverUrl }: SummaryFacts,
+  locate: Locate | null,
+) {
   const { sarifFile } = setup;
-  const { secrets, serverUrl, locate } = facts;
-  if (sarifFile === null || locate === undefined) return [];
+  if (sarifFile === null) return [];
   const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
   return [
     createSarif({
@@ -73,7 +93,7 @@ function sarif({ environment, setup, version, log }: ActionReportersOptions, fac
       tell: (text) => log.info(text),
       version,
       informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
-      category: verdictKey(environment, setup),
+      category: verdictKey(environment, setup.known),
       serverUrl,
     }),
   ];
@@ -110,19 +130,10 @@ function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonl
           createComment({
             ...facts,
             mode: comment,
-            key: verdictKey(environment, setup),
+            key: verdictKey(environment, setup.known),
             write: createCommentWriter({ github, findPullRequest }),
             notice: (text) => log.info(text),
           }),
         ]),
   ];
-}
-
-/**
- * What tells this verdict from the others on the same commit: the input, which by default holds workflow, job, matrix
- * leg and step; nothing of the event or the run, so that the next run finds it again.
- */
-function verdictKey(environment: ActionReportersOptions['environment'], setup: Setup): string {
-  const parts = ['GITHUB_WORKFLOW', 'GITHUB_JOB', 'GITHUB_ACTION'].map((name) => environment[name] ?? '');
-  return setup.known?.commentKey ?? parts.join(' / ');
 }

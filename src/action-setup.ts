@@ -32,7 +32,7 @@ export async function readSetup(
   files: RunnerFiles,
   folders: Folders,
 ): Promise<Setup> {
-  const { workspace, temp, results, problem } = folders;
+  const { results, problem } = folders;
   const standard = {
     resultFile: path.join(results, 'result.json'),
     transcriptFile: path.join(results, 'transcript.jsonl'),
@@ -42,29 +42,21 @@ export async function readSetup(
     const config = parseConfig(readActionInputs(environment), { environment });
     const send = createFetch(environment);
     requireOutputFile(files);
-    const place = (name: FileInput, file: string | null, otherwise: string) =>
-      file === null ? otherwise : resolveOutputFile(name, file, workspace, [workspace, temp]);
-    const resultFile = await place('result-file', config.resultFile, standard.resultFile);
-    const transcriptFile = await place('transcript-file', config.transcriptFile, standard.transcriptFile);
-    const sarifFile = config.sarifFile === null ? null : await place('sarif-file', config.sarifFile, '');
-    const reportFile = config.reportFile === null ? null : await place('report-file', config.reportFile, '');
-    refuseCollisions(
-      {
-        'result-file': resultFile,
-        'transcript-file': transcriptFile,
-        'report-file': reportFile,
-        'sarif-file': sarifFile,
-      },
-      files,
-    );
+    const named = {
+      'result-file': config.resultFile ?? standard.resultFile,
+      'transcript-file': config.transcriptFile ?? standard.transcriptFile,
+      'report-file': config.reportFile,
+      'sarif-file': config.sarifFile,
+    };
+    const places = await placeFiles(named, folders, files);
     return {
       config: () => config,
       known: config,
       fetch: send,
-      resultFile,
-      transcriptFile,
-      reportFile,
-      sarifFile,
+      resultFile: places['result-file'] ?? standard.resultFile,
+      transcriptFile: places['transcript-file'] ?? standard.transcriptFile,
+      reportFile: places['report-file'],
+      sarifFile: places['sarif-file'],
       summary: config.summary,
       level: config.logLevel,
     };
@@ -165,16 +157,34 @@ async function makeResults(temp: string): Promise<string> {
 /** Inputs that name a file to write. */
 type FileInput = 'result-file' | 'transcript-file' | 'report-file' | 'sarif-file';
 
-/** @throws InputError where one file would be written over another, or over the runner's own. */
-function refuseCollisions(named: Readonly<Record<FileInput, string | null>>, files: RunnerFiles): void {
+/**
+ * Where files are written, absolute and real.
+ * @throws InputError for one outside workspace and RUNNER_TEMP, one over another, or over the runner's own.
+ */
+export async function placeFiles<N extends FileInput>(
+  named: Readonly<Record<N, string | null>>,
+  { workspace, temp }: Folders,
+  files: RunnerFiles,
+): Promise<Readonly<Record<N, string | null>>> {
+  const places: Record<N, string | null> = { ...named };
   const seen = new Map<string, string>();
-  for (const [name, file] of Object.entries(named)) {
-    if (file === null) continue;
+  for (const name of namesOf(named)) {
+    const typed = named[name];
+    if (typed === null) continue;
+    const file = await resolveOutputFile(name, typed, workspace, [workspace, temp]);
     const other = seen.get(file);
     if (other !== undefined)
       throw new InputError(name, `${other} and ${name} name the same file. Give each its own.`);
+    if (files.all.includes(file))
+      throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
     seen.set(file, name);
-    if (!files.all.includes(file)) continue;
-    throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
+    places[name] = file;
   }
+  return places;
+}
+
+function namesOf<N extends string>(named: Readonly<Record<N, unknown>>): readonly N[] {
+  const names: N[] = [];
+  for (const name in named) names.push(name);
+  return names;
 }

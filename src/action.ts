@@ -1,5 +1,4 @@
 /** The Action's entry: inputs → run → exit code. Builds the Action's world and its reporters. */
-import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
@@ -9,50 +8,27 @@ import manifest from '../package.json' with { type: 'json' };
 import { openGitHub } from './action-github.ts';
 import { createReporters } from './action-reporters.ts';
 import { findFolders, readSetup } from './action-setup.ts';
+import { type Step, startStep } from './action-start.ts';
+import { readIdentity } from './config/config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
-import { catchEnds } from './ends.ts';
+import { signer } from './envelope/signature.ts';
 import { checkedOutCommit } from './github/checked-out.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
-import { findRunnerFiles, findSecrets, keepFiles } from './github/runner.ts';
-import { proxySecrets } from './network/network.ts';
-import { createLog, type Log } from './reporters/log.ts';
+import { findRunnerFiles, keepFiles } from './github/runner.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
 import { writeResultFile } from './reporters/result-file.ts';
 import { run } from './run.ts';
 import type { World } from './run-state.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
-import { createSecrets, type Secrets } from './secrets.ts';
 
-/** Runs the action and gives the exit code; never rejects. */
-async function main(environment: NodeJS.ProcessEnv): Promise<number> {
-  const listen = catchEnds();
-  const secrets = createSecrets();
-  const log = createLog({ write: (text) => process.stdout.write(text), secrets, token: randomUUID });
-  for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
-    secrets.add(value);
-    log.mask(value);
-  }
-  try {
-    return await judge(environment, secrets, log, listen);
-  } catch (error) {
-    // Before the run could begin: no folder to work in, most likely.
-    const text = error instanceof Error ? error.message : String(error);
-    log.error(`structured-agent could not start: ${text}`);
-    return 1;
-  }
-}
-
-async function judge(
-  environment: NodeJS.ProcessEnv,
-  secrets: Secrets,
-  log: Log,
-  listen: World['listen'],
-): Promise<number> {
+async function judge({ environment, secrets, log, listen }: Step): Promise<number> {
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
   const { workspace, temp, results } = folders;
   const setup = await readSetup(environment, files, folders);
   const { config, resultFile, transcriptFile, fetch: send } = setup;
+  // Of a run whose inputs are wrong, too: it is a leg that gave no verdict, and no stranger's file.
+  const identity = readIdentity(environment);
   const patchFile = path.join(results, 'changes.patch');
   const subject = readSubject(environment, checkedOutCommit(workspace));
   const hub = openGitHub({
@@ -68,6 +44,8 @@ async function judge(
     version: manifest.version,
     secrets,
     subject,
+    leg: identity.leg,
+    vote: identity.vote,
     workspace,
     home: environment['HOME'] ?? os.homedir(),
     temp,
@@ -97,6 +75,7 @@ async function judge(
         hub,
         subject,
         workspace,
+        isMerge: false,
         summaryFile: files.summary,
         version: manifest.version,
         log,
@@ -104,7 +83,7 @@ async function judge(
       }),
     ],
     spareResultFile: path.join(results, 'result.json'),
-    writeEnvelope: (report) => writeResultFile(report, secrets),
+    writeEnvelope: (report) => writeResultFile(report, secrets, signer(identity.signingKey)),
     writeOutputs(report) {
       const { outputs, warnings } = stepOutputs(report);
       for (const text of warnings) log.warning(text);
@@ -118,10 +97,4 @@ async function judge(
   return verdict.exitCode;
 }
 
-/** Leaves once everything written to stdout has been taken: a pipe may be read late. */
-function leave(exitCode: number): void {
-  process.exitCode = exitCode;
-  process.stdout.write('', () => process.exit(exitCode));
-}
-
-void main(process.env).then(leave);
+startStep('structured-agent', judge);

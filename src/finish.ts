@@ -4,7 +4,7 @@ import { createGrace, type Grace, within } from './grace.ts';
 import { networkWeaknesses } from './network/network.ts';
 import { answeredBy, modelWarning } from './run-model.ts';
 import type { EndWorld, RunState } from './run-state.ts';
-import type { GateResult, JsonObject, Merged, Report, Verdict } from './types.ts';
+import type { GateResult, JsonObject, Merged, Report, Subject, Verdict } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
 
 /** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
@@ -208,18 +208,18 @@ function buildReport(
     costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
     durationMs: Math.round(world.now() - state.startedAt),
     ...answeredBy(state),
-    ...(state.merged === null ? {} : mergedFacts(state.merged)),
+    ...(state.merged === undefined ? {} : mergedFacts(state.merged)),
     sessionId: state.sessionId,
-    leg: config?.leg ?? null,
-    vote: config?.vote ?? null,
+    leg: world.leg ?? null,
+    vote: world.vote ?? null,
     reuse: state.reuse,
     isolation: state.sandbox?.isolation() ?? 'none',
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
-    subject: world.subject,
+    subject: subjectOf(state, world),
     judge: state.judge,
     judgeChanges: state.judgeChanges,
     commentUrl: state.commentUrl,
-    outputNames: state.merged === null ? (state.contract?.outputNames ?? []) : ['passed'],
+    outputNames: state.merged === undefined ? (state.contract?.outputNames ?? []) : ['passed'],
     changedFiles: changes?.changedFiles ?? null,
     patchFile: changes?.patchFile ?? null,
     resultFile: world.resultFile,
@@ -232,8 +232,13 @@ function buildReport(
   };
 }
 
+function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
+  return subject === null || commit === null ? subject : { ...subject, sha: commit };
+}
+
 /** What a merge took is what its legs took. */
-function mergedFacts(merged: Merged) {
+function mergedFacts(merged: Merged | null) {
+  if (merged === null) return { merged };
   const { turns, rejections, usage, costUsd, models } = merged;
   return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
 }

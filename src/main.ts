@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 const DOORS: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
   'cli.js': () => import('./cli.ts'),
+  'merge.js': () => import('./merge-action.ts'),
 };
 
 export type { JsonSchema, RunOptions, RunResult, TypedSchema } from './library.ts';

@@ -19,6 +19,9 @@ export interface EndWorld {
   readonly version: string;
   readonly secrets: Secrets;
   readonly subject: Subject | null;
+  /** Which leg and which vote this run is, whatever else is wrong with its inputs; absent where nobody merges. */
+  readonly leg?: string | null;
+  readonly vote?: string | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
@@ -101,8 +104,10 @@ export interface RunState {
   commentUrl: string | null;
   /** What was reused, or by which key this run may be; null where that was not asked for. */
   reuse: Reuse | null;
-  /** What a merge found; null for the run of an agent. */
-  merged: Merged | null;
+  /** What a merge found, null before it has counted; undefined for the run of an agent. */
+  merged: Merged | null | undefined;
+  /** The commit that was judged, where the world cannot know it; null where it does. */
+  commit: string | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
@@ -127,7 +132,8 @@ export function createState(world: EndWorld): RunState {
     judging: Promise.resolve(),
     commentUrl: null,
     reuse: null,
-    merged: null,
+    merged: undefined,
+    commit: null,
     sandbox: null,
     tamper: null,
     changes: null,

@@ -13,6 +13,12 @@ describe('the flags', () => {
   it('leave to the action what speaks of a workflow, a pull request or a runner', () => {
     expect(INPUTS.filter(({ where }) => where === 'github').map(({ name }) => name)).toEqual([
       'context',
+      'leg',
+      'vote',
+      'signing-key',
+      'reuse-from',
+      'subject-paths',
+      'refresh',
       'trusted-files',
       'on-missing-key',
       'summary',

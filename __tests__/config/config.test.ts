@@ -67,6 +67,12 @@ describe('the configuration', () => {
       passEnv: [],
       workingDirectory: '.',
       context: 'auto',
+      leg: null,
+      vote: null,
+      signingKey: null,
+      reuseFrom: null,
+      subjectPaths: [],
+      refresh: false,
       trustedFiles: 'workspace',
       onMissingKey: 'fail',
       summary: true,
@@ -115,6 +121,12 @@ describe('the configuration', () => {
       'pass-env': 'FOO, BAR\nBAZ',
       'working-directory': 'sub',
       context: 'none',
+      leg: 'api  (linux)',
+      vote: '2',
+      'signing-key': 'k'.repeat(32),
+      'reuse-from': '/tmp/verdicts',
+      'subject-paths': ' services/api \n\nlib/a b\r\n',
+      refresh: 'True',
       'trusted-files': 'base',
       'on-missing-key': 'skip',
       summary: 'false',
@@ -149,6 +161,12 @@ describe('the configuration', () => {
       sandboxRead: ['/opt/a', '/opt/b c'],
       passEnv: ['FOO', 'BAR', 'BAZ'],
       context: 'none',
+      leg: 'api (linux)',
+      vote: '2',
+      signingKey: 'k'.repeat(32),
+      reuseFrom: '/tmp/verdicts',
+      subjectPaths: ['services/api', 'lib/a b'],
+      refresh: true,
       trustedFiles: 'base',
       onMissingKey: 'skip',
       comment: 'on-failure',
@@ -287,11 +305,19 @@ describe('the configuration', () => {
     ['reasoning-effort', 'High'],
     ['reasoning-effort', 'h'.repeat(33)],
     ['provider', 'azure'],
+    ['leg', 'l'.repeat(201)],
+    ['vote', 'v'.repeat(201)],
+    ['signing-key', 'k'.repeat(31)],
+    ['refresh', 'yes'],
   ])('%s: %s is refused by a sentence that names the input', (name, value) => {
     const { input, message } = refusal({ ...least, [name]: value });
     expect(input).toBe(name);
     expect(message).toContain(name);
     expect(message).not.toContain('undefined');
+  });
+
+  it('a signing key that is too short is not shown', () => {
+    expect(refusal({ ...least, 'signing-key': 'hunter2' }).message).not.toContain('hunter2');
   });
 
   it('an input that there is not is refused with the nearest names', () => {

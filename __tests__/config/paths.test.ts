@@ -15,6 +15,7 @@ import {
   isInside,
   requireReadableFolders,
   resolveOutputFile,
+  resolveReuseFolder,
   resolveWorkingDirectory,
 } from '../../src/config/paths.ts';
 import { InputError } from '../../src/errors.ts';
@@ -74,6 +75,45 @@ describe('the working directory', () => {
 
   it.each(['nowhere', 'file', 'a\0b'])('%j is no folder', async (folder) => {
     expect(await resolve(folder)).toMatch(/^working-directory! .*no folder in the workspace/u);
+  });
+});
+
+describe('the folder of earlier envelopes', () => {
+  const resolve = (folder: string, signed = false) => {
+    const roots = { workspace, temp, runFolder: path.join(temp, 'run') };
+    return outcome(resolveReuseFolder(folder, roots, signed));
+  };
+
+  it('is a real folder in RUNNER_TEMP, or none yet', async () => {
+    mkdirSync(path.join(temp, 'verdicts'));
+    expect(await resolve(path.join(temp, 'verdicts/'))).toBe(path.join(temp, 'verdicts'));
+    expect(await resolve(path.join(temp, 'nowhere', 'yet'))).toBeNull();
+  });
+
+  it('may lie in the workspace where envelopes are signed: else the judged change could bring its verdict', async () => {
+    expect(await resolve('sub')).toMatch(/^reuse-from! .*bring a verdict of its own.*signing-key/u);
+    expect(await resolve('nowhere')).toMatch(/^reuse-from! .*bring a verdict of its own/u);
+    expect(await resolve('sub', true)).toBe(path.join(workspace, 'sub'));
+    expect(await resolve('nowhere', true)).toBeNull();
+  });
+
+  it.each(['way-out', 'way-out/deeper', '..', '../outside', '/'])('%s lies elsewhere', async (folder) => {
+    expect(await resolve(folder, true)).toMatch(/^reuse-from! .*(?:lies outside|files that are judged)/u);
+  });
+
+  it('a link in RUNNER_TEMP into the workspace counts as the workspace', async () => {
+    symlinkSync(path.join(workspace, 'sub'), path.join(temp, 'link'));
+    expect(await resolve(path.join(temp, 'link'))).toMatch(/^reuse-from! .*lies in the workspace/u);
+  });
+
+  it("holds neither the workspace nor this run's copy of it", async () => {
+    mkdirSync(path.join(temp, 'run', 'workspace'), { recursive: true });
+    for (const folder of ['.', temp, path.join(temp, 'run'), path.join(temp, 'run', 'workspace')])
+      expect(await resolve(folder, true)).toMatch(/^reuse-from! .*files that are judged/u);
+  });
+
+  it('a file is no folder', async () => {
+    expect(await resolve('file', true)).toMatch(/^reuse-from! .*is no folder/u);
   });
 });
 

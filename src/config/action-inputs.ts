@@ -1,20 +1,36 @@
 /** The runner's `INPUT_*` variables → raw inputs. */
 import { InputError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
-import { INPUTS, type InputName, type RawInputs } from './inputs.ts';
+import { INPUTS, type RawInputs } from './inputs.ts';
+import { MERGE_NAMES, type MergeInputName } from './merge-inputs.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Collects the inputs of the main action. @throws InputError as `readInputs` does. */
+export function readActionInputs(environment: Environment): RawInputs {
+  return readInputs(
+    environment,
+    INPUTS.map(({ name }) => name),
+  );
+}
+
+/** Collects the inputs of the merge action. @throws InputError as `readInputs` does. */
+export function readMergeInputs(environment: Environment): ReadonlyMap<MergeInputName, string> {
+  return readInputs(environment, MERGE_NAMES);
+}
 
 /**
  * Collects the inputs. The runner upper-cases names, turns blanks into underscores, and passes an empty string for an
  * input that is not given: that counts as absent.
  * @throws InputError for a variable that is no input of this action, and for a value of nothing but blanks.
  */
-export function readActionInputs(environment: Readonly<Record<string, string | undefined>>): RawInputs {
-  const known = new Map<string, InputName>(INPUTS.map(({ name }) => [`INPUT_${name.toUpperCase()}`, name]));
-  const raw = new Map<InputName, string>();
+function readInputs<N extends string>(environment: Environment, names: readonly N[]): ReadonlyMap<N, string> {
+  const known = new Map<string, N>(names.map((name) => [`INPUT_${name.toUpperCase()}`, name]));
+  const raw = new Map<N, string>();
   for (const [variable, value] of Object.entries(environment)) {
     if (!variable.toUpperCase().startsWith('INPUT_') || value === undefined || value === '') continue;
     const name = known.get(variable.toUpperCase());
-    if (name === undefined) throw unknownInput(variable.slice('INPUT_'.length).toLowerCase());
+    if (name === undefined) throw unknownInput(variable.slice('INPUT_'.length).toLowerCase(), names);
     const text = value.trim();
     if (text === '')
       throw new InputError(
@@ -26,11 +42,8 @@ export function readActionInputs(environment: Readonly<Record<string, string | u
   return raw;
 }
 
-function unknownInput(name: string): InputError {
-  const near = nearest(
-    name,
-    INPUTS.map((input) => input.name),
-  );
+function unknownInput(name: string, names: readonly string[]): InputError {
+  const near = nearest(name, names);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   return new InputError(
     name,

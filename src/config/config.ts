@@ -3,7 +3,16 @@ import path from 'node:path';
 import { InputError } from '../errors.ts';
 import type { RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
-import { readBoolean, readChoice, readInteger, readList, readName, readNames, readNumber, readSigningKey } from './values.ts';
+import {
+  readBoolean,
+  readChoice,
+  readInteger,
+  readList,
+  readName,
+  readNames,
+  readNumber,
+  readSigningKey,
+} from './values.ts';
 
 /** The tools that can be allowed. */
 export const TOOLS = ['read_file', 'edit', 'shell'] as const;
@@ -113,6 +122,31 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
   if (config.model.missingKey !== null && config.onMissingKey === 'fail')
     throw new InputError('api-key', config.model.missingKey);
   return config;
+}
+
+/** What says whose verdict this is: kept where other inputs are wrong, so that the envelope of that ending is not a stranger's. */
+export type Identity = Pick<Config, 'leg' | 'vote' | 'signingKey'>;
+
+/** Reads it alone, straight from the runner's variables; null for what cannot be read. */
+export function readIdentity(environment: Readonly<Record<string, string | undefined>>): Identity {
+  const names = ['leg', 'vote', 'signing-key'] as const;
+  const typed = names.map(
+    (name) => [name, environment[`INPUT_${name.toUpperCase()}`]?.trim() ?? ''] as const,
+  );
+  const raw = new Map(typed.filter(([, text]) => text !== ''));
+  return {
+    leg: orNull(() => readName(raw, 'leg', 200)),
+    vote: orNull(() => readName(raw, 'vote', 200)),
+    signingKey: orNull(() => readSigningKey(raw)),
+  };
+}
+
+function orNull<T>(read: () => T | null): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 function parsePrompt(raw: RawInputs): Config['prompt'] {

@@ -102,11 +102,11 @@ export const INPUTS = [
   ),
   gitHubInput(
     'leg',
-    'The name of this leg, where a matrix judges many and one job merges their verdicts (see the action in merge/). Recorded in the envelope, nothing else.',
+    'The name of this leg, where a matrix judges many and one job merges their verdicts (see the action in merge/): recorded in the envelope, and part of the default comment-key and of the SARIF category.',
   ),
   gitHubInput(
     'vote',
-    'The name or number of this vote, where a leg is judged more than once. Recorded in the envelope, nothing else.',
+    'The name or number of this vote, where a leg is judged more than once: recorded like leg.',
   ),
   gitHubInput(
     'signing-key',
@@ -114,7 +114,7 @@ export const INPUTS = [
   ),
   gitHubInput(
     'reuse-from',
-    'A folder of earlier envelopes, as actions/download-artifact lays them out. Where one of them judged the same files by the same prompt, schema, model and version, its payload is taken and no model is asked; the gate is evaluated anew.',
+    'A folder of earlier envelopes, as actions/download-artifact lays them out, in RUNNER_TEMP; in the workspace only with a signing-key. Where one of them judged the same files by the same prompt, schema, model and version, its payload is taken and no model is asked; the gate is evaluated anew.',
   ),
   gitHubInput(
     'subject-paths',

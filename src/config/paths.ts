@@ -90,6 +90,62 @@ export async function resolveOutputFile(
   return real;
 }
 
+/**
+ * The absolute folder for `verdicts`; whether it is there is asked when it is read.
+ * @throws InputError when it lies outside `roots`, symbolic links followed.
+ */
+export async function resolveVerdicts(folder: string, roots: readonly string[]): Promise<string> {
+  const wanted = path.resolve(roots[0] ?? '', folder);
+  const existing = await nearestExisting(wanted);
+  const real = path.join(await realpath(existing), path.relative(existing, wanted));
+  if (roots.some((root) => isInside(real, root))) return real;
+  throw new InputError(
+    'verdicts',
+    `verdicts is ${JSON.stringify(folder)}, which lies outside the workspace and RUNNER_TEMP. Name the folder into which actions/download-artifact put the envelopes.`,
+  );
+}
+
+/** Where earlier envelopes may lie. */
+export interface ReuseRoots {
+  readonly workspace: string;
+  /** RUNNER_TEMP. */
+  readonly temp: string;
+  /** This run's own folder below it, which holds the agent's copy of the workspace. */
+  readonly runFolder: string;
+}
+
+/**
+ * The absolute, real folder for `reuse-from`; null where nothing is there: the first run finds none.
+ * @param signed whether envelopes are taken with a signature only. Without one a folder in the workspace is refused: the
+ *   change that is judged could bring its own verdict along.
+ * @throws InputError for what is no folder, lies elsewhere, or holds more than envelopes can.
+ */
+export async function resolveReuseFolder(
+  folder: string,
+  { workspace, temp, runFolder }: ReuseRoots,
+  signed: boolean,
+): Promise<string | null> {
+  const refuse = (why: string): never => {
+    throw new InputError('reuse-from', `reuse-from is ${JSON.stringify(folder)}, which ${why}`);
+  };
+  const advice =
+    'Download the earlier envelopes to a folder of their own, such as ${{ runner.temp }}/verdicts.';
+  const wanted = path.resolve(workspace, folder);
+  const existing = await nearestExisting(wanted);
+  const real = path.join(await realpath(existing), path.relative(existing, wanted));
+  if (![workspace, temp].some((root) => isInside(real, root)))
+    refuse(`lies outside the workspace and RUNNER_TEMP. ${advice}`);
+  if (isInside(workspace, real) || isInside(runFolder, real) || isInside(real, runFolder))
+    refuse(`holds the files that are judged, too. ${advice}`);
+  if (isInside(real, workspace) && !signed)
+    refuse(
+      `lies in the workspace, where the change that is judged could bring a verdict of its own along. ${advice} Or sign them: set signing-key.`,
+    );
+  if (existing !== wanted) return null;
+  if (!(await stat(real)).isDirectory()) refuse(`is no folder. ${advice}`);
+  return real;
+}
+
 /** Trees of the kernel, which every sandbox has of its own. */
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 

@@ -1,9 +1,11 @@
 /** Readers of single values; each error names the input, what was given and what is allowed. */
 import { InputError } from '../errors.ts';
-import type { InputName, RawInputs } from './inputs.ts';
+
+/** What was given, by the name of the input. */
+type Raw<N extends string> = ReadonlyMap<N, string>;
 
 /** A boolean as YAML 1.2 writes it. */
-export function readBoolean(raw: RawInputs, name: InputName, fallback: boolean): boolean {
+export function readBoolean<N extends string>(raw: Raw<N>, name: NoInfer<N>, fallback: boolean): boolean {
   const text = raw.get(name);
   if (text === undefined) return fallback;
   if (/^(?:true|True|TRUE)$/u.test(text)) return true;
@@ -12,9 +14,9 @@ export function readBoolean(raw: RawInputs, name: InputName, fallback: boolean):
 }
 
 /** One of a few words; null when the input is absent. */
-export function readChoice<const C extends string>(
-  raw: RawInputs,
-  name: InputName,
+export function readChoice<N extends string, const C extends string>(
+  raw: Raw<N>,
+  name: NoInfer<N>,
   choices: readonly C[],
 ): C | null {
   const text = raw.get(name);
@@ -25,7 +27,7 @@ export function readChoice<const C extends string>(
 }
 
 /** One lower-case word, whichever; null when the input is absent. */
-export function readWord(raw: RawInputs, name: InputName): string | null {
+export function readWord<N extends string>(raw: Raw<N>, name: NoInfer<N>): string | null {
   const text = raw.get(name);
   if (text === undefined) return null;
   if (!/^[a-z]{1,32}$/u.test(text)) {
@@ -35,7 +37,7 @@ export function readWord(raw: RawInputs, name: InputName): string | null {
 }
 
 /** One line of at most `max` characters that people read; null when the input is absent. */
-export function readName(raw: RawInputs, name: InputName, max: number): string | null {
+export function readName<N extends string>(raw: Raw<N>, name: NoInfer<N>, max: number): string | null {
   const text = raw.get(name);
   if (text === undefined) return null;
   if (text.length > max)
@@ -47,7 +49,7 @@ export function readName(raw: RawInputs, name: InputName, max: number): string |
 const MIN_KEY = 32;
 
 /** The secret that envelopes are signed with; null when the input is absent. Never shown. */
-export function readSigningKey(raw: RawInputs): string | null {
+export function readSigningKey<N extends string>(raw: Raw<N | 'signing-key'>): string | null {
   const key = raw.get('signing-key');
   if (key === undefined) return null;
   if (key.length < MIN_KEY) {
@@ -60,9 +62,9 @@ export function readSigningKey(raw: RawInputs): string | null {
 }
 
 /** A whole number in a range; null when the input is absent. */
-export function readInteger(
-  raw: RawInputs,
-  name: InputName,
+export function readInteger<N extends string>(
+  raw: Raw<N>,
+  name: NoInfer<N>,
   range: { readonly min: number; readonly max?: number },
 ): number | null {
   const text = raw.get(name);
@@ -77,9 +79,9 @@ export function readInteger(
 }
 
 /** A number above a bound; null when the input is absent. */
-export function readNumber(
-  raw: RawInputs,
-  name: InputName,
+export function readNumber<N extends string>(
+  raw: Raw<N>,
+  name: NoInfer<N>,
   range: { readonly above: number; readonly max?: number },
 ): number | null {
   const text = raw.get(name);
@@ -94,7 +96,11 @@ export function readNumber(
 }
 
 /** A list, one entry a line unless another separator is given; empty when the input is absent. */
-export function readList(raw: RawInputs, name: InputName, separator: RegExp = /\r?\n/u): readonly string[] {
+export function readList<N extends string>(
+  raw: Raw<N>,
+  name: NoInfer<N>,
+  separator: RegExp = /\r?\n/u,
+): readonly string[] {
   const text = raw.get(name) ?? '';
   return text
     .split(separator)
@@ -103,9 +109,9 @@ export function readList(raw: RawInputs, name: InputName, separator: RegExp = /\
 }
 
 /** A list of known names, by commas or blanks; null when the input is absent. */
-export function readNames<const C extends string>(
-  raw: RawInputs,
-  name: InputName,
+export function readNames<N extends string, const C extends string>(
+  raw: Raw<N>,
+  name: NoInfer<N>,
   known: readonly C[],
 ): readonly C[] | null {
   if (!raw.has(name)) return null;

@@ -1,0 +1,73 @@
+import type { Envelope } from '../../src/envelope/envelope.ts';
+import { type Cast, castOf } from '../../src/merge/merge.ts';
+import type { JsonObject, Subject } from '../../src/types.ts';
+
+export const SUBJECT: Subject = {
+  repository: 'octo/demo',
+  sha: 'a'.repeat(40),
+  ref: 'refs/heads/main',
+  event: 'push',
+  pull_request: null,
+  run_id: '42',
+  run_attempt: 3,
+};
+
+/** The envelope of a leg that passes in attempt 1, as it was read; each test changes what it is about. */
+export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
+  const leg = changes.leg === undefined ? 'api' : changes.leg;
+  const vote = changes.vote ?? null;
+  return {
+    file: `verdict-${leg}-${vote}/result.json`,
+    leg,
+    vote,
+    conclusion: 'success',
+    reason: 'accepted',
+    exitCode: 0,
+    payload: { passed: true, summary: 'Fine.', findings: [] },
+    gate: { status: 'none', issues: [] },
+    turns: 2,
+    rejections: 1,
+    usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5, cacheWriteTokens: 1 },
+    costUsd: 0.1,
+    durationMs: 5,
+    model: 'model-1',
+    provider: 'openai',
+    replayed: false,
+    sessionId: 's',
+    error: null,
+    subject: { ...SUBJECT, run_attempt: 1 },
+    judge: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
+    reuse: null,
+    merged: false,
+    ...changes,
+  };
+}
+
+/** What an ending looks like in an envelope. */
+export const ENDINGS = {
+  pass: {},
+  fail: { payload: { passed: false, summary: 'No.', findings: [] } },
+  abstain: {
+    conclusion: 'inconclusive',
+    reason: 'timeout',
+    exitCode: 53,
+    payload: null,
+    gate: null,
+    error: 'It took too long.',
+  },
+} as const satisfies Record<string, Partial<Envelope>>;
+
+/** A vote of a leg. */
+export function sampleCast(
+  leg: string,
+  vote: string | null,
+  ballot: keyof typeof ENDINGS,
+  changes: Partial<Envelope> = {},
+): Cast {
+  return castOf(sampleEnvelope({ leg, vote, ...ENDINGS[ballot], ...changes }), null);
+}
+
+/** A payload that passes, with findings. */
+export function findingPayload(...findings: readonly JsonObject[]): JsonObject {
+  return { passed: true, summary: 'Fine.', findings };
+}

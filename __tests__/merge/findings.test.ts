@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Found, mergeFindings } from '../../src/merge/findings.ts';
+import { keep } from '../../src/merge/kept.ts';
+import { readFindings } from '../../src/reporters/findings.ts';
+import type { JsonObject } from '../../src/types.ts';
+
+const WORKSPACE = '/home/runner/work/demo/demo';
+
+function found(leg: string, run: string, ...rows: readonly JsonObject[]): Found {
+  return { leg, run, findings: keep(readFindings({ findings: rows })) };
+}
+
+const row = (changes: JsonObject = {}): JsonObject => ({
+  severity: 'high',
+  file: 'src/a.ts',
+  line: 10,
+  rule: 'sql-injection',
+  message: 'The query is built of text.',
+  ...changes,
+});
+
+const merged = (...runs: readonly Found[]) => mergeFindings(runs, WORKSPACE).findings;
+const counts = (...runs: readonly Found[]) => merged(...runs).map(({ votes }) => votes);
+const pair = (one: JsonObject, other: JsonObject) =>
+  counts(found('api', '1', row(one)), found('api', '2', row(other)));
+
+describe('findings of several runs', () => {
+  it('are one where file and rule are the same and the lines are near, with the legs that agree', () => {
+    expect(
+      merged(
+        found('web', '1', row({ line: 12, severity: 'low', message: 'Perhaps.' })),
+        found('api', '1', row({ line: 10, end_line: 11, title: 'Injection' })),
+        found('api', '2', row({ line: 13, severity: 'medium' })),
+      ),
+    ).toEqual([
+      {
+        severity: 'error',
+        path: 'src/a.ts',
+        line: 10,
+        endLine: 11,
+        rule: 'sql-injection',
+        title: 'Injection',
+        message: 'The query is built of text.',
+        legs: ['api', 'web'],
+        votes: 3,
+      },
+    ]);
+  });
+
+  it('are told as severe as the gravest, in its words', () => {
+    const [one] = merged(
+      found('api', '1', row({ line: 9, severity: 'low', message: 'A remark.' })),
+      found('api', '2', row({ line: 11, severity: 'critical', message: 'A hole.' })),
+    );
+    expect(one).toMatchObject({ severity: 'error', line: 11, message: 'A hole.', votes: 2 });
+  });
+
+  it.each([
+    [3, [2]],
+    [4, [1, 1]],
+  ])('%i lines apart count %j', (apart, expected) => {
+    expect(pair({ line: 10 }, { line: 10 + apart })).toEqual(expected);
+  });
+
+  it('do not chain: the third of three lines that are each near the next is another one', () => {
+    expect(
+      counts(
+        found('a', '1', row({ line: 10 })),
+        found('b', '1', row({ line: 13 })),
+        found('c', '1', row({ line: 16 })),
+      ),
+    ).toEqual([2, 1]);
+  });
+
+  it.each([
+    'src/a.ts',
+    './src/a.ts',
+    '././src/a.ts',
+    'src//a.ts',
+    'src/lib/../a.ts',
+    'src\\a.ts',
+    '.\\src\\a.ts',
+    `${WORKSPACE}/src/a.ts`,
+    'src/a.ts:10',
+  ])('name one file as %s', (file) => {
+    expect(pair({}, { file })).toEqual([2]);
+  });
+
+  it.each(['src/b.ts', '/src/a.ts', '../src/a.ts', 'SRC/a.ts', `${WORKSPACE}-other/src/a.ts`])(
+    'name another file as %s',
+    (file) => {
+      expect(pair({}, { file })).toEqual([1, 1]);
+    },
+  );
+
+  it('are read against a workspace of Windows too', () => {
+    const { findings } = mergeFindings(
+      [found('a', '1', row({ file: 'D:\\a\\demo\\src\\a.ts' })), found('b', '1', row())],
+      'D:\\a\\demo',
+    );
+    expect(findings.map(({ path, votes }) => [path, votes])).toEqual([['src/a.ts', 2]]);
+  });
+
+  it('have a rule as its words say, however they are written', () => {
+    expect(pair({ rule: 'SQL_Injection' }, { rule: 'sql injection' })).toEqual([2]);
+    expect(pair({ rule: 'sql-injection' }, { rule: 'xss' })).toEqual([1, 1]);
+  });
+
+  it('without a rule are the same where their titles are, or else their messages', () => {
+    const bare = (message: string, title: string | null) => {
+      const { rule: _, ...rest } = row({ message });
+      return title === null ? rest : { ...rest, title };
+    };
+    const both = (one: JsonObject, other: JsonObject) => counts(found('a', '1', one), found('b', '1', other));
+    expect(both(bare('One way.', 'A hole'), bare('Another way.', 'a  hole'))).toEqual([2]);
+    expect(both(bare('Same words.', null), bare('same  words.', null))).toEqual([2]);
+    expect(both(bare('Same words.', null), bare('Other words.', null))).toEqual([1, 1]);
+    expect(both(bare('injection', null), row({ rule: 'injection' }))).toEqual([1, 1]);
+  });
+
+  it('without a line are one with others without a line, never with those that have one', () => {
+    expect(pair({ line: null }, { line: null })).toEqual([2]);
+    expect(pair({ line: null }, { line: 1 })).toEqual([1, 1]);
+  });
+
+  it('of one run stay as many as they were', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 }), (lines) => {
+        expect(counts(found('a', '1', ...lines.map((line) => row({ line }))))).toEqual(lines.map(() => 1));
+      }),
+    );
+  });
+
+  it('do not depend on which run was read first, are all counted, and no run agrees with itself', () => {
+    const rows = fc.array(
+      fc.record({
+        line: fc.constantFrom<number | null>(null, 1, 2, 4, 5, 8),
+        severity: fc.constantFrom('high', 'low', 'medium'),
+        rule: fc.constantFrom('one', 'two'),
+        message: fc.constantFrom('x', 'y'),
+        file: fc.constantFrom('a.ts', './a.ts', 'b.ts'),
+      }),
+      { maxLength: 5 },
+    );
+    const runs = fc
+      .uniqueArray(fc.tuple(fc.constantFrom('api', 'web', 'cli'), fc.constantFrom('1', '2'), rows), {
+        selector: ([leg, run]) => `${leg} ${run}`,
+        maxLength: 6,
+      })
+      .map((all) => all.map(([leg, run, own]) => found(leg, run, ...own)));
+    fc.assert(
+      fc.property(
+        runs.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
+        ([all, shuffled]) => {
+          const told = merged(...all);
+          expect(merged(...shuffled)).toEqual(told);
+          const rowsThere = all.reduce((sum, { findings }) => sum + findings.read().length, 0);
+          expect(told.reduce((sum, { votes }) => sum + votes, 0)).toBe(rowsThere);
+          for (const { votes, legs } of told) {
+            expect(votes).toBeLessThanOrEqual(all.length);
+            expect(legs.length).toBeLessThanOrEqual(votes);
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are told the gravest first, and then those on which most agree', () => {
+    const told = merged(
+      found(
+        'a',
+        '1',
+        row({ rule: 'lonely' }),
+        row({ rule: 'minor', severity: 'low' }),
+        row({ rule: 'shared' }),
+      ),
+      found('b', '1', row({ rule: 'shared' }), row({ rule: 'minor', severity: 'low' })),
+    );
+    expect(told.map(({ rule }) => rule)).toEqual(['shared', 'lonely', 'minor']);
+  });
+});
+
+describe('more findings than anybody reads', () => {
+  it('are left out and counted: of one run, and of all', () => {
+    const one = found('a', '1', ...Array.from({ length: 1_000 }, (_, at) => row({ line: at + 1 })));
+    const { findings, leftOut } = mergeFindings([one], null);
+    expect([findings.length, leftOut]).toEqual([300, 700]);
+    const many = Array.from({ length: 20 }, (_, run) =>
+      found('a', `${run}`, ...Array.from({ length: 300 }, (_each, at) => row({ rule: `r${run}-${at}` }))),
+    );
+    const all = mergeFindings(many, null);
+    expect(all.findings.length + all.leftOut).toBe(6_000);
+    expect(all.findings.length).toBeLessThanOrEqual(2_000);
+  });
+
+  it('fit into an output of a step, and long texts are cut', () => {
+    const message = 'so long '.repeat(5_000);
+    const long = Array.from({ length: 300 }, (_, at) =>
+      row({ rule: `rule-${at} ${message}`, message, title: message }),
+    );
+    const { findings, leftOut } = mergeFindings([found('a', '1', ...long)], null);
+    expect(JSON.stringify(findings).length).toBeLessThanOrEqual(510_000);
+    expect(findings.length).toBeGreaterThan(80);
+    expect(findings.length + leftOut).toBe(300);
+    expect(findings[0]?.message).toMatch(/^so long .*…$/u);
+  });
+
+  it('read each run twice at most, however many agree on one line', () => {
+    let reads = 0;
+    const runs = Array.from({ length: 100 }, (_, run) => {
+      const { findings } = found('a', `${run}`, ...Array.from({ length: 100 }, () => row()));
+      return {
+        leg: 'a',
+        run: `${run}`,
+        findings: {
+          ...findings,
+          read: () => {
+            reads += 1;
+            return findings.read();
+          },
+        },
+      };
+    });
+    const { findings } = mergeFindings(runs, null);
+    expect(findings.map(({ votes }) => votes)).toEqual(Array.from({ length: 100 }, () => 100));
+    expect(reads).toBeLessThanOrEqual(200);
+  });
+});

@@ -1,0 +1,347 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { type Cast, type MergeOptions, merge } from '../../src/merge/merge.ts';
+import type { Merged, Subject } from '../../src/types.ts';
+import { type ENDINGS, findingPayload, SUBJECT, sampleCast } from './casts.ts';
+
+type Options = Partial<MergeOptions>;
+
+/** As one leg each of one vote, unless told otherwise. */
+function options(changes: Options = {}): MergeOptions {
+  return {
+    expect: { kind: 'legs', names: ['api', 'web'] },
+    rule: { kind: 'all' },
+    votes: null,
+    ruleText: 'all',
+    votesText: null,
+    weights: new Map(),
+    unit: 10,
+    subject: SUBJECT,
+    anyCommit: false,
+    workspace: null,
+    page: () => null,
+    refused: [],
+    ...changes,
+  };
+}
+
+const legs = (...names: readonly string[]) => ({ kind: 'legs', names }) as const;
+const envelopes = (count: number) => ({ kind: 'envelopes', count }) as const;
+const majorityOf = (count: number) => ({ rule: { kind: 'majority' } as const, count });
+const of = (changes: Partial<Subject>) => ({ subject: { ...SUBJECT, run_attempt: 1, ...changes } });
+const attempt = (run_attempt: number) => of({ run_attempt });
+const ballots = (merged: Merged) => merged.legs.map(({ leg, ballot }) => [leg, ballot]);
+
+function refusal(casts: readonly Cast[], changes: Options = {}): string {
+  try {
+    merge(casts, options(changes));
+  } catch (error) {
+    if (error instanceof InputError) return `${error.input}: ${error.message}`;
+    throw error;
+  }
+  throw new Error('merged');
+}
+
+describe('a merge', () => {
+  it('of legs that all pass passes, and adds up what they took', () => {
+    const merged = merge([sampleCast('web', null, 'pass'), sampleCast('api', null, 'pass')], options());
+    expect(merged).toMatchObject({
+      ballot: 'pass',
+      tally: { pass: 2, fail: 0, abstain: 0, expected: 2 },
+      turns: 4,
+      rejections: 2,
+      usage: { inputTokens: 200, outputTokens: 20, cachedInputTokens: 10, cacheWriteTokens: 2 },
+      costUsd: 0.2,
+      models: ['model-1'],
+    });
+    expect(ballots(merged)).toEqual([
+      ['api', 'pass'],
+      ['web', 'pass'],
+    ]);
+  });
+
+  it('counts a leg by its name that has no envelope as abstaining', () => {
+    const merged = merge([sampleCast('web', null, 'pass')], options());
+    expect(merged.ballot).toBe('abstain');
+    expect(merged.legs[0]).toMatchObject({
+      leg: 'api',
+      ballot: 'abstain',
+      votes: [{ vote: null, conclusion: 'missing', reason: 'missing', costUsd: 0 }],
+    });
+  });
+
+  it('counts what a number of envelopes lacks as legs without a name, behind the others', () => {
+    const merged = merge([sampleCast('web', '1', 'pass'), sampleCast('web', '2', 'pass')], {
+      ...options({ expect: envelopes(6), votes: majorityOf(2) }),
+    });
+    expect(ballots(merged)).toEqual([
+      ['web', 'pass'],
+      [null, 'abstain'],
+      [null, 'abstain'],
+    ]);
+    expect(merged.legs[1]?.votes.length).toBe(2);
+    expect(merged.tally).toEqual({ pass: 1, fail: 0, abstain: 2, expected: 3 });
+  });
+
+  it('is decided without what is missing where that could not change it', () => {
+    const casts = [sampleCast('api', null, 'fail')];
+    expect(merge(casts, options()).ballot).toBe('fail');
+    expect(merge(casts, options({ rule: { kind: 'any' } })).ballot).toBe('abstain');
+    expect(merge([sampleCast('api', null, 'pass')], options({ rule: { kind: 'any' } })).ballot).toBe('pass');
+    const two = [sampleCast('api', '1', 'pass'), sampleCast('api', '2', 'pass')];
+    expect(merge(two, options({ expect: legs('api'), votes: majorityOf(3) })).ballot).toBe('pass');
+  });
+
+  it('names the votes that a leg lacks where other legs cast them', () => {
+    const casts = [
+      sampleCast('api', 'a', 'pass'),
+      sampleCast('api', 'b', 'pass'),
+      sampleCast('web', 'b', 'pass'),
+    ];
+    const merged = merge(casts, options({ votes: majorityOf(2) }));
+    expect(merged.legs[1]?.votes.map(({ vote, conclusion }) => [vote, conclusion])).toEqual([
+      ['b', 'success'],
+      ['a', 'missing'],
+    ]);
+  });
+
+  it('weighs legs by name, the missing ones too', () => {
+    const weights = new Map([
+      ['api', 30],
+      ['web', 10],
+    ]);
+    const rule = { kind: 'weighted', threshold: 25 } as const;
+    const all = (casts: readonly Cast[]) => merge(casts, options({ weights, rule })).ballot;
+    expect(all([sampleCast('api', null, 'pass')])).toBe('pass');
+    expect(all([sampleCast('web', null, 'pass')])).toBe('abstain');
+    expect(all([sampleCast('web', null, 'pass'), sampleCast('api', null, 'fail')])).toBe('fail');
+    expect(all([sampleCast('api', null, 'fail')])).toBe('fail');
+  });
+
+  it('weighs votes by name, and knows which ones are missing', () => {
+    const weights = new Map([['opus', 20]]);
+    const votes = { rule: { kind: 'weighted', threshold: 20 } as const, count: 3 };
+    const all = (...casts: readonly Cast[]) =>
+      merge(casts, options({ expect: legs('api'), weights, votes })).ballot;
+    const [opus, haiku] = [sampleCast('api', 'opus', 'pass'), sampleCast('api', 'haiku', 'pass')];
+    expect(all(opus, haiku)).toBe('pass');
+    expect(all(opus)).toBe('abstain');
+    expect(all(sampleCast('api', 'opus', 'fail'), haiku)).toBe('fail');
+    expect(all(sampleCast('api', 'haiku', 'fail'), sampleCast('api', 'sonnet', 'fail'))).toBe('fail');
+  });
+
+  it('puts the findings of all votes together', () => {
+    const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' });
+    const merged = merge(
+      [sampleCast('web', null, 'pass', { payload }), sampleCast('api', null, 'pass', { payload })],
+      options(),
+    );
+    expect(merged.findings).toMatchObject([{ legs: ['api', 'web'], votes: 2 }]);
+  });
+
+  it('knows no cost where one is not known', () => {
+    const casts = [sampleCast('web', null, 'pass', { costUsd: null }), sampleCast('api', null, 'pass')];
+    expect(merge(casts, options()).costUsd).toBe(null);
+  });
+});
+
+describe('attempts', () => {
+  it('the later one replaces the earlier, better or worse, and what that took', () => {
+    const one = sampleCast('api', null, 'abstain', { ...attempt(1), file: 'one' });
+    const two = sampleCast('api', null, 'pass', { ...attempt(2), file: 'two' });
+    const web = sampleCast('web', null, 'pass');
+    const better = merge([two, one, web], options());
+    expect(better.ballot).toBe('pass');
+    expect(better.turns).toBe(4);
+    expect(better.legs[0]?.votes).toMatchObject([{ attempt: 2 }]);
+    const worse = [
+      sampleCast('api', null, 'pass', { ...attempt(1), file: 'one' }),
+      sampleCast('api', null, 'fail', { ...attempt(3), file: 'three' }),
+      web,
+    ];
+    expect(merge(worse, options()).ballot).toBe('fail');
+  });
+
+  it('two envelopes of one vote in a replaced attempt are no harm, in the last one they are', () => {
+    const both = (number: number) =>
+      ['x', 'y'].map((file) => sampleCast('api', null, 'pass', { ...attempt(number), file: `${file}.json` }));
+    const last = sampleCast('api', null, 'pass', { ...attempt(3), file: 'last.json' });
+    expect(merge([...both(2), last], options({ expect: legs('api') })).ballot).toBe('pass');
+    expect(refusal([...both(3), sampleCast('api', null, 'pass', attempt(1))])).toBe(
+      'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run of a leg a vote of its own: vote: ${{ matrix.vote }}.',
+    );
+  });
+
+  it('of the future are refused', () => {
+    expect(refusal([sampleCast('api', null, 'pass', { ...attempt(4), file: 'x' })])).toContain(
+      '"x" is of attempt 4, and this is attempt 3',
+    );
+  });
+});
+
+describe('a folder that cannot be believed', () => {
+  it.each([
+    ['repository', { repository: 'octo/other' }],
+    ['workflow run', { run_id: '41' }],
+    ['commit', { sha: 'b'.repeat(40) }],
+  ])('holds an envelope of another %s, passing or not', (what, changes) => {
+    for (const ballot of ['pass', 'fail', 'abstain'] as const) {
+      const casts = [
+        sampleCast('api', null, 'pass'),
+        sampleCast('web', null, ballot, { ...of(changes), file: 'w.json' }),
+      ];
+      expect(refusal(casts)).toMatch(
+        new RegExp(
+          `^verdicts: "w\\.json" is of another ${what}: .*Download the verdicts of this run alone`,
+          'u',
+        ),
+      );
+    }
+  });
+
+  it('holds an envelope that was made outside GitHub', () => {
+    expect(refusal([sampleCast('api', null, 'pass', { subject: null })])).toContain('made outside GitHub');
+  });
+
+  it('may be of another commit than this job where legs check out what they judge, but of one', () => {
+    const other = of({ sha: 'b'.repeat(40) });
+    const both = [sampleCast('api', null, 'pass', other), sampleCast('web', null, 'pass', other)];
+    expect(refusal(both)).toContain('another commit');
+    expect(merge(both, options({ anyCommit: true })).ballot).toBe('pass');
+    const mixed = [sampleCast('api', null, 'pass', other), sampleCast('web', null, 'pass')];
+    expect(refusal(mixed, { anyCommit: true })).toContain('another commit');
+  });
+
+  it('holds a leg that nobody expects', () => {
+    const casts = [sampleCast('api', null, 'pass'), sampleCast('docs', null, 'abstain', { file: 'd.json' })];
+    expect(refusal(casts)).toBe(
+      'expect: "d.json" is of leg "docs", which is not expected. Add it to expect, or give that step another leg.',
+    );
+  });
+
+  it('holds more legs than the number says, or more votes', () => {
+    const casts = ['a', 'b', 'c'].map((leg) => sampleCast(leg, null, 'pass', { file: `${leg}.json` }));
+    expect(refusal(casts, { expect: envelopes(2) })).toBe(
+      'expect: There are 3 legs, and expect: 2 means 2: "a" ("a.json"), "b" ("b.json"), "c" ("c.json"). Correct expect, or the download.',
+    );
+    const votes = ['1', '2', '3'].map((vote) => sampleCast('api', vote, 'pass', { file: `${vote}.json` }));
+    expect(refusal(votes)).toBe(
+      'votes: Leg "api" has 3 votes ("1.json", "2.json", "3.json"), more than expected. Say how they count: votes: majority of 3',
+    );
+    expect(refusal(votes, { votes: majorityOf(2) })).toContain('votes says 2: correct it, or the matrix.');
+    expect(refusal(votes, { expect: envelopes(3) })).toContain('Say how they count: votes: majority of 3');
+  });
+
+  it.each([
+    ['schema', { schema_sha256: 'other' }],
+    ['gate', { gate_sha256: 'other' }],
+    ['prompt', { prompt_sha256: 'other' }],
+    ['version of structured-agent', { version: '0.2.0' }],
+  ])('holds votes of one leg by judges that differ in their %s', (what, changes) => {
+    const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
+    const casts = [
+      sampleCast('api', '1', 'pass', { file: 'one.json' }),
+      sampleCast('api', '2', 'fail', { file: 'two.json', judge }),
+    ];
+    const own = { expect: legs('api'), votes: majorityOf(2) };
+    expect(refusal(casts, own)).toContain(`"one.json" and "two.json" differ in ${what}.`);
+    const apart = [casts[0], sampleCast('web', '2', 'pass', { judge })].filter((each) => each !== undefined);
+    expect(merge(apart, options()).ballot).toBe('pass');
+    const open = [casts[0], sampleCast('api', '2', 'abstain', { judge })].filter(
+      (each) => each !== undefined,
+    );
+    expect(merge(open, options(own)).ballot).toBe('abstain');
+  });
+
+  it('has votes under other names than the weights', () => {
+    const casts = [sampleCast('api', 'opus', 'pass'), sampleCast('api', 'haiku', 'pass')];
+    const votes = { rule: { kind: 'weighted', threshold: 5 } as const, count: 2 };
+    expect(refusal(casts, { expect: legs('api'), votes, weights: new Map([['opsu', 9]]) })).toMatch(
+      /^weights: weights names the vote "opsu", and leg "api" has the votes "haiku", "opus"\./u,
+    );
+  });
+});
+
+describe('any folder', () => {
+  const NAMES = ['leg-1', 'leg-2', 'leg-10', 'ünï', 'a b'];
+  const there = fc
+    .uniqueArray(
+      fc.record({
+        leg: fc.constantFrom(...NAMES),
+        vote: fc.constantFrom('1', '2', '3'),
+        attempt: fc.integer({ min: 1, max: 3 }),
+        ballot: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
+        cost: fc.double({ min: 0, max: 50, noNaN: true }),
+      }),
+      { selector: ({ leg, vote, attempt: number }) => `${leg} ${vote} ${number}`, maxLength: 20 },
+    )
+    .map((all) =>
+      all.map(({ leg, vote, attempt: number, ballot, cost }, at) =>
+        sampleCast(leg, vote, ballot, { ...attempt(number), file: `${at}.json`, costUsd: cost }),
+      ),
+    );
+  const shuffled = there.chain((all) =>
+    fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+  );
+  const kinds = fc.constantFrom('all', 'any', 'majority');
+  const expected = fc.constantFrom(legs(...NAMES), envelopes(15));
+
+  it('comes to the same in any order', () => {
+    fc.assert(
+      fc.property(shuffled, kinds, kinds, expected, ([all, other], across, within, names) => {
+        const own = options({
+          rule: { kind: across },
+          votes: { rule: { kind: within }, count: 3 },
+          expect: names,
+        });
+        expect(merge(other, own)).toEqual(merge(all, own));
+      }),
+    );
+  });
+
+  it('is tallied whole, passes only with legs enough, and fails only beyond doubt', () => {
+    fc.assert(
+      fc.property(there, kinds, kinds, expected, (all, across, within, names) => {
+        const merged = merge(all, {
+          ...options({ rule: { kind: across }, votes: { rule: { kind: within }, count: 3 }, expect: names }),
+        });
+        const { pass, fail, abstain, expected: sum } = merged.tally;
+        expect([pass + fail + abstain, sum, merged.legs.length]).toEqual([5, 5, 5]);
+        for (const { votes } of merged.legs) expect(votes.length).toBe(3);
+        if (across === 'all') {
+          expect(merged.ballot === 'pass').toBe(pass === 5);
+          expect(merged.ballot === 'fail').toBe(fail > 0);
+        }
+        if (across === 'any') expect(merged.ballot === 'pass').toBe(pass > 0);
+        if (across === 'majority') expect(merged.ballot === 'pass').toBe(pass >= 3);
+        if (across === 'majority') expect(merged.ballot === 'fail').toBe(fail >= 3);
+      }),
+    );
+  });
+
+  it('never turns better by one more leg that fails, under all or a majority', () => {
+    const order = ['fail', 'abstain', 'pass'];
+    fc.assert(
+      fc.property(there, fc.constantFrom('all', 'majority'), (all, kind) => {
+        const ballot = (casts: readonly Cast[], names: readonly string[]) =>
+          order.indexOf(
+            merge(casts, options({ rule: { kind }, votes: majorityOf(3), expect: legs(...names) })).ballot,
+          );
+        const bad = ['1', '2', '3'].map((vote) => sampleCast('bad', vote, 'fail', { file: `bad-${vote}` }));
+        expect(ballot([...all, ...bad], [...NAMES, 'bad'])).toBeLessThanOrEqual(ballot(all, NAMES));
+      }),
+    );
+  });
+
+  it('tells sums that JSON can hold, whatever a file claims', () => {
+    const huge = { costUsd: 1e300, turns: Number.MAX_SAFE_INTEGER };
+    const usage = { inputTokens: 1e308, outputTokens: 1e308, cachedInputTokens: 0, cacheWriteTokens: 0 };
+    const casts = ['api', 'web'].map((leg) => sampleCast(leg, null, 'pass', { ...huge, usage }));
+    const merged = merge(casts, options());
+    for (const sum of [merged.costUsd, merged.turns, merged.usage.inputTokens])
+      expect(sum).toSatisfy(
+        (value: number | null) => value === null || Number.isSafeInteger(Math.floor(value)),
+      );
+  });
+});

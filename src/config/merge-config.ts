@@ -1,0 +1,158 @@
+/** What the user of the merge action meant: every input as a typed value, parsed once and held against the others. */
+import { InputError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
+import type { MergeInputName } from './merge-inputs.ts';
+import {
+  type Expectation,
+  parseExpectation,
+  parseRule,
+  parseVotes,
+  parseWeights,
+  type RuleWord,
+  type VotesWord,
+  WEIGHT_UNIT,
+} from './merge-rules.ts';
+import { readBoolean, readChoice, readList, readName, readSigningKey } from './values.ts';
+
+/** Everything a merge is told. */
+export interface MergeConfig {
+  /** The folder, as typed. */
+  readonly verdicts: string;
+  readonly expect: Expectation;
+  /** null where each leg has one vote. */
+  readonly votes: VotesWord | null;
+  readonly rule: RuleWord;
+  /** As typed, for people. */
+  readonly ruleText: string;
+  readonly votesText: string | null;
+  /** By the name of a leg or a vote, in units of `WEIGHT_UNIT`; what is not in it weighs one unit. */
+  readonly weights: ReadonlyMap<string, number>;
+  /** As typed: `auto`, `none`, a property, inline JSON or a file. */
+  readonly gate: string;
+  readonly signingKey: string | null;
+  readonly summary: boolean;
+  readonly comment: 'never' | 'always' | 'on-failure';
+  readonly commentKey: string | null;
+  readonly annotations: 'findings' | 'none';
+  readonly sarifFile: string | null;
+  readonly commitStatus: string | null;
+  readonly githubToken: string | null;
+  readonly resultFile: string | null;
+  readonly logLevel: 'summary' | 'full';
+}
+
+type Raw = ReadonlyMap<MergeInputName, string>;
+
+/**
+ * Reads every input of a merge.
+ * @throws InputError that names the input and the fix, also where a rule could never be met.
+ */
+export function parseMergeConfig(
+  raw: Raw,
+  environment: Readonly<Record<string, string | undefined>>,
+): MergeConfig {
+  const debug = environment['RUNNER_DEBUG'] === '1';
+  const votesText = readName(raw, 'votes', 200);
+  const ruleText = readName(raw, 'rule', 200) ?? 'all';
+  const config: MergeConfig = {
+    verdicts: required(
+      raw,
+      'verdicts',
+      'the folder that actions/download-artifact wrote, for example verdicts',
+    ),
+    expect: parseExpectation(
+      required(
+        raw,
+        'expect',
+        'the names of the legs, or how many envelopes there must be, for example api, web',
+      ),
+    ),
+    votes: votesText === null ? null : parseVotes(votesText),
+    rule: parseRule('rule', ruleText),
+    ruleText: ruleText.toLowerCase(),
+    votesText: votesText === null ? null : votesText.toLowerCase(),
+    weights: parseWeights(readList(raw, 'weights')),
+    gate: raw.get('gate') ?? 'auto',
+    signingKey: readSigningKey(raw),
+    summary: readBoolean(raw, 'summary', true),
+    comment: readChoice(raw, 'comment', ['never', 'always', 'on-failure']) ?? 'never',
+    commentKey: readName(raw, 'comment-key', 10_000),
+    annotations: readChoice(raw, 'annotations', ['findings', 'none']) ?? 'findings',
+    sarifFile: raw.get('sarif-file') ?? null,
+    commitStatus: readName(raw, 'commit-status', 255),
+    githubToken: raw.get('github-token') ?? null,
+    resultFile: raw.get('result-file') ?? null,
+    logLevel: readChoice(raw, 'log-level', ['summary', 'full']) ?? (debug ? 'full' : 'summary'),
+  };
+  requireWholeLegs(config);
+  requireWeights(config);
+  return config;
+}
+
+function required(raw: Raw, name: MergeInputName, example: string): string {
+  const text = raw.get(name);
+  if (text === undefined) throw new InputError(name, `${name} is not given. Set it to ${example}.`);
+  return text;
+}
+
+function requireWholeLegs({ expect, votes }: MergeConfig): void {
+  if (expect.kind === 'legs' || votes === null || expect.count % votes.count === 0) return;
+  throw new InputError(
+    'expect',
+    `expect is ${expect.count} envelopes, and votes has ${votes.count} for each leg: that makes no whole number of legs. Give the number of legs times ${votes.count}, or the names of the legs.`,
+  );
+}
+
+/** Weights that nobody looks at, names that nobody has, and thresholds that cannot be passed are mistakes. */
+function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
+  const ofLegs = rule.kind === 'weighted';
+  const ofVotes = votes?.rule.kind === 'weighted';
+  if (weights.size > 0 && !ofLegs && !ofVotes) {
+    throw new InputError(
+      'weights',
+      'weights is given, and neither rule nor votes is weighted:T. Use a weighted rule, or remove weights.',
+    );
+  }
+  if (ofLegs && expect.kind === 'envelopes') {
+    throw new InputError(
+      'expect',
+      'expect is a number, and a weighted rule has to know which legs are missing. Give the names of the legs.',
+    );
+  }
+  const legs = expect.kind === 'legs' ? expect.names : [];
+  const beside = [...weights.keys()].filter((name) => !ofLegs || !legs.includes(name));
+  if (!ofVotes && beside[0] !== undefined) throw stranger(beside[0], legs);
+  if (ofVotes && votes !== null && beside.length > votes.count) {
+    throw new InputError(
+      'weights',
+      `weights names ${beside.length} votes (${beside.slice(0, 5).map(quoted).join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
+    );
+  }
+  const weigh = (names: readonly string[]) =>
+    names.reduce((sum, name) => sum + (weights.get(name) ?? WEIGHT_UNIT), 0);
+  if (ofLegs) requirePassable('rule', rule.threshold, weigh(legs));
+  if (ofVotes && votes?.rule.kind === 'weighted') {
+    // A vote may bear the name of a leg, and then weighs the same: only without such names is the sum known.
+    const unnamed = (votes.count - beside.length) * WEIGHT_UNIT;
+    if (beside.length === weights.size)
+      requirePassable('votes', votes.rule.threshold, weigh(beside) + unnamed);
+  }
+}
+
+function stranger(name: string, legs: readonly string[]): InputError {
+  const near = nearest(name, [...legs]);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map(quoted).join(' or ')}?`;
+  return new InputError('weights', `weights names ${quoted(name)}, which is no leg in expect.${hint}`);
+}
+
+function requirePassable(name: 'rule' | 'votes', threshold: number, sum: number): void {
+  if (sum > threshold) return;
+  throw new InputError(
+    name,
+    `${name} needs weights of more than ${threshold / WEIGHT_UNIT}, and all of them together are ${sum / WEIGHT_UNIT}: it could never pass. Lower the threshold.`,
+  );
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name);
+}

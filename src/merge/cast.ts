@@ -1,0 +1,127 @@
+/** One envelope → one vote as it counts: whether that run passes, fails or abstains, and why. */
+import type { Gate } from '../contract/contract.ts';
+import type { Envelope } from '../envelope/envelope.ts';
+import { InputError } from '../errors.ts';
+import { readFindings } from '../reporters/findings.ts';
+import type { Ballot, Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
+import { clipped } from './clipped.ts';
+import { type Kept, keep } from './kept.ts';
+
+/** What a merge keeps of an envelope; its payload is let go. */
+export interface Cast {
+  /** Relative to the folder of the verdicts; a hostile name. */
+  readonly file: string;
+  readonly leg: string;
+  readonly vote: string | null;
+  readonly ballot: Ballot;
+  readonly why: string | null;
+  readonly conclusion: Conclusion;
+  readonly reason: Reason;
+  readonly turns: number;
+  readonly rejections: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly model: string;
+  readonly reused: boolean;
+  readonly subject: Subject | null;
+  readonly judge: Judge;
+  /** None where it abstains. */
+  readonly findings: Kept;
+}
+
+/** The inputs leg and vote take no longer ones. */
+const MAX_NAME = 200;
+const MAX_TEXT = 500;
+
+/** What a payload must hold for its run to pass; null for what the run itself was told, or says. */
+export type LegGate = Gate | null;
+
+/**
+ * Reads a vote out of an envelope.
+ * @throws InputError where the envelope does not say which leg it is of, or nothing says whether its payload passes.
+ */
+export function castOf(envelope: Envelope, gate: LegGate): Cast {
+  const { file, leg, payload } = envelope;
+  if (envelope.merged) {
+    throw new InputError(
+      'verdicts',
+      `${quoted(file)} is the envelope of a merge, and no leg's. Download the artifacts of the legs alone.`,
+    );
+  }
+  if (envelope.merged) {
+    throw new InputError(
+      'verdicts',
+      `${quoted(file)} is the envelope of a merge, and no vote of a leg. Download the verdicts of the legs alone, or name the artifact of the merge so that the pattern does not match it.`,
+    );
+  }
+  if (leg === null) {
+    throw new InputError(
+      'verdicts',
+      `${quoted(file)} does not say which leg it is of. Give the step that wrote it an input leg, for example leg: \${{ matrix.leg }}.`,
+    );
+  }
+  for (const name of [leg, envelope.vote ?? '']) {
+    if (name.length <= MAX_NAME) continue;
+    throw new InputError(
+      'verdicts',
+      `${quoted(file)} has a leg or a vote with a name of ${name.length} characters: ${quoted(name)}. Names have at most ${MAX_NAME}.`,
+    );
+  }
+  const missing = abstention(envelope);
+  const said = missing !== null || payload === null ? null : judge(envelope, leg, payload, gate);
+  return {
+    file,
+    leg,
+    vote: envelope.vote,
+    ballot: said?.ballot ?? 'abstain',
+    why: clipped(said === null ? missing : said.why, MAX_TEXT),
+    conclusion: envelope.conclusion,
+    reason: envelope.reason,
+    turns: envelope.turns,
+    rejections: envelope.rejections,
+    usage: envelope.usage,
+    costUsd: envelope.costUsd,
+    model: clipped(envelope.model, MAX_TEXT),
+    reused: envelope.reuse !== null && envelope.reuse.from !== null,
+    subject: envelope.subject,
+    judge: envelope.judge,
+    findings: keep(said === null || payload === null ? [] : readFindings(payload)),
+  };
+}
+
+/** Why an envelope gives no vote; null where it gives one. */
+function abstention({ conclusion, payload, replayed, error }: Envelope): string | null {
+  if (replayed) return 'A recording answered: no model judged it.';
+  const judged = conclusion === 'success' || conclusion === 'failure';
+  if (judged && payload !== null) return null;
+  return error ?? 'It was cut off after its payload was accepted.';
+}
+
+/** A run whose own gate was not met never passes, whatever is asked of it here. */
+function judge(
+  envelope: Envelope,
+  leg: string,
+  payload: JsonObject,
+  gate: LegGate,
+): { readonly ballot: Ballot; readonly why: string | null } {
+  if (envelope.conclusion === 'failure' || envelope.gate?.status === 'not_met')
+    return { ballot: 'fail', why: 'Its own gate is not met.' };
+  if (gate !== null) {
+    const { status, words = [] } = gate.evaluate(payload);
+    if (status !== 'not_met') return { ballot: 'pass', why: null };
+    return { ballot: 'fail', why: `The gate is not met: it ${words.join('. It ')}.` };
+  }
+  if (envelope.gate?.status === 'met') return { ballot: 'pass', why: null };
+  const passed = Object.hasOwn(payload, 'passed') ? payload['passed'] : undefined;
+  if (passed === true) return { ballot: 'pass', why: null };
+  if (passed === false) return { ballot: 'fail', why: '`passed` is false.' };
+  throw new InputError(
+    'gate',
+    `gate is auto, and nothing says whether the payload of leg ${quoted(leg)} passes (${quoted(envelope.file)}): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to none.`,
+  );
+}
+
+/** A name out of another job's file, for a message. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

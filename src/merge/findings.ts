@@ -1,0 +1,206 @@
+/** The findings of all runs, each told once: by file, rule and nearby line, with the legs that agree. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { SEVERITIES } from '../reporters/severity.ts';
+import type { MergedFinding } from '../types.ts';
+import type { Kept, KeptFinding } from './kept.ts';
+import { byName } from './legs.ts';
+
+/** What one run found. */
+export interface Found {
+  readonly leg: string;
+  /** Tells the runs of one leg apart. */
+  readonly run: string;
+  readonly findings: Kept;
+}
+
+/** So many lines apart two models may place what they both mean. */
+const NEARBY_LINES = 3;
+/** From so many members on a set costs less than to look at each. */
+const MANY = 8;
+/** More than anybody reads. */
+const MAX_FINDINGS = 2_000;
+/** As JSON: a step's output may have 1 MiB, and the legs stand in it too. */
+const MAX_CHARACTERS = 500_000;
+/** The findings, the gravest first, and how many more there are. */
+export interface MergedFindings {
+  readonly findings: readonly MergedFinding[];
+  readonly leftOut: number;
+}
+
+/**
+ * Merges what several runs found. Two findings of one run always stay two: a run that names two lines means both.
+ * Findings without a rule are the same where their titles or messages are.
+ * @param workspace the folder that absolute paths are in; null where it is not known.
+ */
+export function mergeFindings(found: readonly Found[], workspace: string | null): MergedFindings {
+  const root = workspace === null ? null : slashed(workspace).replace(/\/+$/u, '');
+  const groups = new Map<string, Group>();
+  let leftOut = 0;
+  for (const run of found) {
+    leftOut += run.findings.leftOut;
+    for (const [index, finding] of run.findings.read().entries()) {
+      const file = finding.path === null ? null : pathOf(finding.path, root);
+      const key = keyOf(file, finding);
+      const group = groups.get(key) ?? { key, file, members: [] };
+      if (group.members.length === 0) groups.set(key, group);
+      const rank = SEVERITIES.indexOf(finding.severity);
+      group.members.push({ run, index, rank, line: finding.line });
+    }
+  }
+  const merged = [...groups.values()].flatMap(clustersOf).toSorted(byGravity);
+  const findings = fitting(told(merged.slice(0, MAX_FINDINGS)));
+  return { findings, leftOut: leftOut + merged.length - findings.length };
+}
+
+/** A finding by where it is kept: its texts are read again once it is to be told. */
+interface Member {
+  readonly run: Found;
+  readonly index: number;
+  /** In `SEVERITIES`. */
+  readonly rank: number;
+  readonly line: number | null;
+}
+
+/** All that is said of one thing in one file. */
+interface Group {
+  readonly key: string;
+  readonly file: string | null;
+  readonly members: Member[];
+}
+
+/** What is said of one place. */
+interface Cluster {
+  readonly group: Group;
+  readonly first: Member;
+  /** Made once they are many. */
+  runs: Set<Found> | null;
+  readonly members: Member[];
+  gravest: Member;
+}
+
+/** Short whatever the file and the finding say. */
+function keyOf(file: string | null, finding: KeptFinding): string {
+  const key = JSON.stringify([file, subjectOf(finding)]);
+  return key.length <= 200 ? key : createHash('sha256').update(key).digest('hex');
+}
+
+/** What a finding is about, in words that two models may both use. */
+function subjectOf({ rule, title, message }: KeptFinding): string {
+  return rule === null ? `says ${plain(title ?? message)}` : `rule ${plain(rule)}`;
+}
+
+function plain(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]+/gu, ' ')
+    .trim();
+}
+
+function slashed(written: string): string {
+  return written.replaceAll('\\', '/');
+}
+
+/** As git names it: relative to the repository, with `/`. */
+function pathOf(written: string, root: string | null): string {
+  const slashes = slashed(written);
+  const inside = root !== null && slashes.startsWith(`${root}/`) ? slashes.slice(root.length + 1) : slashes;
+  const plain = path.posix.normalize(inside).replace(/^(?:\.\/)+/u, '');
+  return plain === '' ? '.' : plain;
+}
+
+/**
+ * Members that mean the same place. In the order of their lines each joins the first cluster that is near and has nothing
+ * of its run yet; the order is total, so that the outcome does not depend on who was read first.
+ */
+function clustersOf(group: Group): readonly Cluster[] {
+  const made: Cluster[] = [];
+  // The clusters that the next line may still be near to: never more than one run has findings.
+  let open: Cluster[] = [];
+  for (const member of group.members.toSorted(byPlace)) {
+    open = open.filter(({ first }) => isNear(first, member));
+    let cluster = open.find((cluster) => !holds(cluster, member.run));
+    if (cluster === undefined) {
+      cluster = { group, first: member, runs: null, members: [], gravest: member };
+      made.push(cluster);
+      open.push(cluster);
+    }
+    cluster.runs?.add(member.run);
+    cluster.members.push(member);
+    if (cluster.members.length === MANY) cluster.runs = new Set(cluster.members.map(({ run }) => run));
+    if (member.rank < cluster.gravest.rank) cluster.gravest = member;
+  }
+  return made;
+}
+
+function holds({ runs, members }: Cluster, run: Found): boolean {
+  return runs === null ? members.some((member) => member.run === run) : runs.has(run);
+}
+
+function isNear(one: Member, other: Member): boolean {
+  if (one.line === null || other.line === null) return one.line === other.line;
+  return Math.abs(one.line - other.line) <= NEARBY_LINES;
+}
+
+function byPlace(one: Member, other: Member): number {
+  return (
+    (one.line ?? 0) - (other.line ?? 0) ||
+    one.rank - other.rank ||
+    byName(one.run.leg, other.run.leg) ||
+    byName(one.run.run, other.run.run) ||
+    one.index - other.index
+  );
+}
+
+/** The gravest first, then those that most agree on; the rest makes the order total. */
+function byGravity(one: Cluster, other: Cluster): number {
+  return (
+    one.gravest.rank - other.gravest.rank ||
+    other.members.length - one.members.length ||
+    byName(one.group.file ?? '', other.group.file ?? '') ||
+    (one.gravest.line ?? 0) - (other.gravest.line ?? 0) ||
+    byName(one.group.key, other.group.key) ||
+    byPlace(one.gravest, other.gravest)
+  );
+}
+
+/** One finding for all who agree, in the words of whoever finds it gravest. Each run is read once. */
+function told(clusters: readonly Cluster[]): readonly MergedFinding[] {
+  const findings = new Map<Cluster, KeptFinding>();
+  for (const [run, own] of Map.groupBy(clusters, ({ gravest }) => gravest.run)) {
+    const kept = run.findings.read();
+    for (const cluster of own) {
+      const finding = kept[cluster.gravest.index];
+      if (finding !== undefined) findings.set(cluster, finding);
+    }
+  }
+  return clusters.flatMap((cluster) => {
+    const finding = findings.get(cluster);
+    return finding === undefined ? [] : [tell(finding, cluster)];
+  });
+}
+
+/** The first ones, as many as fit. */
+function fitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
+  let left = MAX_CHARACTERS;
+  const over = findings.findIndex((finding) => {
+    left -= JSON.stringify(finding).length;
+    return left < 0;
+  });
+  return over === -1 ? findings : findings.slice(0, over);
+}
+
+function tell(finding: KeptFinding, { group, gravest, members }: Cluster): MergedFinding {
+  return {
+    severity: finding.severity,
+    path: group.file,
+    line: gravest.line,
+    endLine: finding.endLine,
+    rule: finding.rule,
+    title: finding.title,
+    message: finding.message,
+    legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
+    votes: members.length,
+  };
+}

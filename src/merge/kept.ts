@@ -1,0 +1,71 @@
+/** The findings of one run as a merge keeps them until it knows which ones it tells. */
+import type { Finding } from '../reporters/findings.ts';
+import type { Severity } from '../reporters/severity.ts';
+import { clipped } from './clipped.ts';
+
+/** More than anybody reads of one run, whose own envelope has all of them. */
+const MAX_OF_RUN = 300;
+const MAX_MESSAGE = 4_000;
+const MAX_WORDS = 300;
+
+/** One finding, its texts bounded. */
+export interface KeptFinding {
+  readonly severity: Severity;
+  /** As it was written. */
+  readonly path: string | null;
+  readonly line: number | null;
+  readonly endLine: number | null;
+  readonly rule: string | null;
+  readonly title: string | null;
+  readonly message: string;
+}
+
+/** The gravest findings of one run, and how many more it has. */
+export interface Kept {
+  /** Gives the same ones each time. */
+  readonly read: () => readonly KeptFinding[];
+  readonly leftOut: number;
+}
+
+type Row = readonly [
+  severity: Severity,
+  path: string | null,
+  line: number | null,
+  endLine: number | null,
+  rule: string | null,
+  title: string | null,
+  message: string,
+];
+
+/**
+ * Keeps findings outside of the heap, as text: hundreds of runs have more of them than are ever told, and what survives
+ * a few collections makes V8's heap grow by a multiple.
+ */
+export function keep(findings: readonly Finding[]): Kept {
+  if (findings.length === 0) return { read: () => [], leftOut: 0 };
+  const text = Buffer.from(JSON.stringify(findings.slice(0, MAX_OF_RUN).map(rowOf)));
+  return {
+    read: () => rowsOf(text).map(findingOf),
+    leftOut: Math.max(0, findings.length - MAX_OF_RUN),
+  };
+}
+
+function rowOf({ severity, place, rule, title, message }: Finding): Row {
+  return [
+    severity,
+    place?.path ?? null,
+    place?.line ?? null,
+    place?.endLine ?? null,
+    clipped(rule, MAX_WORDS),
+    clipped(title, MAX_WORDS),
+    clipped(message, MAX_MESSAGE),
+  ];
+}
+
+function rowsOf(text: Buffer): readonly Row[] {
+  return JSON.parse(text.toString());
+}
+
+function findingOf([severity, path, line, endLine, rule, title, message]: Row): KeptFinding {
+  return { severity, path, line, endLine, rule, title, message };
+}

@@ -1,0 +1,122 @@
+/** The whole merge on one page: what was typed → envelopes → votes → legs → verdict → finish. */
+import { createHash } from 'node:crypto';
+import type { MergeConfig } from './config/merge-config.ts';
+import { WEIGHT_UNIT } from './config/merge-rules.ts';
+import { createGate } from './contract/contract.ts';
+import { type Files, parseGateArgument, pathHere } from './contract/source.ts';
+import { readEnvelopes } from './envelope/envelope.ts';
+import { InputError } from './errors.ts';
+import type { JudgeFile } from './github/judge-changes.ts';
+import { type Cast, castOf, type LegGate, merge, payloadOf, undecidedText, wantsOf } from './merge/merge.ts';
+import { mergedJson } from './reporters/merged-json.ts';
+import type { EndWorld, RunState } from './run-state.ts';
+import { runToEnd } from './run-to-end.ts';
+import type { JsonObject, JudgeChange, Merged, Report, Subject } from './types.ts';
+import type { Ending } from './verdict.ts';
+
+/** The world of a merge, built by its entry. */
+export interface MergeWorld extends EndWorld {
+  /** Real and absolute. */
+  readonly workspace: string;
+  /** Reads a gate that is a file. */
+  readonly files: Files;
+  /** Which files of the judge the pull request changes. Never rejects. */
+  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
+  /** The absolute folder of the envelopes. @throws InputError when it lies where nothing is read. */
+  readonly resolveVerdicts: (folder: string) => Promise<string>;
+  /** Whether the legs may have judged what they checked out, and not the event's commit. */
+  readonly anyCommit: boolean;
+  /** The page of a run's attempt; null where there is none. */
+  readonly page: (subject: Subject | null) => string | null;
+}
+
+/** Merges to the end, whatever happens, and reports it; never rejects. */
+export function runMerge(readConfig: () => MergeConfig, world: MergeWorld): Promise<Report> {
+  return runToEnd((state) => {
+    // Also where the inputs are wrong it is a merge that failed, and no agent.
+    state.merged = null;
+    return work(readConfig(), state, world);
+  }, world);
+}
+
+async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {
+  const gate = await readGate(config, state, world);
+  const folder = await world.resolveVerdicts(config.verdicts);
+  const { casts, refused } = await readCasts(folder, config, gate, state.stop.signal);
+  const { rule, expect, votes, weights, ruleText, votesText } = config;
+  const merged = merge(casts, {
+    ...{ rule, expect, votes, weights, ruleText, votesText, refused },
+    unit: WEIGHT_UNIT,
+    subject: world.subject,
+    anyCommit: world.anyCommit,
+    workspace: world.workspace,
+    page: world.page,
+  });
+  state.merged = merged;
+  state.commit = casts[0]?.subject?.sha ?? null;
+  if (merged.ballot === 'abstain')
+    return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs) };
+  state.gate = {
+    warnings: [],
+    evaluate: (payload) => judged(payload, wantsOf(rule, merged.tally, ruleText)),
+  };
+  return { kind: 'submitted', payload: payloadFor(merged), repaired: null };
+}
+
+/** Nothing is masked: a secret in it must be found, and then nothing is published. */
+function payloadFor(merged: Merged): JsonObject {
+  return payloadOf(
+    merged,
+    mergedJson(merged, (text) => text),
+  );
+}
+
+/** The gate for the payloads of the legs; what it was made from goes on record like any judge. */
+async function readGate(config: MergeConfig, state: RunState, world: MergeWorld): Promise<LegGate> {
+  const path = pathHere(config.gate);
+  state.judging = world.findJudgeChanges(path === null ? [] : [{ what: 'gate', path }]).then((changes) => {
+    state.judgeChanges = changes;
+  });
+  if (config.gate === 'auto') return null;
+  const request = await parseGateArgument(config.gate, null, world.files);
+  state.judge = { ...state.judge, gate_sha256: sha256(JSON.stringify(request)) };
+  // Nothing is known of the schemas of the legs: a property that a payload lacks, or that is not true, fails it.
+  const name = request.kind === 'property' ? request.name : '';
+  const schema = { type: 'object', properties: { [name]: { type: 'boolean' } } };
+  const gate = await createGate(request, { schema });
+  for (const text of gate.warnings) world.warn(text);
+  return gate;
+}
+
+async function readCasts(
+  folder: string,
+  { signingKey }: MergeConfig,
+  gate: LegGate,
+  stop: AbortSignal,
+): Promise<{ readonly casts: readonly Cast[]; readonly refused: Merged['refused'] }> {
+  const casts: Cast[] = [];
+  const refused: { file: string; why: string }[] = [];
+  const files = readEnvelopes(folder, { input: 'verdicts', signingKey, whenMissing: 'refuse' });
+  for await (const read of files) {
+    stop.throwIfAborted();
+    if (read.ok) casts.push(castOf(read.envelope, gate));
+    else refused.push({ file: read.file, why: read.why });
+    // Files are read without waiting: this is where a signal comes through.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (casts.length + refused.length > 0) return { casts, refused };
+  throw new InputError(
+    'verdicts',
+    `verdicts: there is no envelope in ${JSON.stringify(folder)}, no .json file at all. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
+  );
+}
+
+function judged(payload: JsonObject, words: string) {
+  if (payload['passed'] === true) return { status: 'met', issues: [] } as const;
+  const issue = { path: '/passed', keyword: 'const', message: 'must be true.' };
+  return { status: 'not_met', issues: [issue], words: [words] } as const;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
