@@ -64,6 +64,14 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
+  if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
+    begin.resolve();
+    // Loaded by those who ask for it: every run pays for what is loaded at the start.
+    const { reuseVerdict } = await import('./run-reuse.ts');
+    const notice = (level: 'info' | 'warning', text: string) => emit({ type: 'notice', level, text });
+    const reused = await reuseVerdict({ config, contract, sandbox, state, world, tell: notice });
+    if (reused !== null) return reused;
+  }
   const outcome = await runAgent(
     {
       sessionId: state.sessionId,

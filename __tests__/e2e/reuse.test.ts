@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ActionRun, HAS_BWRAP, runAction, submits } from '../support/action.ts';
+import { type ScriptedModel, startModel } from '../support/model-server.ts';
+
+const PAYLOAD = { passed: true, summary: 'all well', findings: [] };
+const SIGNING_KEY = '0123456789abcdef0123456789abcdef';
+const FILES = { 'api/a.txt': 'one\n', 'web/b.txt': 'two\n' };
+
+const commit = (workspace: string, message: string) =>
+  execFileSync(
+    'sh',
+    [
+      '-c',
+      `git init -q . && git add -A && git -c user.name=t -c user.email=t@example.com commit -qm "${message}" --allow-empty`,
+    ],
+    { cwd: workspace },
+  );
+
+/** One server for all runs: another address is another model. */
+let model: ScriptedModel;
+let asked = 0;
+beforeAll(async () => {
+  model = await startModel(() => submits(PAYLOAD));
+});
+afterAll(() => model.close());
+beforeEach(() => {
+  asked = model.requests.length;
+});
+
+/** A run on a fresh checkout, with what earlier ones uploaded in RUNNER_TEMP. */
+async function judge(options: {
+  readonly run: string;
+  readonly event?: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly inputs?: Readonly<Record<string, string>>;
+  readonly earlier?: readonly ActionRun['envelope'][];
+}): Promise<ActionRun & { readonly asked: number }> {
+  const { run, event = 'pull_request', files = FILES, inputs = {}, earlier = [] } = options;
+  // RUNNER_TEMP is another folder in each run, and known only once it is there.
+  const link = `/tmp/reuse-e2e-${process.pid}-${run}`;
+  const ended = await runAction({
+    files,
+    inputs: {
+      'base-url': `${model.url}/v1`,
+      leg: 'api',
+      'subject-paths': 'api',
+      'reuse-from': link,
+      ...inputs,
+    },
+    variables: { GITHUB_RUN_ID: run, GITHUB_EVENT_NAME: event, GITHUB_REF: `refs/heads/${event}` },
+    prepare: async ({ workspace, temp }) => {
+      commit(workspace, run);
+      for (const [index, envelope] of earlier.entries()) {
+        const folder = path.join(temp, 'verdicts', `verdict-${index}`);
+        await mkdir(folder, { recursive: true });
+        await writeFile(path.join(folder, 'result.json'), JSON.stringify(envelope));
+      }
+      await mkdir(path.join(temp, 'verdicts'), { recursive: true });
+      execFileSync('ln', ['-sfn', path.join(temp, 'verdicts'), link]);
+    },
+  }).finally(() => execFileSync('rm', ['-f', link]));
+  const before = asked;
+  asked = model.requests.length;
+  return { ...ended, asked: asked - before };
+}
+
+describe.runIf(HAS_BWRAP)('reuse', () => {
+  it('the merge queue takes the verdict of the pull request: no request is sent to a model', async () => {
+    const first = await judge({ run: '100' });
+    expect(first.exitCode).toBe(0);
+    expect(first.asked).toBe(1);
+    expect(first.outputs.get('run-reused')).toBe('false');
+    expect(first.envelope).toMatchObject({ leg: 'api', reuse: { from: null } });
+
+    const queue = await judge({
+      run: '200',
+      event: 'merge_group',
+      files: { ...FILES, 'web/b.txt': 'of another pull request in the queue\n' },
+      earlier: [first.envelope],
+    });
+    expect(queue.asked).toBe(0);
+    expect(queue.exitCode).toBe(0);
+    expect(queue.outputs.get('run-reused')).toBe('true');
+    expect(queue.outputs.get('passed')).toBe('true');
+    expect(queue.outputs.get('run-cost-usd')).toBe('0');
+    expect(queue.outputs.get('run-turns')).toBe('0');
+    expect(queue.log).toContain('Reused the verdict of run 100 (attempt 1)');
+    expect(queue.envelope).toMatchObject({
+      structured_output: PAYLOAD,
+      num_turns: 0,
+      reuse: {
+        key: Object(first.envelope?.['reuse']).key,
+        from: { run_id: '100', run_attempt: 1, session_id: first.envelope?.['session_id'] },
+      },
+    });
+    expect(queue.leftovers).toEqual(['verdicts']);
+    expect(queue.survivors).toEqual([]);
+  });
+
+  it('a changed file, another leg and refresh ask the model', async () => {
+    const { envelope } = await judge({ run: '100' });
+    const earlier = [envelope];
+    const others = [
+      await judge({ run: '201', earlier, files: { ...FILES, 'api/a.txt': 'one\r\n' } }),
+      await judge({ run: '202', earlier, inputs: { leg: 'web' } }),
+      await judge({ run: '203', earlier, inputs: { refresh: 'true' } }),
+    ];
+    expect(others.map((run) => [run.exitCode, run.asked, run.outputs.get('run-reused')])).toEqual([
+      [0, 1, 'false'],
+      [0, 1, 'false'],
+      [0, 1, 'false'],
+    ]);
+  });
+
+  it('the gate is evaluated anew: a payload that was enough fails a stricter one', async () => {
+    const { envelope } = await judge({ run: '100', inputs: { gate: 'none' } });
+    const gate = '{"properties":{"summary":{"const":"perfect"}}}';
+    const again = await judge({ run: '200', earlier: [envelope], inputs: { gate } });
+    expect([again.exitCode, again.asked, again.outputs.get('run-reason')]).toEqual([1, 0, 'gate_not_met']);
+  });
+
+  it('with a signing key only what carries its signature is taken', async () => {
+    const inputs = { 'signing-key': SIGNING_KEY };
+    const { envelope } = await judge({ run: '100', inputs });
+    expect(envelope).toMatchObject({ signature: expect.stringMatching(/^hmac-sha256:[0-9a-f]{64}$/u) });
+    const signed = await judge({ run: '200', inputs, earlier: [envelope] });
+    expect([signed.exitCode, signed.asked]).toEqual([0, 0]);
+    const forged = { ...envelope, structured_output: { ...PAYLOAD, summary: 'forged' } };
+    const refused = await judge({ run: '300', inputs, earlier: [forged] });
+    expect([refused.exitCode, refused.asked]).toEqual([0, 1]);
+    expect(refused.log).toContain('A file was passed over in reuse-from');
+    const lines = refused.log.split('\n').filter((line) => !line.startsWith('::add-mask::'));
+    expect(lines.join('\n')).not.toContain(SIGNING_KEY);
+  });
+
+  it('a verdict that the judged change brought along is refused', async () => {
+    const run = await judge({ run: '100', inputs: { 'reuse-from': 'verdicts' } });
+    expect([run.exitCode, run.asked]).toEqual([52, 0]);
+    expect(run.log).toMatch(/^::error.*could bring a verdict of its own/mu);
+  });
+});
