@@ -6,13 +6,14 @@ import { createSecrets } from '../src/secrets.ts';
 import type { GateResult, JsonObject, Report, TurnRecord } from '../src/types.ts';
 import { verdictOf } from '../src/verdict.ts';
 import { call, endingReports, LIMITS, turn } from './summary-endings.ts';
+import { mergeReports } from './summary-merges.ts';
 
 const facts = { secrets: createSecrets(), serverUrl: 'https://github.com' };
 const KEY = 'Pull request review / review / null / review';
 
 /** The Markdown of each sample by name: as a job summary, and with `comment-` before its name as a comment. */
 export function samples(): Readonly<Record<string, string>> {
-  const all = Object.entries({ ...reports, ...endingReports });
+  const all = Object.entries({ ...reports, ...endingReports, ...mergeReports });
   return Object.fromEntries([
     ...all.map(([name, report]) => [name, summaryMarkdown(report, facts, 1024 * 1024)]),
     ...all.map(([name, report]) => [`comment-${name}`, commentBody(onPull(report), KEY, facts)]),

@@ -8,6 +8,7 @@ import { createPlaces } from '../../src/reporters/places.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
+import { sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';
 
@@ -178,5 +179,19 @@ describe('annotations', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('the annotations of a merge', () => {
+  it('are its findings, in words where no repository is checked out', async () => {
+    const { payload } = sampleMergedReport();
+    expect(await open().annotate(payload ?? {})).toEqual([
+      {
+        name: 'error',
+        properties: { title: 'The total is rounded too early' },
+        data: 'src/billing/invoice.ts, line 118: Round once, after `applyTax()`.',
+      },
+      { name: 'notice', properties: { title: 'Finding' }, data: 'The changelog says nothing of it.' },
+    ]);
   });
 });

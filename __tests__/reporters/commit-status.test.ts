@@ -4,6 +4,7 @@ import { GitHubError, ReportError } from '../../src/errors.ts';
 import { createCommitStatus, type StatusText } from '../../src/reporters/commit-status.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import type { Report } from '../../src/types.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
@@ -111,5 +112,30 @@ describe('the commit status', () => {
         expect(description).not.toMatch(/\p{Cc}|sk-canary_0123|phrase/u);
       }),
     );
+  });
+});
+
+describe('the commit status of a merge', () => {
+  it.each([
+    ['pass', 'success', 'Success: 2 of 2 legs pass (rule all)'],
+    ['fail', 'failure', 'Failure: 1 of 2 legs passes, 1 fails (rule all)'],
+    ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs'],
+  ] as const)('tells how the legs stand: %s', async (ballot, state, description) => {
+    const legs = [sampleLeg('api', ballot), sampleLeg('web', 'pass')];
+    expect(await told(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
+  });
+
+  it('is short, whatever the rule is called', async () => {
+    const rule = `weighted:${'9'.repeat(300)}\n😀 sk-canary_0123`;
+    const [status] = await told(sampleMergedReport(sampleMerged({ rule })));
+    expect(status?.description).toMatch(/^Success: 9 of 9 legs pass \(rule weighted:9+…$/u);
+    expect(status?.description).toHaveLength(140);
+  });
+
+  it('that could not count is its error', async () => {
+    const failed = unpublished('verdicts: no file is there.', { reason: 'config' });
+    expect(await told({ ...failed, merged: null })).toEqual([
+      { state: 'error', description: 'verdicts: no file is there.' },
+    ]);
   });
 });

@@ -5,6 +5,7 @@ import { createSecrets } from '../../src/secrets.ts';
 import type { Report } from '../../src/types.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 import { sampleEvents } from './sample-events.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 async function told(level: 'summary' | 'full', report: Report | null): Promise<string> {
@@ -280,5 +281,50 @@ describe('the verdict, the last lines', () => {
   it('tells a skipped run with a warning', async () => {
     const report = sampleReport(unpublished('No key.', { conclusion: 'skipped', exitCode: 0 }));
     expect(parseLog(await told('summary', report)).map((command) => command.name)).toEqual(['warning']);
+  });
+});
+
+describe('the log of a merge', () => {
+  it('tells the verdict, what holds it up and what it took, and nothing of an agent’s run', async () => {
+    const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail')];
+    const report = sampleMergedReport(sampleMerged({ legs, summary: 'web fails.' }));
+    expect(await told('summary', report)).toMatchInlineSnapshot(`
+      "────────────────────────────────────────────────────────────
+      ✗ FAILURE · gate_not_met · exit code 1
+      ::error title=structured-agent%3A gate_not_met::The gate is not met: it wants every leg to pass (rule: all), and 1 of 2 passes, 1 fails.
+        1 of 2 legs passes, 1 fails (rule all)
+        ✗ web fails: The gate is not met: it wants \`passed\` to be true; the payload says false.
+        2 runs · 4 turns · 6,420 tokens · $0.0400 · 0.3 s
+        result: /tmp/result.json
+      "
+    `);
+  });
+
+  it('that could not count tells its error', async () => {
+    const failed = unpublished('No file is there.', { reason: 'config', exitCode: 52 });
+    expect(
+      await told('summary', sampleMergedReport(sampleMerged(), { ...failed, merged: null })),
+    ).toMatchInlineSnapshot(`
+      "────────────────────────────────────────────────────────────
+      ? INCONCLUSIVE · config · exit code 52
+      ::error title=structured-agent%3A config::No file is there.
+        0.3 s
+        result: /tmp/result.json
+      "
+    `);
+  });
+});
+
+describe('the log of a reused verdict', () => {
+  it('says whose it is, and that no model was asked', async () => {
+    const reuse = { key: 'a', tree: 'b', from: { run_id: '41', run_attempt: 1, session_id: 's' } };
+    expect(await told('summary', sampleReport({ reuse, turnCount: 0, turns: [] }))).toMatchInlineSnapshot(`
+      "────────────────────────────────────────────────────────────
+      ✓ SUCCESS · accepted · gate met · reused: the verdict of run 41, no model was asked · exit code 0
+        4.3 s
+        result: /tmp/result.json
+        transcript: /tmp/transcript.jsonl
+      "
+    `);
   });
 });

@@ -6,8 +6,9 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { formatOutputs, shellSafeJson, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { JsonObject, Report } from '../../src/types.ts';
 import { parseOutputFile } from '../support/runner.ts';
+import { sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outputs-'));
@@ -31,6 +32,7 @@ const RUN_OUTPUTS = {
   'run-result-file': '/tmp/result.json',
   'run-transcript-file': '/tmp/transcript.jsonl',
   'run-comment-url': '',
+  'run-reused': 'false',
 };
 
 function published(payload: JsonObject, outputNames: readonly string[]) {
@@ -267,5 +269,59 @@ describe('writeOutputs', () => {
   it('a file that cannot be written is an InputError', () => {
     expect(() => writeOutputs(path.join(folder, 'no', 'such'), new Map([['a', 'b']]))).toThrow(InputError);
     expect(() => writeOutputs(folder, new Map([['a', 'b']]))).toThrow(InputError);
+  });
+});
+
+describe('the outputs of a merge', () => {
+  const outputsOf = (changes: Partial<Report> = {}) =>
+    Object.fromEntries(stepOutputs(sampleMergedReport(sampleMerged(), changes)).outputs);
+
+  it('are those of a run and the tally, with nothing of a sandbox', () => {
+    const { structured_output, ...outputs } = outputsOf();
+    expect(JSON.parse(structured_output ?? '')).toMatchObject({ passed: true, rule: 'all' });
+    const { 'run-reused': _none, ...own } = RUN_OUTPUTS;
+    expect(outputs).toEqual({
+      ...own,
+      passed: 'true',
+      'run-turns': '18',
+      'run-input-tokens': '27000',
+      'run-output-tokens': '1890',
+      'run-cost-usd': '0.18',
+      'run-duration-seconds': '0.31',
+      'run-sandbox': '',
+      'run-changed-files': '',
+      'run-transcript-file': '',
+      'run-tally': '{"pass":9,"fail":0,"abstain":0,"expected":9}',
+    });
+  });
+
+  it('have the tally where it is undecided, and an empty one where nothing was counted', () => {
+    const undecided = outputsOf(unpublished('x', { reason: 'undecided' }));
+    expect(undecided).not.toHaveProperty('passed');
+    expect([undecided['run-tally'], outputsOf({ merged: null })['run-tally']]).toEqual([
+      '{"pass":9,"fail":0,"abstain":0,"expected":9}',
+      '',
+    ]);
+  });
+});
+
+describe('run-model of a merge', () => {
+  it('has no name that means something to a shell', () => {
+    const models = ['claude-sonnet-4-5', '$(id)', 'a b', 'x\n::error::y', 'openai/gpt-5:free', ''];
+    const { outputs } = stepOutputs(sampleMergedReport(sampleMerged({ models })));
+    expect(outputs.get('run-model')).toBe('claude-sonnet-4-5, openai/gpt-5:free');
+  });
+});
+
+describe('run-reused', () => {
+  it('is true only where an earlier payload stands for the run', () => {
+    const from = { run_id: '41', run_attempt: 1, session_id: 's' };
+    const reused = (reuse: Report['reuse']) =>
+      stepOutputs(sampleReport({ reuse: reuse ?? null })).outputs.get('run-reused');
+    expect([
+      reused(null),
+      reused({ key: 'a', tree: 'b', from: null }),
+      reused({ key: 'a', tree: 'b', from }),
+    ]).toEqual(['false', 'false', 'true']);
   });
 });

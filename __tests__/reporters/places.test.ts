@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Place } from '../../src/reporters/places.ts';
+import { isCheckedOut, type Place } from '../../src/reporters/places.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
@@ -146,5 +146,20 @@ describe('a line', () => {
     const large = workspaceOf('x'.repeat(10 * 1024 * 1024 + 1))('x.js', 1);
     expect([short(large), large?.source]).toEqual([['x.js', null], null]);
     expect(short(workspaceOf('\n'.repeat(300_001))('x.js', 1))).toEqual(['x.js', null]);
+  });
+});
+
+describe('isCheckedOut', () => {
+  const names = { repositories: ['octo/demo'] };
+
+  it('is whether the judged repository is there, at the root or below it', () => {
+    const [empty, below, other, plain] = [make(), make(), make(), make()];
+    empty.write('verdicts/api/result.json', '{}');
+    below.checkout('src', 'https://github.com/octo/demo');
+    other.checkout('src', 'https://github.com/octo/other');
+    plain.checkout('.');
+    expect(
+      [empty, below, other, plain].map(({ root }) => isCheckedOut({ workspace: root, ...names })),
+    ).toEqual([false, true, false, true]);
   });
 });

@@ -10,7 +10,9 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
+import { isObject, parseStrictJson } from '../../src/json.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { writeResultFile } from '../../src/reporters/result-file.ts';
 import { createSecrets } from '../../src/secrets.ts';
@@ -31,6 +33,32 @@ describe('writeResultFile', () => {
     const text = readFileSync(path.join(folder, 'result.json'), 'utf8');
     expect(text.split('\n').length).toBe(2);
     expect(JSON.parse(text)).toEqual(envelope(report, secrets.mask));
+  });
+
+  it('signs what it writes, secrets masked and halves of characters mended, the signature last', () => {
+    const key = 'k'.repeat(32);
+    const file = path.join(folder, 'signed.json');
+    const report = sampleReport({
+      ...unpublished('Key sk-canary is cut \ud83d'),
+      leg: 'api',
+      resultFile: file,
+    });
+    writeResultFile(report, secrets, (told) => signEnvelope(told, key));
+    const parsed = parseStrictJson(readFileSync(file, 'utf8'));
+    const whole = parsed.ok && isObject(parsed.value) ? parsed.value : {};
+    expect(whole['error']).toBe('Key *** is cut \ufffd');
+    expect(Object.keys(whole).at(-1)).toBe('signature');
+    expect(verifyEnvelope(whole, key)).toBe(true);
+    expect(verifyEnvelope({ ...whole, leg: 'web' }, key)).toBe(false);
+  });
+
+  it('what cannot be signed is not written', () => {
+    const report = sampleReport({ resultFile: path.join(folder, 'unsigned.json') });
+    const sign = () => {
+      throw new Error('no key');
+    };
+    expect(() => writeResultFile(report, secrets, sign)).toThrow(InputError);
+    expect(readdirSync(folder)).not.toContain('unsigned.json');
   });
 
   it('masks secrets in the error', () => {

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { openSarif, type SarifRun, sarifProblems } from './sarif-world.ts';
 import { workspaces } from './workspace-world.ts';
@@ -103,5 +104,40 @@ describe('the check itself', () => {
     expect(problems({ results: [{ ...result, level: 'grave' }] })[0]).toContain('/runs/0/results/0/level');
     expect(problems({ results: [{ ...result, locations: [] }] })).toEqual(['no location', 'no line']);
     expect(problems({ results: [result, result] })).not.toEqual([]);
+  });
+});
+
+describe('the SARIF file of a merge', () => {
+  const LEGS = [sampleLeg('api', 'fail'), sampleLeg('web', 'abstain')];
+
+  it('has the findings of all legs, each once', async () => {
+    const workspace = usual();
+    workspace.write('src/billing/invoice.ts', 'one\n'.repeat(200));
+    const sarif = openSarif(workspace);
+    const { payload } = sampleMergedReport();
+    const { run, problems } = await sarif.write(payload ?? {});
+    expect(problems).toEqual([]);
+    expect(run.results.map(({ ruleId, level, message }) => [ruleId, level, message.text])).toEqual([
+      ['rounding', 'error', 'The total is rounded too early: Round once, after `applyTax()`.'],
+    ]);
+  });
+
+  it('says which alerts close because legs said nothing', async () => {
+    const sarif = openSarif(usual());
+    await sarif.report(sampleMergedReport(sampleMerged({ legs: LEGS })));
+    expect(sarif.lines[0]).toMatch(
+      / 1 leg without a verdict: code scanning closes alerts that only it would find again\.$/,
+    );
+  });
+
+  it('is not written without a checkout, which would close every alert', async () => {
+    const sarif = openSarif(usual(), { locate: null });
+    writeFileSync(sarif.target, 'of another run');
+    await expect(sarif.report(sampleMergedReport())).rejects.toThrow(
+      'Add actions/checkout before this step.',
+    );
+    expect(sarif.exists()).toBe(false);
+    await sarif.report(sampleMergedReport(sampleMerged(), unpublished('undecided')));
+    expect(sarif.lines).toEqual([]);
   });
 });

@@ -324,6 +324,20 @@ describe('summaryMarkdown', () => {
     );
   });
 
+  it('tells a reused verdict as what it is, and of no model, turn or sandbox', () => {
+    const text = summary({
+      reuse: { key: 'a', tree: 'b', from: { run_id: '41', run_attempt: 2, session_id: 's' } },
+      turns: [],
+      turnCount: 0,
+      isolation: 'none',
+    });
+    expect(text).toMatch(
+      /^## ✅ Success \(reused\): the gate is met\n\n♻️ \*\*Reused:\*\* this is the verdict of \[run 41\]\(\S+\/runs\/41\/attempts\/2\)\./u,
+    );
+    expect(text).toContain('\n\nNo model was asked · 4.3 s\n\n');
+    expect(text).not.toMatch(/claude|turn|sandbox/);
+  });
+
   it('P5 stays within its limit, gives up the least first, and says where the whole is', () => {
     const text = summary(
       { payload: { list: Array.from({ length: 50 }, () => ({ text: 'é'.repeat(900) })) } },

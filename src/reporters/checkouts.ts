@@ -7,6 +7,8 @@ import { readRegularFile } from './regular-file.ts';
 export interface Checkouts {
   /** Roots of the judged repository, for paths that are relative to one. */
   readonly roots: readonly string[];
+  /** Whether the judged repository itself was found; where not, `roots` takes the workspace for a copy of it. */
+  readonly found: boolean;
   /** The root of the judged repository around a file; null where the file belongs to another one or to none. */
   rootOf(file: string): string | null;
   /** The root of whatever repository stands around a folder; null where none does. */
@@ -43,8 +45,10 @@ export function findCheckouts(workspace: string, names: readonly string[]): Chec
     return ours;
   };
   const all = search(workspace);
+  const ours = all.filter(isOurs);
   return {
-    roots: all.length === 0 ? [workspace] : all.filter(isOurs),
+    roots: all.length === 0 ? [workspace] : ours,
+    found: ours.length > 0,
     around,
     rootOf(file) {
       const root = around(path.dirname(file));

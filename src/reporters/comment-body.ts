@@ -4,7 +4,7 @@ import { fitSections } from './fit.ts';
 import { judgeBlock } from './judge-words.ts';
 import { commitPage, runPage } from './run-link.ts';
 import { createSay, type Say } from './say.ts';
-import { costs, headline, payload, rawJson, type SummaryFacts, weaknesses } from './summary.ts';
+import { headline, rawJson, type SummaryFacts, verdictSections, weaknesses } from './summary.ts';
 
 /**
  * GitHub takes 65,536 characters. Bytes of UTF-8 are counted, of which a text never has fewer than characters however
@@ -19,21 +19,22 @@ const MAX_JSON = 16_000;
 /** The comment in Markdown without its marker: at most 65,000 bytes, everything that is not ours inert. */
 export function commentBody(report: Report, key: string, facts: SummaryFacts): string {
   const say = createSay(facts.secrets);
-  const head = `${weaknesses(report, say)}${judgeBlock(report, say)}${headline(report, say)}`;
+  const head = `${weaknesses(report, say)}${judgeBlock(report, say)}${headline(report, facts, say)}`;
   const foot = footer(report, key, facts, say);
   const sections = [
-    { name: 'the payload', rank: 0, texts: payload(report, facts, say, ROWS) },
-    { name: 'the costs', rank: 1, texts: [costs(report, say)] },
+    ...verdictSections(report, facts, say, ROWS),
     {
       name: 'the raw JSON',
-      rank: 2,
+      rank: 9,
       texts: hasShortJson(report) ? [rawJson(report, facts.secrets, say)] : [],
     },
   ];
   const used = Buffer.byteLength(head + foot, 'utf8');
   const { text, lost } = fitSections(sections, MAX_BYTES - used);
   const whole = `${head}${text}${note(lost, report, facts)}${foot}`;
-  return Buffer.byteLength(whole, 'utf8') <= MAX_BYTES + 1_000 ? whole : `${title(report, say)}${foot}`;
+  return Buffer.byteLength(whole, 'utf8') <= MAX_BYTES + 1_000
+    ? whole
+    : `${title(report, facts, say)}${foot}`;
 }
 
 function hasShortJson({ payload }: Report): boolean {
@@ -48,8 +49,8 @@ function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFac
 }
 
 /** What is left where not even the head fits, which many weaknesses or changed judges could do. */
-function title(report: Report, say: Say): string {
-  return headline({ ...report, repaired: null }, say);
+function title(report: Report, facts: SummaryFacts, say: Say): string {
+  return headline({ ...report, repaired: null }, facts, say);
 }
 
 /** Which run spoke, of which commit, and which of several comments it is. */

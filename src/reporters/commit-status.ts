@@ -1,7 +1,8 @@
 /** The verdict as a status on the commit, which branch protection can require. */
 import { GitHubError, ReportError } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Conclusion, Report, Reporter } from '../types.ts';
+import type { Ballot, Conclusion, Report, Reporter } from '../types.ts';
+import { countedMerge } from './merge-words.ts';
 import { cutText, singleLine } from './text.ts';
 import { REPLAY_MARK, verdictTitle } from './verdict-title.ts';
 
@@ -21,6 +22,9 @@ export interface CommitStatusOptions {
 
 /** GitHub refuses a longer description. */
 const MAX_DESCRIPTION = 140;
+
+/** What to do about a merge, where there is something. */
+const HINTS: Readonly<Record<Ballot, string>> = { pass: '', fail: '', abstain: '. Re-run failed jobs' };
 
 const STATES: Readonly<Record<Conclusion, StatusText['state'] | null>> = {
   success: 'success',
@@ -73,7 +77,10 @@ function description(report: Report, secrets: Secrets): string {
   const { error } = report.verdict;
   const title = verdictTitle(report).replace(/^\S+ /, '');
   const replay = report.replayed === true ? REPLAY_MARK : '';
-  const text = error === null ? title : `${replay}${secrets.mask(error)}`;
+  const merged = countedMerge(report);
+  const said = error === null ? title : `${replay}${secrets.mask(error)}`;
+  const text =
+    merged === null ? said : `${title} (rule ${merged.rule})${error === null ? '' : HINTS[merged.ballot]}`;
   return cutText(
     singleLine(secrets.mask(singleLine(text, 2_000)), 2_000).replace(/[^\0-\uffff]/gu, '�'),
     MAX_DESCRIPTION,

@@ -43,5 +43,12 @@ function asWritten(written: WrittenPlace): Place | null {
   const isOdd = (segment: string) => segment === '' || segment === '.' || segment === '..';
   if (written.line === null || file.length > MAX_PATH || file.includes('\\') || file.split('/').some(isOdd))
     return null;
-  return { path: file, line: written.line, endLine: null, column: null, source: null };
+  const { line, endLine } = written;
+  return {
+    path: file,
+    line,
+    endLine: endLine !== null && endLine > line ? endLine : null,
+    column: null,
+    source: null,
+  };
 }

@@ -3,6 +3,9 @@ import type { CallDecision, CallRef, Repair, Report, Reporter, RunEvent, Totals 
 import { counted, duration, spent, tokensOf } from './format.ts';
 import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
+import { mergeLines } from './merge-lines.ts';
+import { isMerge } from './merge-words.ts';
+import { reusedWords, wasReused } from './reuse-words.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
   ok: '✓',
@@ -117,8 +120,11 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
 function tellVerdict(report: Report, log: ToldLog): void {
   const { verdict } = report;
   const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
-  if (report.gate !== null && verdict.reason !== 'gate_not_met') parts.push(gateWords[report.gate.status]);
+  if (report.gate !== null && verdict.reason !== 'gate_not_met' && !isMerge(report))
+    parts.push(gateWords[report.gate.status]);
   if (report.replayed === true) parts.push('replayed: no model judged this');
+  const reused = reusedWords(report);
+  if (reused !== null) parts.push(log.excerpt(reused, MAX_RESULT));
   for (const change of report.judgeChanges) {
     const text = `This pull request changes what judges it: ${judgeSentence(change, change.path)}`;
     log.warning(text, { title: 'structured-agent' });
@@ -133,10 +139,10 @@ function tellVerdict(report: Report, log: ToldLog): void {
   }
   // Where the gate ended the run, the sentence above says what it wanted.
   if (verdict.reason !== 'gate_not_met')
-    for (const clause of report.gate?.words ?? []) log.info(`the gate ${clause}`, 1);
+    for (const clause of isMerge(report) ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
-  log.info(costLine(report), 1);
+  for (const line of tookLines(report, log)) log.info(line, 1);
   if (report.changedFiles !== null && report.changedFiles > 0)
     log.info(`${counted(report.changedFiles, 'file')} changed in the workspace`, 1);
   if (report.resultFile !== null) log.info(`result: ${report.resultFile}`, 1);
@@ -150,8 +156,15 @@ function repairWords(repair: Repair): string {
     : `a JSON string read as what it holds, at ${repair.paths.map((path) => path || 'the root').join(', ')}`;
 }
 
+function tookLines(report: Report, log: ToldLog): readonly string[] {
+  const { merged } = report;
+  if (merged === undefined) return [costLine(report)];
+  return merged === null ? [duration(report.durationMs)] : mergeLines(report, merged, log);
+}
+
 /** What a run took: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
 function costLine(report: Report): string {
+  if (wasReused(report)) return duration(report.durationMs);
   const parts = [
     ...(report.model === '' ? [] : [report.model]),
     counted(report.turnCount, 'turn'),

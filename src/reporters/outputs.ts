@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { InputError } from '../errors.ts';
-import type { Json, JsonObject, Report } from '../types.ts';
+import type { Json, JsonObject, Merged, Report } from '../types.ts';
 import { counted } from './format.ts';
+import { isMerge } from './merge-words.ts';
 import { singleLine } from './text.ts';
 
 /** The outputs of a run by name, in the order they are written, and what had to be left out. */
@@ -17,6 +18,7 @@ export interface StepOutputs {
 /** A later step's shell cannot hold 128 KiB in one variable. */
 const MAX_PROPERTY_BYTES = 64 * 1024;
 const MAX_PAYLOAD_BYTES = 1024 * 1024;
+const PLAIN_MODEL = /^[\w.:/@+-]{1,200}$/;
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
@@ -77,14 +79,29 @@ function runOutputs(report: Report): readonly (readonly [string, string])[] {
     ['run-output-tokens', String(usage.outputTokens)],
     ['run-cost-usd', report.costUsd === null ? '' : decimal(report.costUsd, 6)],
     ['run-duration-seconds', decimal(report.durationMs / 1000, 3)],
-    ['run-model', report.model],
-    ['run-sandbox', report.isolation],
+    ['run-model', isMerge(report) ? plainModels(report.merged ?? null) : report.model],
+    ['run-sandbox', isMerge(report) ? '' : report.isolation],
     ['run-changed-files', report.changedFiles === null ? '' : String(report.changedFiles)],
     ['run-patch-file', report.patchFile ?? ''],
     ['run-result-file', report.resultFile ?? ''],
     ['run-transcript-file', report.transcriptFile ?? ''],
     ['run-comment-url', report.commentUrl ?? ''],
+    isMerge(report)
+      ? ['run-tally', tallyJson(report.merged ?? null)]
+      : ['run-reused', String((report.reuse?.from ?? null) !== null)],
   ];
+}
+
+/** Files of other jobs name these models, and workflows put outputs into scripts: only names that mean nothing there. */
+function plainModels(merged: Merged | null): string {
+  return (merged?.models ?? []).filter((model) => PLAIN_MODEL.test(model)).join(', ');
+}
+
+/** Empty where a merge failed before it could count. */
+function tallyJson(merged: Merged | null): string {
+  if (merged === null) return '';
+  const { pass, fail, abstain, expected } = merged.tally;
+  return JSON.stringify({ pass, fail, abstain, expected });
 }
 
 /** A plain decimal number, never an exponent, without trailing zeros. */

@@ -41,6 +41,11 @@ const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** More paths than a payload that people read would name. */
 const MAX_PATHS = 5_000;
 
+/** Whether the judged repository is checked out below the workspace; a job that only merges may well go without. */
+export function isCheckedOut({ workspace, repositories }: Omit<PlacesOptions, 'workingDirectory'>): boolean {
+  return findCheckouts(workspace, repositories).found;
+}
+
 /**
  * Looks on the disk, at first use: the workspace itself, not the agent's scratch copy of it. A path may be absolute, or
  * relative to the repository's root, to where the agent worked, or to the workspace, in this order; it may carry a

@@ -14,18 +14,23 @@ import { type SarifFacts, sarifLog } from './sarif-log.ts';
 export interface SarifOptions extends SarifFacts {
   /** Absolute, its folder's path real. */
   readonly file: string;
-  readonly locate: Locate;
+  /** null where the repository is not checked out, so that no finding can be placed. */
+  readonly locate: Locate | null;
   readonly secrets: Secrets;
   /** Says one plain line in the log. */
   readonly tell: (text: string) => void;
 }
 
+const NO_CHECKOUT =
+  'No SARIF was written: the repository is not checked out in this job, so that no finding can be placed in it. Add actions/checkout before this step.';
+
 /**
  * Writes the findings of a published payload, readable for its owner only, whole or not at all. Where no payload is
  * published nothing is written, and what stands at the place is taken away, first when the run begins: code scanning
  * closes every alert that an upload does not name, so that a run that judged nothing must leave nothing to upload.
- * (`executionSuccessful: false` is no way out: not every server refuses such a file.) `report` rejects with a
- * ReportError when the file cannot be written.
+ * (`executionSuccessful: false` is no way out: not every server refuses such a file.) For the same reason nothing is
+ * written where no finding could be placed for want of a checkout. `report` rejects with a ReportError then, and when
+ * the file cannot be written.
  */
 export function createSarif(options: SarifOptions): Reporter {
   const { file, secrets, locate, tell } = options;
@@ -38,6 +43,7 @@ export function createSarif(options: SarifOptions): Reporter {
     async report(report: Report) {
       removeFile(file);
       if (report.payload === null) return;
+      if (locate === null) throw new ReportError(NO_CHECKOUT);
       const found = alertsOf(report.payload, locate, secrets);
       const { text, results } = sarifLog(report, found, options);
       try {
@@ -48,9 +54,22 @@ export function createSarif(options: SarifOptions): Reporter {
       const lost = found.findings - found.placed;
       const rest =
         lost === 0 ? '' : ` ${counted(lost, 'finding')} without a file of the repository left out.`;
-      tell(`SARIF: ${counted(results, 'result')} in ${file}.${rest}`);
+      tell(`SARIF: ${counted(results, 'result')} in ${file}.${rest}${silent(report)}`);
     },
   };
+}
+
+/** A merge may be decided without all of its legs, whose findings then look as if they were mended. */
+function silent({ merged }: Report): string {
+  const { abstain = 0 } = merged?.tally ?? {};
+  const leftOut = merged?.findingsLeftOut ?? 0;
+  const who = abstain === 1 ? 'it' : 'they';
+  return [
+    leftOut === 0 ? '' : ` ${counted(leftOut, 'finding')} too many for one payload left out.`,
+    abstain === 0
+      ? ''
+      : ` ${counted(abstain, 'leg')} without a verdict: code scanning closes alerts that only ${who} would find again.`,
+  ].join('');
 }
 
 /** @throws ReportError where something stands there that cannot be removed, or a link leads to it. */

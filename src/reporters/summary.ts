@@ -3,13 +3,15 @@ import { appendFileSync, statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
 import type { CallRecord, Conclusion, Repair, Report, Reporter, TurnRecord } from '../types.ts';
-import { fitSections } from './fit.ts';
+import { fitSections, type Section } from './fit.ts';
 import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';
 import { judgeBlock } from './judge-words.ts';
 import { fence } from './markdown.ts';
+import { mergeSections, ruleFacts } from './merge-sections.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { Locate } from './places.ts';
+import { reusedLine, wasReused } from './reuse-words.ts';
 import { createSay, type Say } from './say.ts';
 import { verdictTitle } from './verdict-title.ts';
 
@@ -57,13 +59,12 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
 /** The summary of a report as Markdown of at most `maxBytes` UTF-8 bytes; what does not fit is named with where it is. */
 export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: number): string {
   const say = createSay(facts.secrets);
-  const head = [weaknesses(report, say), judgeBlock(report, say), headline(report, say)];
+  const head = [weaknesses(report, say), judgeBlock(report, say), headline(report, facts, say)];
   // In the order they are shown; where space is short, what matters least is given up first.
   const sections = [
-    { name: 'the payload', rank: 0, texts: payload(report, facts, say) },
-    { name: 'the costs', rank: 1, texts: [costs(report, say)] },
-    { name: 'the timeline', rank: 2, texts: [timeline(report.turns, say)] },
-    { name: 'the raw JSON', rank: 3, texts: [rawJson(report, facts.secrets, say)] },
+    ...verdictSections(report, facts, say, MAX_ROWS),
+    { name: 'the timeline', rank: 8, texts: [timeline(report.turns, say)] },
+    { name: 'the raw JSON', rank: 9, texts: [rawJson(report, facts.secrets, say)] },
   ];
   const { text: body, lost } = fitSections(sections, maxBytes - bytesOf(head.join('')) - 1_000);
   const note =
@@ -72,16 +73,26 @@ export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: n
   return bytesOf(text) <= maxBytes ? text : '';
 }
 
-/** The payload with many rows, and with fewer for where space is short. */
-export function payload(
+/**
+ * What was found, and what it took: of a merge its legs, their findings and costs, of a run its payload and costs.
+ * `rows` says how many rows of a list are shown, and how many where those would not fit.
+ */
+export function verdictSections(
   report: Report,
   { serverUrl, locate }: SummaryFacts,
   say: Say,
-  rows: readonly number[] = MAX_ROWS,
-): readonly string[] {
-  const { payload, subject } = report;
-  if (payload === null) return [''];
-  return rows.map((maxRows) => payloadTables(payload, { subject, serverUrl, locate, maxRows }, say));
+  rows: readonly number[],
+): readonly Section[] {
+  const { payload, subject, merged = null } = report;
+  const view = { subject, serverUrl, locate };
+  if (merged !== null) return mergeSections(report, merged, { ...view, rows }, say);
+  const tables = rows.map((maxRows) =>
+    payload === null ? '' : payloadTables(payload, { ...view, maxRows }, say),
+  );
+  return [
+    { name: 'the payload', rank: 0, texts: tables },
+    { name: 'the costs', rank: 1, texts: [costs(report, say)] },
+  ];
 }
 
 /** What is weaker than it could be, loudly; empty where nothing is. */
@@ -92,24 +103,27 @@ export function weaknesses(report: Report, say: Say): string {
 }
 
 /** The verdict at a glance. */
-export function headline(report: Report, say: Say): string {
-  const { verdict, gate } = report;
+export function headline(report: Report, { serverUrl }: Pick<SummaryFacts, 'serverUrl'>, say: Say): string {
+  const { verdict, gate, merged = null } = report;
   const facts = [
     `conclusion \`${verdict.conclusion}\``,
     `reason \`${verdict.reason}\``,
-    ...(gate === null ? [] : [`gate \`${gate.status}\``]),
+    ...(gate === null || merged !== null ? [] : [`gate \`${gate.status}\``]),
+    ...(merged === null ? [] : ruleFacts(merged, say)),
     `exit code \`${verdict.exitCode}\``,
   ];
   const mended = repaired(report.repaired, say);
-  return `## ${verdictTitle(report)}\n\n${why(report, say)}${facts.join(' · ')}\n\n${mended}`;
+  const reused = reusedLine(report, serverUrl, say);
+  return `## ${verdictTitle(report)}\n\n${reused}${why(report, say)}${facts.join(' · ')}\n\n${mended}`;
 }
 
 /** The verdict's sentence, and what the gate wanted where that does not say it. */
 function why(report: Report, say: Say): string {
   const { verdict } = report;
-  const wanted = gateParagraph(report, say);
+  const merged = report.merged ?? null;
+  const wanted = merged === null ? gateParagraph(report, say) : '';
   if (verdict.error === null) return wanted;
-  const reasons = gateReasons(report, say);
+  const reasons = merged === null ? gateReasons(report, say) : [];
   const lines = reasons.length > 0 ? reasons : [say.prose(verdict.error, 4_000)];
   return `> [!${ALERTS[verdict.conclusion]}]\n${lines.map((line) => `> ${line}`.trimEnd()).join('\n')}\n\n${wanted}`;
 }
@@ -131,8 +145,9 @@ function repaired(repair: Repair | null, say: Say): string {
 }
 
 /** What the run took, on one line; nothing where it never came to a model. */
-export function costs(report: Report, say: Say): string {
+function costs(report: Report, say: Say): string {
   const { usage, turnCount, rejections, changedFiles } = report;
+  if (wasReused(report)) return `No model was asked · ${duration(report.durationMs)}\n\n`;
   if (report.model === '' && turnCount === 0) return '';
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
   const asked = [

@@ -1,0 +1,171 @@
+/** Merges to tell about; each test changes what it is about. */
+import { payloadOf } from '../../src/merge/merge.ts';
+import { summaryOf, undecidedText, wantsOf } from '../../src/merge/words.ts';
+import { mergedJson } from '../../src/reporters/merged-json.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote, Report, Verdict } from '../../src/types.ts';
+import { sampleReport } from './sample-report.ts';
+
+const RUN = 'https://github.com/octo/demo/actions/runs/42/attempts';
+const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+
+/** A vote: one that passes takes two turns and two cents; one that abstains without a `conclusion` is missing. */
+export function sampleVote(ballot: Ballot, changes: Partial<MergedVote> = {}): MergedVote {
+  const cast = {
+    turns: 2,
+    usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
+    costUsd: 0.02,
+    model: 'claude-sonnet-4-5',
+    reused: false,
+    attempt: 1,
+    url: `${RUN}/1`,
+  };
+  const asks = {
+    pass: { ...cast, conclusion: 'success', reason: 'accepted', why: null },
+    fail: {
+      ...cast,
+      conclusion: 'failure',
+      reason: 'gate_not_met',
+      why: 'The gate is not met: it wants `passed` to be true; the payload says false.',
+    },
+    abstain: {
+      conclusion: 'missing',
+      reason: 'missing',
+      why: 'No envelope of it is there.',
+      turns: 0,
+      usage: NOTHING,
+      costUsd: 0,
+      model: '',
+      reused: false,
+      attempt: null,
+      url: null,
+    },
+  } as const satisfies Record<Ballot, object>;
+  return { vote: null, ballot, ...asks[ballot], ...changes };
+}
+
+/** A leg of one vote, or of those given. */
+export function sampleLeg(
+  leg: string | null,
+  ballot: Ballot,
+  votes: readonly MergedVote[] = [sampleVote(ballot)],
+  weight = 1,
+): MergedLeg {
+  return { leg, ballot, weight, votes };
+}
+
+/** Nine legs under the rule `all`, all of which pass; what follows from `legs` is worked out from them. */
+export function sampleMerged(changes: Partial<Merged> = {}): Merged {
+  const names = ['api', 'auth', 'billing', 'cli', 'core', 'docs', 'search', 'ui', 'web'];
+  const legs = changes.legs ?? names.map((name) => sampleLeg(name, 'pass'));
+  const votes = legs.flatMap((leg) => leg.votes);
+  const count = (ballot: Ballot) => legs.filter((leg) => leg.ballot === ballot).length;
+  const tally = {
+    pass: count('pass'),
+    fail: count('fail'),
+    abstain: count('abstain'),
+    expected: legs.length,
+  };
+  const sum = (value: (vote: MergedVote) => number) => votes.reduce((total, vote) => total + value(vote), 0);
+  const ballot = changes.ballot ?? (tally.fail > 0 ? 'fail' : tally.abstain > 0 ? 'abstain' : 'pass');
+  return {
+    ballot,
+    rule: 'all',
+    votes: null,
+    tally,
+    legs,
+    findings: [
+      {
+        severity: 'error',
+        path: 'src/billing/invoice.ts',
+        line: 118,
+        endLine: null,
+        rule: 'rounding',
+        title: 'The total is rounded too early',
+        message: 'Round once, after `applyTax()`.',
+        legs: ['api', 'billing'],
+        votes: 4,
+      },
+      {
+        severity: 'note',
+        path: null,
+        line: null,
+        endLine: null,
+        rule: null,
+        title: null,
+        message: 'The changelog says nothing of it.',
+        legs: ['docs'],
+        votes: 1,
+      },
+    ],
+    findingsLeftOut: 0,
+    summary: summaryOf(ballot, { tally, legs }, changes.rule ?? 'all'),
+    turns: sum((vote) => vote.turns),
+    rejections: 0,
+    usage: {
+      inputTokens: sum((vote) => vote.usage.inputTokens),
+      outputTokens: sum((vote) => vote.usage.outputTokens),
+      cachedInputTokens: sum((vote) => vote.usage.cachedInputTokens),
+      cacheWriteTokens: 0,
+    },
+    costUsd: votes.some((vote) => vote.costUsd === null) ? null : sum((vote) => vote.costUsd ?? 0),
+    models: [...new Set(votes.map((vote) => vote.model).filter((model) => model !== ''))],
+    refused: [],
+    ...changes,
+  };
+}
+
+/** The report of a merge that ended as its ballot says. */
+export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Partial<Report> = {}): Report {
+  const decided = merged.ballot !== 'abstain';
+  return sampleReport({
+    verdict: VERDICTS[merged.ballot](merged),
+    payload: decided
+      ? payloadOf(
+          merged,
+          mergedJson(merged, (text) => text),
+        )
+      : null,
+    gate: decided ? { status: merged.ballot === 'pass' ? 'met' : 'not_met', issues: [] } : null,
+    turns: [],
+    turnCount: merged.turns,
+    rejections: merged.rejections,
+    usage: merged.usage,
+    costUsd: merged.costUsd,
+    durationMs: 310,
+    model: merged.models.join(', '),
+    provider: '',
+    isolation: 'none',
+    outputNames: ['passed'],
+    changedFiles: null,
+    transcriptFile: null,
+    merged,
+    ...changes,
+  });
+}
+
+const VERDICTS: Readonly<Record<Ballot, (merged: Merged) => Verdict>> = {
+  pass: () => ({
+    conclusion: 'success',
+    reason: 'accepted',
+    subtype: 'success',
+    exitCode: 0,
+    published: true,
+    error: null,
+  }),
+  fail: ({ tally, rule }) => ({
+    conclusion: 'failure',
+    reason: 'gate_not_met',
+    subtype: 'gate_not_met',
+    exitCode: 1,
+    published: true,
+    error: `The gate is not met: it ${wantsOf({ kind: 'all' }, tally, rule)}.`,
+  }),
+  abstain: ({ summary, legs }) => ({
+    conclusion: 'inconclusive',
+    reason: 'undecided',
+    subtype: 'error_undecided',
+    exitCode: 1,
+    published: false,
+    error: undecidedText(summary, legs),
+  }),
+};

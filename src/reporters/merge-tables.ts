@@ -1,0 +1,198 @@
+/** The legs and votes of a merge as tables in Markdown, which 256 legs leave readable. */
+import type { Merged, MergedLeg, MergedVote } from '../types.ts';
+import { counted, dollars, grouped } from './format.ts';
+import { BALLOT_MARKS, gravestLegs, legReasons, legWord } from './merge-words.ts';
+import type { Say } from './say.ts';
+
+/** How much a table of legs tells. */
+export interface LegTableOptions {
+  /** Characters of one reason. */
+  readonly maxReason: number;
+  /** The most legs that do not pass. */
+  readonly maxLegs: number;
+  /** Whether the legs that pass have rows. */
+  readonly passing: boolean;
+}
+
+/** So few legs are one table. */
+const SMALL = 12;
+/** Rows that stand open; more of them are folded, so that what comes after the table is still seen. */
+const OPEN_ROWS = 25;
+/** Votes whose marks are told apart at a glance. */
+const MAX_MARKS = 9;
+const MAX_NAME = 80;
+const MAX_MODEL = 60;
+/** A page of a run's attempt, which means nothing to Markdown. */
+const PAGE = /^https?:\/\/[\w.:[\]-]{1,300}\/[\w./-]{1,500}$/;
+
+/** A row of a table of legs: one leg, or all those that are missing and whose names nobody knows. */
+interface Row {
+  readonly leg: MergedLeg;
+  readonly count: number;
+}
+
+interface Column {
+  readonly name: string;
+  readonly right?: boolean;
+  readonly cell: (row: Row) => string;
+}
+
+/** The legs, the gravest first and those that pass folded where there are many. */
+export function legTables(merged: Merged, options: LegTableOptions, say: Say): string {
+  const rows = rowsOf(gravestLegs(merged));
+  const show = (some: readonly Row[]) => table(columnsOf(merged, some, options, say), some);
+  if (rows.length <= SMALL) return show(rows);
+  const grave = rows.filter(({ leg }) => leg.ballot !== 'pass');
+  const passing = rows.slice(grave.length);
+  const kept = grave.slice(0, options.maxLegs);
+  const left = grave.length - kept.length;
+  return [
+    show(kept.slice(0, OPEN_ROWS)),
+    fold(`${kept.length - OPEN_ROWS} more that do not pass`, kept.slice(OPEN_ROWS), show),
+    left === 0 ? '' : `… and ${counted(left, 'more leg')} that ${left === 1 ? 'does' : 'do'} not pass.\n\n`,
+    passingLegs(passing, options, show),
+  ].join('');
+}
+
+function passingLegs(
+  rows: readonly Row[],
+  { passing }: LegTableOptions,
+  show: (rows: readonly Row[]) => string,
+): string {
+  const words = `✅ ${counted(rows.length, 'leg')} ${rows.length === 1 ? 'passes' : 'pass'}`;
+  if (passing || rows.length === 0) return fold(words, rows, show);
+  return `${words}.\n\n`;
+}
+
+/** Missing legs without a name are one row: nothing tells them apart. */
+function rowsOf(legs: readonly MergedLeg[]): readonly Row[] {
+  const nameless = legs.filter(isNameless);
+  const [first] = nameless;
+  return legs.flatMap((leg) => {
+    if (!isNameless(leg)) return [{ leg, count: 1 }];
+    return leg === first ? [{ leg, count: nameless.length }] : [];
+  });
+}
+
+function isNameless(leg: MergedLeg): boolean {
+  return leg.leg === null && legWord(leg) === 'missing';
+}
+
+/** What is the same of every row, or empty, has no column. */
+function columnsOf(
+  merged: Merged,
+  rows: readonly Row[],
+  { maxReason }: LegTableOptions,
+  say: Say,
+): readonly Column[] {
+  const why = ({ leg }: Row) =>
+    [...legReasons(leg), ...reusedWords(leg)].map((reason) => say.prose(reason, maxReason)).join('<br>');
+  const weighted = merged.legs.some(({ weight }) => weight !== 1);
+  const models = merged.votes === null && merged.models.length > 1;
+  const attempted = rows.some(({ leg }) => leg.votes.some(({ attempt }) => attempt !== null));
+  return [
+    { name: 'Leg', cell: (row) => `${mark(row.leg)}&nbsp;${legName(row, say)}` },
+    { name: 'Says', cell: ({ leg }) => legWord(leg) },
+    ...(merged.votes === null ? [] : [{ name: 'Votes', cell: ({ leg }: Row) => voteMarks(leg) }]),
+    ...(weighted ? [{ name: 'Weight', right: true, cell: ({ leg }: Row) => String(leg.weight) }] : []),
+    ...(rows.some((row) => why(row) !== '') ? [{ name: 'Why', cell: why }] : []),
+    ...(models ? [{ name: 'Model', cell: ({ leg }: Row) => modelCell(leg.votes[0], say) }] : []),
+    { name: 'Turns', right: true, cell: ({ leg }) => grouped(sum(leg.votes, (vote) => vote.turns)) },
+    { name: 'Cost', right: true, cell: ({ leg }) => cost(leg.votes) },
+    ...(attempted ? [{ name: 'Attempt', cell: ({ leg }: Row) => attempts(leg.votes) }] : []),
+  ];
+}
+
+/** Each vote of the legs, folded; nothing where each leg casts one. `all`, or only those of legs that do not pass. */
+export function voteTable(merged: Merged, which: 'all' | 'grave', maxReason: number, say: Say): string {
+  if (merged.votes === null) return '';
+  const legs = gravestLegs(merged).filter(
+    ({ ballot, votes }) =>
+      which === 'all' || ballot !== 'pass' || votes.some((vote) => vote.ballot !== 'pass'),
+  );
+  const models = merged.models.length > 1;
+  const rows = legs.flatMap((leg) =>
+    leg.votes.map((vote) => {
+      const why = [...(vote.why === null ? [] : [vote.why]), ...(vote.reused ? [REUSED] : [])];
+      return line([
+        legName({ leg, count: 1 }, say),
+        `${mark(vote)}${vote.vote === null ? '' : `&nbsp;${say.inline(vote.vote, MAX_NAME)}`}`,
+        why.map((each) => say.prose(each, maxReason)).join('<br>'),
+        ...(models ? [modelCell(vote, say)] : []),
+        grouped(vote.turns),
+        cost([vote]),
+        attempts([vote]),
+      ]);
+    }),
+  );
+  if (rows.length === 0) return '';
+  const title = which === 'all' ? 'Each vote' : 'The votes of legs that do not agree or do not pass';
+  const names = ['Leg', 'Vote', 'Why', ...(models ? ['Model'] : []), 'Turns', 'Cost', 'Attempt'];
+  const ruler = names.map((name) => (name === 'Turns' || name === 'Cost' ? '---:' : ':---'));
+  return `<details><summary>${title} (${rows.length})</summary>\n\n${line(names)}${line(ruler)}${rows.join('')}\n</details>\n\n`;
+}
+
+const REUSED = 'Reused: no model was asked.';
+
+function reusedWords({ votes }: MergedLeg): readonly string[] {
+  const reused = votes.filter((vote) => vote.reused).length;
+  if (reused === 0) return [];
+  return [votes.length === 1 ? REUSED : `${reused} of ${votes.length} reused: no model was asked for them.`];
+}
+
+function legName({ leg, count }: Row, say: Say): string {
+  if (leg.leg !== null) return `**${say.inline(leg.leg, MAX_NAME) || '–'}**`;
+  return count === 1 ? '(no name)' : `${grouped(count)} legs (no names)`;
+}
+
+function modelCell(vote: MergedVote | undefined, say: Say): string {
+  return say.inline(vote?.model ?? '', MAX_MODEL) || '–';
+}
+
+/** The attempts in which votes were cast, each linked to its page. */
+function attempts(votes: readonly MergedVote[]): string {
+  const links = votes.flatMap(({ attempt, url }) => {
+    if (attempt === null) return [];
+    return [url !== null && PAGE.test(url) ? `[${attempt}](${url})` : String(attempt)];
+  });
+  return [...new Set(links)].join(', ') || '–';
+}
+
+function cost(votes: readonly MergedVote[]): string {
+  if (votes.some(({ costUsd }) => costUsd === null)) return 'unknown';
+  const total = sum(votes, ({ costUsd }) => costUsd ?? 0);
+  return total === 0 ? '–' : dollars(total);
+}
+
+function mark({ ballot }: MergedLeg | MergedVote): string {
+  return BALLOT_MARKS[ballot];
+}
+
+/** The mark of each vote, or how many there are of each mark. */
+function voteMarks({ votes }: MergedLeg): string {
+  if (votes.length <= MAX_MARKS) return votes.map(mark).join('');
+  const marks = Object.entries(BALLOT_MARKS).flatMap(([ballot, shown]) => {
+    const count = votes.filter((vote) => vote.ballot === ballot).length;
+    return count === 0 ? [] : [`${shown}&nbsp;${count}`];
+  });
+  return marks.join(' ');
+}
+
+function sum(votes: readonly MergedVote[], value: (vote: MergedVote) => number): number {
+  return votes.reduce((total, vote) => total + value(vote), 0);
+}
+
+function table(columns: readonly Column[], rows: readonly Row[]): string {
+  if (rows.length === 0) return '';
+  const head = line(columns.map(({ name }) => name));
+  const ruler = line(columns.map(({ right }) => (right === true ? '---:' : ':---')));
+  return `${head}${ruler}${rows.map((row) => line(columns.map(({ cell }) => cell(row)))).join('')}\n`;
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+function fold(title: string, rows: readonly Row[], show: (rows: readonly Row[]) => string): string {
+  return rows.length === 0 ? '' : `<details><summary>${title}</summary>\n\n${show(rows)}</details>\n\n`;
+}
