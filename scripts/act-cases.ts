@@ -1,18 +1,7 @@
 /** What the example workflows do on act: each on a failing and a mended repository, as far as both tell something. */
 import { BREAK, type Edit, MEND } from '../examples/demo/demo.ts';
-import { ACTION, type ActRun } from './act-world.ts';
-
-/** One run of an example, and what act's log and GitHub must and must not hold after it. */
-export interface Case extends ActRun {
-  readonly title: string;
-  readonly exitCode: 0 | 1;
-  readonly holds: readonly string[];
-  readonly lacks: readonly string[];
-  /** Texts that the comments hold together; none unless given. */
-  readonly comments?: readonly string[];
-  /** `head: NAME STATE`, in the order they were set; none unless given. */
-  readonly statuses?: readonly string[];
-}
+import { MANY_LEGS } from './act-legs.ts';
+import { ACTION, type Case } from './act-world.ts';
 
 /** The repository as it is committed: one of nine tests fails. */
 const FAILING = { edits: [], title: 'the failing repository' } as const;
@@ -157,6 +146,7 @@ export const CASES: readonly Case[] = [
     comments: ['✅ Success'],
     statuses: ['head: Agent review pending', 'head: Agent review success'],
   },
+  ...MANY_LEGS,
 ];
 
 function failing(

@@ -3,14 +3,14 @@
  * GitHub of our own, both on loopback. `node scripts/act-examples.ts [path of act] [workflow …]` prints one line a run
  * and exits 1 when one went otherwise; with names of workflows it runs theirs only.
  */
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startModel } from '../__tests__/support/model-server.ts';
-import { CASES, type Case } from './act-cases.ts';
-import { answerPreset } from './act-model.ts';
-import { type ActResult, runOnAct } from './act-world.ts';
+import { CASES } from './act-cases.ts';
+import { answerPreset, createVoter } from './act-model.ts';
+import { type ActResult, type Case, runOnAct } from './act-world.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -23,7 +23,7 @@ async function main(act: string, only: readonly string[]): Promise<number> {
   try {
     const action = path.join(folder, 'action');
     mkdirSync(action);
-    for (const part of ['action.yml', 'dist'])
+    for (const part of ['action.yml', 'merge', 'dist'])
       cpSync(path.join(ROOT, part), path.join(action, part), { recursive: true });
     for (const [index, each] of CASES.entries()) {
       if (only.length > 0 && !only.includes(each.workflow)) continue;
@@ -45,11 +45,28 @@ async function tryCase(
   each: Case,
   place: Parameters<typeof runOnAct>[1],
 ): Promise<{ problems: readonly string[]; log: string }> {
+  const own =
+    each.votes === undefined ? null : await startModel(createVoter(each.votes, () => killAction(place.home)));
   try {
-    const result = await runOnAct(each, place);
+    const result = await runOnAct(each, { ...place, modelUrl: own?.url ?? place.modelUrl });
     return { problems: judge(each, result), log: result.log };
   } catch (error) {
     return { problems: [String(error)], log: '' };
+  } finally {
+    await own?.close();
+  }
+}
+
+/** Ends the action that runs below a folder as a machine without memory would: at once, and without a word. */
+function killAction(home: string): void {
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/u.test(each))) {
+    try {
+      const [, file = ''] = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0');
+      if (file.startsWith(`${home}/`) && file.endsWith('/dist/index.js'))
+        process.kill(Number(name), 'SIGKILL');
+    } catch {
+      // Gone in the meantime.
+    }
   }
 }
 

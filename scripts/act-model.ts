@@ -36,3 +36,35 @@ function complete(argumentText: string, schema: string): string {
       : {}),
   });
 }
+
+/** How a vote goes; one that is killed asks its model and is never heard of again. */
+export type Vote = 'pass' | 'fail' | 'killed';
+
+/** Of each leg its votes, in the order in which they ask. */
+export type Votes = Readonly<Record<string, readonly Vote[]>>;
+
+/** Answers the example with many legs: each request is a vote of the leg that its task names. */
+export function createVoter(votes: Votes, kill: () => void): (request: ModelRequest) => Reply {
+  const asked = new Map<string, number>();
+  return ({ messages }) => {
+    const tasks = messages.filter(({ role }) => role === 'user').map(({ text }) => text);
+    const leg = Object.keys(votes).find((each) =>
+      tasks.some((text) => text.includes(`Review the ${each} of`)),
+    );
+    if (leg === undefined) throw new Error('No leg is known that would ask this.');
+    const index = asked.get(leg) ?? 0;
+    asked.set(leg, index + 1);
+    const vote = votes[leg]?.[index];
+    if (vote === undefined) throw new Error(`The leg ${leg} asks once more than it has votes.`);
+    if (vote === 'killed') kill();
+    const payload = {
+      passed: vote === 'pass',
+      summary: `The ${leg} of this change is ${vote === 'pass' ? 'in order' : 'not in order'}.`,
+      findings:
+        vote === 'pass'
+          ? []
+          : [{ severity: 'error', path: 'src/discount.js', line: 3, message: `The ${leg} suffers here.` }],
+    };
+    return { calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }] };
+  };
+}

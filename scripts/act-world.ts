@@ -1,10 +1,12 @@
 /** The world of one run of an example on act: a repository, a pull request on a loopback GitHub, stand-ins for others' actions. */
 import { spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type GitHubServer, startGitHubServer } from '../__tests__/support/github-server.ts';
 import { createRepository, type Edit } from '../examples/demo/demo.ts';
+import type { Votes } from './act-model.ts';
+import { writeStandIns } from './act-stand-ins.ts';
 
 /** The action as the examples name it. */
 export const ACTION = 'org/structured-agent@v1';
@@ -15,6 +17,7 @@ const REPOSITORY = 'octo/demo';
 const FORK = 'mona/demo';
 const PULL = 7;
 const BASE = 'b'.repeat(40);
+const SIGNING_KEY = '5'.repeat(64);
 const TASK = 'Run the test suite and review this change. Is it safe to merge?';
 const JUDGE = readFileSync(path.join(ROOT, 'examples/demo/repository/.github/verdict.schema.json'), 'utf8');
 
@@ -28,6 +31,24 @@ export interface ActRun {
   readonly edits: readonly Edit[];
   /** Whether the repository gives the run its secrets; not where a fork asks. */
   readonly secrets: boolean;
+  /** Whether the legs of a matrix run one after the other; else act runs four at once. */
+  readonly inTurn?: boolean;
+  /** What is run again after the first attempt: the legs of the matrix with these values, and all that waits for them. */
+  readonly again?: readonly Readonly<Record<string, string>>[];
+}
+
+/** One run of an example, and what act's log and GitHub must and must not hold after it. */
+export interface Case extends ActRun {
+  readonly title: string;
+  readonly exitCode: 0 | 1;
+  readonly holds: readonly string[];
+  readonly lacks: readonly string[];
+  /** Texts that the comments hold together; none unless given. */
+  readonly comments?: readonly string[];
+  /** `head: NAME STATE`, in the order they were set; none unless given. */
+  readonly statuses?: readonly string[];
+  /** How its legs vote, where it has more than one; else the tests of the repository decide. */
+  readonly votes?: Votes;
 }
 
 /** Where it runs. */
@@ -35,14 +56,16 @@ export interface ActPlace {
   readonly act: string;
   /** A fresh folder for HOME, act's cache and the repository; it is made. */
   readonly home: string;
-  /** A folder with action.yml and dist. */
+  /** A folder with action.yml, merge and dist. */
   readonly action: string;
   readonly modelUrl: string;
 }
 
 /** What it gave. */
 export interface ActResult {
+  /** Of the last attempt. */
   readonly exitCode: number | null;
+  /** Of all attempts. */
   readonly log: string;
   /** What GitHub was told. */
   readonly comments: readonly string[];
@@ -58,7 +81,13 @@ export async function runOnAct(run: ActRun, place: ActPlace): Promise<ActResult>
   try {
     const event = path.join(place.home, 'event.json');
     writeFileSync(event, JSON.stringify(EVENTS[run.event](sha)));
-    const { exitCode, log } = await spawnAct(run, { ...place, repository, sha, event, github });
+    const started = { ...place, repository, sha, event, github };
+    let { exitCode, log } = await spawnAct(run, started, 1, {});
+    for (const [index, legs] of (run.again ?? []).entries()) {
+      const next = await spawnAct(run, started, index + 2, legs);
+      exitCode = next.exitCode;
+      log += next.log;
+    }
     return {
       exitCode,
       log,
@@ -145,9 +174,18 @@ interface Started extends ActPlace {
   readonly github: GitHubServer;
 }
 
-async function spawnAct(run: ActRun, place: Started): Promise<{ exitCode: number | null; log: string }> {
+async function spawnAct(
+  run: ActRun,
+  place: Started,
+  attempt: number,
+  legs: Readonly<Record<string, string>>,
+): Promise<{ exitCode: number | null; log: string }> {
   const workflow = path.join(place.home, run.workflow);
-  cpSync(path.join(ROOT, 'examples', run.workflow), workflow);
+  const text = readFileSync(path.join(ROOT, 'examples', run.workflow), 'utf8');
+  writeFileSync(
+    workflow,
+    run.inTurn === true ? text.replace('strategy: {', 'strategy: { max-parallel: 1,') : text,
+  );
   const base = run.workflow === 'local-model.yml' ? `${place.modelUrl}/v1` : place.modelUrl;
   const ref =
     run.event === 'merge_group' ? `refs/heads/gh-readonly-queue/main/pr-${PULL}-${BASE}` : 'refs/heads/main';
@@ -156,7 +194,10 @@ async function spawnAct(run: ActRun, place: Started): Promise<{ exitCode: number
     GITHUB_GRAPHQL_URL: place.github.graphqlUrl,
     GITHUB_REPOSITORY: REPOSITORY,
     ...(run.event === 'pull_request' ? {} : { GITHUB_REF: ref }),
+    // act knows of one attempt only.
+    GITHUB_RUN_ATTEMPT: String(attempt),
     STAND_IN_REPOSITORY: place.repository,
+    STAND_IN_ARTIFACTS: path.join(place.home, 'artifacts'),
     STAND_IN_HEAD: place.sha,
   };
   const child = spawn(
@@ -166,11 +207,17 @@ async function spawnAct(run: ActRun, place: Started): Promise<{ exitCode: number
       ...['-C', place.repository, '-W', workflow, '-e', place.event, '-P', 'ubuntu-latest=-self-hosted'],
       ...['--pull=false', '--no-cache-server', '--concurrent-jobs', '1'],
       ...['--local-repository', `${ACTION}=${place.action}`],
-      ...standIns(workflow, place.home).flatMap((each) => ['--local-repository', each]),
+      ...writeStandIns(workflow, path.join(place.home, 'stand-ins')).flatMap((each) => [
+        '--local-repository',
+        each,
+      ]),
+      ...Object.entries(legs).flatMap(([name, value]) => ['--matrix', `${name}:${value}`]),
       ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
       ...['--var', `MODEL_BASE_URL=${base}`, '--var', 'MODEL_NAME=scripted-model'],
       ...['-s', 'GITHUB_TOKEN=test-token'],
-      ...(run.secrets ? ['-s', 'ANTHROPIC_API_KEY=emulator-needs-no-key'] : []),
+      ...(run.secrets
+        ? ['-s', 'ANTHROPIC_API_KEY=emulator-needs-no-key', '-s', `SIGNING_KEY=${SIGNING_KEY}`]
+        : []),
     ],
     { cwd: place.repository, env: actEnvironment(place.home), stdio: ['ignore', 'pipe', 'pipe'] },
   );
@@ -190,7 +237,7 @@ async function spawnAct(run: ActRun, place: Started): Promise<{ exitCode: number
 /** act takes `node` from PATH: this process's own comes first, and before it what stands in for GitHub's command line. */
 function actEnvironment(home: string): NodeJS.ProcessEnv {
   const bin = path.join(home, 'bin');
-  mkdirSync(bin);
+  mkdirSync(bin, { recursive: true });
   writeFileSync(path.join(bin, 'gh'), '#!/bin/sh\necho "$STAND_IN_HEAD"\n');
   chmodSync(path.join(bin, 'gh'), 0o755);
   const node = path.dirname(process.execPath);
@@ -200,43 +247,4 @@ function actEnvironment(home: string): NodeJS.ProcessEnv {
     XDG_CACHE_HOME: path.join(home, 'cache'),
     LANG: 'C.UTF-8',
   };
-}
-
-/** What the actions of others do here, where there is no GitHub to fetch them from. act skips a checkout without `ref`. */
-const STAND_INS = {
-  'actions/checkout': {
-    file: 'action.yml',
-    inputs: ['ref', 'persist-credentials', 'allow-unsafe-pr-checkout'],
-    run: 'git clone --quiet "$STAND_IN_REPOSITORY" . && git checkout --quiet "$REF"',
-    env: { name: 'REF', input: 'ref' },
-  },
-  'github/codeql-action': {
-    file: 'upload-sarif/action.yml',
-    inputs: ['sarif_file'],
-    run: `node -e 'const [run] = JSON.parse(require("fs").readFileSync(process.env.SARIF, "utf8")).runs; console.log("uploaded " + run.results.length + " of " + run.automationDetails.id)'`,
-    env: { name: 'SARIF', input: 'sarif_file' },
-  },
-} as const;
-
-function standIns(workflow: string, home: string): readonly string[] {
-  const text = readFileSync(workflow, 'utf8');
-  return Object.entries(STAND_INS).flatMap(([name, { file, inputs, run, env }]) => {
-    const commit = new RegExp(`uses: ${name}[\\w/-]*@([0-9a-f]{40})`, 'u').exec(text)?.[1];
-    if (commit === undefined) return [];
-    const folder = path.join(home, 'stand-ins', name);
-    mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-    writeFileSync(
-      path.join(folder, file),
-      [
-        `name: a stand-in for ${name}`,
-        'description: what the example needs of it',
-        'inputs:',
-        ...inputs.map((input) => `  ${input}:\n    description: as there\n    required: false`),
-        'runs:\n  using: composite\n  steps:\n    - shell: bash',
-        `      env:\n        ${env.name}: \${{ inputs.${env.input} }}`,
-        `      run: |\n        ${run}\n`,
-      ].join('\n'),
-    );
-    return [`${name}@${commit}=${folder}`];
-  });
 }

@@ -398,7 +398,7 @@ describe('a workflow file', () => {
       './missing',
       '../../etc',
       'my/verdict@v2',
-      'a/structured-agent/merge@v1',
+      'a/structured-agent/other@v1',
     ]) {
       expect(await look(name)).toContain('No step of this file uses the action.');
     }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { OUTPUTS } from '../../scripts/action-yml.ts';
-import { PAYLOAD_OUTPUT, payloadOutputs, RUN_OUTPUTS } from '../../src/check/outputs.ts';
+import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/action-yml.ts';
+import {
+  MERGE_RUN_OUTPUTS,
+  MERGED_OUTPUTS,
+  PAYLOAD_OUTPUT,
+  payloadOutputs,
+  RUN_OUTPUTS,
+} from '../../src/check/outputs.ts';
 import { formOf } from '../../src/check/report.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -9,6 +15,11 @@ describe('the outputs', () => {
     const declared = Object.keys(OUTPUTS).filter((name) => name.startsWith('run-'));
     expect(RUN_OUTPUTS.map(({ name }) => name)).toEqual(declared);
     expect(Object.keys(OUTPUTS)).toContain(PAYLOAD_OUTPUT.name);
+  });
+
+  it('of a merge are those of merge/action.yml', () => {
+    const names = [PAYLOAD_OUTPUT, ...MERGED_OUTPUTS, ...MERGE_RUN_OUTPUTS].map(({ name }) => name);
+    expect(names).toEqual(Object.keys(MERGE_OUTPUTS));
   });
 
   it.each<[JsonObject, string, string]>([

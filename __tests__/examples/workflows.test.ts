@@ -4,13 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../../scripts/action-yml.ts';
-import { readActionInputs } from '../../src/config/action-inputs.ts';
+import { readActionInputs, readMergeInputs } from '../../src/config/action-inputs.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
+import { parseMergeConfig } from '../../src/config/merge-config.ts';
+import { MERGE_NAMES } from '../../src/config/merge-inputs.ts';
 import { presets } from '../../src/contract/presets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OURS = 'org/structured-agent@v1';
+const MERGE = 'org/structured-agent/merge@v1';
 
 interface Step {
   readonly id?: string;
@@ -61,7 +64,7 @@ function readWorkflow(folder: string, file: string): Workflow {
   return {
     name: `${folder}/${file}`,
     text,
-    events: Object.keys(members(workflow['on'])),
+    events: typeof workflow['on'] === 'string' ? [workflow['on']] : Object.keys(members(workflow['on'])),
     jobs: jobs.map(([id, job]) => {
       const { steps, outputs, permissions = workflow['permissions'], if: condition } = members(job);
       return {
@@ -105,6 +108,7 @@ describe('the example workflows', () => {
       'examples/forks.yml',
       'examples/gate.yml',
       'examples/local-model.yml',
+      'examples/many-legs.yml',
       'examples/matrix.yml',
       'examples/merge-queue.yml',
       'examples/pull-request-review.yml',
@@ -131,11 +135,14 @@ describe('the example workflows', () => {
   describe.each(examples)('$name', (workflow) => {
     const steps = workflow.jobs.flatMap((job) => job.steps);
     const ours = steps.filter((step) => step.uses === OURS);
+    const merges = steps.filter((step) => step.uses === MERGE);
 
     it('uses the action once, with nothing but inputs that action.yml has', () => {
       expect(ours).toHaveLength(1);
       const known: readonly string[] = INPUTS.map((input) => input.name);
       for (const step of ours) expect(known).toEqual(expect.arrayContaining(Object.keys(step.with ?? {})));
+      for (const { with: given = {} } of merges)
+        expect(MERGE_NAMES).toEqual(expect.arrayContaining(Object.keys(given)));
     });
 
     it('gives the action a configuration that it can mean', () => {
@@ -143,19 +150,29 @@ describe('the example workflows', () => {
         'secrets.ANTHROPIC_API_KEY': 'key',
         'vars.MODEL_BASE_URL': 'http://127.0.0.1:1/v1',
         'vars.MODEL_NAME': 'model',
+        'secrets.SIGNING_KEY': 'k'.repeat(64),
+        'matrix.leg': 'security',
+        'matrix.vote': '1',
         'matrix.side': 'security',
         'matrix.question': 'Is it safe?',
         'runner.temp': '/home/runner/work/_temp',
       };
+      const environmentOf = (step: Step) =>
+        Object.fromEntries(
+          Object.entries(step.with ?? {}).map(([name, value]) => [
+            `INPUT_${name.toUpperCase()}`,
+            String(value).replace(
+              /\$\{\{ (.+?) \}\}/gu,
+              (_, expression: string) => values[expression] ?? `unknown ${expression}`,
+            ),
+          ]),
+        );
       for (const step of ours) {
-        const environment = Object.entries(step.with ?? {}).map(([name, value]) => [
-          `INPUT_${name.toUpperCase()}`,
-          String(value).replace(
-            /\$\{\{ (.+?) \}\}/gu,
-            (_, expression: string) => values[expression] ?? `unknown ${expression}`,
-          ),
-        ]);
-        const config = parseConfig(readActionInputs(Object.fromEntries(environment)), { environment: {} });
+        const config = parseConfig(readActionInputs(environmentOf(step)), { environment: {} });
+        expect(JSON.stringify(config)).not.toContain('unknown ');
+      }
+      for (const step of merges) {
+        const config = parseMergeConfig(readMergeInputs(environmentOf(step)), {});
         expect(JSON.stringify(config)).not.toContain('unknown ');
       }
     });
@@ -245,7 +262,7 @@ describe.each(workflows)('$name', (workflow) => {
   it('pins every action of others by commit, with its version beside it', () => {
     const lines = workflow.text
       .split('\n')
-      .filter((line) => /^\s*(?:- )?uses: /u.test(line) && !line.includes(OURS));
+      .filter((line) => /^\s*(?:- )?uses: /u.test(line) && !line.includes(OURS) && !line.includes(MERGE));
     expect(lines).not.toEqual([]);
     for (const line of lines)
       expect(line).toMatch(/uses: [\w.-]+\/[\w.-]+(?:\/[\w.-]+)?@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);

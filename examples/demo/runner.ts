@@ -10,6 +10,8 @@ export const BUNDLE = fileURLToPath(new URL('../../dist/index.js', import.meta.u
 
 /** What a step is run with. */
 export interface Step {
+  /** Another entry of the bundle than the action's, such as that of the merge. */
+  readonly bundle?: string;
   /** The checkout, absolute. */
   readonly workspace: string;
   /** A fresh folder for RUNNER_TEMP and the runner's own files; it must not lie in the workspace. */
@@ -46,7 +48,7 @@ export interface RunningStep {
 /** Starts the bundle once, as the runner would. */
 export function startStep(step: Step): RunningStep {
   const files = createFiles(step.folder);
-  const child = spawn(process.execPath, [BUNDLE], {
+  const child = spawn(process.execPath, [step.bundle ?? BUNDLE], {
     cwd: step.workspace,
     env: stepEnvironment(step, files),
     stdio: ['ignore', 'pipe', 'pipe'],

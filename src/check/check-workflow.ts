@@ -7,11 +7,15 @@ import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
 import { type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
 import { checkHazards } from './hazards.ts';
 import { type Judge, type Judging, judgeOf } from './judge.ts';
+import { checkLegs } from './legs.ts';
+import { checkMergeJob } from './merge-job.ts';
+import { readMergeStep } from './merge-step.ts';
+import { MERGE_RUN_OUTPUTS, MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
 import { checkForgiven, checkReads } from './reads.ts';
 import type { Source } from './references.ts';
-import { checkRights } from './rights.ts';
+import { checkMergeRights, checkRights } from './rights.ts';
 import { readStepInputs, type StepInputs } from './step-inputs.ts';
-import { type Job, mentions, ourSteps, placeOf, type Step, type Workflow } from './workflow.ts';
+import { type Job, judgeSteps, mentions, mergeSteps, placeOf, type Step, type Workflow } from './workflow.ts';
 import { valueAt } from './yaml-file.ts';
 
 /** A step whose judge is known. */
@@ -40,15 +44,41 @@ export async function checkWorkflow(
   const sources: Source[] = [];
   const used: Used[] = [];
   for (const job of workflow.jobs) {
-    for (const step of ourSteps(job)) {
+    for (const step of judgeSteps(job)) {
       const judge = await checkStep(workflow, job, step, surroundings, used);
-      sources.push({ job, step, judge });
+      sources.push({ job, step, judge, about: RUN_OUTPUTS });
+    }
+    for (const step of mergeSteps(job)) {
+      checkMergeStep(workflow, job, step, surroundings.findings);
+      sources.push({ job, step, judge: MERGED, about: MERGE_RUN_OUTPUTS });
     }
   }
   if (sources.length === 0) return null;
   for (const source of sources) checkForgiven(source, workflow, sources, surroundings.findings);
   checkReads(workflow, sources, surroundings.findings);
   return used;
+}
+
+/** A merge is red unless it passed, whatever made it of. */
+const MERGED: Judge = {
+  name: 'merge',
+  schema: {},
+  outputs: MERGED_OUTPUTS,
+  gated: ['passed'],
+  hasGate: true,
+};
+
+function checkMergeStep(workflow: Workflow, job: Job, step: Step, findings: Findings): void {
+  const inputs = readMergeStep(step.node);
+  for (const { key, fault } of inputs.faults) {
+    findings.add(
+      placeOf(workflow.file, step.node, step.start, ...(key === null ? [] : ['with', key])),
+      fault,
+    );
+  }
+  checkMergeRights(workflow, job, inputs, findings);
+  checkMergeJob(workflow, job, step, findings);
+  checkLegs(workflow, job, step, inputs, findings);
 }
 
 async function checkStep(

@@ -115,8 +115,9 @@ async function checkFile(
   const root =
     given === null ? await rootOf(file, cwd) : await realpath(path.resolve(cwd, given)).catch(() => null);
   if (root === null) throw new InputError('root', '--root names a folder that is not there. Check the path.');
-  const local = yaml.file.root === null ? new Set<string>() : await localActions(yaml.file.root, root);
-  const workflow = readWorkflow(yaml.file, { names: actions, isLocal: (folder) => local.has(folder) });
+  const local = yaml.file.root === null ? null : await localActions(yaml.file.root, root);
+  const localPart = (folder: string) => local?.get(folder) ?? null;
+  const workflow = readWorkflow(yaml.file, { names: actions, localPart });
   if (workflow === null) return null;
   // What the command line gives is relative to where it is typed.
   return checkWorkflow(workflow, { files: filesIn(root, root), root, standIn: schema, findings });

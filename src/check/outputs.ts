@@ -39,6 +39,34 @@ export const RUN_OUTPUTS: readonly Output[] = [
   about('run-result-file', 'word'),
   about('run-transcript-file', 'word'),
   about('run-comment-url', 'word'),
+  about('run-reused', 'boolean', null, ['true', 'false']),
+];
+
+/** What a merge has none of: it asks no model and touches no file. */
+const OF_ONE_RUN = [
+  'run-sandbox',
+  'run-changed-files',
+  'run-patch-file',
+  'run-transcript-file',
+  'run-reused',
+];
+
+/** What each ending of a merge tells about it; a test holds it against merge/action.yml. */
+export const MERGE_RUN_OUTPUTS: readonly Output[] = [
+  about('run-tally', 'word'),
+  ...RUN_OUTPUTS.filter(({ name }) => !OF_ONE_RUN.includes(name)),
+];
+
+/** What the payload of a merge gives, beside the whole of it. */
+export const MERGED_OUTPUTS: readonly Output[] = [
+  {
+    name: 'passed',
+    type: 'boolean',
+    kind: 'boolean',
+    good: 'true',
+    values: ['true', 'false'],
+    isRequired: true,
+  },
 ];
 
 /** The whole payload. */

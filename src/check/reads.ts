@@ -4,7 +4,7 @@ import { evaluate, isTruthy } from './evaluate.ts';
 import { type Expression, nodesOf } from './expression.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import { meaningOf, outputsIn, type Site, type Source, sitesOf, wholesIn } from './references.ts';
-import { type Job, mentions, ourSteps, placeOf, type Step, type Workflow } from './workflow.ts';
+import { type Job, mentions, mergeSteps, ourSteps, placeOf, type Step, type Workflow } from './workflow.ts';
 import { scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
 type Reads = readonly (Read & { readonly source: Source })[];
@@ -179,6 +179,8 @@ function formatFault(site: Site, workflow: Workflow, sources: readonly Source[])
 function checkUnconditional(job: Job, workflow: Workflow, findings: Findings): void {
   const condition = textAt(job.node, 'if');
   if (condition === null || !/\b(?:always|cancelled)\s*\(/iu.test(condition)) return;
+  // A merge reads what became of them from their files.
+  if (mergeSteps(job).length > 0) return;
   const judged = workflow.jobs.filter((each) => job.needs.includes(each.id) && ourSteps(each).length > 0);
   const texts = [...scalarsOf(job.node)].map(({ scalar }) => scalar.text.toLowerCase());
   for (const { id } of judged) {

@@ -3,7 +3,7 @@ import { nearest } from '../nearest.ts';
 import { type Embedded, type Expression, embedded, nodesOf, parseExpression, pathOf } from './expression.ts';
 import { type Fault, wrong } from './finding.ts';
 import type { Judge } from './judge.ts';
-import { type Output, PAYLOAD_OUTPUT, RUN_OUTPUTS } from './outputs.ts';
+import { type Output, PAYLOAD_OUTPUT } from './outputs.ts';
 import { type Job, ourSteps, type Step, type Workflow } from './workflow.ts';
 import { type Scalar, scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
@@ -28,6 +28,8 @@ export interface Source {
   readonly step: Step;
   /** null where the schema is not known. */
   readonly judge: Judge | null;
+  /** What it tells about the run. */
+  readonly about: readonly Output[];
 }
 
 /** An output that an expression reads, or what is wrong with the reference; null for what is none of ours. */
@@ -112,18 +114,23 @@ function ofStep(
 }
 
 function ofSource(name: string, source: Source): Meaning | null {
-  const about = [...RUN_OUTPUTS, PAYLOAD_OUTPUT].find((each) => each.name === name);
+  const about = [...source.about, PAYLOAD_OUTPUT].find((each) => each.name === name);
   if (about !== undefined) return { kind: 'output', output: about, source };
   // Nobody knows what a schema declares that cannot be read here; but of the run there is nothing else.
   if (source.judge === null && !name.startsWith('run-')) return null;
   const own = source.judge?.outputs ?? [];
   const output = own.find((each) => each.name.toLowerCase() === name);
   if (output !== undefined) return { kind: 'output', output, source };
-  const schema = source.judge === null ? 'The action' : `The schema ${shownSchema(source.judge.name)}`;
-  const names = [...own, ...RUN_OUTPUTS, PAYLOAD_OUTPUT].map((each) => each.name);
+  const isMerge = source.step.part === 'merge';
+  const schema =
+    source.judge === null || isMerge
+      ? `The ${isMerge ? 'merge' : 'action'}`
+      : `The schema ${shownSchema(source.judge.name)}`;
+  const names = [...own, ...source.about, PAYLOAD_OUTPUT].map((each) => each.name);
   const message = `${schema} gives no output ${JSON.stringify(name.slice(0, 100))}, so it is always empty.`;
   const all = own.map((each) => each.name).join(', ');
-  const otherwise = all === '' ? 'Read structured_output.' : `The schema's outputs are ${all}.`;
+  const rest = isMerge ? `Read ${all}, or structured_output.` : `The schema's outputs are ${all}.`;
+  const otherwise = all === '' ? 'Read structured_output.' : rest;
   return { kind: 'fault', fault: wrong('unknown-output', message, meant(name, names, otherwise)) };
 }
 

@@ -1,7 +1,8 @@
 /** Whether a job's token may do what is asked of it, and no more. */
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
+import type { MergeStepInputs } from './merge-step.ts';
 import type { StepInputs } from './step-inputs.ts';
-import { type Job, placeOf, type Workflow } from './workflow.ts';
+import { type Job, mergeSteps, placeOf, type Workflow } from './workflow.ts';
 import { textAt } from './yaml-file.ts';
 
 /** Events of a pull request: the agent is given its title, files and diff. */
@@ -19,33 +20,76 @@ const USEFUL = new Set(['pull-requests', 'statuses', 'security-events', 'checks'
 
 /** Looks at the permissions of a job with a step of the action. */
 export function checkRights(workflow: Workflow, job: Job, inputs: StepInputs, findings: Findings): void {
+  addTo(findings, workflow, job, faultsOf(workflow, job, inputs));
+}
+
+/** Looks at the permissions of a job that merges verdicts: it reads files, and needs rights only to tell. */
+export function checkMergeRights(
+  workflow: Workflow,
+  job: Job,
+  inputs: MergeStepInputs,
+  findings: Findings,
+): void {
+  const asked = askedFor(inputs);
+  const wanted = [
+    ...(asked.comments ? ['pull-requests: write'] : []),
+    ...(asked.sets ? ['statuses: write'] : []),
+  ];
+  const faults =
+    job.permissions === null
+      ? [unnamed(wanted.length === 0 ? '{}' : wanted.join(', '))]
+      : [...writeFaults(job, asked), ...spareFaults(job)];
+  addTo(findings, workflow, job, faults);
+}
+
+function addTo(findings: Findings, workflow: Workflow, job: Job, faults: readonly Fault[]): void {
   const key = job.node.entries.some((entry) => entry.key === 'permissions') ? 'permissions' : null;
   const place =
     key === null
       ? placeOf(workflow.file, workflow.root, job.start, ...(job.permissions === null ? [] : ['permissions']))
       : placeOf(workflow.file, job.node, job.start, key);
   const ownPlace = job.permissions === null ? workflow.file.place(job.start) : place;
-  for (const fault of faultsOf(workflow, job, inputs)) findings.add(ownPlace, fault);
+  for (const fault of faults) findings.add(ownPlace, fault);
+}
+
+/** What a step wants to write, and whether with a token of its own. */
+interface Asked {
+  readonly comments: boolean;
+  readonly sets: boolean;
+  readonly isOther: boolean;
+}
+
+function askedFor({
+  get,
+}: {
+  readonly get: (name: 'comment' | 'commit-status' | 'github-token') => string | null | undefined;
+}): Asked {
+  return {
+    comments: (get('comment') ?? 'never') !== 'never',
+    sets: get('commit-status') !== null,
+    // Another token has rights of its own.
+    isOther: get('github-token') !== null,
+  };
+}
+
+function writeFaults(job: Job, { comments, sets, isOther }: Asked): readonly Fault[] {
+  if (isOther) return [];
+  return [
+    ...(comments && !isGranted(job, 'pull-requests', 'write')
+      ? [missing('comment', 'pull-requests: write')]
+      : []),
+    ...(sets && !isGranted(job, 'statuses', 'write') ? [missing('commit-status', 'statuses: write')] : []),
+  ];
 }
 
 function faultsOf(workflow: Workflow, job: Job, inputs: StepInputs): readonly Fault[] {
-  const token = inputs.get('github-token');
-  // Another token has rights of its own.
-  const isOther = token !== null;
-  const comment = inputs.get('comment') ?? 'never';
-  const status = inputs.get('commit-status');
-  if (job.permissions === null) return [unnamed(wanted(workflow, comment !== 'never', status !== null))];
-  const faults: Fault[] = [];
+  const asked = askedFor(inputs);
+  if (job.permissions === null) return [unnamed(wanted(workflow, asked.comments, asked.sets))];
+  const faults: Fault[] = [...writeFaults(job, asked)];
   const has = (name: string, least: 'read' | 'write') => isGranted(job, name, least);
-  if (!isOther && comment !== 'never' && !has('pull-requests', 'write')) {
-    faults.push(missing('comment', 'pull-requests: write'));
-  }
-  if (!isOther && status !== null && !has('statuses', 'write')) {
-    faults.push(missing('commit-status', 'statuses: write'));
-  }
   const reads =
     inputs.get('context') !== 'none' && workflow.events.some((each) => ABOUT_PULL_REQUESTS.has(each));
-  if (!isOther && reads && comment === 'never' && !has('pull-requests', 'read')) {
+  if (!asked.isOther && reads && !asked.comments && !has('pull-requests', 'read')) {
     const message =
       'In a private repository the agent is not given title, files and diff of the pull request.';
     faults.push(doubtful('missing-permission', message, 'Add pull-requests: read, or set context: none.'));
@@ -54,12 +98,14 @@ function faultsOf(workflow: Workflow, job: Job, inputs: StepInputs): readonly Fa
     const message = 'In a private repository neither a checkout nor a file of the base can be read.';
     faults.push(doubtful('missing-permission', message, 'Add contents: read.'));
   }
+  return [...faults, ...spareFaults(job)];
+}
+
+function spareFaults(job: Job): readonly Fault[] {
   const spare = spareRights(job);
-  if (spare.length > 0) {
-    const message = `The agent's job holds rights that it has no use for: ${spare.join(', ')}.`;
-    faults.push(doubtful('spare-permission', message, 'Move what needs them into a job of its own.'));
-  }
-  return faults;
+  if (spare.length === 0) return [];
+  const message = `The ${mergeSteps(job).length > 0 ? 'merge' : 'agent'}'s job holds rights that it has no use for: ${spare.join(', ')}.`;
+  return [doubtful('spare-permission', message, 'Move what needs them into a job of its own.')];
 }
 
 function wanted(workflow: Workflow, comments: boolean, sets: boolean): string {

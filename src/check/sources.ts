@@ -3,6 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import type { Files } from '../contract/source.ts';
+import type { ActionPart } from './workflow.ts';
 import { type Node, scalarsOf } from './yaml-file.ts';
 
 /** Bytes; GitHub refuses larger workflows. */
@@ -42,19 +43,25 @@ export async function rootOf(file: string, cwd: string): Promise<string> {
   return realpath(isUsual ? path.dirname(path.dirname(folder)) : cwd);
 }
 
-/** The folders of a checkout that a workflow uses as actions, and that hold this one. */
-export async function localActions(workflow: Node, root: string): Promise<ReadonlySet<string>> {
+/** The folders of a checkout that a workflow uses as actions, and that hold a part of this one. */
+export async function localActions(workflow: Node, root: string): Promise<ReadonlyMap<string, ActionPart>> {
   const named = new Set<string>();
   for (const { scalar, keys } of scalarsOf(workflow)) {
     if (keys.at(-1) === 'uses' && /^\.{1,2}\//u.test(scalar.text)) named.add(scalar.text);
   }
-  const ours = new Set<string>();
+  const ours = new Map<string, ActionPart>();
   for (const folder of named) {
-    for (const file of ['action.yml', 'action.yaml']) {
-      const reading = await readTrustedFile(path.join(folder, file), { root, maxBytes: MAX_WORKFLOW });
-      if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text))
-        ours.add(folder);
-    }
+    const isBelow = path.basename(folder) === 'merge';
+    if (isBelow && (await holdsAction(path.dirname(folder), root))) ours.set(folder, 'merge');
+    else if (await holdsAction(folder, root)) ours.set(folder, 'judge');
   }
   return ours;
+}
+
+async function holdsAction(folder: string, root: string): Promise<boolean> {
+  for (const file of ['action.yml', 'action.yaml']) {
+    const reading = await readTrustedFile(path.join(folder, file), { root, maxBytes: MAX_WORKFLOW });
+    if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text)) return true;
+  }
+  return false;
 }

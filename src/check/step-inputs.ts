@@ -5,7 +5,7 @@ import { InputError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import { embedded } from './expression.ts';
 import { type Fault, refused, wrong } from './finding.ts';
-import { entryAt, type Mapping, type Node, valueAt } from './yaml-file.ts';
+import { entryAt, type Mapping, valueAt } from './yaml-file.ts';
 
 /** What is known of a step's inputs. */
 export interface StepInputs {
@@ -30,7 +30,9 @@ const STAND_INS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Inputs that nobody may read in a workflow file. */
-const SECRET_INPUTS = new Set<InputName>(['api-key', 'github-token']);
+const SECRET_INPUTS: readonly InputName[] = ['api-key', 'github-token', 'signing-key'];
+
+const NAMES: readonly InputName[] = INPUTS.map(({ name }) => name);
 
 /**
  * Reads the inputs of a step, literal ones by the rules of a run.
@@ -43,7 +45,7 @@ export function readStepInputs(
   mayHaveKey: boolean,
 ): StepInputs {
   const faults: StepFault[] = [];
-  const given = collect(valueAt(step, 'with'), faults);
+  const given = collectInputs(step, NAMES, SECRET_INPUTS, faults);
   const raw = standIn(given);
   // Each round takes away one thing that is wrong.
   for (let round = 0; round <= INPUTS.length; round += 1) {
@@ -66,14 +68,25 @@ export function readStepInputs(
   };
 }
 
-/** The inputs by name; null for one that an expression decides. */
-function collect(node: Node | null, faults: StepFault[]): Map<InputName, string | null> {
-  const given = new Map<InputName, string | null>();
+/**
+ * The inputs of a step by name; null for one that an expression decides.
+ * @param names those that there are.
+ * @param secrets those that nobody may read in the file.
+ * @param faults takes what is wrong with a name, or with how a value is written.
+ */
+export function collectInputs<N extends string>(
+  step: Mapping,
+  names: readonly N[],
+  secrets: readonly N[],
+  faults: StepFault[],
+): Map<N, string | null> {
+  const given = new Map<N, string | null>();
+  const node = valueAt(step, 'with');
   if (node?.kind !== 'map') return given;
   for (const { key, value } of node.entries) {
-    const name = INPUTS.find((input) => input.name === key.toLowerCase())?.name;
+    const name = names.find((each) => each === key.toLowerCase());
     if (name === undefined) {
-      faults.push({ key: key.toLowerCase(), fault: unknownInput(key) });
+      faults.push({ key: key.toLowerCase(), fault: unknownInput(key, names) });
     } else if (value.kind !== 'scalar') {
       const fix = 'Write it as one text; several lines stand under a |.';
       faults.push({
@@ -84,7 +97,7 @@ function collect(node: Node | null, faults: StepFault[]): Map<InputName, string 
       given.set(name, partlyKnown(name, value.text));
     } else if (value.text.trim() !== '') {
       given.set(name, value.text.trim());
-      if (SECRET_INPUTS.has(name)) faults.push({ key: name, fault: openSecret(name) });
+      if (secrets.includes(name)) faults.push({ key: name, fault: openSecret(name) });
     } else if (value.text !== '') {
       given.set(name, null);
       const fix = 'Give a value, or leave it out.';
@@ -95,7 +108,7 @@ function collect(node: Node | null, faults: StepFault[]): Map<InputName, string 
 }
 
 /** Names of headers are mostly written out, only their values come from secrets. */
-function partlyKnown(name: InputName, text: string): string | null {
+function partlyKnown(name: string, text: string): string | null {
   if (name !== 'headers') return null;
   let known = text;
   for (const { text: inner } of embedded(text)) known = known.replace(`\${{${inner}}}`, 'unknown');
@@ -141,17 +154,14 @@ function mend(raw: Map<InputName, string>, name: InputName): boolean {
   return true;
 }
 
-function unknownInput(name: string): Fault {
-  const near = nearest(
-    name,
-    INPUTS.map((input) => input.name),
-  );
+function unknownInput(name: string, names: readonly string[]): Fault {
+  const near = nearest(name, names);
   const fix = near.length === 0 ? 'Remove it.' : `Did you mean ${near.join(' or ')}?`;
   return wrong('unknown-input', `There is no input ${JSON.stringify(name.slice(0, 100))}.`, fix);
 }
 
-function openSecret(name: InputName): Fault {
-  const secret = name === 'api-key' ? 'secrets.NAME' : 'github.token';
+function openSecret(name: string): Fault {
+  const secret = name === 'github-token' ? 'github.token' : 'secrets.NAME';
   return wrong(
     'secret-in-file',
     `${name} is written out, and everybody who can read the repository can read it.`,

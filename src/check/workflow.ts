@@ -32,16 +32,19 @@ export interface Step {
   readonly id: string | null;
   readonly node: Mapping;
   readonly start: number;
-  /** Whether it is a step of this action. */
-  readonly isOurs: boolean;
+  /** Whether it is a step of this action, and which: one that judges, or one that merges verdicts. */
+  readonly part: ActionPart | null;
 }
+
+/** The action in the repository's root judges, the one in its folder `merge` makes one verdict of many. */
+export type ActionPart = 'judge' | 'merge';
 
 /** What tells the action from others. */
 export interface ActionNames {
   /** What `uses:` may say before an `@`, beside everything that ends in `/structured-agent`. */
   readonly names: readonly string[];
-  /** Whether a folder of the checkout holds this action. */
-  readonly isLocal: (folder: string) => boolean;
+  /** What of this action a folder of the checkout holds. */
+  readonly localPart: (folder: string) => ActionPart | null;
 }
 
 /** Reads a file as a workflow; null where it has no jobs. */
@@ -71,9 +74,19 @@ export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | nu
   };
 }
 
-/** The steps of this action. */
+/** The steps of this action that judge. */
+export function judgeSteps(job: Job): readonly Step[] {
+  return job.steps.filter(({ part }) => part === 'judge');
+}
+
+/** The steps of this action that merge verdicts. */
+export function mergeSteps(job: Job): readonly Step[] {
+  return job.steps.filter(({ part }) => part === 'merge');
+}
+
+/** The steps of this action, all of which give a verdict. */
 export function ourSteps(job: Job): readonly Step[] {
-  return job.steps.filter((step) => step.isOurs);
+  return job.steps.filter(({ part }) => part !== null);
 }
 
 /** Where an entry of a mapping stands; else where the mapping's owner does. */
@@ -114,17 +127,20 @@ function stepsOf(job: Mapping, action: ActionNames): readonly Step[] {
             id: textAt(node, 'id')?.toLowerCase() ?? null,
             node,
             start: node.start,
-            isOurs: isOurs(textAt(node, 'uses') ?? '', action),
+            part: partOf(textAt(node, 'uses') ?? '', action),
           },
         ]
       : [],
   );
 }
 
-function isOurs(uses: string, { names, isLocal }: ActionNames): boolean {
-  if (names.includes(uses)) return true;
-  if (uses.startsWith('./') || uses.startsWith('../')) return isLocal(uses);
+function partOf(uses: string, { names, localPart }: ActionNames): ActionPart | null {
+  if (names.includes(uses)) return 'judge';
+  if (uses.startsWith('./') || uses.startsWith('../')) return localPart(uses);
   const [name = '', ref] = uses.split('@');
-  if (ref === undefined) return false;
-  return names.includes(name) || /\/structured-agent$/iu.test(name);
+  if (ref === undefined) return null;
+  const isNamed = (each: string) => names.includes(each) || /\/structured-agent$/iu.test(each);
+  if (isNamed(name)) return 'judge';
+  const [, owner] = /^(.+)\/merge$/u.exec(name) ?? [];
+  return owner !== undefined && isNamed(owner) ? 'merge' : null;
 }

@@ -1,0 +1,287 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkIn, findingsOf, repository } from './workflow-world.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const EXAMPLE = readFileSync(path.join(ROOT, 'examples/many-legs.yml'), 'utf8');
+
+/** The example with some of it replaced; what is not in it is a mistake of the test. */
+function changed(...edits: readonly (readonly [string, string])[]): string {
+  return edits.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The example holds no ${from}`);
+    return text.replaceAll(from, () => to);
+  }, EXAMPLE);
+}
+
+const ALWAYS =
+  '    if: ${{ always() }} # it would be skipped after a red leg, and a skipped check counts as passed\n';
+const EXPECT = 'expect: correctness, security, compatibility';
+const VOTES = 'votes: majority of 3';
+const VERDICTS = '          verdicts: ${{ runner.temp }}/verdicts\n';
+const KEY = 'signing-key: ${{ secrets.SIGNING_KEY }}';
+const LEG = '          leg: ${{ matrix.leg }}\n';
+const VOTE = '          vote: ${{ matrix.vote }}\n';
+const UPLOAD = '        if: ${{ always() }}\n';
+const MERGE = 'uses: org/structured-agent/merge@v1\n';
+
+describe('a workflow that merges verdicts', () => {
+  it('is clean as the example has it', async () => {
+    expect(await findingsOf(EXAMPLE)).toEqual([]);
+    const { code, out } = await checkIn(repository({ 'w.yml': EXAMPLE }), 'w.yml');
+    expect([code, out]).toEqual([0, expect.stringContaining('no errors, no warnings')]);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    [EXPECT, 'expct: api', ['error input-expect at uses:', 'error unknown-input at expct:']],
+    [VERDICTS, '', ['error input-verdicts at uses:']],
+    [EXPECT, 'expect: ${{ vars.LEGS }}', []],
+    [EXPECT, 'expect: 10', ['error input-expect at expect:']],
+    [EXPECT, 'expect: 9', []],
+    [EXPECT, 'expect: a, a', ['error input-expect at expect:']],
+    [EXPECT, 'expect: a, a\n          rule: weighted:3', ['error input-expect at expect:']],
+    [VOTES, 'votes: majority', ['error input-votes at votes:']],
+    [VOTES, 'votes: most of 3', ['error input-votes at votes:']],
+    [VOTES, 'votes: ${{ vars.VOTES }}', []],
+    [EXPECT, `${EXPECT}\n          rule: majorty`, ['error input-rule at rule:']],
+    [EXPECT, `${EXPECT}\n          rule: weighted:3`, ['error input-rule at rule:']],
+    [EXPECT, 'expect: ${{ vars.LEGS }}\n          rule: weighted:3', []],
+    [EXPECT, 'expect: ${{ vars.LEGS }}\n          rule: weighted', ['error input-rule at rule:']],
+    [EXPECT, 'expect: ${{ vars.LEGS }}\n          rule: weighted:3\n          weights: "api: 4"', []],
+    [EXPECT, `${EXPECT}\n          weights: "security: 2"`, ['error input-weights at weights:']],
+    [
+      EXPECT,
+      `${EXPECT}\n          rule: weighted:1.5\n          weights: "securty: 2"`,
+      ['error input-weights at weights:'],
+    ],
+    [
+      EXPECT,
+      'expect: a, a\n          rule: most',
+      ['error input-expect at expect:', 'error input-rule at rule:'],
+    ],
+    [
+      KEY,
+      `signing-key: ${'k'.repeat(32)}`,
+      ['error secret-in-file at signing-key:', 'error secret-in-file at signing-key:'],
+    ],
+  ])('the inputs of the merge: %j → %j', async (from, to, expected) => {
+    expect(await findingsOf(changed([from, to]))).toEqual(expected);
+  });
+
+  it('names the input that was meant', async () => {
+    const folder = repository({ 'w.yml': changed(['expect: correctness', 'expct: correctness']) });
+    expect((await checkIn(folder, 'w.yml')).out).toContain('Did you mean expect?');
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['', ['error merge-skipped at verdict:']],
+    ['    if: success()\n', ['error merge-skipped at if:']],
+    ["    if: needs.judge.result == 'success'\n", ['error merge-skipped at if:']],
+    ["    if: github.event_name == 'pull_request'\n", ['error merge-skipped at if:']],
+    ['    if: ${{ !cancelled() }}\n', ['warning merge-skipped at if:']],
+    ["    if: ${{ !cancelled() && github.actor != 'bot' }}\n", ['warning merge-skipped at if:']],
+    ["    if: ${{ always() && needs.judge.result != 'skipped' }}\n", ['warning merge-skipped at if:']],
+    ["    if: ${{ always() && github.event_name == 'pull_request' }}\n", []],
+    ['    if: always()\n', []],
+    ['    if: ${{ always( }}\n', []],
+  ])('the job of the merge runs whatever became of the legs: %j', async (condition, expected) => {
+    expect(await findingsOf(changed([ALWAYS, condition]))).toEqual(expected);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['always()', []],
+    ['${{ !cancelled() }}', []],
+    ['success()', []],
+    ["needs.judge.result == 'success'", ['warning merge-skipped at if:']],
+  ])('the step of the merge runs whatever became of the legs: if: %s', async (condition, expected) => {
+    expect(await findingsOf(changed([MERGE, `if: ${condition}\n        ${MERGE}`]))).toEqual(expected);
+  });
+
+  it.each<[string, readonly (readonly [string, string])[], readonly string[]]>([
+    ['no leg', [[LEG, '']], ['error leg-nameless at with:']],
+    ['no vote', [[VOTE, '']], ['warning leg-twice at leg:']],
+    ['a fixed vote', [[VOTE, '          vote: 1\n']], ['warning leg-twice at vote:']],
+    [
+      'one name for all',
+      [
+        [LEG, '          leg: all\n'],
+        [EXPECT, 'expect: all'],
+        [VOTE, ''],
+        [`          ${VOTES}\n`, ''],
+      ],
+      ['warning leg-twice at leg:'],
+    ],
+    ['a gate', [['gate: none', 'gate: passed']], ['warning leg-gate at gate:']],
+    [
+      'the gate of the preset',
+      [['          gate: none # the merge asks for `passed`\n', '']],
+      ['warning leg-gate at with:'],
+    ],
+    ['fail-fast', [['fail-fast: false', 'fail-fast: true']], ['warning leg-fail-fast at strategy:']],
+    ['no condition on the upload', [[UPLOAD, '']], ['warning leg-not-uploaded at uses:']],
+    ['a condition on the upload', [[UPLOAD, '        if: success()\n']], ['warning leg-not-uploaded at if:']],
+    ['an upload unless cancelled', [[UPLOAD, '        if: ${{ !cancelled() }}\n']], []],
+    [
+      'one artifact',
+      [['verdict-${{ matrix.leg }}-${{ matrix.vote }}', 'verdicts']],
+      ['error artifact-name at name:'],
+    ],
+    ['no overwrite', [[', overwrite: true', '']], ['warning leg-upload-once at with:']],
+    [
+      'one folder',
+      [['pattern: verdict-*,', 'pattern: verdict-*, merge-multiple: true,']],
+      ['warning merge-multiple at merge-multiple:'],
+    ],
+    ['a leg that is not awaited', [['    needs: judge\n', '']], ['warning merge-too-early at verdict:']],
+    [
+      'a leg that nobody waits for, on a job that nothing skips',
+      [
+        ['    needs: judge\n', ''],
+        [ALWAYS, ''],
+      ],
+      ['warning merge-too-early at verdict:'],
+    ],
+    [
+      'no leg, and a result file of its own',
+      [
+        [LEG, '          result-file: out/verdict.json\n'],
+        ['${{ steps.judge.outputs.run-result-file }}', 'out/verdict.json'],
+      ],
+      ['error leg-nameless at with:'],
+    ],
+  ])('a leg counts: %s', async (_, edits, expected) => {
+    expect(await findingsOf(changed(...edits))).toEqual(expected);
+  });
+
+  it.each<[string, readonly (readonly [string, string])[], readonly string[]]>([
+    ['one is not expected', [['security, compatibility\n', 'security\n']], ['error leg-unexpected at leg:']],
+    [
+      'one is not there',
+      [['security, compatibility\n', 'security, compatibility, docs\n']],
+      ['warning leg-missing at expect:'],
+    ],
+    [
+      'one is misspelt',
+      [['expect: correctness', 'expect: corectness']],
+      ['error leg-unexpected at leg:', 'warning leg-missing at expect:'],
+    ],
+    ['a number of votes too small', [[VOTES, 'votes: majority of 2']], ['error leg-votes at vote:']],
+    ['a number of votes too large', [[VOTES, 'votes: majority of 5']], ['warning leg-votes at vote:']],
+    ['votes that the merge knows nothing of', [[`          ${VOTES}\n`, '']], ['error leg-votes at vote:']],
+    ['names of an expression', [[EXPECT, 'expect: ${{ vars.LEGS }}']], []],
+    [
+      'a matrix of an expression',
+      [['leg: [correctness, security, compatibility]', 'leg: "${{ fromJSON(vars.LEGS) }}"']],
+      [],
+    ],
+    [
+      'a matrix that leaves some out',
+      [['vote: [1, 2, 3] }', 'vote: [1, 2, 3, 4], exclude: [{ vote: 4 }] }']],
+      [],
+    ],
+    [
+      'a matrix that lists what it includes',
+      [
+        [
+          'matrix: { leg: [correctness, security, compatibility], vote: [1, 2, 3] }',
+          'matrix: { include: [{ leg: correctness, vote: 1 }, { leg: docs, vote: 2 }, { leg: security, vote: 3 }] }',
+        ],
+      ],
+      ['error leg-unexpected at leg:', 'warning leg-missing at expect:'],
+    ],
+  ])('the names of the legs are those that are expected: %s', async (_, edits, expected) => {
+    expect(await findingsOf(changed(...edits))).toEqual(expected);
+  });
+
+  it('both sides sign, or none', async () => {
+    const [before, after] = EXAMPLE.split(`          ${KEY}\n`).length === 3 ? EXAMPLE.split(MERGE) : [];
+    const unsigned = (before ?? '').replace(`          ${KEY}\n`, '');
+    expect(await findingsOf(`${unsigned}${MERGE}${after}`)).toEqual(['error leg-unsigned at leg:']);
+    const unchecked = (after ?? '').replace(`          ${KEY}\n`, '');
+    expect(await findingsOf(`${before}${MERGE}${unchecked}`)).toEqual([
+      'warning leg-unchecked at signing-key:',
+    ]);
+    expect(await findingsOf(`${unsigned}${MERGE}${unchecked}`)).toEqual([]);
+  });
+
+  it('a leg that nothing uploads is found, and one that a script hands on is not', async () => {
+    const upload = /^ +- uses: actions\/upload-artifact[\s\S]+?overwrite: true \}\n/mu;
+    expect(await findingsOf(EXAMPLE.replace(upload, ''))).toEqual(['warning leg-not-uploaded at leg:']);
+    expect(await findingsOf(EXAMPLE.replace(upload, '      - run: ./hand-on.sh\n'))).toEqual([]);
+  });
+
+  it('needs rights to tell, and no others', async () => {
+    const other = 'comment: always\n          github-token: ${{ secrets.PAT }}';
+    expect(
+      await findingsOf(
+        changed(
+          ['{ contents: read, pull-requests: write }', '{ contents: read }'],
+          ['comment: always', other],
+        ),
+      ),
+    ).toEqual([]);
+    expect(
+      await findingsOf(changed(['{ contents: read, pull-requests: write }', '{ contents: read }'])),
+    ).toEqual(['error missing-permission at permissions:']);
+    expect(await findingsOf(changed(['comment: always', 'commit-status: verdict']))).toEqual([
+      'error missing-permission at permissions:',
+    ]);
+    expect(
+      await findingsOf(
+        changed(['{ contents: read, pull-requests: write }', '{ contents: write, pull-requests: write }']),
+      ),
+    ).toEqual(['warning spare-permission at permissions:']);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ["steps.merge.outputs.passed == 'true'", []],
+    ["steps.merge.outputs.run-conclusion == 'success'", []],
+    ["contains(steps.merge.outputs.run-tally, 'x')", []],
+    ["steps.merge.outputs.passed != 'false'", ['error fails-open at steps.merge.outputs.passed']],
+    ['steps.merge.outputs.passed', ['error text-as-condition at steps.merge.outputs.passed']],
+    ["steps.merge.outputs.pased == 'true'", ['error unknown-output at steps.merge.outputs.pased']],
+    ["steps.merge.outputs.run-reused == 'true'", ['error unknown-output at steps.merge.outputs.run-reused']],
+    ["steps.merg.outputs.passed == 'true'", ['error unknown-step at steps.merg.outputs.passed']],
+  ])('what is read of it: %s', async (condition, expected) => {
+    const text = changed([`      - ${MERGE}`, `      - id: merge\n        ${MERGE}`]);
+    expect(await findingsOf(`${text}      - if: ${condition}\n        run: echo\n`)).toEqual(expected);
+  });
+
+  it('text of the merged payload in a script is found, and a job that runs regardless', async () => {
+    const text = changed([`      - ${MERGE}`, `      - id: merge\n        ${MERGE}`]);
+    expect(
+      await findingsOf(`${text}      - run: echo '\${{ steps.merge.outputs.structured_output }}'\n`),
+    ).toEqual(['error text-in-script at steps.merge.outputs.structured_output']);
+    const deploy =
+      '  deploy:\n    needs: verdict\n    if: always()\n    runs-on: x\n    steps: [run: ./deploy]\n';
+    expect(await findingsOf(`${EXAMPLE}${deploy}`)).toEqual(['warning runs-regardless at if:']);
+  });
+
+  it('is found by a name of its own, and in a folder', async () => {
+    const named = changed([MERGE, 'uses: acme/judge/merge@v2\n'], [EXPECT, 'expct: 3']);
+    const folder = repository({
+      'w.yml': named,
+      'l.yml': changed([MERGE, 'uses: ./tools/agent/merge\n'], [EXPECT, 'expct: 3']),
+      'tools/agent/action.yml': 'name: structured-agent\n',
+      'tools/agent/merge/action.yml': 'name: structured-agent\n',
+    });
+    expect((await checkIn(folder, 'w.yml')).out).not.toContain('expct');
+    expect((await checkIn(folder, 'w.yml', '--action', 'acme/judge')).out).toContain('no input "expct"');
+    expect((await checkIn(folder, 'l.yml')).out).toContain('no input "expct"');
+  });
+
+  it('asks nothing of a job before the legs that is not merged', async () => {
+    const plan = [
+      '  plan:',
+      '    permissions: { contents: read, pull-requests: read }',
+      '    runs-on: ubuntu-latest',
+      '    steps:',
+      '      - uses: org/structured-agent@v1',
+      '        with: { prompt: Which parts does this touch?, model: claude-sonnet-4-5, api-key: "${{ secrets.K }}" }',
+      '  verdict:',
+    ].join('\n');
+    expect(await findingsOf(changed(['  verdict:', plan], ['needs: judge', 'needs: [plan, judge]']))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,212 @@
+/** The legs that a merge waits for: whether their verdicts reach it. */
+import { evaluate } from './evaluate.ts';
+import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
+import {
+  expectedLegs,
+  expectedVotes,
+  missingLegs,
+  type NamedLeg,
+  strangerFault,
+  valuesIn,
+  votesFault,
+} from './leg-names.ts';
+import { conditionOf, isUse } from './merge-job.ts';
+import type { MergeStepInputs } from './merge-step.ts';
+import { type Job, judgeSteps, mentions, placeOf, type Step, type Workflow } from './workflow.ts';
+import { type Node, textAt, valueAt } from './yaml-file.ts';
+
+/** Looks at the jobs that a merge needs, as far as they judge. */
+export function checkLegs(
+  workflow: Workflow,
+  merge: Job,
+  mergeStep: Step,
+  inputs: MergeStepInputs,
+  findings: Findings,
+): void {
+  const named: NamedLeg[] = [];
+  for (const job of workflow.jobs.filter(({ id }) => merge.needs.includes(id))) {
+    const at = (owner: Job | Step, ...keys: readonly string[]) =>
+      placeOf(workflow.file, owner.node, owner.start, ...keys);
+    let legs = 0;
+    for (const step of judgeSteps(job)) {
+      const uploads = uploadsOf(job, step);
+      // A job before the legs may ask the agent something that is not merged.
+      if (uploads.length === 0 && inputOf(step, 'leg') === null) continue;
+      legs += 1;
+      named.push(nameOf(job, step));
+      for (const { key, fault } of legFaults(job, step, inputs)) findings.add(at(step, 'with', key), fault);
+      if (uploads.length === 0 && !hasUpload(job, step)) findings.add(at(step, 'with', 'leg'), notUploaded);
+      for (const upload of uploads) {
+        for (const { keys, fault } of uploadFaults(job, upload)) findings.add(at(upload, ...keys), fault);
+      }
+    }
+    if (legs > 0 && job.hasMatrix && failsFast(job)) findings.add(at(job, 'strategy'), cancelsOthers);
+  }
+  const [missing] = missingLegs(named, expectedLegs(inputs));
+  if (missing === undefined) return;
+  const place = placeOf(workflow.file, mergeStep.node, mergeStep.start, 'with', 'expect');
+  findings.add(place, nobodyIs(missing));
+}
+
+function nameOf(job: Job, step: Step): NamedLeg {
+  const [leg, vote] = [inputOf(step, 'leg'), inputOf(step, 'vote')];
+  return {
+    names: leg === null ? null : valuesIn(job, leg),
+    votes: vote === null ? null : valuesIn(job, vote),
+  };
+}
+
+/** The steps that upload the envelope of a step. */
+function uploadsOf(job: Job, step: Step): readonly Step[] {
+  const file = inputOf(step, 'result-file');
+  const name = `steps.${step.id ?? ''}.outputs.run-result-file`;
+  return job.steps.filter((each) => {
+    if (each.index <= step.index || !isUse(each, 'actions/upload-artifact')) return false;
+    const path = inputOf(each, 'path') ?? '';
+    return (step.id !== null && path.toLowerCase().includes(name)) || (file !== null && path.includes(file));
+  });
+}
+
+/** Whether anything after a step may upload its envelope: by a path that cannot be followed, or by other means. */
+function hasUpload(job: Job, step: Step): boolean {
+  return job.steps.some(
+    ({ index, node }) =>
+      index > step.index &&
+      (textAt(node, 'run') !== null ||
+        (textAt(node, 'uses') ?? '').includes('upload') ||
+        mentions(node, 'run-result-file')),
+  );
+}
+
+function legFaults(
+  job: Job,
+  step: Step,
+  inputs: MergeStepInputs,
+): readonly { readonly key: string; readonly fault: Fault }[] {
+  const faults: { key: string; fault: Fault }[] = [];
+  const leg = inputOf(step, 'leg');
+  const vote = inputOf(step, 'vote');
+  const own = nameOf(job, step);
+  const [stranger, count] = [
+    strangerFault(own, expectedLegs(inputs)),
+    votesFault(own, expectedVotes(inputs)),
+  ];
+  if (stranger !== null) faults.push({ key: 'leg', fault: stranger });
+  if (count !== null) faults.push({ key: 'vote', fault: count });
+  if (leg === null) faults.push({ key: 'leg', fault: nameless });
+  const votes = inputs.get('votes');
+  if (votes === null && isFixed(leg) && isFixed(vote) && leg !== null && job.hasMatrix)
+    faults.push({ key: 'leg', fault: twice });
+  if (votes !== null && isFixed(vote) && job.hasMatrix)
+    faults.push({ key: vote === null ? 'leg' : 'vote', fault: sameVote });
+  if (inputOf(step, 'gate') !== 'none') faults.push({ key: 'gate', fault: redForItsVerdict });
+  const [signs, checks] = [inputOf(step, 'signing-key') !== null, inputs.get('signing-key') !== null];
+  if (checks && !signs) faults.push({ key: 'leg', fault: unsigned });
+  if (signs && !checks) faults.push({ key: 'signing-key', fault: unchecked });
+  return faults;
+}
+
+function uploadFaults(
+  job: Job,
+  upload: Step,
+): readonly { readonly keys: readonly string[]; readonly fault: Fault }[] {
+  const faults: { keys: readonly string[]; fault: Fault }[] = [];
+  const condition = textAt(upload.node, 'if');
+  const root = condition === null ? null : conditionOf(condition);
+  if (condition === null || (root !== null && evaluate(root, () => undefined) !== true))
+    faults.push({ keys: condition === null ? ['uses'] : ['if'], fault: withoutRed });
+  const name = inputOf(upload, 'name');
+  if (job.hasMatrix && isFixed(name) && inputOf(upload, 'archive') !== 'false')
+    faults.push({ keys: ['with', 'name'], fault: oneName });
+  if (inputOf(upload, 'overwrite') === null || inputOf(upload, 'overwrite') === 'false')
+    faults.push({ keys: ['with', 'overwrite'], fault: onlyOnce });
+  return faults;
+}
+
+function inputOf({ node }: Step, name: string): string | null {
+  const given: Node | null = valueAt(node, 'with');
+  const entry =
+    given?.kind === 'map' ? given.entries.find(({ key }) => key.toLowerCase() === name) : undefined;
+  return entry?.value.kind === 'scalar' ? entry.value.text : null;
+}
+
+/** Whether a value is the same in every leg of a matrix. */
+function isFixed(text: string | null): boolean {
+  return text === null || !text.includes('${{');
+}
+
+function failsFast({ node }: Job): boolean {
+  const text = textAt(valueAt(node, 'strategy'), 'fail-fast');
+  return text === null || text === 'true';
+}
+
+function nobodyIs(name: string): Fault {
+  const message = `No leg that this job needs is named ${JSON.stringify(name.slice(0, 100))}, so it is always missing.`;
+  return doubtful('leg-missing', message, 'Correct the name, or add the job to needs.');
+}
+
+const nameless = wrong(
+  'leg-nameless',
+  'This verdict is uploaded for a merge and names no leg: the merge refuses it (52).',
+  'Set leg, in a matrix to ${{ matrix.NAME }}.',
+);
+
+const twice = doubtful(
+  'leg-twice',
+  'Every leg of the matrix has this one name, and two verdicts of one leg and vote are refused (52).',
+  'Set leg or vote to a value of the matrix.',
+);
+
+const sameVote = doubtful(
+  'leg-twice',
+  'The merge counts several votes a leg, and here every vote has one name.',
+  'Set vote to a value of the matrix.',
+);
+
+const redForItsVerdict = doubtful(
+  'leg-gate',
+  'With a gate of its own this leg is red for a verdict too, and is asked again with "Re-run failed jobs".',
+  'Set gate: none; the merge gates.',
+);
+
+const unsigned = wrong(
+  'leg-unsigned',
+  'The merge counts signed verdicts only, and this leg signs none.',
+  'Set signing-key to the same secret.',
+);
+
+const unchecked = doubtful(
+  'leg-unchecked',
+  'This leg signs its verdict, and the merge does not ask for it: what another job uploads under its name counts.',
+  'Set signing-key on the merge, too.',
+);
+
+const notUploaded = doubtful(
+  'leg-not-uploaded',
+  'No later step uploads the verdict of this leg, so that the merge counts it as missing.',
+  'Upload steps.ID.outputs.run-result-file with actions/upload-artifact, with if: ${{ always() }}.',
+);
+
+const withoutRed = doubtful(
+  'leg-not-uploaded',
+  'After a red leg nothing is uploaded, and the merge cannot tell why the leg gave no verdict.',
+  'Set if: ${{ always() }} on the upload.',
+);
+
+const oneName = wrong(
+  'artifact-name',
+  'Every leg of the matrix uploads under this one name, of which there can be one artifact only.',
+  'Put the values of the matrix into the name.',
+);
+
+const onlyOnce = doubtful(
+  'leg-upload-once',
+  'When the job is run again its upload may fail: an artifact of that name is there.',
+  'Set overwrite: true.',
+);
+
+const cancelsOthers = doubtful(
+  'leg-fail-fast',
+  'The first red leg cancels the others, and their verdicts are missing.',
+  'Set fail-fast: false.',
+);
