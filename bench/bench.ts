@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
  * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --walls` measures the walls
- * alone, as the user who runs it; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes).
+ * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes).
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -12,6 +12,7 @@ import { PROVIDERS } from '../src/providers/provider.ts';
 import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
+import { measureMerge } from './merge.ts';
 import { makeGigabyte, makeManyFiles, measureCopy, measureWalls } from './sandbox.ts';
 import { type Exchange, startBenchServer } from './server.ts';
 
@@ -24,6 +25,7 @@ const MB = 1_000_000;
 const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
 
 if (process.argv.includes('--walls')) await walls();
+else if (process.argv.includes('--merge')) await merges(os.tmpdir());
 else if (existsSync(BUNDLE)) await main();
 else console.log('dist/index.js is not there. Run: npm run build');
 
@@ -43,6 +45,7 @@ async function main(): Promise<void> {
       await size(bench);
       await long(bench);
       await adapters();
+      await merges(folder);
       await walls();
     }
     await scratch(bench);
@@ -184,6 +187,25 @@ async function walls(): Promise<void> {
     const most = wall === 'bwrap' ? 10 : 25;
     line(wall, `+${over.toFixed(1)} ms (${median(ms).toFixed(1)} ms)`, `≤ +${most} ms`, over <= most);
   }
+}
+
+/** 256 legs of three votes each, 768 envelopes of 100 KB, in a process of its own. */
+async function merges(folder: string): Promise<void> {
+  const runs = await measureMerge(folder, 3);
+  const [first] = runs;
+  if (first === undefined) return;
+  console.log(`a merge of ${first.envelopes} envelopes of 100 KB (256 legs × 3 votes)`);
+  const seconds = median(runs.map(({ ms }) => ms)) / 1_000;
+  const peak = median(runs.map(({ peakBytes }) => peakBytes)) / MB;
+  const cpu = median(runs.map(({ cpuMs }) => cpuMs)) / 1_000;
+  line(
+    'process start to its end',
+    `${seconds.toFixed(2)} s (${cpu.toFixed(2)} s of CPU)`,
+    '≤ 3 s',
+    seconds <= 3,
+  );
+  line('peak memory', `${peak.toFixed(0)} MB`, '≤ 200 MB', peak <= 200);
+  line('findings', `${first.found.toLocaleString('en')}, told once: ${first.told.toLocaleString('en')}`);
 }
 
 /** The time to the first request, with a copy to make beside it and without; and what the copy of a large one takes. */

@@ -42,7 +42,8 @@ export function runMerge(readConfig: () => MergeConfig, world: MergeWorld): Prom
 async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {
   const gate = await readGate(config, state, world);
   const folder = await world.resolveVerdicts(config.verdicts);
-  const { casts, refused } = await readCasts(folder, config, gate, state.stop.signal);
+  const { casts, refused, denied } = await readCasts(folder, config, gate, state.stop.signal);
+  if (config.gate === 'none' && denied > 0) world.warn(ungated(denied));
   const { rule, expect, votes, weights, ruleText, votesText } = config;
   const merged = merge(casts, {
     ...{ rule, expect, votes, weights, ruleText, votesText, refused },
@@ -88,27 +89,46 @@ async function readGate(config: MergeConfig, state: RunState, world: MergeWorld)
   return gate;
 }
 
+interface Read {
+  readonly casts: readonly Cast[];
+  readonly refused: Merged['refused'];
+  /** How many payloads say that they have not passed, whatever the gate makes of them. */
+  readonly denied: number;
+}
+
 async function readCasts(
   folder: string,
   { signingKey }: MergeConfig,
   gate: LegGate,
   stop: AbortSignal,
-): Promise<{ readonly casts: readonly Cast[]; readonly refused: Merged['refused'] }> {
+): Promise<Read> {
   const casts: Cast[] = [];
   const refused: { file: string; why: string }[] = [];
+  let denied = 0;
   const files = readEnvelopes(folder, { input: 'verdicts', signingKey, whenMissing: 'refuse' });
   for await (const read of files) {
     stop.throwIfAborted();
-    if (read.ok) casts.push(castOf(read.envelope, gate));
-    else refused.push({ file: read.file, why: read.why });
+    if (read.ok) {
+      casts.push(castOf(read.envelope, gate));
+      if (read.envelope.payload?.['passed'] === false) denied += 1;
+    } else refused.push({ file: read.file, why: read.why });
     // Files are read without waiting: this is where a signal comes through.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (casts.length + refused.length > 0) return { casts, refused };
+  if (casts.length + refused.length > 0) return { casts, refused, denied };
   throw new InputError(
     'verdicts',
     `verdicts: there is no envelope in ${JSON.stringify(folder)}, no .json file at all. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
   );
+}
+
+/** In the legs `gate: none` is right, and is easily copied here. */
+function ungated(count: number): string {
+  const runs =
+    count === 1
+      ? '1 run whose payload says "passed": false counts'
+      : `${count} runs whose payloads say "passed": false count`;
+  return `gate is none, so ${runs} as passing. Leave gate out here: then passed is asked for.`;
 }
 
 function judged(payload: JsonObject, words: string) {

@@ -24,6 +24,8 @@ export type Expectation =
 const RULES = ['all', 'any', 'majority'] as const;
 const MAX_VOTES = 1_000;
 const MAX_LEGS = 10_000;
+/** 10,000 legs of it are still counted exactly. */
+const MAX_WEIGHT = 100_000;
 const MAX_NAME = 200;
 
 /** Reads a rule. @throws InputError that lists the rules. */
@@ -40,14 +42,32 @@ export function parseRule(name: 'rule' | 'votes', text: string): RuleWord {
       `${name} is ${shown(text)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
     );
   }
+  throw new InputError(
+    name,
+    `${name} is ${shown(text)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
+  );
+}
+
+function ruleHint(name: 'rule' | 'votes', word: string): string {
+  if (name === 'rule' && / of \d+$/u.test(word)) return ' How many votes a leg has stands in votes.';
   const near = nearest(word, [...RULES]);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  throw new InputError(name, `${name} is ${shown(text)}. Use all, any, majority or weighted:T.${hint}`);
+  return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }
 
 /** Reads `votes`. @throws InputError where it is no rule with a number of votes. */
 export function parseVotes(text: string): VotesWord {
   const [, rule, count] = /^(.*\S)\s+of\s+(\d{1,6})$/iu.exec(text.trim()) ?? [];
+  if (/^\d+$/u.test(text))
+    throw new InputError(
+      'votes',
+      `votes is ${shown(text)}, without a rule. Write for example: majority of ${text}`,
+    );
+  if (rule !== undefined && /^\d{1,6}$/u.test(rule)) {
+    throw new InputError(
+      'votes',
+      `votes is ${shown(text)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
+    );
+  }
   if (rule === undefined) {
     const { kind } = parseRule('votes', text);
     const typed = kind === 'weighted' ? text.trim() : kind;
@@ -119,7 +139,7 @@ export function parseWeights(lines: readonly string[]): ReadonlyMap<string, numb
     if (name === undefined || weight === null) {
       throw new InputError(
         'weights',
-        `weights has the line ${shown(line)}. Write NAME: NUMBER, with a number from 0 to 1000000 of at most six decimals.`,
+        `weights has the line ${shown(line)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
       );
     }
     const key = tidy(name);
@@ -134,7 +154,7 @@ function parseWeight(text: string): number | null {
   const [, whole, decimals = ''] = /^(\d{1,7})(?:\.(\d{1,6}))?$/u.exec(text) ?? [];
   if (whole === undefined) return null;
   const value = Number(whole) * WEIGHT_UNIT + Number(decimals.padEnd(6, '0'));
-  return value <= 1_000_000 * WEIGHT_UNIT ? value : null;
+  return value <= MAX_WEIGHT * WEIGHT_UNIT ? value : null;
 }
 
 function refused(text: string, why: string): InputError {

@@ -32,6 +32,9 @@ export interface Cast {
 /** The inputs leg and vote take no longer ones. */
 const MAX_NAME = 200;
 const MAX_TEXT = 500;
+/** No run takes so much, and sums of what files claim stay exact: of turns and tokens, and of US dollars. */
+const MAX_COUNT = 1e11;
+const MAX_COST = 10_000;
 
 /** What a payload must hold for its run to pass; null for what the run itself was told, or says. */
 export type LegGate = Gate | null;
@@ -46,12 +49,6 @@ export function castOf(envelope: Envelope, gate: LegGate): Cast {
     throw new InputError(
       'verdicts',
       `${quoted(file)} is the envelope of a merge, and no leg's. Download the artifacts of the legs alone.`,
-    );
-  }
-  if (envelope.merged) {
-    throw new InputError(
-      'verdicts',
-      `${quoted(file)} is the envelope of a merge, and no vote of a leg. Download the verdicts of the legs alone, or name the artifact of the merge so that the pattern does not match it.`,
     );
   }
   if (leg === null) {
@@ -77,10 +74,10 @@ export function castOf(envelope: Envelope, gate: LegGate): Cast {
     why: clipped(said === null ? missing : said.why, MAX_TEXT),
     conclusion: envelope.conclusion,
     reason: envelope.reason,
-    turns: envelope.turns,
-    rejections: envelope.rejections,
-    usage: envelope.usage,
-    costUsd: envelope.costUsd,
+    turns: bounded(envelope.turns),
+    rejections: bounded(envelope.rejections),
+    usage: boundedUsage(envelope.usage),
+    costUsd: (envelope.costUsd ?? 0) > MAX_COST ? null : envelope.costUsd,
     model: clipped(envelope.model, MAX_TEXT),
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
     subject: envelope.subject,
@@ -95,6 +92,19 @@ function abstention({ conclusion, payload, replayed, error }: Envelope): string 
   const judged = conclusion === 'success' || conclusion === 'failure';
   if (judged && payload !== null) return null;
   return error ?? 'It was cut off after its payload was accepted.';
+}
+
+function bounded(count: number): number {
+  return Math.min(count, MAX_COUNT);
+}
+
+function boundedUsage(usage: Usage): Usage {
+  return {
+    inputTokens: bounded(usage.inputTokens),
+    outputTokens: bounded(usage.outputTokens),
+    cachedInputTokens: bounded(usage.cachedInputTokens),
+    cacheWriteTokens: bounded(usage.cacheWriteTokens),
+  };
 }
 
 /** A run whose own gate was not met never passes, whatever is asked of it here. */

@@ -36,25 +36,27 @@ export interface MergedFindings {
 export function mergeFindings(found: readonly Found[], workspace: string | null): MergedFindings {
   const root = workspace === null ? null : slashed(workspace).replace(/\/+$/u, '');
   const groups = new Map<string, Group>();
+  // One list for all: tens of thousands of short ones would take more than what is in them.
+  const members: Member[] = [];
   let leftOut = 0;
   for (const run of found) {
     leftOut += run.findings.leftOut;
     for (const [index, finding] of run.findings.read().entries()) {
       const file = finding.path === null ? null : pathOf(finding.path, root);
       const key = keyOf(file, finding);
-      const group = groups.get(key) ?? { key, file, members: [] };
-      if (group.members.length === 0) groups.set(key, group);
-      const rank = SEVERITIES.indexOf(finding.severity);
-      group.members.push({ run, index, rank, line: finding.line });
+      const group = groups.get(key) ?? { key, file, at: groups.size };
+      if (group.at === groups.size) groups.set(key, group);
+      members.push({ group, run, index, rank: SEVERITIES.indexOf(finding.severity), line: finding.line });
     }
   }
-  const merged = [...groups.values()].flatMap(clustersOf).toSorted(byGravity);
+  const merged = clustersOf(members.sort(byGroup)).sort(byGravity);
   const findings = fitting(told(merged.slice(0, MAX_FINDINGS)));
   return { findings, leftOut: leftOut + merged.length - findings.length };
 }
 
 /** A finding by where it is kept: its texts are read again once it is to be told. */
 interface Member {
+  readonly group: Group;
   readonly run: Found;
   readonly index: number;
   /** In `SEVERITIES`. */
@@ -66,12 +68,12 @@ interface Member {
 interface Group {
   readonly key: string;
   readonly file: string | null;
-  readonly members: Member[];
+  /** Tells the groups apart, and nothing else. */
+  readonly at: number;
 }
 
 /** What is said of one place. */
 interface Cluster {
-  readonly group: Group;
   readonly first: Member;
   /** Made once they are many. */
   runs: Set<Found> | null;
@@ -113,25 +115,30 @@ function pathOf(written: string, root: string | null): string {
 /**
  * Members that mean the same place. In the order of their lines each joins the first cluster that is near and has nothing
  * of its run yet; the order is total, so that the outcome does not depend on who was read first.
+ * @param members group by group, each in the order of its places.
  */
-function clustersOf(group: Group): readonly Cluster[] {
+function clustersOf(members: readonly Member[]): Cluster[] {
   const made: Cluster[] = [];
   // The clusters that the next line may still be near to: never more than one run has findings.
   let open: Cluster[] = [];
-  for (const member of group.members.toSorted(byPlace)) {
-    open = open.filter(({ first }) => isNear(first, member));
-    let cluster = open.find((cluster) => !holds(cluster, member.run));
+  for (const member of members) {
+    if (!open.every(({ first }) => isNear(first, member)))
+      open = open.filter(({ first }) => isNear(first, member));
+    const cluster = open.find((each) => !holds(each, member.run));
     if (cluster === undefined) {
-      cluster = { group, first: member, runs: null, members: [], gravest: member };
-      made.push(cluster);
-      open.push(cluster);
-    }
-    cluster.runs?.add(member.run);
-    cluster.members.push(member);
-    if (cluster.members.length === MANY) cluster.runs = new Set(cluster.members.map(({ run }) => run));
-    if (member.rank < cluster.gravest.rank) cluster.gravest = member;
+      const fresh = { first: member, runs: null, members: [member], gravest: member };
+      made.push(fresh);
+      open.push(fresh);
+    } else join(cluster, member);
   }
   return made;
+}
+
+function join(cluster: Cluster, member: Member): void {
+  cluster.runs?.add(member.run);
+  cluster.members.push(member);
+  if (cluster.members.length === MANY) cluster.runs = new Set(cluster.members.map(({ run }) => run));
+  if (member.rank < cluster.gravest.rank) cluster.gravest = member;
 }
 
 function holds({ runs, members }: Cluster, run: Found): boolean {
@@ -139,8 +146,13 @@ function holds({ runs, members }: Cluster, run: Found): boolean {
 }
 
 function isNear(one: Member, other: Member): boolean {
+  if (one.group !== other.group) return false;
   if (one.line === null || other.line === null) return one.line === other.line;
   return Math.abs(one.line - other.line) <= NEARBY_LINES;
+}
+
+function byGroup(one: Member, other: Member): number {
+  return one.group.at - other.group.at || byPlace(one, other);
 }
 
 function byPlace(one: Member, other: Member): number {
@@ -158,9 +170,9 @@ function byGravity(one: Cluster, other: Cluster): number {
   return (
     one.gravest.rank - other.gravest.rank ||
     other.members.length - one.members.length ||
-    byName(one.group.file ?? '', other.group.file ?? '') ||
+    byName(one.first.group.file ?? '', other.first.group.file ?? '') ||
     (one.gravest.line ?? 0) - (other.gravest.line ?? 0) ||
-    byName(one.group.key, other.group.key) ||
+    byName(one.first.group.key, other.first.group.key) ||
     byPlace(one.gravest, other.gravest)
   );
 }
@@ -191,10 +203,10 @@ function fitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
   return over === -1 ? findings : findings.slice(0, over);
 }
 
-function tell(finding: KeptFinding, { group, gravest, members }: Cluster): MergedFinding {
+function tell(finding: KeptFinding, { gravest, members }: Cluster): MergedFinding {
   return {
     severity: finding.severity,
-    path: group.file,
+    path: gravest.group.file,
     line: gravest.line,
     endLine: finding.endLine,
     rule: finding.rule,

@@ -122,9 +122,14 @@ function requireExpected(legs: readonly Leg[], { expect, votes }: LegsOptions): 
   if (expect.kind === 'legs') {
     const stranger = legs.find(({ name }) => !expect.names.includes(name));
     if (stranger === undefined) return;
+    const [only = ''] = expect.names;
+    const hint =
+      expect.names.length === 1 && only.split(' ').includes(stranger.name)
+        ? `expect is one name, ${quoted(only)}: put commas between the legs.`
+        : 'Add it to expect, or give that step another leg.';
     throw new InputError(
       'expect',
-      `${files(stranger.casts)} is of leg ${quoted(stranger.name)}, which is not expected. Add it to expect, or give that step another leg.`,
+      `${files(stranger.casts)} is of leg ${quoted(stranger.name)}, which is not expected. ${hint}`,
     );
   }
   const limit = expect.count / most;

@@ -1,0 +1,353 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ActionOptions, type ActionRun, runAction, submits } from '../support/action.ts';
+import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+
+type Envelope = NonNullable<ActionRun['envelope']>;
+/** A JSON text by the path of its file in the folder of the verdicts. */
+type Verdicts = Readonly<Record<string, Envelope | string>>;
+
+const KEY = '0123456789abcdef0123456789abcdef';
+const REPOSITORY = 'octo/demo';
+const RUN = { GITHUB_REPOSITORY: REPOSITORY, GITHUB_RUN_ID: '100' };
+const FINDING = { severity: 'error', path: 'src/a.ts', line: 3, message: 'It leaks.' };
+
+/** A run of a leg, as its own job would do it. */
+async function judge(options: ActionOptions): Promise<Envelope> {
+  const { envelope } = await runAction({ ...options, variables: { ...RUN, ...options.variables } });
+  if (envelope === null) throw new Error('no envelope');
+  return envelope;
+}
+
+let passing: Envelope;
+let failing: Envelope;
+let cutOff: Envelope;
+let signed: Envelope;
+beforeAll(async () => {
+  const findings = [FINDING];
+  // As docs/ has it: a leg is red only where it is inconclusive.
+  const inputs = { leg: 'api', vote: '1', gate: 'none' };
+  passing = await judge({ inputs, script: [submits({ passed: true, summary: 'Fine.', findings: [] })] });
+  failing = await judge({
+    inputs,
+    script: [submits({ passed: false, summary: 'No.', findings })],
+  });
+  cutOff = await judge({
+    inputs: { ...inputs, 'max-turns': '1' },
+    script: [{ text: '', calls: [{ name: 'list_dir', arguments: '{}' }] }],
+  });
+  signed = await judge({
+    inputs: { leg: 'api', 'signing-key': KEY },
+    script: [submits({ passed: true, summary: 'Fine.', findings: [] })],
+  });
+});
+
+/** The same ending of another leg, vote or attempt. */
+function of(envelope: Envelope, leg: string, vote: string | null = null, attempt = 1): Envelope {
+  return { ...envelope, leg, vote, subject: { ...Object(envelope['subject']), run_attempt: attempt } };
+}
+
+function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, options: ActionOptions = {}) {
+  return runAction({
+    ...options,
+    door: 'merge',
+    inputs: { verdicts: 'verdicts', ...inputs },
+    // A getter among them is asked once the run's folders are known.
+    variables: Object.defineProperties({ ...RUN }, Object.getOwnPropertyDescriptors(options.variables ?? {})),
+    async prepare(places) {
+      await options.prepare?.(places);
+      await mkdir(path.join(places.workspace, 'verdicts'));
+      for (const [name, content] of Object.entries(verdicts)) {
+        const file = path.join(places.workspace, 'verdicts', name);
+        await mkdir(path.dirname(file), { recursive: true });
+        await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+      }
+    },
+  });
+}
+
+const tally = (run: ActionRun) => JSON.parse(run.outputs.get('run-tally') ?? 'null');
+const told = (run: ActionRun) => [
+  run.exitCode,
+  run.outputs.get('run-conclusion'),
+  run.outputs.get('run-reason'),
+];
+const undecided = [1, 'inconclusive', 'undecided'];
+const success = [0, 'success', 'accepted'];
+const refused = [52, 'inconclusive', 'config'];
+
+describe('the merge action', () => {
+  it('is green where every leg passes: outputs, envelope, summary', async () => {
+    const run = await merge(
+      { 'verdict-api/result.json': of(passing, 'api'), 'verdict-web/result.json': of(passing, 'web') },
+      { expect: 'api, web' },
+    );
+    expect(told(run)).toEqual(success);
+    expect(run.outputs.get('passed')).toBe('true');
+    expect(tally(run)).toEqual({ pass: 2, fail: 0, abstain: 0, expected: 2 });
+    expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(
+      run.envelope?.['structured_output'],
+    );
+    expect(run.envelope).toMatchObject({
+      leg: null,
+      merged: { rule: 'all', tally: { pass: 2 } },
+      structured_output: { passed: true, findings: [] },
+    });
+    expect(run.summary).toContain('2 of 2 legs');
+    expect(run.requests).toEqual([]);
+    expect([run.leftovers, run.survivors]).toEqual([[], []]);
+  });
+
+  it('is red where one fails, with its findings once', async () => {
+    const run = await merge(
+      {
+        'a/result.json': of(failing, 'api', '1'),
+        'b/result.json': of(failing, 'api', '2'),
+        'c/result.json': of(passing, 'api', '3'),
+        'd/result.json': of(passing, 'web', '1'),
+        'e/result.json': of(passing, 'web', '2'),
+      },
+      { expect: 'api, web', votes: 'majority of 3' },
+    );
+    expect(told(run)).toEqual([1, 'failure', 'gate_not_met']);
+    expect(run.outputs.get('passed')).toBe('false');
+    expect(run.envelope?.['structured_output']).toMatchObject({
+      passed: false,
+      tally: { pass: 1, fail: 1, abstain: 0, expected: 2 },
+      findings: [{ path: 'src/a.ts', line: 3, legs: ['api'], votes: 2 }],
+    });
+  });
+
+  it('takes no votes of one leg from different judges, and says in what they differ', async () => {
+    const other = {
+      ...of(passing, 'api', '2'),
+      judge: { ...Object(passing['judge']), gate_sha256: 'a'.repeat(64) },
+    };
+    const verdicts = { 'a.json': of(passing, 'api', '1'), 'b.json': other };
+    const run = await merge(verdicts, { expect: 'api', votes: 'all of 2' });
+    expect(told(run)).toEqual(refused);
+    expect(run.envelope?.['error']).toContain('"a.json" and "b.json" differ in gate');
+  });
+
+  it('is undecided where a missing, a cut off or an unreadable leg could change it, and names them', async () => {
+    const run = await merge(
+      { 'a/result.json': of(passing, 'api'), 'b/result.json': of(cutOff, 'web'), 'c.json': '{"type":' },
+      { expect: '["api","web","docs"]' },
+    );
+    expect(told(run)).toEqual(undecided);
+    expect(tally(run)).toEqual({ pass: 1, fail: 0, abstain: 2, expected: 3 });
+    expect(run.outputs.has('passed')).toBe(false);
+    expect(run.outputs.has('structured_output')).toBe(false);
+    expect(run.envelope?.['merged']).toMatchObject({ tally: { abstain: 2 } });
+    expect(run.envelope?.['error']).toContain('"docs" (missing), "web" (max_turns)');
+    expect(run.log).toContain('c.json');
+    expect(run.summary).toContain('c.json');
+  });
+
+  it('a second attempt of the undecided leg decides it', async () => {
+    const run = await merge(
+      {
+        'a/result.json': of(passing, 'api'),
+        'b/result.json': of(cutOff, 'web'),
+        'c/result.json': of(passing, 'web', null, 2),
+      },
+      { expect: 'api, web' },
+      { variables: { GITHUB_RUN_ATTEMPT: '2' } },
+    );
+    expect(told(run)).toEqual(success);
+    expect(run.envelope?.['subject']).toMatchObject({ run_attempt: 2 });
+  });
+
+  it('a recording is no vote', async () => {
+    const run = await merge({ 'a.json': { ...of(passing, 'api'), replayed: true } }, { expect: 'api' });
+    expect(told(run)).toEqual(undecided);
+  });
+
+  it.each<readonly [string, () => Verdicts, Readonly<Record<string, string>>, string]>([
+    ['no file', () => ({}), {}, 'there is no envelope in'],
+    [
+      'a leg too many',
+      () => ({ 'a.json': of(passing, 'api'), 'b.json': of(passing, 'web') }),
+      {},
+      'which is not expected',
+    ],
+    [
+      'a leg twice',
+      () => ({ 'a.json': of(passing, 'api'), 'b.json': of(passing, 'api') }),
+      {},
+      '"a.json" and "b.json" are both of leg "api"',
+    ],
+    ['no leg', () => ({ 'a.json': { ...passing, leg: null } }), {}, 'does not say which leg it is of'],
+    [
+      'another run',
+      () => ({
+        'a.json': { ...of(passing, 'api'), subject: { ...Object(passing['subject']), run_id: '7' } },
+      }),
+      {},
+      'is of another workflow run',
+    ],
+    [
+      'a merge',
+      () => ({
+        'a.json': {
+          ...of(passing, 'api'),
+          merged: {
+            rule: 'all',
+            votes: null,
+            tally: { pass: 1, fail: 0, abstain: 0, expected: 1 },
+            legs: [],
+          },
+        },
+      }),
+      {},
+      'is the envelope of a merge',
+    ],
+    [
+      'a weight of nobody',
+      () => ({ 'a.json': of(passing, 'api') }),
+      { rule: 'weighted:0', weights: 'apo: 1' },
+      'which is no leg in expect',
+    ],
+    ['no folder', () => ({}), { verdicts: 'nowhere' }, 'nowhere'],
+  ])('%s is a mistake, and says which', async (_, verdicts, inputs, words) => {
+    const run = await merge(verdicts(), { expect: 'api', ...inputs });
+    expect(told(run)).toEqual(refused);
+    expect(run.envelope?.['error']).toContain(words);
+    expect(run.outputs.get('run-tally')).toBe('');
+    expect(run.outputs.has('passed')).toBe(false);
+  });
+});
+
+describe('the signing key', () => {
+  it('lets a signed envelope count, and no other', async () => {
+    const expected = { expect: 'api', 'signing-key': KEY };
+    const good = await merge({ 'a.json': signed }, expected);
+    expect(told(good)).toEqual(success);
+    expect(String(good.envelope?.['signature'])).toMatch(/^hmac-sha256:[0-9a-f]{64}$/u);
+    const forged = { ...signed, leg: 'web' };
+    for (const envelope of [of(passing, 'api'), { ...signed, num_turns: 9 }, { ...signed, vote: '2' }])
+      expect(told(await merge({ 'a.json': envelope }, expected))).toEqual(undecided);
+    const both = await merge({ 'a.json': signed, 'b.json': of(failing, 'api'), 'c.json': forged }, expected);
+    expect(told(both)).toEqual(success);
+    expect(both.log).toContain('it is not signed');
+  });
+
+  it('is told by nothing', async () => {
+    const run = await merge({ 'a.json': signed }, { expect: 'api', 'signing-key': KEY, 'log-level': 'full' });
+    const masked = run.log.replaceAll(`::add-mask::${KEY}`, '');
+    for (const text of [masked, run.summary, JSON.stringify(run.envelope)]) expect(text).not.toContain(KEY);
+  });
+});
+
+describe('what other jobs wrote', () => {
+  const LEG = '<img src=x onerror=alert(1)> | **b** `c` [x](https://evil.example) @octocat';
+
+  it('cannot command the runner or make Markdown, whatever a leg is called', async () => {
+    const hostile = `${LEG}\n::set-output name=passed::true\r::error::x\u001b[31m\u202e`;
+    const run = await merge(
+      {
+        'a.json': of(passing, hostile),
+        'b.json': { ...of(cutOff, 'web'), error: `${hostile}\n::warning::injected` },
+        '::error::named.json': 'x',
+      },
+      { expect: '3', 'log-level': 'full' },
+    );
+    expect(told(run)).toEqual(undecided);
+    const commands = run.log.split(/\r\n|\n|\r/u).filter((line) => /^\s*::|^##\[/u.test(line));
+    for (const line of commands)
+      expect(line).toMatch(
+        /^::(?:add-mask|warning|error|group|endgroup|notice|stop-commands|[0-9a-f-]{36})/u,
+      );
+    expect(commands.filter((line) => /set-output|::injected|::x/u.test(line.slice(0, 20)))).toEqual([]);
+    expect(run.log).not.toContain('\u001b[31m');
+    expect(run.log).not.toContain('\u202e');
+    expect(run.summary).not.toContain('<img');
+    expect(run.summary).not.toMatch(/(?<!\\)\[x\]\(https:\/\/evil/u);
+    expect(run.outputs.has('passed')).toBe(false);
+  });
+});
+
+describe('a signal', () => {
+  it('while envelopes are read ends in order, and never green', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 400 }, (_, at) => [`${at}/result.json`, of(passing, `leg-${at}`)]),
+    );
+    let sent = false;
+    const run = await merge(
+      many,
+      { expect: '400' },
+      {
+        onLine(line, kill) {
+          if (sent || !line.startsWith('::add-mask::')) return;
+          sent = true;
+          kill('SIGTERM');
+        },
+        variables: { 'INPUT_SIGNING-KEY': '' },
+      },
+    );
+    if (sent) expect(told(run)).toEqual([130, 'inconclusive', 'cancelled']);
+    expect(run.outputs.get('run-exit-code')).toBe(String(run.exitCode));
+  });
+});
+
+describe('on a pull request', () => {
+  const HEAD = 'a'.repeat(40);
+  const BASE = 'b'.repeat(40);
+  let server: GitHubServer;
+  beforeEach(async () => {
+    const pull = {
+      number: 7,
+      head: { ref: 'change', sha: HEAD },
+      base: { ref: 'main', sha: BASE },
+      files: [],
+    };
+    server = await startGitHubServer({
+      repository: REPOSITORY,
+      pulls: [{ ...pull, diff: '' }],
+      branches: { main: BASE },
+    });
+  });
+  afterEach(() => server.close());
+
+  it('keeps one comment and one status over its attempts', async () => {
+    const repo = { full_name: REPOSITORY };
+    const run = (verdicts: Verdicts, attempt: string) => {
+      let event = '';
+      return merge(
+        verdicts,
+        { expect: 'api, web', comment: 'always', 'commit-status': 'verdict', 'github-token': 'test-token' },
+        {
+          variables: {
+            GITHUB_EVENT_NAME: 'pull_request',
+            GITHUB_REF: 'refs/pull/7/merge',
+            GITHUB_RUN_ATTEMPT: attempt,
+            GITHUB_API_URL: server.apiUrl,
+            GITHUB_GRAPHQL_URL: server.graphqlUrl,
+            NO_PROXY: '127.0.0.1',
+            get GITHUB_EVENT_PATH() {
+              return event;
+            },
+          },
+          async prepare({ temp }) {
+            event = path.join(path.dirname(temp), 'event.json');
+            const pull = { number: 7, title: 'A change', body: '', user: { login: 'octocat' } };
+            const ends = { head: { ref: 'change', sha: HEAD, repo }, base: { ref: 'main', sha: BASE, repo } };
+            await writeFile(event, JSON.stringify({ pull_request: { ...pull, ...ends } }));
+          },
+        },
+      );
+    };
+    const first = await run({ 'a.json': of(passing, 'api'), 'b.json': of(cutOff, 'web') }, '1');
+    expect(told(first)).toEqual(undecided);
+    const web = of(passing, 'web', null, 2);
+    const second = await run(
+      { 'a.json': of(passing, 'api'), 'b.json': of(cutOff, 'web'), 'c.json': web },
+      '2',
+    );
+    expect(told(second)).toEqual(success);
+    expect(second.outputs.get('run-comment-url')).not.toBe('');
+    expect(server.comments().length).toBe(1);
+    expect(server.statuses().map(({ state }) => state)).toEqual(['error', 'success']);
+  });
+});

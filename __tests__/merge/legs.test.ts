@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { byName, legsOf } from '../../src/merge/legs.ts';
+import { SUBJECT, sampleCast } from './casts.ts';
+
+const two = {
+  expect: { kind: 'legs', names: ['api', 'web'] },
+  votes: 3,
+  subject: SUBJECT,
+  anyCommit: false,
+} as const;
+
+describe('names', () => {
+  it('stand in the order of people: numbers by their value', () => {
+    expect(['leg-10', 'b', 'leg-2', 'a', 'leg-1'].toSorted(byName)).toEqual([
+      'a',
+      'b',
+      'leg-1',
+      'leg-2',
+      'leg-10',
+    ]);
+  });
+
+  it('are in a total order, also where they look alike', () => {
+    const name = fc.oneof(
+      fc.constantFrom('1', '01', '٠١', 'é', 'e\u0301', 'A', 'a', '', '\u200b'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(name, name, name, (one, other, third) => {
+        expect(Math.sign(byName(one, other))).toBe(-Math.sign(byName(other, one)) + 0);
+        expect(byName(one, other) === 0).toBe(one === other);
+        if (byName(one, other) < 0 && byName(other, third) < 0) expect(byName(one, third)).toBeLessThan(0);
+      }),
+    );
+  });
+});
+
+describe('votes', () => {
+  it('are sorted into legs by name, each with its last attempt', () => {
+    const at = (run_attempt: number) => ({
+      subject: { ...SUBJECT, run_attempt },
+      file: `${run_attempt}.json`,
+    });
+    const casts = [
+      sampleCast('web', '10', 'pass'),
+      sampleCast('web', '2', 'fail', at(2)),
+      sampleCast('api', null, 'pass'),
+      sampleCast('web', '2', 'pass', at(1)),
+    ];
+    expect(
+      legsOf(casts, two).map(({ name, casts: own }) => [name, own.map(({ vote, ballot }) => [vote, ballot])]),
+    ).toEqual([
+      ['api', [[null, 'pass']]],
+      [
+        'web',
+        [
+          ['2', 'fail'],
+          ['10', 'pass'],
+        ],
+      ],
+    ]);
+  });
+
+  it('of names that every object has are names like any other', () => {
+    const names = ['__proto__', 'constructor', 'toString'];
+    const casts = names.map((leg) => sampleCast(leg, null, 'pass'));
+    const expected = { ...two, expect: { kind: 'legs', names } } as const;
+    expect(
+      legsOf(casts, expected)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(names.toSorted());
+    expect(() => legsOf(casts.slice(0, 1), two)).toThrow(InputError);
+  });
+
+  it('are held against the first of them where the merge itself knows no subject', () => {
+    const off = ['api', 'web'].map((leg) => sampleCast(leg, null, 'pass', { subject: null }));
+    expect(legsOf(off, { ...two, subject: null }).length).toBe(2);
+    const mixed = [sampleCast('api', null, 'pass'), ...off.slice(1)];
+    expect(() => legsOf(mixed, { ...two, subject: null })).toThrow(InputError);
+  });
+
+  it('are refused alike whichever was read first', () => {
+    const all = ['a', 'b', 'c', 'd'].map((leg) => sampleCast(leg, null, 'pass'));
+    const message = (casts: typeof all) => {
+      try {
+        legsOf(casts, two);
+      } catch (error) {
+        return String(error);
+      }
+      return '';
+    };
+    fc.assert(
+      fc.property(fc.shuffledSubarray(all, { minLength: 4 }), (casts) => {
+        expect(message(casts)).toBe(message(all));
+        expect(message(casts)).not.toBe('');
+      }),
+    );
+  });
+
+  it('name no more files than anybody reads, and no long names whole', () => {
+    const casts = Array.from({ length: 40 }, (_, at) =>
+      sampleCast(`leg-${at}`, null, 'pass', { file: `${'f'.repeat(3_000)}-${at}` }),
+    );
+    const expected = { ...two, expect: { kind: 'envelopes', count: 3 } } as const;
+    try {
+      legsOf(casts, expected);
+      expect.unreachable();
+    } catch (error) {
+      expect(String(error).length).toBeLessThan(2_500);
+    }
+  });
+});

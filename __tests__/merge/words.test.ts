@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { undecidedText, wantsOf } from '../../src/merge/merge.ts';
+import { summaryOf } from '../../src/merge/words.ts';
+import { sampleLeg, sampleMerged, sampleVote } from '../reporters/sample-merged.ts';
+
+describe('the summary of a merge', () => {
+  it('says what the rule makes of the legs', () => {
+    const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('docs', 'abstain')];
+    const says = (ballot: 'pass' | 'fail' | 'abstain') => summaryOf(ballot, sampleMerged({ legs }), 'any');
+    expect(says('pass')).toMatch(/^1 of 3 legs passes, .* \(rule: any\): passed\.$/u);
+    expect(says('fail')).toMatch(/ \(rule: any\): not passed\.$/u);
+    expect(says('abstain')).toMatch(/ \(rule: any\): no verdict\.$/u);
+  });
+});
+
+describe('what a rule wants', () => {
+  it('is told with what there is, and what could not change it', () => {
+    const tally = { pass: 1, fail: 2, abstain: 1, expected: 4 };
+    expect(wantsOf({ kind: 'all' }, tally, 'all')).toBe(
+      'wants every leg to pass (rule: all), and 1 of 4 passes, 2 fail; the 1 undecided cannot change it',
+    );
+    expect(
+      wantsOf(
+        { kind: 'weighted', threshold: 1 },
+        { pass: 2, fail: 1, abstain: 0, expected: 3 },
+        'weighted:1',
+      ),
+    ).toBe('wants legs to pass that outweigh the threshold (rule: weighted:1), and 2 of 3 pass, 1 fails');
+  });
+});
+
+describe('an undecided merge', () => {
+  it('names the open legs and votes with their reasons, and what to do', () => {
+    const cut = sampleVote('abstain', { vote: '2', conclusion: 'inconclusive', reason: 'timeout' });
+    const text = undecidedText('No verdict.', [
+      sampleLeg('api', 'pass'),
+      sampleLeg('web', 'abstain', [sampleVote('pass', { vote: '1' }), cut]),
+      sampleLeg('docs', 'abstain'),
+      sampleLeg(null, 'abstain'),
+    ]);
+    expect(text).toContain('"web" ("2" timeout), "docs" (missing), 1 of unknown name.');
+    expect(text).toContain('Re-run failed jobs');
+  });
+
+  it('names no more legs than anybody reads, and quotes hostile names', () => {
+    const legs = Array.from({ length: 300 }, (_, at) =>
+      sampleLeg(`x\n::error::${at}${'y'.repeat(200)}`, 'abstain'),
+    );
+    const text = undecidedText('No verdict.', legs);
+    expect(text).toContain('280 more');
+    expect(text).not.toContain('\n');
+    expect(text.length).toBeLessThan(4_000);
+  });
+});
