@@ -69,6 +69,24 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
         encoding: 'utf8',
       });
 
+    it('a folder that the change made look like a repository has no say in it: nothing is known', async () => {
+      const fake = path.join(base, 'fake');
+      for (const folder of ['objects', 'refs', 'info'])
+        await mkdir(path.join(fake, folder), { recursive: true });
+      await writeFile(path.join(fake, 'HEAD'), 'ref: refs/heads/main\n');
+      await writeFile(
+        path.join(fake, 'config'),
+        '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\n',
+      );
+      await writeFile(path.join(fake, 'info/exclude'), '*\n');
+      const other = await open(fake, 'other');
+      try {
+        expect(await rememberWorkspace(other, never)).toBe(null);
+      } finally {
+        await other.close();
+      }
+    });
+
     it('is nothing where nothing changed, and the repository is not written to', async () => {
       const state = gitState();
       const changes = await rememberWorkspace(sandbox, never);

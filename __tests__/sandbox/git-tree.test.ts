@@ -38,7 +38,10 @@ describe('the name of a tree', () => {
     symlinkSync('../nowhere', path.join(root, 'link'));
     const all = [...paths(...files, 'link', Buffer.from([0x66, 0xff]))].reverse();
     const name = gitName(root);
-    expect(await nameTree(root, all, never)).toEqual({ kind: 'tree', name, files: files.length + 2 });
+    expect(await nameTree(root, all, never)).toEqual({
+      ...{ kind: 'tree', name, files: files.length + 2 },
+      links: ['link'],
+    });
   });
 
   it("is git's own for any names and bytes", async () => {

@@ -135,15 +135,15 @@ describe.each([...(hasBwrap ? (['scratch', 'in-place'] as const) : []), 'off' as
       [
         'a link in the place of a file',
         async () => {
-          await rename(file('api/run.sh'), file('web/run.sh'));
-          await symlink('../web/run.sh', file('api/run.sh'));
+          await rename(file('api/run.sh'), file('api/src/run.sh'));
+          await symlink('src/run.sh', file('api/run.sh'));
         },
       ],
       [
         'a folder that became a link',
         async () => {
-          await rename(file('api/src'), file('web/src'));
-          await symlink('../web/src', file('api/src'));
+          await rename(file('api/src'), file('api/source'));
+          await symlink('source', file('api/src'));
         },
       ],
       [
@@ -243,6 +243,40 @@ describe.each([...(hasBwrap ? (['scratch', 'in-place'] as const) : []), 'off' as
         if (!full) return;
         git('add', 'api/nested');
         expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
+      },
+    );
+
+    it('a link out of what is judged is nothing known: what lies there could change, and the tree would not', async () => {
+      await symlink('../web', file('api/out'));
+      const why =
+        '"api/out" is a link that leads out of what is judged; name that place in subject-paths, too';
+      expect(await look(['api'])).toEqual({ kind: 'unknown', why });
+      expect(await look(['api', 'web'])).toMatchObject({ kind: 'tree' });
+      expect(await look([])).toMatchObject({ kind: 'tree' });
+      await rm(file('web'), { recursive: true });
+      expect(await look(['api'])).toMatchObject({ kind: 'tree' });
+    });
+
+    it.each(['.', '..'])(
+      'a folder that the change made look like a repository is none: its index hides nothing (worktree %s)',
+      async (worktree) => {
+        const workingDirectory = file('api');
+        const own = (...args: readonly string[]) =>
+          execFileSync('git', [`--git-dir=${workingDirectory}`, ...args], { cwd: repo, stdio: 'ignore' });
+        for (const folder of ['objects', 'refs', 'info']) await mkdir(file(`api/${folder}`));
+        await writeFile(file('api/HEAD'), 'ref: refs/heads/main\n');
+        await writeFile(file('api/info/exclude'), '*\n');
+        await writeFile(file('api/config'), '[core]\nrepositoryformatversion = 0\nbare = false\n');
+        own(`--work-tree=${path.join(workingDirectory, worktree)}`, 'add', '-f', file('api/run.sh'));
+        await writeFile(
+          file('api/config'),
+          `[core]\nrepositoryformatversion = 0\nbare = false\nworktree = ${worktree}\n`,
+        );
+        git('add', '-Af');
+        git('commit', '-qm', 'second');
+        const before = await treeOf(['api'], { workingDirectory });
+        await writeFile(file('api/src/a.txt'), 'two\n');
+        expect(await treeOf(['api'], { workingDirectory })).not.toBe(before);
       },
     );
 

@@ -33,6 +33,8 @@ const tree = (folder: string, stat: string) => `
 set -e
 # Not the agent's own settings: ignore rules, attributes and filters of its home would hide what it did.
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
+# A folder that the change made look like a repository would bring its own index and excludes.
+export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_1=safe.bareRepository GIT_CONFIG_VALUE_1=explicit
 cd "$(git rev-parse --show-toplevel)"
 work="$TMPDIR/${folder}"
 mkdir -p "$work/objects"

@@ -4,6 +4,9 @@ import type { OpenedSandbox } from './sandbox.ts';
 const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 4_000 };
 const MAX_DIFF = 4_000_000;
 
+/** A folder that the change made look like a repository would bring its own history, and with it another diff. */
+const GIT = 'git -c safe.bareRepository=explicit';
+
 /**
  * Writes `context/changed-files.txt` and `context/diff.patch` into the private /tmp; false where the base commit is not
  * in the checkout (a shallow one), or git failed. Neither diff drivers nor text conversions of the repository run.
@@ -14,11 +17,11 @@ export async function writeGitDiff(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!/^[0-9a-f]{40,64}$/u.test(base)) return false;
-  const diff = 'git diff --no-color --no-ext-diff --no-textconv --find-renames';
+  const diff = `${GIT} diff --no-color --no-ext-diff --no-textconv --find-renames`;
   const script = [
     'set -e',
-    `git cat-file -e '${base}^{commit}'`,
-    `git merge-base '${base}' HEAD > /dev/null`,
+    `${GIT} cat-file -e '${base}^{commit}'`,
+    `${GIT} merge-base '${base}' HEAD > /dev/null`,
     'mkdir -p "$TMPDIR/context"',
     `${diff} --name-status '${base}...HEAD' > "$TMPDIR/context/changed-files.txt"`,
     `${diff} '${base}...HEAD' | head -c ${MAX_DIFF} > "$TMPDIR/context/diff.patch"`,

@@ -18,9 +18,15 @@ export interface GitPath {
   readonly commit: string | null;
 }
 
-/** The tree, or why its name would not stand for what lies there; `path` is latin1 like `GitPath.path`. */
+/** The tree, or why its name would not stand for what lies there; paths are latin1 like `GitPath.path`. */
 export type GitTree =
-  | { readonly kind: 'tree'; readonly name: string; readonly files: number }
+  | {
+      readonly kind: 'tree';
+      readonly name: string;
+      readonly files: number;
+      /** The symbolic links in it: the name stands for where they lead, not for what lies there. */
+      readonly links: readonly string[];
+    }
   | { readonly kind: 'nested'; readonly path: string }
   | { readonly kind: 'unreadable'; readonly path: string; readonly code: string };
 
@@ -50,6 +56,7 @@ export async function nameTree(
   const top: Folder = new Map();
   const isFolder = rememberFolders(root);
   let files = 0;
+  const links: string[] = [];
   for (let start = 0; start < paths.length; start += BATCH) {
     signal.throwIfAborted();
     const batch = paths.slice(start, start + BATCH);
@@ -63,10 +70,11 @@ export async function nameTree(
       if (leaf === null) continue;
       if ('kind' in leaf) return leaf;
       files += 1;
+      if (leaf.mode === '120000') links.push(path);
       put(top, path.split('/'), leaf);
     }
   }
-  return { kind: 'tree', name: nameFolder(top).toString('hex'), files };
+  return { kind: 'tree', name: nameFolder(top).toString('hex'), files, links };
 }
 
 async function look(
@@ -130,7 +138,8 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function placeOf(root: string, path: string): Buffer {
+/** The place on the disk of a path of git's, which is latin1. */
+export function placeOf(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(root), Buffer.from(`/${path}`, 'latin1')]);
 }
 

@@ -5,11 +5,12 @@
  *
  * Which files there are is asked of git, and behind the wall only, as in `changes.ts`; what is in them is read here.
  */
-import { lstat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { InputError } from '../errors.ts';
 import { isInside } from './confine.ts';
-import { type GitPath, nameTree } from './git-tree.ts';
+import { errorCode } from './error-code.ts';
+import { type GitPath, nameTree, placeOf } from './git-tree.ts';
 import { refuseComponents, shown } from './names.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -44,7 +45,9 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 /**
  * Into files, because a name may hold any byte. Without the agent's own settings, and with the system's git before any
  * that the workspace put on PATH: one that lists less than there is would make changed files look unchanged. The folder
- * may belong to another user, as it does in a container; here that endangers nothing.
+ * may belong to another user, as it does in a container; here that endangers nothing. The repository is where `.git` is,
+ * which no commit can bring along: git itself takes any folder for one that holds HEAD, objects and refs, and what a change
+ * put there as index and excludes would hide the rest of the change.
  */
 const LIST = `
 set -e
@@ -55,8 +58,14 @@ export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory G
 work="$TMPDIR/.subject"
 rm -rf "$work"
 mkdir -p "$work"
-up="$(git rev-parse --show-cdup)"
-cd "./$up"
+up=
+until [ -e .git ]; do
+  [ "$PWD" != / ]
+  cd ..
+  up="../$up"
+done
+export GIT_DIR=.git
+[ -z "$(git rev-parse --show-cdup)" ]
 list() { git -c core.fsmonitor=false -c core.untrackedCache=false ls-files -z --full-name "$@"; }
 list --stage > "$work/tracked"
 list --others --exclude-standard > "$work/others"
@@ -89,8 +98,16 @@ export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions)
       return { kind: 'unknown', why: `${shown(decode(tree.path))} cannot be read (${tree.code})` };
     default: {
       if (tree.files === 0) return { kind: 'unknown', why: 'git sees no file in the repository' };
-      const relative = named.length === 0 ? [root] : named.map(({ path }) => path);
-      const paths = [...new Set(relative.map((path) => posix.relative(workspace, path) || '.'))].sort();
+      const judged = named.length === 0 ? [root] : named.map(({ path }) => path);
+      const leaving = await findLeaving(root, tree.links, judged);
+      if (leaving !== null) {
+        const name = shown(decode(leaving));
+        return {
+          kind: 'unknown',
+          why: `${name} is a link that leads out of what is judged; name that place in subject-paths, too`,
+        };
+      }
+      const paths = [...new Set(judged.map((path) => posix.relative(workspace, path) || '.'))].sort();
       return { kind: 'tree', tree: tree.name, paths };
     }
   }
@@ -157,6 +174,24 @@ function refuse(typed: string, why: string): never {
 function unknownNested(path: string): SubjectTree {
   const name = shown(decode(path.replace(/\/$/u, '')));
   return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
+}
+
+/** The first link behind which something lies that is not judged: it could change, and the tree would not. */
+async function findLeaving(
+  root: string,
+  links: readonly string[],
+  judged: readonly string[],
+): Promise<string | null> {
+  for (const link of links) {
+    try {
+      const target = await realpath(placeOf(root, link));
+      if (!judged.some((place) => isInside(target, place))) return link;
+    } catch (error) {
+      // Where nothing lies nothing can be read.
+      if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return link;
+    }
+  }
+  return null;
 }
 
 interface Listed {

@@ -1,0 +1,70 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeGitDiff } from '../../src/sandbox/git-diff.ts';
+
+const never = new AbortController().signal;
+
+describe('the diff out of the history of the checkout', () => {
+  let base = '';
+  let repo = '';
+  const env = () => ({ PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+      cwd: repo,
+      env: env(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  /** A shell without a wall. */
+  const shellIn = (cwd: string) => ({
+    exec: async (script: string) => {
+      const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, env: env(), encoding: 'utf8' });
+      const totalBytes = Buffer.byteLength(stdout);
+      return {
+        ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: stdout, totalBytes },
+        ...{ fullOutputPath: null, keptBytes: totalBytes },
+      };
+    },
+  });
+  const context = (name: string) => path.join(base, 'tmp', 'context', name);
+
+  beforeEach(async () => {
+    base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
+    repo = path.join(base, 'repo');
+    await mkdir(path.join(base, 'tmp'));
+    await mkdir(path.join(repo, 'api'), { recursive: true });
+    git('init', '-q');
+    await writeFile(path.join(repo, 'api/a.txt'), 'one\n');
+    git('add', '-A');
+    git('commit', '-qm', 'first');
+  });
+
+  afterEach(() => rm(base, { recursive: true, force: true }));
+
+  it('is told from any folder of it; without the base commit there is none', async () => {
+    const first = git('rev-parse', 'HEAD');
+    await writeFile(path.join(repo, 'api/a.txt'), 'two\n');
+    git('commit', '-qam', 'second');
+    expect(await writeGitDiff(shellIn(path.join(repo, 'api')), first, never)).toBe(true);
+    expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tapi/a.txt\n');
+    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('+two');
+    expect(await writeGitDiff(shellIn(repo), 'f'.repeat(40), never)).toBe(false);
+  });
+
+  it('a folder that the change made look like a repository has no say in it', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const api = path.join(repo, 'api');
+    git('clone', '-q', '--bare', '.', path.join(base, 'own.git'));
+    for (const part of ['HEAD', 'objects', 'refs', 'packed-refs', 'config'])
+      execFileSync('cp', ['-r', path.join(base, 'own.git', part), api]);
+    await writeFile(path.join(api, 'a.txt'), 'two\n');
+    git('add', '-A');
+    git('commit', '-qm', 'second');
+    expect(await writeGitDiff(shellIn(api), first, never)).toBe(false);
+    expect(existsSync(context('diff.patch'))).toBe(false);
+  });
+});
