@@ -23,6 +23,15 @@ const KEY = 'signing-key: ${{ secrets.SIGNING_KEY }}';
 const LEG = '          leg: ${{ matrix.leg }}\n';
 const VOTE = '          vote: ${{ matrix.vote }}\n';
 const UPLOAD = '        if: ${{ always() }}\n';
+const ATTEMPT = '-${{ github.run_attempt }}';
+const EARLY =
+  '      - uses: actions/upload-artifact@v7\n        if: always()\n        with: { name: "a-${{ matrix.leg }}", path: "${{ steps.judge.outputs.run-result-file }}" }\n';
+/** Takes the upload after the leg away. */
+const LATE: readonly (readonly [string, string])[] = [
+  ['path: "${{ steps.judge.outputs.run-result-file }}", overwrite', 'path: other, overwrite'],
+];
+const TESTS =
+  '  test:\n    runs-on: ubuntu-latest\n    strategy: { matrix: { os: [a, b] } }\n    steps: [{ run: npm test }]\n';
 const MERGE = 'uses: org/structured-agent/merge@v1\n';
 
 describe('a workflow that merges verdicts', () => {
@@ -123,10 +132,60 @@ describe('a workflow that merges verdicts', () => {
     ['an upload unless cancelled', [[UPLOAD, '        if: ${{ !cancelled() }}\n']], []],
     [
       'one artifact',
-      [['verdict-${{ matrix.leg }}-${{ matrix.vote }}', 'verdicts']],
+      [['verdict-${{ matrix.leg }}-${{ matrix.vote }}-${{ github.run_attempt }}', 'verdict-all']],
       ['error artifact-name at name:'],
     ],
-    ['no overwrite', [[', overwrite: true', '']], ['warning leg-upload-once at with:']],
+    ['one artifact for every attempt', [[ATTEMPT, '']], ['warning leg-upload-once at name:']],
+    [
+      'one artifact for every attempt, which can be there once',
+      [
+        [ATTEMPT, ''],
+        [', overwrite: true', ''],
+      ],
+      ['warning leg-upload-once at name:'],
+    ],
+    ['an artifact for each attempt, and no overwrite', [[', overwrite: true', '']], []],
+    [
+      'files that are no archives, each under its own name',
+      [
+        [
+          'verdict-${{ matrix.leg }}-${{ matrix.vote }}-${{ github.run_attempt }}"',
+          'verdict-x", archive: false',
+        ],
+      ],
+      [],
+    ],
+    [
+      'an upload before the leg',
+      [['      - id: judge\n', `${EARLY}      - id: judge\n`], ...LATE],
+      ['error read-too-early at steps.judge.outputs.run-result-file'],
+    ],
+    [
+      'a matrix beside the legs may fail fast',
+      [
+        ['  verdict:\n', `${TESTS}  verdict:\n`],
+        ['needs: judge\n', 'needs: [judge, test]\n'],
+      ],
+      [],
+    ],
+    [
+      'votes of one leg, of which the merge knows nothing',
+      [
+        [LEG, '          leg: correctness\n'],
+        [`          ${VOTES}\n`, ''],
+        [EXPECT, 'expect: correctness'],
+      ],
+      ['error leg-votes at vote:'],
+    ],
+    [
+      'blanks in the name of a leg',
+      [
+        ['leg: [correctness,', 'leg: ["correct  ness",'],
+        [EXPECT, 'expect: correct ness, security, compatibility'],
+      ],
+      [],
+    ],
+    ['a leg whose name an expression gives', [['leg: [correctness,', 'leg: ["${{ vars.LEG }}",']], []],
     [
       'one folder',
       [['pattern: verdict-*,', 'pattern: verdict-*, merge-multiple: true,']],

@@ -4,12 +4,14 @@ import { resolveWorkingDirectory } from '../config/paths.ts';
 import { type Files, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { checkDownload } from './download.ts';
 import { type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
 import { checkHazards } from './hazards.ts';
 import { type Judge, type Judging, judgeOf } from './judge.ts';
 import { checkLegs } from './legs.ts';
+import { checkMergeGate } from './merge-gate.ts';
 import { checkMergeJob } from './merge-job.ts';
-import { readMergeStep } from './merge-step.ts';
+import { type MergeStepInputs, readMergeStep } from './merge-step.ts';
 import { MERGE_RUN_OUTPUTS, MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
 import { checkForgiven, checkReads } from './reads.ts';
 import type { Source } from './references.ts';
@@ -43,17 +45,19 @@ export async function checkWorkflow(
 ): Promise<readonly Used[] | null> {
   const sources: Source[] = [];
   const used: Used[] = [];
+  const merges: (readonly [Job, MergeStepInputs])[] = [];
   for (const job of workflow.jobs) {
     for (const step of judgeSteps(job)) {
       const judge = await checkStep(workflow, job, step, surroundings, used);
       sources.push({ job, step, judge, about: RUN_OUTPUTS });
     }
     for (const step of mergeSteps(job)) {
-      checkMergeStep(workflow, job, step, surroundings.findings);
+      merges.push([job, checkMergeStep(workflow, job, step, surroundings.findings)]);
       sources.push({ job, step, judge: MERGED, about: MERGE_RUN_OUTPUTS });
     }
   }
   if (sources.length === 0) return null;
+  for (const [job, inputs] of merges) checkMergeGate(workflow, job, inputs, sources, surroundings.findings);
   for (const source of sources) checkForgiven(source, workflow, sources, surroundings.findings);
   checkReads(workflow, sources, surroundings.findings);
   return used;
@@ -68,7 +72,7 @@ const MERGED: Judge = {
   hasGate: true,
 };
 
-function checkMergeStep(workflow: Workflow, job: Job, step: Step, findings: Findings): void {
+function checkMergeStep(workflow: Workflow, job: Job, step: Step, findings: Findings): MergeStepInputs {
   const inputs = readMergeStep(step.node);
   for (const { key, fault } of inputs.faults) {
     findings.add(
@@ -78,7 +82,9 @@ function checkMergeStep(workflow: Workflow, job: Job, step: Step, findings: Find
   }
   checkMergeRights(workflow, job, inputs, findings);
   checkMergeJob(workflow, job, step, findings);
+  checkDownload(workflow, job, step, inputs, findings);
   checkLegs(workflow, job, step, inputs, findings);
+  return inputs;
 }
 
 async function checkStep(

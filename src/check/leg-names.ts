@@ -53,6 +53,12 @@ export function valuesIn(job: Job, text: string): readonly string[] | null {
   return found.length === 0 ? null : [...new Set(found)];
 }
 
+/** The votes that every leg of a job has; null where they cannot be told, or where legs may have votes of their own. */
+export function votesIn(job: Job, text: string): readonly string[] | null {
+  const matrix = valueAt(valueAt(job.node, 'strategy'), 'matrix');
+  return matrix !== null && valueAt(matrix, 'include') !== null ? null : valuesIn(job, text);
+}
+
 /** What is wrong with the name of one leg. */
 export function strangerFault({ names }: NamedLeg, expected: readonly string[] | null): Fault | null {
   const stranger = expected === null ? undefined : names?.find((name) => !expected.includes(name));

@@ -9,6 +9,7 @@ import {
   strangerFault,
   valuesIn,
   votesFault,
+  votesIn,
 } from './leg-names.ts';
 import { conditionOf, isUse } from './merge-job.ts';
 import type { MergeStepInputs } from './merge-step.ts';
@@ -52,7 +53,7 @@ function nameOf(job: Job, step: Step): NamedLeg {
   const [leg, vote] = [inputOf(step, 'leg'), inputOf(step, 'vote')];
   return {
     names: leg === null ? null : valuesIn(job, leg),
-    votes: vote === null ? null : valuesIn(job, vote),
+    votes: vote === null ? null : votesIn(job, vote),
   };
 }
 
@@ -115,11 +116,12 @@ function uploadFaults(
   const root = condition === null ? null : conditionOf(condition);
   if (condition === null || (root !== null && evaluate(root, () => undefined) !== true))
     faults.push({ keys: condition === null ? ['uses'] : ['if'], fault: withoutRed });
+  // A file that is no archive bears its own name.
+  if (inputOf(upload, 'archive') === 'false') return faults;
   const name = inputOf(upload, 'name');
-  if (job.hasMatrix && isFixed(name) && inputOf(upload, 'archive') !== 'false')
-    faults.push({ keys: ['with', 'name'], fault: oneName });
-  if (inputOf(upload, 'overwrite') === null || inputOf(upload, 'overwrite') === 'false')
-    faults.push({ keys: ['with', 'overwrite'], fault: onlyOnce });
+  if (job.hasMatrix && isFixed(name)) faults.push({ keys: ['with', 'name'], fault: oneName });
+  else if (!(name ?? '').includes('run_attempt'))
+    faults.push({ keys: ['with', 'name'], fault: oneForAttempts });
   return faults;
 }
 
@@ -199,10 +201,10 @@ const oneName = wrong(
   'Put the values of the matrix into the name.',
 );
 
-const onlyOnce = doubtful(
+const oneForAttempts = doubtful(
   'leg-upload-once',
-  'When the job is run again its upload may fail: an artifact of that name is there.',
-  'Set overwrite: true.',
+  'When the job is run again its artifact has the name of the earlier one: the upload may fail, and of two with one name the earlier may be downloaded.',
+  'Put ${{ github.run_attempt }} into the name; the merge takes the later attempt.',
 );
 
 const cancelsOthers = doubtful(

@@ -12,7 +12,8 @@ export function checkMergeJob(workflow: Workflow, job: Job, step: Step, findings
   const skips = job.needs.length === 0 ? null : skippedJob(textAt(job.node, 'if'));
   if (skips !== null) findings.add(at(job, 'if'), skips);
   const condition = textAt(step.node, 'if');
-  if (condition !== null && !isHarmless(conditionOf(condition))) findings.add(at(step, 'if'), skippedStep);
+  if (condition !== null && !isHarmless(conditionOf(condition)) && !isPlanned(condition, step))
+    findings.add(at(step, 'if'), skippedStep);
   const early = legsBeside(workflow, job);
   if (early !== null) findings.add(at(job, 'needs'), early);
   for (const each of job.steps.filter(({ index }) => index < step.index)) {
@@ -88,6 +89,21 @@ const oneFolder = doubtful(
 function isHarmless(root: Expression | null): boolean {
   if (root === null || (root.kind === 'call' && root.name === 'success')) return true;
   return evaluate(root, () => undefined) === true;
+}
+
+/** Whether only a list of legs that was planned and is empty can skip the step: what has no value is not `'[]'`. */
+function isPlanned(condition: string, { node }: Step): boolean {
+  const expected = pathIn(conditionOf(textAt(valueAt(node, 'with'), 'expect') ?? ''));
+  const root = conditionOf(condition);
+  if (expected === null || root?.kind !== 'binary' || root.operator !== '!=') return false;
+  const isNone = (operand: Expression) => operand.kind === 'literal' && operand.value === '[]';
+  const [one, other] = root.operands;
+  return [one, other].some(isNone) && [one, other].some((operand) => pathIn(operand) === expected);
+}
+
+/** A path of properties as one text; null for anything else. */
+function pathIn(root: Expression | null): string | null {
+  return (root === null ? null : pathOf(root))?.join('\n') ?? null;
 }
 
 /** Legs of the same workflow that a merge does not wait for. */
