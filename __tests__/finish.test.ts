@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InputError, SandboxError } from '../src/errors.ts';
 import { finish } from '../src/finish.ts';
+import { stepOutputs } from '../src/reporters/outputs.ts';
 import { createState, type RunState, type World } from '../src/run-state.ts';
 import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
 import { createSecrets } from '../src/secrets.ts';
 import type { GateResult, Report, Reporter } from '../src/types.ts';
 import type { Ending } from '../src/verdict.ts';
+import { sampleMerged } from './reporters/sample-merged.ts';
 import { localFiles, noPullRequest } from './support/no-github.ts';
 
 const SECRET = 'sk-finish-0123456789abcdef';
@@ -144,6 +146,17 @@ describe('finishing', () => {
       weaknesses: ['the network is on'],
       resultFile: '/temp/result.json',
     });
+  });
+
+  it('the models of a merge are masked: other jobs named them, and they become an output', async () => {
+    const { world, state, outputs } = scene();
+    state.merged = sampleMerged({ models: ['claude-sonnet-4-5', SECRET] });
+    const report = await finish(submitted, state, world);
+    expect(report).toMatchObject({
+      model: 'claude-sonnet-4-5, ***',
+      merged: { models: ['claude-sonnet-4-5', '***'] },
+    });
+    expect(outputs.map((each) => stepOutputs(each).outputs.get('run-model'))).toEqual(['claude-sonnet-4-5']);
   });
 
   it.each<[string, Ending]>([

@@ -19,8 +19,9 @@ const CUT_OFF = {
   url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
 } as const satisfies Partial<MergedVote>;
 
-const UNSIGNED =
-  'It has no signature, and signing-key asks for one: whatever wrote it, this leg counts as missing.';
+/** As a merge says them. */
+const UNSIGNED = 'it is not signed';
+const NO_ENVELOPE = 'it is no envelope of this action: see /type (const)';
 
 function three(name: string, ballot: Ballot, ...ballots: readonly Ballot[]): MergedLeg {
   return sampleLeg(
@@ -134,19 +135,12 @@ export const mergeReports: Readonly<Record<string, Report>> = {
     ],
     { rule: 'weighted:2', ballot: 'pass' },
   ),
-  'merge-refused': merge(
-    [
-      ...nine.slice(0, 7),
-      sampleLeg('ui', 'abstain', [sampleVote('abstain', { why: UNSIGNED })]),
-      ...nine.slice(8),
+  'merge-refused': merge([...nine.slice(0, 7), sampleLeg('ui', 'abstain'), ...nine.slice(8)], {
+    refused: [
+      { file: 'verdict-ui/result.json', why: UNSIGNED },
+      { file: 'verdict-web/notes.json', why: NO_ENVELOPE },
     ],
-    {
-      refused: [
-        { file: 'verdict-ui/result.json', why: UNSIGNED },
-        { file: 'verdict-web/notes.json', why: 'It is no result envelope: /type must be "result".' },
-      ],
-    },
-  ),
+  }),
   'merge-reused-legs': merge([
     sampleLeg('api', 'pass', [sampleVote('pass', { reused: true, turns: 0, costUsd: 0, model: '' })]),
     sampleLeg('web', 'fail'),

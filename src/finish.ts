@@ -1,11 +1,10 @@
 /** *Finishing*: one ordered block, the same for every ending. */
 import { SandboxError } from './errors.ts';
 import { createGrace, type Grace, within } from './grace.ts';
-import { networkWeaknesses } from './network/network.ts';
-import { answeredBy, modelWarning } from './run-model.ts';
+import { buildReport, type Changed } from './run-report.ts';
 import type { EndWorld, RunState } from './run-state.ts';
-import type { GateResult, JsonObject, Merged, Report, Subject, Verdict } from './types.ts';
-import { type Ending, preview, verdictOf } from './verdict.ts';
+import type { GateResult, Report, Verdict } from './types.ts';
+import type { Ending } from './verdict.ts';
 
 /** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
 const JUDGING_MS = 10_000;
@@ -72,7 +71,7 @@ function explained(ending: Ending, state: RunState): Ending {
 }
 
 /** What the agent changed, asked while the wall still stands; a signal leaves no time for it. */
-async function countChanges(state: RunState, world: EndWorld, grace: Grace) {
+async function countChanges(state: RunState, world: EndWorld, grace: Grace): Promise<Changed | null> {
   if (state.changes === null || grace.running()) return null;
   try {
     const changes = await state.changes.compare(state.interrupt.signal);
@@ -179,79 +178,6 @@ async function rewrite(failed: Report, world: EndWorld, onError: (error: unknown
       onError(error);
     }
   }
-}
-
-function buildReport(
-  ending: Ending,
-  gate: GateResult | null,
-  changes: Awaited<ReturnType<typeof countChanges>>,
-  state: RunState,
-  world: EndWorld,
-): Report {
-  const { record, config } = state;
-  const verdict = verdictOf(ending, {
-    turns: record.totals.turns,
-    gate,
-    limits: limitWords(state),
-  });
-  const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
-  const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
-  return {
-    verdict,
-    payload,
-    gate: payload === null ? null : gate,
-    turns: record.turns,
-    turnCount: record.totals.turns,
-    rejections: record.rejections,
-    repaired: 'repaired' in ending ? ending.repaired : null,
-    usage: record.totals.usage,
-    costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
-    durationMs: Math.round(world.now() - state.startedAt),
-    ...answeredBy(state),
-    ...(state.merged === undefined ? {} : mergedFacts(state.merged)),
-    sessionId: state.sessionId,
-    leg: world.leg ?? null,
-    vote: world.vote ?? null,
-    reuse: state.reuse,
-    isolation: state.sandbox?.isolation() ?? 'none',
-    lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
-    subject: subjectOf(state, world),
-    judge: state.judge,
-    judgeChanges: state.judgeChanges,
-    commentUrl: state.commentUrl,
-    outputNames: state.merged === undefined ? (state.contract?.outputNames ?? []) : ['passed'],
-    changedFiles: changes?.changedFiles ?? null,
-    patchFile: changes?.patchFile ?? null,
-    resultFile: world.resultFile,
-    transcriptFile: world.transcriptFile,
-    weaknesses: [
-      ...replayed,
-      ...networkWeaknesses(world.environment),
-      ...(state.sandbox?.weaknesses() ?? []),
-    ],
-  };
-}
-
-function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
-  return subject === null || commit === null ? subject : { ...subject, sha: commit };
-}
-
-/** What a merge took is what its legs took. */
-function mergedFacts(merged: Merged | null) {
-  if (merged === null) return { merged };
-  const { turns, rejections, usage, costUsd, models } = merged;
-  return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
-}
-
-function limitWords(state: RunState) {
-  const { config } = state;
-  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
-  return {
-    turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,
-    time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
-    tokens: count(config?.maxTotalTokens ?? 0, 'token'),
-    cost: `$${config?.maxCostUsd ?? 0}`,
-  };
 }
 
 /** A bug's stack goes to the log, where whoever reports it finds it. */

@@ -8,7 +8,7 @@ import { type Step, startStep } from './action-start.ts';
 import { readMergeInputs } from './config/action-inputs.ts';
 import { type MergeConfig, parseMergeConfig } from './config/merge-config.ts';
 import { resolveVerdicts } from './config/paths.ts';
-import { signEnvelope } from './envelope/envelope.ts';
+import { signer } from './envelope/signature.ts';
 import { checkedOutCommit } from './github/checked-out.ts';
 import { isPrivileged, readSubject } from './github/event.ts';
 import { findRunnerFiles, keepFiles, type RunnerFiles, requireOutputFile } from './github/runner.ts';
@@ -35,7 +35,6 @@ async function judge({ environment, secrets, log, listen }: Step): Promise<numbe
     warn,
   });
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
-  const signingKey = known?.signingKey ?? null;
   const world: MergeWorld = {
     environment,
     version: manifest.version,
@@ -69,12 +68,7 @@ async function judge({ environment, secrets, log, listen }: Step): Promise<numbe
       }),
     ],
     spareResultFile: path.join(results, 'result.json'),
-    writeEnvelope: (report) =>
-      writeResultFile(
-        report,
-        secrets,
-        signingKey === null ? null : (envelope) => signEnvelope(envelope, signingKey),
-      ),
+    writeEnvelope: (report) => writeResultFile(report, secrets, signer(known?.signingKey ?? null)),
     writeOutputs(report) {
       const { outputs, warnings } = stepOutputs(report);
       for (const text of warnings) log.warning(text);

@@ -56,7 +56,7 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
   state.merged = merged;
   state.commit = casts[0]?.subject?.sha ?? null;
   if (merged.ballot === 'abstain')
-    return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs) };
+    return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs, merged.refused) };
   state.gate = {
     warnings: [],
     evaluate: (payload) => judged(payload, wantsOf(rule, merged.tally, ruleText)),

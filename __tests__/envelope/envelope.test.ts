@@ -12,7 +12,8 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EnvelopeFile, readEnvelopes, signEnvelope } from '../../src/envelope/envelope.ts';
+import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/envelope.ts';
+import { signEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { JsonObject, Report } from '../../src/types.ts';
@@ -56,6 +57,23 @@ async function told(signingKey: string | null = null): Promise<Readonly<Record<s
 }
 
 describe('readEnvelopes', () => {
+  it('a name that no run has makes a file none: hundreds of them would fill the memory', async () => {
+    const { subject, judge, ...rest } = made();
+    const long = 'x'.repeat(4_097);
+    const names = ['repository', 'sha', 'ref', 'event', 'run_id'];
+    put('good.json', { ...made(), model: long.slice(1) });
+    put('model.json', { ...made(), model: long });
+    put('version.json', { ...rest, subject: subject ?? null, judge: { ...Object(judge), version: long } });
+    for (const name of names)
+      put(`${name}.json`, { ...rest, judge: judge ?? null, subject: { ...Object(subject), [name]: long } });
+    const { 'good.json': good, ...others } = await told();
+    expect(good).toBe('ok');
+    expect(Object.keys(others)).toEqual([...names, 'model', 'version'].map((name) => `${name}.json`).sort());
+    expect(new Set(Object.values(others))).toEqual(
+      new Set(['it is no envelope of this action: a name in it has more than 4096 characters']),
+    );
+  });
+
   it('gives a run as its envelope tells it', async () => {
     const reuse = {
       key: 'a'.repeat(64),

@@ -170,6 +170,16 @@ describe('the schema for reading', () => {
     expect([judge(early), judge(later), judge(accepted)]).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
   });
 
+  it('misses whatever else every envelope has', async () => {
+    const { judge } = await readingSchema();
+    const required = at('required');
+    const names = isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+    for (const name of names) {
+      const { [name]: _, ...rest } = accepted;
+      expect([name, judge(rest).ok]).toEqual([name, ['leg', 'vote', 'reuse'].includes(name)]);
+    }
+  });
+
   it('takes no word that it does not know', async () => {
     const { judge } = await readingSchema();
     for (const words of [{ reason: 'bored' }, { conclusion: 'maybe' }, { exit_code: 2 }, { type: 'system' }])

@@ -112,4 +112,23 @@ describe('votes', () => {
       expect(String(error).length).toBeLessThan(2_500);
     }
   });
+
+  it('say how a stranger may have come there: a slip in a name, names without commas', () => {
+    const message = (leg: string, names: readonly string[]) => {
+      try {
+        legsOf([sampleCast(leg, null, 'pass')], { ...two, expect: { kind: 'legs', names } });
+      } catch (error) {
+        return String(error);
+      }
+      return '';
+    };
+    expect(message('biling', ['api', 'billing'])).toContain('Did you mean "billing"?');
+    expect(message('api', ['api web docs'])).toContain('put commas between the legs');
+    expect(message('api', ['web'])).toContain('Add it to expect, or give that step another leg.');
+  });
+
+  it('name a leg whole, so that a secret in it is found and masked', () => {
+    const leg = `${'x'.repeat(90)}sk-${'s'.repeat(40)}`;
+    expect(() => legsOf([sampleCast(leg, null, 'pass')], two)).toThrow(leg);
+  });
 });

@@ -223,7 +223,7 @@ describe('a folder that cannot be believed', () => {
   it('holds more legs than the number says, or more votes', () => {
     const casts = ['a', 'b', 'c'].map((leg) => sampleCast(leg, null, 'pass', { file: `${leg}.json` }));
     expect(refusal(casts, { expect: envelopes(2) })).toBe(
-      'expect: There are 3 legs, and expect: 2 means 2: "a" ("a.json"), "b" ("b.json"), "c" ("c.json"). Correct expect, or the download.',
+      'expect: There are 3 legs, "a" ("a.json"), "b" ("b.json"), "c" ("c.json"), and expect: 2 is a number of envelopes: 2 legs. Correct expect, or the download.',
     );
     const votes = ['1', '2', '3'].map((vote) => sampleCast('api', vote, 'pass', { file: `${vote}.json` }));
     expect(refusal(votes)).toBe(

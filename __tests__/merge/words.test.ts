@@ -17,7 +17,7 @@ describe('what a rule wants', () => {
   it('is told with what there is, and what could not change it', () => {
     const tally = { pass: 1, fail: 2, abstain: 1, expected: 4 };
     expect(wantsOf({ kind: 'all' }, tally, 'all')).toBe(
-      'wants every leg to pass (rule: all), and 1 of 4 passes, 2 fail; the 1 undecided cannot change it',
+      'wants every leg to pass (rule: all), and 1 of 4 passes, 2 fail; what is open cannot change it',
     );
     expect(
       wantsOf(
@@ -38,8 +38,36 @@ describe('an undecided merge', () => {
       sampleLeg('docs', 'abstain'),
       sampleLeg(null, 'abstain'),
     ]);
-    expect(text).toContain('"web" ("2" timeout), "docs" (missing), 1 of unknown name.');
+    expect(text).toContain('"web" ("2": timeout), "docs" (missing), 1 of unknown name.');
     expect(text).toContain('Re-run failed jobs');
+  });
+
+  it('tells each reason of a leg once', () => {
+    const missing = (vote: string) =>
+      sampleVote('abstain', { vote, conclusion: 'missing', reason: 'missing' });
+    const replayed = sampleVote('abstain', { vote: '3', conclusion: 'success', reason: 'accepted' });
+    const text = undecidedText('No verdict.', [
+      sampleLeg('api', 'abstain', [missing('1'), missing('2'), missing('3')]),
+      sampleLeg('web', 'abstain', [missing('1'), missing('2'), replayed]),
+    ]);
+    expect(text).toContain('"api" (missing), "web" ("1", "2": missing; "3": no judgement).');
+  });
+
+  it('names the files that did not count before anything else: what is missing may be among them', () => {
+    const file = { file: 'verdict-api-1/result.json', why: 'it is not signed' };
+    const legs = [sampleLeg('api', 'abstain')];
+    expect(undecidedText('No verdict.', legs, [file])).toContain(
+      'No verdict. 1 file did not count, "verdict-api-1/result.json": it is not signed. What is open',
+    );
+    expect(undecidedText('No verdict.', legs, [file, file])).toContain(
+      '2 files did not count, the first of them "verdict-api-1/result.json": it is not signed.',
+    );
+  });
+
+  it('sends nobody to run green jobs again where something is missing', () => {
+    const cut = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
+    expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain', [cut])])).not.toContain('green');
+    expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain')])).toContain('look at what it uploaded');
   });
 
   it('names no more legs than anybody reads, and quotes hostile names', () => {
@@ -49,6 +77,6 @@ describe('an undecided merge', () => {
     const text = undecidedText('No verdict.', legs);
     expect(text).toContain('280 more');
     expect(text).not.toContain('\n');
-    expect(text.length).toBeLessThan(4_000);
+    expect(text.length).toBeLessThan(6_000);
   });
 });

@@ -74,7 +74,7 @@ describe('a merge in the job summary', () => {
       "## ❌ Failure: 1 of 3 legs passes, 1 fails, 1 is missing
 
       > [!CAUTION]
-      > The gate is not met: it wants every leg to pass &#40;rule: all&#41;, and 1 of 3 passes, 1 fails; the 1 undecided cannot change it.
+      > The gate is not met: it wants every leg to pass &#40;rule: all&#41;, and 1 of 3 passes, 1 fails; what is open cannot change it.
 
       conclusion \`failure\` · reason \`gate_not_met\` · rule <code>all</code> · exit code \`1\`
 
@@ -95,6 +95,29 @@ describe('a merge in the job summary', () => {
 
       "
     `);
+  });
+
+  it('says a title once, and a range of lines only where it is one', () => {
+    const finding = { severity: 'error', path: 'a.ts', line: 7, endLine: 7, rule: null } as const;
+    const one = { ...finding, title: 'It leaks', message: 'It leaks: close it.', legs: ['api'], votes: 1 };
+    const text = summary(sampleMerged({ findings: [one, { ...one, endLine: 9 }] }));
+    expect(text).toContain('[a.ts:7](');
+    expect(text).toContain('[a.ts:7-9](');
+    expect(text).not.toContain('a.ts:7-7');
+    expect(text).toContain('| It leaks: close it. |');
+  });
+
+  it.each([
+    [3, false],
+    [4, true],
+  ])('folds the files that did not count where there are more than three: %i', (count, folded) => {
+    const refused = Array.from({ length: count }, (_, at) => ({
+      file: `${at}.json`,
+      why: 'it is not signed',
+    }));
+    const text = summary(sampleMerged({ refused }));
+    expect(text.includes(`<summary>${count} files did not count</summary>`)).toBe(folded);
+    expect(text).toContain(`${count} files did not count`);
   });
 
   it('shows the legs and the findings so far where it is undecided', () => {

@@ -49,6 +49,15 @@ describe('legTables', () => {
     expect(text).toContain('| passes | ✅&nbsp;10 ❌&nbsp;2 |');
   });
 
+  it('tells nine votes apart, and twelve legs in one table', () => {
+    const votes = Array.from({ length: 9 }, (_, at) => sampleVote(at < 8 ? 'pass' : 'fail'));
+    const marked = tables(sampleMerged({ legs: [sampleLeg('a', 'pass', votes)], votes: 'majority of 9' }));
+    expect(marked).toContain('| ✅✅✅✅✅✅✅✅❌ |');
+    const passing = (count: number) =>
+      tables(sampleMerged({ legs: many(count, (at) => sampleLeg(`l${at}`, 'pass')) }));
+    expect([passing(12).includes('<details>'), passing(13).includes('<details>')]).toEqual([false, true]);
+  });
+
   it('names the model of each leg where there are several models', () => {
     const legs = [sampleLeg('a', 'pass'), sampleLeg('b', 'pass', [sampleVote('pass', { model: 'gpt-5' })])];
     expect(headOf(tables(sampleMerged({ legs })))).toBe('| Leg | Says | Model | Turns | Cost | Attempt |');
@@ -69,6 +78,8 @@ describe('legTables', () => {
     expect(text).toContain('… and 30 more legs that do not pass.\n\n✅ 216 legs pass.\n\n');
     expect(text.match(/\*\*leg-\d+\*\*/g)).toHaveLength(10);
     expect(text).toContain('The gate …');
+    const one = tables(sampleMerged({ legs }), { maxReason: 10, maxLegs: 39, passing: false });
+    expect(one).toContain('… and 1 more leg that does not pass.\n\n');
   });
 
   it('makes one row of the missing legs that have no names', () => {

@@ -7,7 +7,6 @@ import { readingSchema } from './schema.ts';
 import { verifyEnvelope } from './signature.ts';
 import { type Envelope, viewOf } from './view.ts';
 
-export { signEnvelope } from './signature.ts';
 export type { Envelope } from './view.ts';
 
 /** One file of the folder: an envelope, or why it counts as none. */
@@ -28,6 +27,8 @@ export interface ReadEnvelopesOptions {
 
 /** How many places of a file are named that are not as the schema wants them. */
 const MAX_PLACES = 3;
+/** Of characters; no model, ref or version has so many. */
+const MAX_NAME = 4_096;
 
 /**
  * Reads every `*.json` of a folder as actions/download-artifact lays them out, at any depth, in the order of their paths;
@@ -67,7 +68,14 @@ function readEnvelope(
     return refuse(`it is no envelope of this action: see ${places.slice(0, MAX_PLACES).join(', ')}`);
   }
   const envelope = viewOf(file, read.value);
-  return envelope === null
-    ? refuse('it is no envelope of this action: its words are not known')
+  if (envelope === null) return refuse('it is no envelope of this action: its words are not known');
+  return namesOf(envelope).some((name) => name.length > MAX_NAME)
+    ? refuse(`it is no envelope of this action: a name in it has more than ${MAX_NAME} characters`)
     : { ok: true, envelope };
+}
+
+/** What is kept of every envelope until all are read: hundreds of long ones would not fit into memory. */
+function namesOf({ model, judge, subject }: Envelope): readonly string[] {
+  const { repository = '', sha = '', ref = '', event = '', run_id = '' } = subject ?? {};
+  return [model, judge.version, repository, sha, ref, event, run_id];
 }

@@ -32,6 +32,8 @@ export interface Cast {
 /** The inputs leg and vote take no longer ones. */
 const MAX_NAME = 200;
 const MAX_TEXT = 500;
+/** Names of legs and votes are shorter, and so are those of files that anybody gave. */
+const MAX_QUOTED = 300;
 /** No run takes so much, and sums of what files claim stay exact: of turns and tokens, and of US dollars. */
 const MAX_COUNT = 1e11;
 const MAX_COST = 10_000;
@@ -131,7 +133,7 @@ function judge(
   );
 }
 
-/** A name out of another job's file, for a message. */
+/** A name out of another job's file, for a message: cut between words alone, because half of a secret would be masked by nobody. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+  return JSON.stringify(clipped(text, MAX_QUOTED));
 }

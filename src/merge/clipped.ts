@@ -6,5 +6,9 @@
  */
 export function clipped<T extends string | null>(text: T, max: number): T | string {
   if (text === null || text.length <= max) return text;
-  return `${text.slice(0, max).replace(/\S*$/u, '').trimEnd()}…`;
+  let end = max;
+  // No regular expression: looking for the last blank with one takes the square of the length.
+  while (end > 0 && /\S/u.test(text.charAt(end - 1))) end -= 1;
+  // Copied: V8 keeps the whole text for as long as there is a slice of it.
+  return `${Buffer.from(text.slice(0, end).trimEnd()).toString()}…`;
 }

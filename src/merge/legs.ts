@@ -1,5 +1,6 @@
 /** Votes → legs: what belongs together, what is missing, and what makes the whole folder unbelievable. */
 import { InputError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import type { Subject } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
 
@@ -126,10 +127,10 @@ function requireExpected(legs: readonly Leg[], { expect, votes }: LegsOptions): 
     const hint =
       expect.names.length === 1 && only.split(' ').includes(stranger.name)
         ? `expect is one name, ${quoted(only)}: put commas between the legs.`
-        : 'Add it to expect, or give that step another leg.';
+        : `Add it to expect, or give that step another leg.${likely(stranger.name, expect.names)}`;
     throw new InputError(
       'expect',
-      `${files(stranger.casts)} is of leg ${quoted(stranger.name)}, which is not expected. ${hint}`,
+      `${files(stranger.casts)} ${stranger.casts.length === 1 ? 'is' : 'are'} of leg ${quoted(stranger.name)}, which is not expected. ${hint}`,
     );
   }
   const limit = expect.count / most;
@@ -137,7 +138,7 @@ function requireExpected(legs: readonly Leg[], { expect, votes }: LegsOptions): 
   const names = legs.slice(0, 10).map(({ name, casts }) => `${quoted(name)} (${files(casts)})`);
   throw new InputError(
     'expect',
-    `There are ${legs.length} legs, and expect: ${expect.count} means ${limit}: ${names.join(', ')}${legs.length > 10 ? ' and more' : ''}. Correct expect, or the download.`,
+    `There are ${legs.length} legs, ${names.join(', ')}${legs.length > 10 ? ' and more' : ''}, and expect: ${expect.count} is a number of envelopes: ${limit} ${limit === 1 ? 'leg' : 'legs'}${votes === null ? '' : ` of ${votes} votes`}. Correct expect, or the download.`,
   );
 }
 
@@ -160,6 +161,11 @@ function requireOneJudge({ name, casts }: Leg): void {
       `The votes of leg ${quoted(name)} have different judges: ${quoted(first.file)} and ${quoted(cast.file)} differ in ${differing.join(', ')}. Votes on one question need one judge; other questions are legs of their own.`,
     );
   }
+}
+
+function likely(name: string, expected: readonly string[]): string {
+  const near = nearest(name, [...expected]);
+  return near.length === 0 ? '' : ` Did you mean ${near.map(quoted).join(' or ')}?`;
 }
 
 function files(casts: readonly Cast[]): string {

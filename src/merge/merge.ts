@@ -92,7 +92,7 @@ function mergedLeg({ name, casts }: ExpectedLeg, known: readonly string[], optio
   const weigh = (key: string | null) => (key === null ? unit : (weights.get(key) ?? unit));
   const there: readonly MergedVote[] = casts.map((cast) => votedBy(cast, page));
   const missing = missingVotes({ name, casts }, known, options);
-  const all = [...there, ...missing.map(absent)];
+  const all = [...there, ...missing.map((vote) => absent(vote, options.refused.length > 0))];
   const ballots = all.map(({ ballot, vote }) => ({ ballot, weight: weigh(vote) }));
   return {
     leg: name,
@@ -148,13 +148,13 @@ function votedBy(cast: Cast, page: MergeOptions['page']): MergedVote {
   };
 }
 
-function absent(vote: string | null): MergedVote {
+function absent(vote: string | null, refused: boolean): MergedVote {
   return {
     vote,
     ballot: 'abstain',
     conclusion: 'missing',
     reason: 'missing',
-    why: 'No envelope of it is there.',
+    why: refused ? 'No envelope that counts is there.' : 'No envelope of it is there.',
     turns: 0,
     usage: NO_USAGE,
     costUsd: 0,

@@ -2,6 +2,7 @@
 import { tallyWords } from '../reporters/merge-words.ts';
 import type { Ballot, Merged, MergedLeg, Tally } from '../types.ts';
 import { quoted } from './cast.ts';
+import { clipped } from './clipped.ts';
 import type { Rule } from './rules.ts';
 
 /** How many legs say what, and what the rule makes of it. */
@@ -24,15 +25,20 @@ export function wantsOf({ kind }: Rule, tally: Tally, text: string): string {
     weighted: 'legs to pass that outweigh the threshold',
   } as const;
   const { pass, fail, abstain, expected } = tally;
-  const open = abstain === 0 ? '' : `; the ${abstain} undecided cannot change it`;
+  const open = abstain === 0 ? '' : '; what is open cannot change it';
   return `wants ${wanted[kind]} (rule: ${text}), and ${pass} of ${expected} ${pass === 1 ? 'passes' : 'pass'}, ${fail} ${fail === 1 ? 'fails' : 'fail'}${open}`;
 }
 
 /** The most legs that an undecided merge names. */
 const MAX_NAMED = 20;
+const MAX_WHY = 300;
 
 /** Why a merge is undecided, and what to do. */
-export function undecidedText(summary: string, legs: readonly MergedLeg[]): string {
+export function undecidedText(
+  summary: string,
+  legs: readonly MergedLeg[],
+  refused: Merged['refused'] = [],
+): string {
   const open = legs.filter(({ ballot }) => ballot === 'abstain');
   const known = open.filter(({ leg }) => leg !== null);
   const unknown = open.length - known.length;
@@ -41,12 +47,43 @@ export function undecidedText(summary: string, legs: readonly MergedLeg[]): stri
     ...(known.length > MAX_NAMED ? [`${known.length - MAX_NAMED} more`] : []),
     ...(unknown === 0 ? [] : [`${unknown} of unknown name`]),
   ];
-  return `${summary} What is open could change it: ${named.join(', ')}. "Re-run failed jobs" asks only those again, and merges them with the rest.`;
+  return `${summary}${refusedWords(refused)} What is open could change it: ${named.join(', ')}. ${adviceFor(open)}`;
 }
 
+/** What is missing may lie among the files that did not count: where there are any, they are looked at first. */
+function refusedWords(refused: Merged['refused']): string {
+  const [first] = refused;
+  if (first === undefined) return '';
+  const files = refused.length === 1 ? '1 file' : `${refused.length} files`;
+  const which = refused.length === 1 ? '' : 'the first of them ';
+  // Parts of it may be names out of the file: on one line, whatever they hold.
+  const why = JSON.stringify(clipped(first.why, MAX_WHY)).slice(1, -1);
+  return ` ${files} did not count, ${which}${quoted(first.file)}: ${why}.`;
+}
+
+/** A leg that is red is asked again; of one that is missing nobody knows whether its job is red. */
+function adviceFor(open: readonly MergedLeg[]): string {
+  const abstaining = open.flatMap(({ votes }) => votes.filter(({ ballot }) => ballot === 'abstain'));
+  const missing = abstaining.filter(({ conclusion }) => conclusion === 'missing').length;
+  const again = '"Re-run failed jobs" asks the red ones again, and merges them with the rest.';
+  const look =
+    'Where the job of a missing one is green, look at what it uploaded, what was downloaded, and expect.';
+  return missing === 0 ? again : `${again} ${look}`;
+}
+
+/** Each reason once: with the votes that have it, where other votes of the leg say something else. */
 function openWords({ leg, votes }: MergedLeg): string {
-  const reasons = votes
-    .filter(({ ballot }) => ballot === 'abstain')
-    .map(({ vote, reason }) => (vote === null ? reason : `${quoted(vote)} ${reason}`));
-  return `${quoted(leg ?? '')} (${reasons.slice(0, 5).join(', ')}${reasons.length > 5 ? ' and more' : ''})`;
+  const reasons = new Map<string, string[]>();
+  const abstaining = votes.filter(({ ballot }) => ballot === 'abstain');
+  for (const { vote, conclusion, reason } of abstaining) {
+    const judged = conclusion === 'success' || conclusion === 'failure';
+    const why = judged ? 'no judgement' : reason;
+    reasons.set(why, [...(reasons.get(why) ?? []), vote === null ? '' : quoted(vote)]);
+  }
+  const told = [...reasons].map(([why, names]) => {
+    const voters = names.length === votes.length ? [] : names.filter((name) => name !== '');
+    const shown = `${voters.slice(0, 5).join(', ')}${voters.length > 5 ? ' and more' : ''}`;
+    return shown === '' ? why : `${shown}: ${why}`;
+  });
+  return `${quoted(leg ?? '')} (${told.slice(0, 5).join('; ')})`;
 }

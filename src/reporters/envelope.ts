@@ -6,8 +6,8 @@ import { mergedJson, usageJson } from './merged-json.ts';
 /**
  * The envelope of a report, fields and order as documented under *Envelope*. `structured_result` and
  * `structured_output` are there exactly when the payload is published, `error` exactly when not, `last_assistant_text`
- * only after plain text, `merged` only where a merge has counted. `mask` is applied to the sentences, never to the
- * payload: what is told is what was accepted.
+ * only after plain text, `merged` only where a merge has counted. `mask` is applied to the sentences and to
+ * names that others gave, never to the payload: what is told is what was accepted.
  */
 export function envelope(report: Report, mask: (text: string) => string): JsonObject {
   const { verdict, payload } = report;
@@ -36,7 +36,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     usage: usageJson(report.usage),
     total_cost_usd: report.costUsd,
     duration_ms: report.durationMs,
-    model: report.model,
+    model: mask(report.model),
     provider: report.provider,
     ...(report.replayed === true ? { replayed: true } : {}),
     session_id: report.sessionId,

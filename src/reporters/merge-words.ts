@@ -22,7 +22,7 @@ export function countedMerge({ merged, verdict }: Pick<Report, 'merged' | 'verdi
 /** How the legs stand, in words of ours: `7 of 9 legs pass, 1 fails, 1 is missing`. */
 export function tallyWords({ tally, legs }: Pick<Merged, 'tally' | 'legs'>): string {
   const { pass, fail, abstain, expected } = tally;
-  const missing = Math.min(abstain, legs.filter(isMissing).length);
+  const missing = legs.filter(isMissing).length;
   const undecided = abstain - missing;
   const are = (count: number) => (count === 1 ? 'is' : 'are');
   return [

@@ -11,27 +11,27 @@ export function usageJson(usage: Usage): JsonObject {
   };
 }
 
-/** Rules, tally and legs of a merge with each vote; the findings stand in the payload. */
+/** Rules, tally and legs of a merge with each vote; the findings stand in the payload. `mask` is applied to what other jobs wrote. */
 export function mergedJson(merged: Merged, mask: (text: string) => string): JsonObject {
   return {
     rule: merged.rule,
     votes: merged.votes,
     tally: { ...merged.tally },
     legs: merged.legs.map((leg) => ({
-      ...legJson(leg),
+      ...legJson(leg, mask),
       votes: leg.votes.map((vote) => voteJson(vote, mask)),
     })),
   };
 }
 
 /** A leg as a whole: in the words of its vote where it has one, in those of the rule where it has several. */
-function legJson({ leg, ballot, weight, votes }: MergedLeg): JsonObject {
+function legJson({ leg, ballot, weight, votes }: MergedLeg, mask: (text: string) => string): JsonObject {
   const [only] = votes;
   const costs = votes.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
   const isMissing = votes.every(({ conclusion }) => conclusion === 'missing');
   const alike = votes.length === 1 || isMissing ? only : undefined;
   return {
-    leg,
+    leg: leg === null ? null : mask(leg),
     passed: PASSED[ballot],
     conclusion: alike?.conclusion ?? WORDS[ballot].conclusion,
     reason: alike?.reason ?? WORDS[ballot].reason,
@@ -57,7 +57,7 @@ function sumOf(costs: readonly number[]): number {
 
 function voteJson(vote: MergedVote, mask: (text: string) => string): JsonObject {
   return {
-    vote: vote.vote,
+    vote: vote.vote === null ? null : mask(vote.vote),
     passed: PASSED[vote.ballot],
     conclusion: vote.conclusion,
     reason: vote.reason,
@@ -65,7 +65,7 @@ function voteJson(vote: MergedVote, mask: (text: string) => string): JsonObject 
     num_turns: vote.turns,
     usage: usageJson(vote.usage),
     total_cost_usd: vote.costUsd,
-    model: vote.model,
+    model: mask(vote.model),
     reused: vote.reused,
     attempt: vote.attempt,
     url: vote.url,

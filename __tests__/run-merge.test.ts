@@ -1,0 +1,327 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseMergeConfig } from '../src/config/merge-config.ts';
+import type { MergeInputName } from '../src/config/merge-inputs.ts';
+import { readTrustedFile } from '../src/config/trusted-file.ts';
+import { signEnvelope } from '../src/envelope/signature.ts';
+import { InputError } from '../src/errors.ts';
+import { envelope } from '../src/reporters/envelope.ts';
+import { type MergeWorld, runMerge } from '../src/run-merge.ts';
+import type { EndListener } from '../src/run-state.ts';
+import { createSecrets } from '../src/secrets.ts';
+import type { JsonObject, Report, Subject } from '../src/types.ts';
+import { sampleReport } from './reporters/sample-report.ts';
+import { localFiles } from './support/no-github.ts';
+
+type Inputs = Partial<Record<MergeInputName, string>>;
+
+const SUBJECT: Subject = {
+  repository: 'octo/demo',
+  sha: '0123456789abcdef0123456789abcdef01234567',
+  ref: 'refs/heads/main',
+  event: 'push',
+  pull_request: null,
+  run_id: '42',
+  run_attempt: 1,
+};
+const SECRET = 'correct-horse-battery-staple';
+
+let base = '';
+let folder = '';
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'run-merge-')));
+  folder = path.join(base, 'verdicts');
+  await mkdir(folder);
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+/** The envelope of a leg that passes. */
+function passing(leg: string, changes: Partial<Report> = {}): JsonObject {
+  return envelope(sampleReport({ leg, payload: { passed: true }, ...changes }), (text) => text);
+}
+
+function keep(name: string, content: JsonObject | string): Promise<void> {
+  return writeFile(
+    path.join(folder, `${name}.json`),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  );
+}
+
+interface Merging {
+  readonly report: Report;
+  /** The envelope as it is written, masked. */
+  readonly told: JsonObject;
+  /** What was done at the end, in order. */
+  readonly steps: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Merging> {
+  const steps: string[] = [];
+  const warnings: string[] = [];
+  const secrets = createSecrets();
+  secrets.add(SECRET);
+  const raw = new Map<MergeInputName, string>();
+  for (const [name, value] of Object.entries({ verdicts: 'verdicts', expect: 'api, web', ...inputs }))
+    raw.set(name as MergeInputName, value);
+  const report = await runMerge(() => parseMergeConfig(raw, {}), {
+    environment: {},
+    version: '0.0.0',
+    secrets,
+    subject: SUBJECT,
+    workspace: base,
+    resultFile: path.join(base, 'result.json'),
+    transcriptFile: null,
+    writePatch: () => null,
+    restoreRunnerFiles: () => undefined,
+    files: localFiles((name) => readTrustedFile(name, { root: base, maxBytes: 1_000_000 })),
+    findJudgeChanges: async () => [],
+    resolveVerdicts: async (typed) => path.join(base, typed),
+    anyCommit: false,
+    page: () => null,
+    now: () => performance.now(),
+    listen: () => undefined,
+    reporters: [{ name: 'probe', report: async () => void steps.push('reporter') }],
+    spareResultFile: null,
+    writeEnvelope: () => void steps.push('envelope'),
+    writeOutputs: () => void steps.push('outputs'),
+    warn: (text) => void warnings.push(text),
+    ...more,
+  });
+  return { report, told: envelope(report, secrets.mask), steps, warnings };
+}
+
+const ending = ({ report: { verdict } }: Merging) => [
+  verdict.exitCode,
+  verdict.conclusion,
+  verdict.reason,
+  verdict.published,
+];
+
+describe('a merge', () => {
+  it('tells its reporters, then writes the envelope, and last the outputs, however it ends', async () => {
+    const wrong = await merge({ rule: 'most' });
+    expect([ending(wrong), wrong.steps]).toEqual([
+      [52, 'inconclusive', 'config', false],
+      ['reporter', 'envelope', 'outputs'],
+    ]);
+    expect(wrong.report.merged).toBeNull();
+    const empty = await merge({});
+    expect([ending(empty), empty.steps]).toEqual([
+      [52, 'inconclusive', 'config', false],
+      ['reporter', 'envelope', 'outputs'],
+    ]);
+    await keep('a', passing('api'));
+    const undecided = await merge({});
+    expect([ending(undecided), undecided.steps]).toEqual([
+      [1, 'inconclusive', 'undecided', false],
+      ['reporter', 'envelope', 'outputs'],
+    ]);
+    await keep('b', passing('web'));
+    const decided = await merge({});
+    expect([ending(decided), decided.steps]).toEqual([
+      [0, 'success', 'accepted', true],
+      ['reporter', 'envelope', 'outputs'],
+    ]);
+  });
+
+  it('files that are no envelopes abstain, also where there are no others', async () => {
+    await keep('a', '{"type":');
+    const run = await merge({});
+    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(run.report.merged).toMatchObject({ refused: [{ file: 'a.json' }], tally: { abstain: 2 } });
+  });
+
+  it('with a signing key counts what is signed with it, and nothing else', async () => {
+    const key = 'k'.repeat(32);
+    const api = passing('api');
+    await keep('a', { ...api, signature: signEnvelope(api, key) });
+    await keep('b', passing('web'));
+    const run = await merge({ 'signing-key': key });
+    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(run.report.merged).toMatchObject({
+      refused: [{ file: 'b.json', why: 'it is not signed' }],
+      tally: { pass: 1, abstain: 1 },
+    });
+  });
+
+  it('of a folder that is not there is a mistake', async () => {
+    const run = await merge({ verdicts: 'nowhere' });
+    expect(ending(run)).toEqual([52, 'inconclusive', 'config', false]);
+    expect(run.report.verdict.error).toContain('nowhere" does not exist');
+  });
+
+  it('is of the commit that its legs judged', async () => {
+    const subject = { ...SUBJECT, sha: 'b'.repeat(40) };
+    await keep('a', passing('api', { subject }));
+    await keep('b', passing('web', { subject }));
+    expect(ending(await merge({}))).toEqual([52, 'inconclusive', 'config', false]);
+    const run = await merge({}, { anyCommit: true });
+    expect([ending(run), run.report.subject]).toEqual([[0, 'success', 'accepted', true], subject]);
+  });
+
+  it('where a reporter fails ends as it would, with a warning', async () => {
+    await keep('a', passing('api'));
+    await keep('b', passing('web'));
+    const run = await merge(
+      {},
+      { reporters: [{ name: 'summary', report: () => Promise.reject(new Error('no')) }] },
+    );
+    expect([ending(run), run.warnings]).toEqual([
+      [0, 'success', 'accepted', true],
+      [expect.stringContaining('summary')],
+    ]);
+  });
+
+  it('with a bug in it is a failure that everybody is told of', async () => {
+    await keep('a', passing('api'));
+    const page = () => {
+      throw new TypeError('a bug');
+    };
+    const run = await merge({}, { page });
+    expect([ending(run), run.steps]).toEqual([
+      [1, 'inconclusive', 'internal', false],
+      ['reporter', 'envelope', 'outputs'],
+    ]);
+  });
+});
+
+describe('the gate of a merge', () => {
+  const gate = JSON.stringify({ properties: { score: { minimum: 5 } }, required: ['score'] });
+
+  it('is looked for among the changes of the pull request where it is a file, and goes on record', async () => {
+    await writeFile(path.join(base, 'gate.json'), gate);
+    await keep('a', passing('api', { payload: { score: 5 } }));
+    await keep('b', passing('web', { payload: { score: 4 } }));
+    const change = { what: 'gate', path: 'gate.json', change: 'modified', applied: true } as const;
+    const asked: unknown[] = [];
+    const run = await merge(
+      { gate: '@gate.json' },
+      {
+        async findJudgeChanges(files) {
+          asked.push(files);
+          return [change];
+        },
+      },
+    );
+    expect(ending(run)).toEqual([1, 'failure', 'gate_not_met', true]);
+    expect([asked, run.report.judgeChanges]).toEqual([[[{ what: 'gate', path: 'gate.json' }]], [change]]);
+    expect(run.report.judge.gate_sha256).toMatch(/^[0-9a-f]{64}$/u);
+    expect(run.warnings).toEqual([]);
+    const other = await merge({ gate: gate.replace('5', '3') });
+    expect(ending(other)).toEqual([0, 'success', 'accepted', true]);
+    expect(other.report.judge.gate_sha256).not.toBe(run.report.judge.gate_sha256);
+  });
+
+  it('that is a property needs it to be true', async () => {
+    await keep('a', passing('api', { payload: { safe: true } }));
+    for (const payload of [{ safe: false }, { safe: 'true' }, { other: true }]) {
+      await keep('b', passing('web', { payload }));
+      expect(ending(await merge({ gate: 'safe' }))).toEqual([1, 'failure', 'gate_not_met', true]);
+    }
+    await keep('b', passing('web', { payload: { safe: true } }));
+    expect(ending(await merge({ gate: 'safe' }))).toEqual([0, 'success', 'accepted', true]);
+  });
+
+  it('that is none of these is a mistake', async () => {
+    await keep('a', passing('api'));
+    for (const wrong of ['@nowhere.json', '{"type":"strin"}', '{"type":'])
+      expect(ending(await merge({ gate: wrong }))).toEqual([52, 'inconclusive', 'config', false]);
+  });
+});
+
+describe('a signal', () => {
+  /** Merges with a signal as soon as so many turns of the event loop have gone by since the folder was known. */
+  async function interrupted(turns: number): Promise<Merging> {
+    let listener: EndListener | null = null;
+    return merge(
+      { expect: '50' },
+      {
+        listen: (each) => {
+          listener = each;
+        },
+        async resolveVerdicts(typed) {
+          const wait = (left: number): void => {
+            if (left === 0) listener?.signal('SIGTERM');
+            else setImmediate(wait, left - 1);
+          };
+          wait(turns);
+          return path.join(base, typed);
+        },
+      },
+    );
+  }
+
+  it('while envelopes are read ends the merge, with nothing published and everything told', async () => {
+    for (let at = 0; at < 50; at += 1) await keep(`leg-${at}`, passing(`leg-${at}`));
+    for (const turns of [0, 1, 10]) {
+      const run = await interrupted(turns);
+      expect([ending(run), run.steps]).toEqual([
+        [130, 'inconclusive', 'cancelled', false],
+        ['reporter', 'envelope', 'outputs'],
+      ]);
+      expect(run.report.merged).toBeNull();
+    }
+  });
+
+  it('once all is counted leaves the payload, and the exit code tells of it', async () => {
+    await keep('a', passing('api'));
+    await keep('b', passing('web'));
+    let listener: EndListener | null = null;
+    const run = await merge(
+      {},
+      {
+        listen: (each) => {
+          listener = each;
+        },
+        reporters: [{ name: 'slow', report: async () => listener?.signal('SIGINT') }],
+      },
+    );
+    expect(ending(run)).toEqual([130, 'inconclusive', 'cancelled', true]);
+    expect(run.report.payload).toMatchObject({ passed: true });
+  });
+});
+
+describe('a secret of this job in an envelope', () => {
+  it('is never published', async () => {
+    await keep('a', passing('api', { leg: SECRET, model: SECRET }));
+    await keep('b', passing('web'));
+    const run = await merge({ expect: '2' });
+    expect(ending(run)).toEqual([1, 'inconclusive', 'secret_in_payload', false]);
+    expect(JSON.stringify(run.told)).not.toContain(SECRET);
+  });
+
+  it('is masked where there is no verdict', async () => {
+    await keep('a', passing('api', { leg: SECRET, vote: SECRET, model: SECRET }));
+    const run = await merge({ expect: '2' });
+    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(JSON.stringify(run.told)).not.toContain(SECRET);
+  });
+
+  it('is masked in what is said of the folder', async () => {
+    await keep(SECRET, { ...passing('api'), leg: null });
+    const run = await merge({});
+    expect(ending(run)).toEqual([52, 'inconclusive', 'config', false]);
+    expect(JSON.stringify(run.told)).not.toContain(SECRET);
+  });
+});
+
+it('an error that nothing caught ends a merge', async () => {
+  await keep('a', passing('api'));
+  let listener: EndListener | null = null;
+  const run = await merge(
+    {},
+    {
+      listen: (each) => {
+        listener = each;
+      },
+      async resolveVerdicts(typed) {
+        listener?.crash(new InputError('verdicts', 'gone'));
+        return path.join(base, typed);
+      },
+    },
+  );
+  expect(ending(run)).toEqual([52, 'inconclusive', 'config', false]);
+});

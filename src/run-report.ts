@@ -1,0 +1,88 @@
+/** What a run knows at its end → the report that every reporter tells. */
+import { networkWeaknesses } from './network/network.ts';
+import { answeredBy, modelWarning } from './run-model.ts';
+import type { EndWorld, RunState } from './run-state.ts';
+import type { GateResult, JsonObject, Merged, Report, Subject } from './types.ts';
+import { type Ending, preview, verdictOf } from './verdict.ts';
+
+/** What the agent changed in the workspace. */
+export interface Changed {
+  readonly changedFiles: number;
+  /** null where no patch was kept. */
+  readonly patchFile: string | null;
+}
+
+/** The report of an ending, out of what the run knows so far. */
+export function buildReport(
+  ending: Ending,
+  gate: GateResult | null,
+  changes: Changed | null,
+  state: RunState,
+  world: EndWorld,
+): Report {
+  const { record, config } = state;
+  const verdict = verdictOf(ending, {
+    turns: record.totals.turns,
+    gate,
+    limits: limitWords(state),
+  });
+  const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
+  const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
+  return {
+    verdict,
+    payload,
+    gate: payload === null ? null : gate,
+    turns: record.turns,
+    turnCount: record.totals.turns,
+    rejections: record.rejections,
+    repaired: 'repaired' in ending ? ending.repaired : null,
+    usage: record.totals.usage,
+    costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
+    durationMs: Math.round(world.now() - state.startedAt),
+    ...answeredBy(state),
+    ...(state.merged === undefined ? {} : mergedFacts(state.merged, world)),
+    sessionId: state.sessionId,
+    leg: world.leg ?? null,
+    vote: world.vote ?? null,
+    reuse: state.reuse,
+    isolation: state.sandbox?.isolation() ?? 'none',
+    lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
+    subject: subjectOf(state, world),
+    judge: state.judge,
+    judgeChanges: state.judgeChanges,
+    commentUrl: state.commentUrl,
+    outputNames: state.merged === undefined ? (state.contract?.outputNames ?? []) : ['passed'],
+    changedFiles: changes?.changedFiles ?? null,
+    patchFile: changes?.patchFile ?? null,
+    resultFile: world.resultFile,
+    transcriptFile: world.transcriptFile,
+    weaknesses: [
+      ...replayed,
+      ...networkWeaknesses(world.environment),
+      ...(state.sandbox?.weaknesses() ?? []),
+    ],
+  };
+}
+
+function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
+  return subject === null || commit === null ? subject : { ...subject, sha: commit };
+}
+
+/** What a merge took is what its legs took. Other jobs named the models, and outputs are written as they stand here. */
+function mergedFacts(counted: Merged | null, { secrets }: EndWorld) {
+  if (counted === null) return { merged: null };
+  const merged = { ...counted, models: counted.models.map((model) => secrets.mask(model)) };
+  const { turns, rejections, usage, costUsd, models } = merged;
+  return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
+}
+
+function limitWords(state: RunState) {
+  const { config } = state;
+  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
+  return {
+    turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,
+    time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
+    tokens: count(config?.maxTotalTokens ?? 0, 'token'),
+    cost: `$${config?.maxCostUsd ?? 0}`,
+  };
+}
