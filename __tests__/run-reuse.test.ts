@@ -6,8 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, parseConfig } from '../src/config/config.ts';
 import type { InputName } from '../src/config/inputs.ts';
 import { resolveWorkingDirectory } from '../src/config/paths.ts';
+import { readTrustedFile } from '../src/config/trusted-file.ts';
 import { signEnvelope } from '../src/envelope/signature.ts';
 import { envelope } from '../src/reporters/envelope.ts';
+import { createRecordingFile } from '../src/reporters/recording-file.ts';
 import { run } from '../src/run.ts';
 import { reuseKey } from '../src/run-reuse.ts';
 import type { EndListener, World } from '../src/run-state.ts';
@@ -348,6 +350,17 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
       'of another judge',
       (before) => ({ ...before, judge: { ...Object(before['judge']), schema_sha256: '0'.repeat(64) } }),
     ],
+    [
+      'of another question',
+      (before) => ({ ...before, judge: { ...Object(before['judge']), prompt_sha256: '0'.repeat(64) } }),
+    ],
+    [
+      'of a merge',
+      (before) => ({
+        ...before,
+        merged: { rule: 'all', votes: null, tally: { pass: 1, fail: 0, abstain: 0, expected: 1 }, legs: [] },
+      }),
+    ],
     ['with a run that is none', (before) => ({ ...before, subject: { ...subject, run_id: '1\n::error::' } })],
     ['that is no JSON', () => '{'],
     ['that is another thing', () => '{"passed":true}'],
@@ -398,6 +411,28 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(JSON.stringify(hostile.payload)).toContain('"__proto__":{"passed":false}');
   });
 
+  it.each<readonly [string, Inputs]>([
+    ['the prompt', { prompt: 'Judge otherwise.' }],
+    ['the model', { model: 'scripted-2' }],
+    ['the settings (base-url, tools, subject-paths and the like)', { tools: 'read_file' }],
+  ])('a verdict that does not fit is told with what it differs in: %s', async (what, inputs) => {
+    await keep('a', await first());
+    await judge(inputs);
+    expect(notices.join('\n')).toContain(
+      `so the model is asked. The nearest of this leg and vote differs in ${what}.`,
+    );
+  });
+
+  it('a verdict on other files is told as such, and one of another vote not at all', async () => {
+    await keep('a', await first());
+    await writeFile(path.join(workspace, 'api', 'a.txt'), 'other\n');
+    await judge();
+    expect(notices.join('\n')).toContain('differs in the judged files.');
+    notices = [];
+    await judge({ vote: '2' });
+    expect(notices.join('\n')).not.toContain('differs in');
+  });
+
   it('a folder that is not there yet or is empty is no mistake', async () => {
     await judge({ 'reuse-from': path.join(verdicts, 'none') });
     expect(notices).toContain('info: reuse-from is not there yet, so there is no earlier verdict.');
@@ -442,6 +477,18 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     const report = await judge({ 'reuse-from': '' });
     expect(report.reuse).toMatchObject({ from: null });
     expect(notices.filter((text) => /reuse/u.test(text))).toEqual([]);
+  });
+
+  it('a replay is judged by its recording, and reuses nothing', async () => {
+    const file = path.join(base, 'temp', 'recording.jsonl');
+    const before = told(await judge({}, { recording: createRecordingFile(file) }));
+    await keep('a', before);
+    asked = model.requests.length;
+    const files = localFiles((name) => readTrustedFile(name, { root: null, maxBytes: 1_000_000 }));
+    const report = await judge({ replay: file, model: '', 'base-url': '' }, { files });
+    expect(report).toMatchObject({ verdict: { reason: 'accepted' }, replayed: true, reuse: null });
+    expect(notices).toContainEqual('info: This run is replayed, so no verdict is reused.');
+    expect(wasAsked()).toBe(false);
   });
 
   it('without both nothing is looked at', async () => {

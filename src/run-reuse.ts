@@ -63,8 +63,13 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
     );
   }
   const match = await findMatch(folder, found, options);
-  if (match === null) {
-    tell('info', 'reuse-from holds no verdict on the same files by the same judge, so the model is asked.');
+  if ('unlike' in match) {
+    const unlike =
+      match.unlike === null ? '' : ` The nearest of this leg and vote differs in ${match.unlike}.`;
+    tell(
+      'info',
+      `reuse-from holds no verdict on the same files by the same judge, so the model is asked.${unlike}`,
+    );
     return null;
   }
   const { from, payload } = match;
@@ -161,10 +166,16 @@ interface Match {
   readonly payload: JsonObject;
 }
 
-/** The newest envelope that stands for this run; null where there is none. */
-async function findMatch(folder: string, { key }: Key, options: ReuseOptions): Promise<Match | null> {
+/** In which words the envelope that is nearest differs; null where none is of this leg and vote. */
+interface Miss {
+  readonly unlike: string | null;
+}
+
+/** The newest envelope that stands for this run, or why there is none. */
+async function findMatch(folder: string, found: Key, options: ReuseOptions): Promise<Match | Miss> {
   const { config, state, world, tell } = options;
   const matches: Match[] = [];
+  const unlike: (readonly string[])[] = [];
   const refused: string[] = [];
   const { signingKey } = config;
   for await (const read of readEnvelopes(folder, { input: 'reuse-from', signingKey, whenMissing: 'empty' })) {
@@ -175,8 +186,10 @@ async function findMatch(folder: string, { key }: Key, options: ReuseOptions): P
       refused.push(`${JSON.stringify(read.file)}: ${read.why}`);
       continue;
     }
-    const match = read.envelope.reuse?.key === key ? matchOf(read.envelope, options) : null;
+    const match = read.envelope.reuse?.key === found.key ? matchOf(read.envelope, options) : null;
     if (match !== null) matches.push(match);
+    else if (read.envelope.leg === config.leg && read.envelope.vote === config.vote)
+      unlike.push(differencesOf(read.envelope, found, options));
   }
   if (refused.length > 0) {
     const files = refused.length === 1 ? 'A file was' : `${refused.length} files were`;
@@ -184,7 +197,24 @@ async function findMatch(folder: string, { key }: Key, options: ReuseOptions): P
     tell('info', `${files} passed over in reuse-from. The first is ${first}.`);
   }
   matches.sort((a, b) => (isNewer(a.from, b.from) ? -1 : 1));
-  return matches[0] ?? null;
+  const [nearest] = unlike.toSorted((a, b) => a.length - b.length);
+  return matches[0] ?? { unlike: nearest?.join(', ') ?? null };
+}
+
+/** What somebody who wonders why the model is asked would look at. */
+function differencesOf(envelope: Envelope, { key, tree }: Key, { config, state }: ReuseOptions) {
+  const { judge, reuse, model } = envelope;
+  if (reuse === null) return ['that it was made without subject-paths and reuse-from'];
+  if (reuse.key === key) return ['that it came to no verdict'];
+  const parts = [
+    ['the judged files', reuse.tree !== tree],
+    ['the prompt', judge.prompt_sha256 !== state.judge.prompt_sha256],
+    ['the schema', judge.schema_sha256 !== state.judge.schema_sha256],
+    ['the version of structured-agent', judge.version !== state.judge.version],
+    ['the model', model !== config.model.model],
+  ] as const;
+  const unlike = parts.filter(([, differs]) => differs).map(([what]) => what);
+  return unlike.length === 0 ? ['the settings (base-url, tools, subject-paths and the like)'] : unlike;
 }
 
 /** What an envelope of the same key has for this run; null where it is of no use. */
