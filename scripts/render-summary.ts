@@ -15,8 +15,8 @@ import { samples } from './summary-samples.ts';
 
 const WIDTH = 1840;
 const IMAGES = path.join(import.meta.dirname, '..', 'docs', 'images');
-/** The samples that the README shows, by the names of their pictures. */
-const SHOWN = { summary: 'gate-not-met', comment: 'comment-security-gate' };
+/** The samples that README and docs show, by the names of their pictures. */
+const SHOWN = { summary: 'gate-not-met', comment: 'comment-security-gate', merge: 'merge-undecided' };
 const style = readFileSync(path.join(import.meta.dirname, 'github-markdown.css'), 'utf8');
 
 function page(markdown: string): string {

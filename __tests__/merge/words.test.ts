@@ -38,7 +38,7 @@ describe('an undecided merge', () => {
       sampleLeg('docs', 'abstain'),
       sampleLeg(null, 'abstain'),
     ]);
-    expect(text).toContain('"web" ("2": timeout), "docs" (missing), 1 of unknown name.');
+    expect(text).toContain('"web" (vote "2": timeout), "docs" (missing), 1 of unknown name.');
     expect(text).toContain('Re-run failed jobs');
   });
 
@@ -50,7 +50,7 @@ describe('an undecided merge', () => {
       sampleLeg('api', 'abstain', [missing('1'), missing('2'), missing('3')]),
       sampleLeg('web', 'abstain', [missing('1'), missing('2'), replayed]),
     ]);
-    expect(text).toContain('"api" (missing), "web" ("1", "2": missing; "3": no judgement).');
+    expect(text).toContain('"api" (missing), "web" (votes "1", "2": missing; vote "3": no judgement).');
   });
 
   it('names the files that did not count before anything else: what is missing may be among them', () => {

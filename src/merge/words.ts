@@ -67,7 +67,7 @@ function adviceFor(open: readonly MergedLeg[]): string {
   const missing = abstaining.filter(({ conclusion }) => conclusion === 'missing').length;
   const again = '"Re-run failed jobs" asks the red ones again, and merges them with the rest.';
   const look =
-    'Where the job of a missing one is green, look at what it uploaded, what was downloaded, and expect.';
+    'Where the job of a missing one is green, look at what it uploaded, what was downloaded, and the input expect.';
   return missing === 0 ? again : `${again} ${look}`;
 }
 
@@ -83,7 +83,7 @@ function openWords({ leg, votes }: MergedLeg): string {
   const told = [...reasons].map(([why, names]) => {
     const voters = names.length === votes.length ? [] : names.filter((name) => name !== '');
     const shown = `${voters.slice(0, 5).join(', ')}${voters.length > 5 ? ' and more' : ''}`;
-    return shown === '' ? why : `${shown}: ${why}`;
+    return shown === '' ? why : `${voters.length === 1 ? 'vote' : 'votes'} ${shown}: ${why}`;
   });
   return `${quoted(leg ?? '')} (${told.slice(0, 5).join('; ')})`;
 }
