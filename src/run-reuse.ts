@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
-import { resolveReuseFolder } from './config/paths.ts';
+import { isInside, resolveReuseFolder } from './config/paths.ts';
 import type { Contract } from './contract/contract.ts';
 import { type Envelope, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
@@ -111,14 +111,10 @@ async function findKey(
   if (subject.kind === 'unknown') return { why: subject.why };
   const { tree, paths } = subject;
   // Each download would be a change of what is judged.
-  if (folder !== null && paths.some((each) => isWithin(path.relative(path.resolve(workspace, each), folder))))
+  if (folder !== null && paths.some((each) => isInside(folder, path.resolve(workspace, each))))
     return { why: 'reuse-from lies in what is judged. Download to ${{ runner.temp }} instead' };
   const place = path.relative(workspace, workingDirectory);
   return { key: reuseKey({ tree, paths, place, config, judge: state.judge }), tree };
-}
-
-function isWithin(relative: string): boolean {
-  return relative !== '..' && !relative.startsWith('../');
 }
 
 /** What a key is made from. */
@@ -138,7 +134,7 @@ export interface KeyParts {
  *
  * In it beside tree, schema, prompt, model and version: where the model is asked (one name means another model at another
  * server), how much it may think and write, where the agent starts, and what it can look with: tools, network, variables
- * (their names) and folders. Leg and vote, so that three votes stay three.
+ * (their names) and folders, how long a command may take and how much of its output is seen. Leg and vote, so that three votes stay three.
  *
  * Not in it: the gate, which is evaluated anew; commit, ref, event and run, so that a merge queue finds the verdict of
  * the pull request; and for the same reason what `context: auto` tells of a pull request (title, description, diff),
@@ -151,8 +147,8 @@ export function reuseKey({ tree, paths, place, config, judge }: KeyParts): strin
     ['tree', tree, paths, place],
     ['judge', judge.schema_sha256, judge.prompt_sha256, config.systemPrompt !== null, judge.version],
     ['model', model.provider, model.model, model.baseUrl, model.reasoningEffort, model.maxOutputTokens],
-    ['tools', config.tools, config.excludeTools, config.workspaceAccess],
-    ['reach', config.shellNetwork, config.passEnv, config.sandboxRead],
+    ['tools', config.tools, config.excludeTools, config.workspaceAccess, config.maxToolOutputBytes],
+    ['reach', config.shellNetwork, config.passEnv, config.sandboxRead, config.shellTimeoutSeconds],
     ['ballot', config.leg, config.vote],
   ];
   // JSON of a list tells every value from its neighbours; the first line tells this hash from any other use of SHA-256.

@@ -102,9 +102,12 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await rm(path.join(repo, '.gitignore'));
       await symlink('a.txt', path.join(repo, 'link'));
       await chmod(path.join(repo, 'a.txt'), 0o755);
+      // Git complains of such a link, with the name as it is.
+      await mkdir(path.join(repo, `x\nat ${repo}/a.txt\n`), { recursive: true });
+      await symlink('nothing', path.join(repo, `x\nat ${repo}/a.txt\n/.gitattributes`));
       const state = gitState();
       const found = await changes?.compare(never);
-      expect(found?.changedFiles).toBe(5);
+      expect(found?.changedFiles).toBe(6);
       expect(gitState()).toBe(state);
       await writeFile(path.join(base, 'changes.patch'), found?.patch ?? '');
       git('stash', '-qu');

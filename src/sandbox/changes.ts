@@ -31,6 +31,8 @@ const MAX_REPORT_BYTES = 4_096;
  */
 const tree = (folder: string, stat: string) => `
 set -e
+# Git's complaints hold names as they are, line ends and all: one could tell another number, or another patch.
+exec 2>/dev/null
 # Not the agent's own settings: ignore rules, attributes and filters of its home would hide what it did.
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
 # A folder that the change made look like a repository would bring its own index and excludes.

@@ -47,10 +47,12 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
  * that the workspace put on PATH: one that lists less than there is would make changed files look unchanged. The folder
  * may belong to another user, as it does in a container; here that endangers nothing. The repository is where `.git` is,
  * which no commit can bring along: git itself takes any folder for one that holds HEAD, objects and refs, and what a change
- * put there as index and excludes would hide the rest of the change.
+ * put there as index and excludes would hide the rest of the change. Complaints are not heard: they hold names as they are,
+ * line ends and all, and one could tell another root or other lists.
  */
 const LIST = `
 set -e
+exec 2>/dev/null
 PATH="/usr/bin:/usr/local/bin:/opt/homebrew/bin:$PATH"
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_CEILING_DIRECTORIES
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
@@ -87,6 +89,7 @@ export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions)
   const root = posix.resolve(workingDirectory, listed.up);
   if (!isInside(root, workspace))
     return { kind: 'unknown', why: 'the repository begins above the workspace' };
+  if (named.length === 0 && (await liesInAnother(root, workspace))) return UNKNOWN_OUTER;
   const chosen = named.length === 0 ? listed.paths : choose(named, root, workspace, listed.paths);
   const nested = chosen.find(({ path }) => path.endsWith('/'));
   if (nested !== undefined) return unknownNested(nested.path);
@@ -170,6 +173,19 @@ function refuse(typed: string, why: string): never {
   throw new InputError('subject-paths', `subject-paths names ${shown(typed)}, which ${why}`);
 }
 
+const UNKNOWN_OUTER: SubjectTree = {
+  kind: 'unknown',
+  why: 'the working directory is in a repository of its own, and not in that of the workspace; name subject-paths in it',
+};
+
+/** Whether a repository lies in one that the workspace has around it: a change can put a submodule where a folder was. */
+async function liesInAnother(root: string, workspace: string): Promise<boolean> {
+  if (root === workspace) return false;
+  const outer = posix.dirname(root);
+  const found = await lstat(posix.join(outer, '.git')).catch(() => null);
+  return found !== null || liesInAnother(outer, workspace);
+}
+
 /** Its files are its own, and git says nothing of them here. */
 function unknownNested(path: string): SubjectTree {
   const name = shown(decode(path.replace(/\/$/u, '')));
@@ -204,8 +220,7 @@ interface Listed {
 async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed | null> {
   const limits = { timeoutMs: LIST_MS, maxOutputBytes: MAX_REPORT_BYTES, signal };
   const { exitCode, output } = await sandbox.exec(LIST, limits);
-  const up = /^up ((?:\.\.\/)*)$/mu.exec(output)?.[1];
-  const at = /^at (.+)$/mu.exec(output)?.[1];
+  const [, up, at] = /(?:^|\n)up ((?:\.\.\/)*)\nat (.+)\n?$/u.exec(output) ?? [];
   if (exitCode !== 0 || up === undefined || at === undefined) return null;
   const tracked = await readList(sandbox, `${at}/tracked`);
   const others = await readList(sandbox, `${at}/others`);

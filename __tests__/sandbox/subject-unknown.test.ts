@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { LASTING, makeSubjectWorld, makeTemplate, type Place, type SubjectWorld } from './subject-world.ts';
+
+let template = '';
+let world: SubjectWorld;
+beforeAll(async () => {
+  template = await makeTemplate();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
+
+describe('a path that cannot be meant', () => {
+  // Nothing here changes a file: one sandbox does for all.
+  let sandbox: OpenedSandbox;
+  beforeAll(async () => {
+    world = await makeSubjectWorld(LASTING, template);
+    const { file } = world;
+    await mkdir(file('empty'));
+    await mkdir(file('ignored'));
+    await writeFile(file('ignored/x'), '');
+    await symlink('web', file('way'));
+    await symlink('/etc', file('out'));
+    sandbox = await world.open();
+  });
+  afterAll(() => world.close());
+
+  it.each([
+    ['../elsewhere', /leaves the workspace/u],
+    ['/etc', /leaves the workspace/u],
+    ['nowhere', /is not there/u],
+    ['api/src/a.txt/x', /is not there/u],
+    ['API', /is not there/u],
+    ['.git', /is closed to the agent/u],
+    ['api/.GIT/x', /is closed to the agent/u],
+    ['ignored', /no file that git sees/u],
+    ['empty', /no file that git sees/u],
+    ['way', /symbolic link/u],
+    ['way/b.txt', /symbolic link/u],
+    ['out', /symbolic link/u],
+  ])('%s cannot be meant, and is named with the fix', async (name, why) => {
+    const told = await world.refusal(sandbox, ['api', name]);
+    expect(told).toMatch(why);
+    expect(told).toContain(`subject-paths! subject-paths names "${name}"`);
+  });
+});
+
+describe('what hides files', () => {
+  let repo = '';
+  const git = (...args: readonly string[]) => world.git(...args);
+  const file = (name: string) => world.file(name);
+  const look = (paths: readonly string[], place?: Place) => world.look(paths, place);
+  const treeOf = (paths: readonly string[], place?: Place) => world.treeOf(paths, place);
+
+  beforeEach(async () => {
+    world = await makeSubjectWorld(LASTING, template);
+    ({ repo } = world);
+  });
+  afterEach(() => world.close());
+
+  it.each([true, false])(
+    'a nested repository hides its files: nothing is known (a commit in it: %s)',
+    async (full) => {
+      execFileSync('sh', ['-c', `git init -q nested && cd nested && touch f`], { cwd: file('api') });
+      if (full)
+        execFileSync(
+          'sh',
+          ['-c', 'git add f && git -c user.name=t -c user.email=t@example.com commit -qm n'],
+          { cwd: file('api/nested') },
+        );
+      expect(await look(['api'])).toEqual({
+        kind: 'unknown',
+        why: '"api/nested" is a repository of its own; name subject-paths without it',
+      });
+      expect(await look(['web'])).toMatchObject({ kind: 'tree' });
+      if (!full) return;
+      git('add', 'api/nested');
+      expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
+    },
+  );
+
+  it('a link out of what is judged is nothing known: what lies there could change, and the tree would not', async () => {
+    await symlink('../web', file('api/out'));
+    const why = '"api/out" is a link that leads out of what is judged; name that place in subject-paths, too';
+    expect(await look(['api'])).toEqual({ kind: 'unknown', why });
+    expect(await look(['api', 'web'])).toMatchObject({ kind: 'tree' });
+    expect(await look([])).toMatchObject({ kind: 'tree' });
+    await rm(file('web'), { recursive: true });
+    expect(await look(['api'])).toMatchObject({ kind: 'tree' });
+  });
+
+  it.each(['.', '..'])(
+    'a folder that the change made look like a repository is none: its index hides nothing (worktree %s)',
+    async (worktree) => {
+      const workingDirectory = file('api');
+      const own = (...args: readonly string[]) =>
+        execFileSync('git', [`--git-dir=${workingDirectory}`, ...args], { cwd: repo, stdio: 'ignore' });
+      for (const folder of ['objects', 'refs', 'info']) await mkdir(file(`api/${folder}`));
+      await writeFile(file('api/HEAD'), 'ref: refs/heads/main\n');
+      await writeFile(file('api/info/exclude'), '*\n');
+      await writeFile(file('api/config'), '[core]\nrepositoryformatversion = 0\nbare = false\n');
+      own(`--work-tree=${path.join(workingDirectory, worktree)}`, 'add', '-f', file('api/run.sh'));
+      await writeFile(
+        file('api/config'),
+        `[core]\nrepositoryformatversion = 0\nbare = false\nworktree = ${worktree}\n`,
+      );
+      git('add', '-Af');
+      git('commit', '-qm', 'second');
+      const before = await treeOf(['api'], { workingDirectory });
+      await writeFile(file('api/src/a.txt'), 'two\n');
+      expect(await treeOf(['api'], { workingDirectory })).not.toBe(before);
+    },
+  );
+
+  it.each(['api', '.'])(
+    'a name that git complains about tells neither the root nor the lists (from %s)',
+    async (from) => {
+      const workingDirectory = file(from);
+      const plant = path.join(repo, 'plant');
+      const complained = path.join(workingDirectory, `x\nup \nat ${plant}\n`);
+      for (const folder of [plant, complained]) await mkdir(folder, { recursive: true });
+      await writeFile(path.join(plant, 'tracked'), '');
+      await writeFile(path.join(plant, 'others'), 'run.sh\0plant/others\0');
+      // Git follows no such link, and says so with the name as it is.
+      await symlink('nothing', path.join(complained, '.gitignore'));
+      git('add', '-A');
+      git('commit', '-qm', 'second');
+      // For an untracked file git looks whether it is ignored, and so at the link.
+      await writeFile(path.join(complained, 'built'), '');
+      const before = await treeOf([], { workingDirectory });
+      await writeFile(file('api/src/a.txt'), 'two\n');
+      expect(await treeOf([], { workingDirectory })).not.toBe(before);
+    },
+  );
+
+  it('a working directory that became a repository of its own stands for no more than itself', async () => {
+    const workingDirectory = file('api');
+    git('init', '-q', 'api');
+    expect(await look([], { workingDirectory })).toEqual({
+      kind: 'unknown',
+      why: 'the working directory is in a repository of its own, and not in that of the workspace; name subject-paths in it',
+    });
+    expect(await look(['api'], { workingDirectory })).toMatchObject({ kind: 'tree', paths: ['api'] });
+  });
+
+  it('where git cannot tell nothing is known: no repository, or a broken one', async () => {
+    await writeFile(file('.git/index'), 'broken');
+    expect(await look([])).toMatchObject({
+      kind: 'unknown',
+      why: expect.stringMatching(/^git could not list/u),
+    });
+    await rm(file('.git'), { recursive: true });
+    expect(await look([], { workspace: repo })).toMatchObject({ kind: 'unknown' });
+    expect(readFileSync(file('web/b.txt'), 'utf8')).toBe('two\n');
+  });
+});

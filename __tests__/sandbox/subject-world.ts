@@ -1,0 +1,134 @@
+/** A repository whose files are named in a sandbox, as a run would. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { InputError } from '../../src/errors.ts';
+import { openSandbox } from '../../src/sandbox/open.ts';
+import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
+import { findSubjectTree, type SubjectTree } from '../../src/sandbox/subject-tree.ts';
+
+const hasBwrap = existsSync('/usr/bin/bwrap');
+
+/** How the files are reached. */
+export const WAYS = hasBwrap ? (['scratch', 'in-place', 'off'] as const) : (['off'] as const);
+
+/** The way in which one sandbox does for many looks: it shows what has changed since it was opened. */
+export const LASTING = hasBwrap ? 'in-place' : 'off';
+
+/** Where to look from; the repository's root unless it is told. */
+export interface Place {
+  readonly workspace?: string;
+  readonly workingDirectory?: string;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Runs git in a folder as somebody who may commit. */
+export function gitIn(folder: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+/** A committed repository to take copies of: each process that a test starts costs more than its files. */
+export async function makeTemplate(): Promise<string> {
+  const repo = await realpath(await mkdtemp(path.join(os.tmpdir(), 'subject-template-')));
+  for (const folder of ['api/src', 'web', '.git/info'])
+    await mkdir(path.join(repo, folder), { recursive: true });
+  await writeFile(path.join(repo, 'api/src/a.txt'), 'one\n');
+  await writeFile(path.join(repo, 'api/run.sh'), 'echo\n');
+  await writeFile(path.join(repo, 'web/b.txt'), 'two\n');
+  await writeFile(path.join(repo, '.gitignore'), 'ignored/\n*.log\n');
+  gitIn(repo, 'init', '-q', '--template=');
+  gitIn(repo, 'add', '-A');
+  gitIn(repo, 'commit', '-qm', 'first');
+  return repo;
+}
+
+export type SubjectWorld = Awaited<ReturnType<typeof makeSubjectWorld>>;
+
+/** A copy of the template with what a run needs around it. */
+export async function makeSubjectWorld(how: (typeof WAYS)[number], template: string) {
+  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'subject-')));
+  const repo = path.join(base, 'repo');
+  for (const folder of ['home', 'temp']) await mkdir(path.join(base, folder));
+  const fill = () => cpSync(template, repo, { recursive: true, preserveTimestamps: true });
+  fill();
+  const opened: OpenedSandbox[] = [];
+
+  /** A sandbox as a run would open it. */
+  async function open({
+    workspace = repo,
+    workingDirectory = workspace,
+  }: Place = {}): Promise<OpenedSandbox> {
+    const runFolder = path.join(base, `run-${opened.length}`);
+    await mkdir(runFolder, { mode: 0o700 });
+    const sandbox = await openSandbox({
+      workspace,
+      workingDirectory,
+      mode: how === 'off' ? 'off' : 'required',
+      access: how === 'off' ? 'in-place' : how,
+      shellNetwork: false,
+      readable: [],
+      passEnv: [],
+      environment: { PATH: process.env['PATH'] },
+      home: path.join(base, 'home'),
+      runnerTemp: path.join(base, 'temp'),
+      isSecret: () => false,
+      runFolder,
+    });
+    opened.push(sandbox);
+    await sandbox.ready();
+    return sandbox;
+  }
+
+  const lookIn = (
+    sandbox: OpenedSandbox,
+    paths: readonly string[],
+    { workspace = repo, workingDirectory = workspace }: Place = {},
+  ): Promise<SubjectTree> => findSubjectTree(sandbox, { workspace, workingDirectory, paths, signal: NEVER });
+
+  let lasting: Promise<OpenedSandbox> | null = null;
+  /** Where nothing else is said and the way allows it, all looks are in one sandbox: opening one is what costs. */
+  async function look(paths: readonly string[], place?: Place): Promise<SubjectTree> {
+    if (place !== undefined || how === 'scratch') return lookIn(await open(place), paths, place);
+    lasting ??= open();
+    return lookIn(await lasting, paths);
+  }
+
+  return {
+    base,
+    repo,
+    open,
+    look,
+    git: (...args: readonly string[]) => gitIn(repo, ...args),
+    file: (name: string) => path.join(repo, name),
+    treeOf: async (paths: readonly string[], place?: Place) => {
+      const found = await look(paths, place);
+      if (found.kind !== 'tree') throw new Error(found.why);
+      return found.tree;
+    },
+    /** What a user is told whose paths cannot be meant; what was found where they can. */
+    refusal: (sandbox: OpenedSandbox, paths: readonly string[], place: Place = {}) =>
+      lookIn(sandbox, paths, place).then(
+        (found) => JSON.stringify(found),
+        (error: unknown) => {
+          if (error instanceof InputError) return `${error.input}! ${error.message}`;
+          throw error;
+        },
+      ),
+    /** Everything in the repository as it was in the beginning; the sandbox stays. */
+    reset: async () => {
+      for (const name of await readdir(repo)) await rm(path.join(repo, name), { recursive: true });
+      fill();
+    },
+    close: async () => {
+      for (const sandbox of opened) await sandbox.close();
+      await rm(base, { recursive: true, force: true });
+    },
+  };
+}
