@@ -88,6 +88,17 @@ describe('the pull request', () => {
     expect(asked).toEqual(['/repos/o/r/pulls']);
   });
 
+  it('of a comment has the head that was judged, and not the one that was pushed since', async () => {
+    const { github } = answering({
+      '/repos/o/r/pulls/7': pull(7, { head: { ref: 'topic', sha: 'pushed', repo: null } }),
+      '/repos/o/r/commits/judged': { parents: [{ sha: 'b1' }] },
+    });
+    const comment = event('issue_comment', { issue: { number: 7, pull_request: {} } });
+    expect(await createPullRequestFinder(comment, github).headSha('judged')).toBe('judged');
+    const after = createPullRequestFinder(comment, github, 'pushed');
+    expect([await after.headSha('judged'), await after.headSha()]).toEqual(['judged', 'pushed']);
+  });
+
   it('of a commit that two are open for is none: nobody can say which', async () => {
     const { github } = answering({ '/repos/o/r/commits/a1/pulls': [pull(7), pull(8)] });
     expect(await createPullRequestFinder(event('workflow_run', after), github).find()).toBeNull();

@@ -47,6 +47,22 @@ describe('the commit status', () => {
     ]);
   });
 
+  it('of a merge is on the commit that its legs judged, and of a run on what it checked out', async () => {
+    const judged: (string | null)[] = [];
+    const reporter = createCommitStatus({
+      secrets,
+      async set(_, commit = null) {
+        judged.push(commit);
+        return true;
+      },
+    });
+    const merged = sampleMergedReport();
+    await reporter.report?.(merged, signal);
+    await reporter.report?.({ ...merged, merged: null }, signal);
+    await reporter.report?.(sampleReport(), signal);
+    expect(judged).toEqual([merged.subject?.sha, null, null]);
+  });
+
   it('of a replay is never green, and says why', async () => {
     const failure = unpublished('Not met.', { conclusion: 'failure', reason: 'gate_not_met' });
     expect([await told({ replayed: true }), await told({ ...failure, replayed: true })]).toEqual([

@@ -19,8 +19,12 @@ export interface PullRequestFinder {
   readonly number: number | null;
   /** @throws GitHubError when the API had to be asked and did not answer. null where the run is about none. */
   find(): Promise<PullRequest | null>;
-  /** The commit that checks are shown on. @throws GitHubError */
-  headSha(): Promise<string>;
+  /**
+   * The commit that checks are shown on.
+   * @param judged the commit that was judged; the one that is checked out where it is null or left out.
+   * @throws GitHubError
+   */
+  headSha(judged?: string | null): Promise<string>;
 }
 
 /**
@@ -41,15 +45,16 @@ export function createPullRequestFinder(
   return {
     number,
     find,
-    async headSha() {
+    async headSha(judged) {
       const told = toldHead(event);
       if (told !== '') return told;
       const pull = number === null ? null : await find();
       if (pull === null) return event.sha;
       const { head } = pull;
-      if (github === null || checkedOut === null || checkedOut === event.sha) return head.sha;
+      const commit = judged ?? checkedOut;
+      if (github === null || commit === null || commit === event.sha) return head.sha;
       // GitHub told the head of now, which nobody may have looked at: somebody can push after the checkout.
-      return judgedCommit(checkedOut, head.sha, event, github);
+      return judgedCommit(commit, head.sha, event, github);
     },
   };
 }

@@ -10,8 +10,8 @@ export interface CommitStatusWorld {
   readonly name: string;
   /** The page that it links to; null for none. */
   readonly targetUrl: string | null;
-  /** The judged commit; null where there is none. Rejects with a GitHubError. */
-  readonly headSha: () => Promise<string | null>;
+  /** Where checks of the judged commit are shown; null where there is none. Rejects with a GitHubError. */
+  readonly headSha: (judged: string | null) => Promise<string | null>;
 }
 
 /** What it says; `description` of at most 140 characters. */
@@ -27,8 +27,8 @@ export interface CommitStatus {
 export function createStatusSetter({ github, repository, name, targetUrl, headSha }: CommitStatusWorld) {
   const [owner = '', repo = ''] = repository.split('/');
   const link = targetUrl === null ? {} : { target_url: targetUrl };
-  return async ({ state, description }: CommitStatus): Promise<boolean> => {
-    const sha = await headSha();
+  return async ({ state, description }: CommitStatus, judged: string | null = null): Promise<boolean> => {
+    const sha = await headSha(judged);
     if (sha === null || sha === '') return false;
     await github.request(
       'POST',

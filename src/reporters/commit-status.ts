@@ -16,8 +16,11 @@ export interface StatusText {
 /** The world of the status. */
 export interface CommitStatusOptions {
   readonly secrets: Secrets;
-  /** Sets it on the judged commit; false where there is no such commit. Rejects with a GitHubError. */
-  readonly set: (status: StatusText) => Promise<boolean>;
+  /**
+   * Sets it on the judged commit, which is the one that is checked out unless it is told; false where there is no such
+   * commit. Rejects with a GitHubError.
+   */
+  readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
 }
 
 /** GitHub refuses a longer description. */
@@ -56,7 +59,7 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       // Set in this order, or the last word could be `pending`.
       await pending;
       try {
-        if (await set({ state, description: description(report, secrets) })) return;
+        if (await set({ state, description: description(report, secrets) }, judgedElsewhere(report))) return;
       } catch (cause) {
         if (!(cause instanceof GitHubError)) throw cause;
         throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });
@@ -64,6 +67,11 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       throw new ReportError('The commit status could not be set: this run is about no commit.');
     },
   };
+}
+
+/** The commit that the legs of a merge judged, whatever lies in its own job by now; null for a run. */
+function judgedElsewhere({ merged = null, subject }: Report): string | null {
+  return merged === null ? null : (subject?.sha ?? null);
 }
 
 /** What was replayed is nothing that a required status may let pass. */
