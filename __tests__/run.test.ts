@@ -402,8 +402,9 @@ describe('the judge', () => {
     const asked: unknown[] = [];
     await writeFile(path.join(base, 'workspace', 'task.md'), 'Judge.');
     const inputs = { 'prompt-file': path.join(base, 'workspace', 'task.md'), gate: '@gate.json' };
+    const gate = '{"required":["passed"]}';
     const { report } = await converse([good], inputs, {
-      files: localFiles(async (file) => ({ ok: true, text: file === 'gate.json' ? '{}' : 'Judge.' })),
+      files: localFiles(async (file) => ({ ok: true, text: file === 'gate.json' ? gate : 'Judge.' })),
       findJudgeChanges: async (files) => {
         asked.push(...files);
         return [{ what: 'gate', path: 'gate.json', applied: true }];

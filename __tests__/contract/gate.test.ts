@@ -27,6 +27,27 @@ describe('no gate', () => {
   });
 });
 
+describe('a gate that no payload can fail', () => {
+  it.each<JsonObject>([
+    {},
+    { type: 'object' },
+    { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: {}, required: [] },
+    { description: 'It must have passed.', definitions: { passed: { const: true } } },
+  ])('%j is refused: it would turn everything green', async (given) => {
+    await expect(bySchema(given)).rejects.toThrow(ContractError);
+    await expect(bySchema(given)).rejects.toThrow(/asks for nothing/u);
+  });
+
+  it.each<JsonObject>([
+    { required: ['passed'] },
+    { properties: { passed: {} } },
+    { minProperties: 1 },
+    { not: {} },
+  ])('%j asks for something', async (given) => {
+    expect((await bySchema(given)).evaluate({}).status).toBe('not_met');
+  });
+});
+
 describe('a gate that is the name of a property', () => {
   it('is met by true alone', async () => {
     const { evaluate } = await gate({ kind: 'property', name: 'passed' });

@@ -1,5 +1,6 @@
 /** What must hold in an accepted payload for the step to succeed; fails closed. */
 import { ContractError } from '../errors.ts';
+import { isArray, isObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile } from './compile.ts';
@@ -22,7 +23,7 @@ export interface Gate {
 
 /**
  * Makes a gate over a contract's schema.
- * @throws ContractError when a gate schema does not pass the contract's own pipeline, or when a named property is not
+ * @throws ContractError when a gate schema does not pass the contract's own pipeline or asks for nothing, or when a named property is not
  * declared as a boolean.
  */
 export async function createGate(
@@ -73,6 +74,12 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
 
 async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
   const compiled = await compile(schema, 'gate');
+  if (asksNothing(compiled.schema)) {
+    throw new ContractError(
+      'root',
+      'The gate asks for nothing: every payload meets it. Write what must hold, such as {"properties": {"passed": {"const": true}}}, or none.',
+    );
+  }
   // Conjunctive branches count as top level, since a $ref may stand only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
   return {
@@ -95,6 +102,22 @@ async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
       return result([...absences, ...issues], words);
     },
   };
+}
+
+/** Keywords that say something of a schema, and ask for nothing. */
+const IDLE: readonly string[] = [
+  ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples'],
+  ...['definitions', '$defs'],
+];
+
+/** Whether no object can fail a schema, at a glance: a template that was never filled in looks so. */
+function asksNothing(schema: JsonObject): boolean {
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (keyword === 'type') return value === 'object';
+    if (keyword === 'required') return isArray(value) && value.length === 0;
+    if (keyword === 'properties') return isObject(value) && Object.keys(value).length === 0;
+    return IDLE.includes(keyword);
+  });
 }
 
 function absent(name: string): Issue {

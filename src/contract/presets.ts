@@ -27,3 +27,17 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['security-review', { schema: securityReview, gate: { kind: 'schema', schema: securityReviewGate } }],
   ['test-report', { schema: testReport, gate: { kind: 'schema', schema: testReportGate } }],
 ]);
+
+/** What is said where a gate was most likely forgotten, and what helps. */
+export const UNGATED = {
+  message: 'No gate is set, so the step is green whatever "passed" says.',
+  fix: 'Set gate: passed, or gate: none to say that this is meant.',
+} as const;
+
+/**
+ * Whether a gate was most likely forgotten: a schema of one's own speaks of passing, and nothing asks whether it did.
+ * @param gate as typed; `auto` where it is not.
+ */
+export function isUngated(gate: string, schema: string, declaredProperties: readonly string[]): boolean {
+  return gate === 'auto' && !presets.has(schema.trim()) && declaredProperties.includes('passed');
+}
