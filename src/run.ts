@@ -4,7 +4,7 @@ import { contextNote, systemPrompt } from './agent/prompt.ts';
 import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
 import type { Contract } from './contract/contract.ts';
-import { presets } from './contract/presets.ts';
+import { isUngated, UNGATED } from './contract/presets.ts';
 import { InputError, MissingKeyError } from './errors.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import { networkWeaknesses } from './network/network.ts';
@@ -57,7 +57,10 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   if (config.replay !== null) await race(provider, state.stop.signal);
   const told = modelWarning(state, world);
   if (told !== null) emit({ type: 'notice', level: 'warning', text: told });
-  const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated(config, contract)];
+  const ungated = isUngated(config.gate, config.schema, contract.declaredProperties)
+    ? [`${UNGATED.message} ${UNGATED.fix}`]
+    : [];
+  const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, context, begin.promise, state, world);
@@ -123,15 +126,6 @@ function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox)
     shellTimeoutSeconds: config.shellTimeoutSeconds,
     structuredOutput: structuredOutputSpec(contract.schema),
   });
-}
-
-/** A schema of one's own that speaks of passing, and nothing that asks whether it did: most likely a gate forgotten. */
-function ungated(config: Config, contract: Contract): readonly string[] {
-  if (config.gate !== 'auto' || presets.has(config.schema) || !contract.declaredProperties.includes('passed'))
-    return [];
-  return [
-    'No gate is set, so the step is green whatever "passed" says. Set gate: passed, or gate: none to say that this is meant.',
-  ];
 }
 
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */

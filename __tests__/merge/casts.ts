@@ -1,5 +1,5 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
-import { type Cast, castOf } from '../../src/merge/merge.ts';
+import { type Cast, castOf, type MergeOptions } from '../../src/merge/merge.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 
 export const SUBJECT: Subject = {
@@ -71,3 +71,32 @@ export function sampleCast(
 export function findingPayload(...findings: readonly JsonObject[]): JsonObject {
   return { passed: true, summary: 'Fine.', findings };
 }
+
+/** What a test changes of what a merge is told. */
+export type Options = Partial<MergeOptions>;
+
+/** As one leg each of one vote, unless told otherwise. */
+export function options(changes: Options = {}): MergeOptions {
+  return {
+    expect: { kind: 'legs', names: ['api', 'web'] },
+    rule: { kind: 'all' },
+    votes: null,
+    ruleText: 'all',
+    votesText: null,
+    weights: new Map(),
+    unit: 10,
+    subject: SUBJECT,
+    anyCommit: false,
+    workspace: null,
+    page: () => null,
+    refused: [],
+    ...changes,
+  };
+}
+
+/** Legs that are expected by name. */
+export const legs = (...names: readonly string[]) => ({ kind: 'legs', names }) as const;
+/** So many envelopes that are expected. */
+export const envelopes = (count: number) => ({ kind: 'envelopes', count }) as const;
+/** A majority of so many votes. */
+export const majorityOf = (count: number) => ({ rule: { kind: 'majority' } as const, count });

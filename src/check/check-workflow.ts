@@ -3,7 +3,7 @@ import path from 'node:path';
 import { resolveWorkingDirectory } from '../config/paths.ts';
 import { type Files, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
-import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
 import { checkDownload } from './download.ts';
 import { type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
 import { checkHazards } from './hazards.ts';
@@ -212,8 +212,7 @@ function providerOf(inputs: StepInputs): ProviderName | null {
   const found = PROVIDERS.find((each) => each === named?.toLowerCase());
   if (found !== undefined || named !== null) return found ?? null;
   const model = inputs.get('model') ?? '';
-  if (model.startsWith('claude-')) return 'anthropic';
-  if (model.startsWith('gemini-')) return 'gemini';
-  if (/^(?:gpt-|chatgpt-|o[134](?:-|$))/u.test(model)) return 'openai';
+  const known = providerByName(model);
+  if (known !== null) return known;
   return model !== '' && inputs.get('base-url') !== null ? 'openai-compatible' : null;
 }

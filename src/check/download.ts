@@ -2,8 +2,8 @@
 import { doubtful, type Findings } from './finding.ts';
 import { isUse } from './merge-job.ts';
 import type { MergeStepInputs } from './merge-step.ts';
-import { type Job, placeOf, type Step, type Workflow } from './workflow.ts';
-import { textAt, valueAt } from './yaml-file.ts';
+import { type Job, placeOf, type Step, type Workflow, withOf } from './workflow.ts';
+import { textAt } from './yaml-file.ts';
 
 /** The one folder beside the checkout that every runner has. */
 const TEMP = '${{runner.temp}}';
@@ -60,10 +60,6 @@ function fits(name: string | null, pattern: string): boolean {
   const [one = ''] = (name ?? 'artifact').split('${{');
   const [other = ''] = pattern.split(/[*?[{!(]|\$\{\{/u);
   return one.startsWith(other) || other.startsWith(one);
-}
-
-function withOf({ node }: Step, name: string): string | null {
-  return textAt(valueAt(node, 'with'), name);
 }
 
 const elsewhere = doubtful(

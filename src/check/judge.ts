@@ -1,6 +1,6 @@
 /** The schema and the gate, by the pipeline that judges a run. */
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
-import { presets } from '../contract/presets.ts';
+import { isUngated, UNGATED } from '../contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../contract/source.ts';
 import { ContractError } from '../errors.ts';
 import type { JsonObject } from '../types.ts';
@@ -55,7 +55,7 @@ export async function judgeOf(
   const gating =
     gate === undefined ? null : await attempt('gate', () => gateOf(gate, source.preset, contract, files));
   for (const text of gating?.warnings ?? []) faults.push({ input: 'gate', fault: warned('gate', text) });
-  if (gate === null && !presets.has(given.trim()) && contract.declaredProperties.includes('passed')) {
+  if (gate !== undefined && isUngated(gate ?? 'auto', given, contract.declaredProperties)) {
     faults.push({ input: 'schema', fault: ungated });
   }
   const judge: Judge = {
@@ -93,8 +93,4 @@ function warned(input: 'schema' | 'gate', text: string): Fault {
 }
 
 /** The same as a run warns of. */
-const ungated = doubtful(
-  'no-gate',
-  'No gate is set, so the step is green whatever "passed" says.',
-  'Set gate: passed, or gate: none to say that this is meant.',
-);
+const ungated = doubtful('no-gate', UNGATED.message, UNGATED.fix);

@@ -13,8 +13,8 @@ import {
 } from './leg-names.ts';
 import { conditionOf, isUse } from './merge-job.ts';
 import type { MergeStepInputs } from './merge-step.ts';
-import { type Job, judgeSteps, mentions, placeOf, type Step, type Workflow } from './workflow.ts';
-import { type Node, textAt, valueAt } from './yaml-file.ts';
+import { type Job, judgeSteps, mentions, placeOf, type Step, type Workflow, withOf } from './workflow.ts';
+import { textAt, valueAt } from './yaml-file.ts';
 
 /** Looks at the jobs that a merge needs, as far as they judge. */
 export function checkLegs(
@@ -32,7 +32,7 @@ export function checkLegs(
     for (const step of judgeSteps(job)) {
       const uploads = uploadsOf(job, step);
       // A job before the legs may ask the agent something that is not merged.
-      if (uploads.length === 0 && inputOf(step, 'leg') === null) continue;
+      if (uploads.length === 0 && withOf(step, 'leg') === null) continue;
       legs += 1;
       named.push(nameOf(job, step));
       for (const { key, fault } of legFaults(job, step, inputs)) findings.add(at(step, 'with', key), fault);
@@ -50,7 +50,7 @@ export function checkLegs(
 }
 
 function nameOf(job: Job, step: Step): NamedLeg {
-  const [leg, vote] = [inputOf(step, 'leg'), inputOf(step, 'vote')];
+  const [leg, vote] = [withOf(step, 'leg'), withOf(step, 'vote')];
   return {
     names: leg === null ? null : valuesIn(job, leg),
     votes: vote === null ? null : votesIn(job, vote),
@@ -59,11 +59,11 @@ function nameOf(job: Job, step: Step): NamedLeg {
 
 /** The steps that upload the envelope of a step. */
 function uploadsOf(job: Job, step: Step): readonly Step[] {
-  const file = inputOf(step, 'result-file');
+  const file = withOf(step, 'result-file');
   const name = `steps.${step.id ?? ''}.outputs.run-result-file`;
   return job.steps.filter((each) => {
     if (each.index <= step.index || !isUse(each, 'actions/upload-artifact')) return false;
-    const path = inputOf(each, 'path') ?? '';
+    const path = withOf(each, 'path') ?? '';
     return (step.id !== null && path.toLowerCase().includes(name)) || (file !== null && path.includes(file));
   });
 }
@@ -85,8 +85,8 @@ function legFaults(
   inputs: MergeStepInputs,
 ): readonly { readonly key: string; readonly fault: Fault }[] {
   const faults: { key: string; fault: Fault }[] = [];
-  const leg = inputOf(step, 'leg');
-  const vote = inputOf(step, 'vote');
+  const leg = withOf(step, 'leg');
+  const vote = withOf(step, 'vote');
   const own = nameOf(job, step);
   const [stranger, count] = [
     strangerFault(own, expectedLegs(inputs)),
@@ -100,8 +100,8 @@ function legFaults(
     faults.push({ key: 'leg', fault: twice });
   if (votes !== null && isFixed(vote) && job.hasMatrix)
     faults.push({ key: vote === null ? 'leg' : 'vote', fault: sameVote });
-  if (inputOf(step, 'gate') !== 'none') faults.push({ key: 'gate', fault: redForItsVerdict });
-  const [signs, checks] = [inputOf(step, 'signing-key') !== null, inputs.get('signing-key') !== null];
+  if (withOf(step, 'gate') !== 'none') faults.push({ key: 'gate', fault: redForItsVerdict });
+  const [signs, checks] = [withOf(step, 'signing-key') !== null, inputs.get('signing-key') !== null];
   if (checks && !signs) faults.push({ key: 'leg', fault: unsigned });
   if (signs && !checks) faults.push({ key: 'signing-key', fault: unchecked });
   return faults;
@@ -117,19 +117,12 @@ function uploadFaults(
   if (condition === null || (root !== null && evaluate(root, () => undefined) !== true))
     faults.push({ keys: condition === null ? ['uses'] : ['if'], fault: withoutRed });
   // A file that is no archive bears its own name.
-  if (inputOf(upload, 'archive') === 'false') return faults;
-  const name = inputOf(upload, 'name');
+  if (withOf(upload, 'archive') === 'false') return faults;
+  const name = withOf(upload, 'name');
   if (job.hasMatrix && isFixed(name)) faults.push({ keys: ['with', 'name'], fault: oneName });
   else if (!(name ?? '').includes('run_attempt'))
     faults.push({ keys: ['with', 'name'], fault: oneForAttempts });
   return faults;
-}
-
-function inputOf({ node }: Step, name: string): string | null {
-  const given: Node | null = valueAt(node, 'with');
-  const entry =
-    given?.kind === 'map' ? given.entries.find(({ key }) => key.toLowerCase() === name) : undefined;
-  return entry?.value.kind === 'scalar' ? entry.value.text : null;
 }
 
 /** Whether a value is the same in every leg of a matrix. */

@@ -4,8 +4,7 @@ import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import type { Judge } from './judge.ts';
 import type { MergeStepInputs } from './merge-step.ts';
 import type { Source } from './references.ts';
-import { type Job, placeOf, type Step, type Workflow } from './workflow.ts';
-import { textAt, valueAt } from './yaml-file.ts';
+import { type Job, placeOf, type Workflow, withOf } from './workflow.ts';
 
 /** Looks at the schemas of the legs that a merge needs, as far as they are known. */
 export function checkMergeGate(
@@ -18,8 +17,8 @@ export function checkMergeGate(
   const gate = inputs.get('gate');
   if (gate === undefined) return;
   for (const { job, step, judge } of sources) {
-    if (judge === null || !merge.needs.includes(job.id) || inputOf(step, 'leg') === null) continue;
-    const fault = faultOf(gate ?? 'auto', inputOf(step, 'gate'), judge);
+    if (judge === null || !merge.needs.includes(job.id) || withOf(step, 'leg') === null) continue;
+    const fault = faultOf(gate ?? 'auto', withOf(step, 'gate'), judge);
     if (fault !== null) findings.add(placeOf(workflow.file, step.node, step.start, 'with', 'schema'), fault);
   }
 }
@@ -46,7 +45,3 @@ function told({ schema }: Judge, message: string, what: string): Fault {
 const silent =
   'Nothing says whether this leg passes: it has no gate, its schema no property "passed", and the gate of the merge is auto (52).';
 const fix = 'Set gate on the merge to what must hold, for example a boolean property of the schema.';
-
-function inputOf({ node }: Step, name: string): string | null {
-  return textAt(valueAt(node, 'with'), name);
-}

@@ -144,3 +144,11 @@ function partOf(uses: string, { names, localPart }: ActionNames): ActionPart | n
   const [, owner] = /^(.+)\/merge$/u.exec(name) ?? [];
   return owner !== undefined && isNamed(owner) ? 'merge' : null;
 }
+
+/** What a step's `with` gives for an input, whose name is the same in any case; null where it gives no scalar. */
+export function withOf({ node }: Step, name: string): string | null {
+  const given: Node | null = valueAt(node, 'with');
+  const entry =
+    given?.kind === 'map' ? given.entries.find(({ key }) => key.toLowerCase() === name) : undefined;
+  return entry?.value.kind === 'scalar' ? entry.value.text : null;
+}

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { InputError } from '../errors.ts';
 import type { RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
+import { type Reporting, readReporting } from './reporting.ts';
 import {
   readBoolean,
   readChoice,
@@ -19,7 +20,7 @@ export const TOOLS = ['read_file', 'edit', 'shell'] as const;
 export type ToolName = (typeof TOOLS)[number];
 
 /** Everything a run is told. */
-export interface Config {
+export interface Config extends Reporting {
   /** The task itself, or the file that holds it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
   /** As typed: inline JSON, `@path` or a preset. */
@@ -56,21 +57,10 @@ export interface Config {
   readonly refresh: boolean;
   readonly trustedFiles: 'workspace' | 'base';
   readonly onMissingKey: 'fail' | 'skip';
-  readonly summary: boolean;
-  readonly comment: 'never' | 'always' | 'on-failure';
-  /** What tells one comment from another; null for the entry's own choice. */
-  readonly commentKey: string | null;
-  readonly annotations: 'findings' | 'none';
-  readonly sarifFile: string | null;
-  /** The name of the commit status; null for none. */
-  readonly commitStatus: string | null;
-  readonly githubToken: string | null;
-  readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   readonly reportFile: string | null;
   /** The recording that answers in the model's place, as typed; null for a real run. */
   readonly replay: string | null;
-  readonly logLevel: 'summary' | 'full';
 }
 
 /**
@@ -78,7 +68,6 @@ export interface Config {
  * @throws InputError that names the input and the fix.
  */
 export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
-  const debug = world.environment['RUNNER_DEBUG'] === '1';
   const config: Config = {
     prompt: parsePrompt(raw),
     schema: raw.get('schema') ?? 'verdict',
@@ -105,18 +94,10 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
     refresh: readBoolean(raw, 'refresh', false),
     trustedFiles: readChoice(raw, 'trusted-files', ['workspace', 'base']) ?? 'workspace',
     onMissingKey: readChoice(raw, 'on-missing-key', ['fail', 'skip']) ?? 'fail',
-    summary: readBoolean(raw, 'summary', true),
-    comment: readChoice(raw, 'comment', ['never', 'always', 'on-failure']) ?? 'never',
-    commentKey: readName(raw, 'comment-key', 10_000),
-    annotations: readChoice(raw, 'annotations', ['findings', 'none']) ?? 'findings',
-    sarifFile: raw.get('sarif-file') ?? null,
-    commitStatus: readName(raw, 'commit-status', 255),
-    githubToken: raw.get('github-token') ?? null,
-    resultFile: raw.get('result-file') ?? null,
+    ...readReporting(raw, world.environment),
     transcriptFile: raw.get('transcript-file') ?? null,
     reportFile: raw.get('report-file') ?? null,
     replay: raw.get('replay') ?? null,
-    logLevel: readChoice(raw, 'log-level', ['summary', 'full']) ?? (debug ? 'full' : 'summary'),
   };
   // Last: what is wrong beside it is wrong with a key, too.
   if (config.model.missingKey !== null && config.onMissingKey === 'fail')

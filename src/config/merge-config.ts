@@ -12,10 +12,11 @@ import {
   type VotesWord,
   WEIGHT_UNIT,
 } from './merge-rules.ts';
-import { readBoolean, readChoice, readList, readName, readSigningKey } from './values.ts';
+import { type Reporting, readReporting } from './reporting.ts';
+import { readList, readName, readSigningKey, shown } from './values.ts';
 
 /** Everything a merge is told. */
-export interface MergeConfig {
+export interface MergeConfig extends Reporting {
   /** The folder, as typed. */
   readonly verdicts: string;
   readonly expect: Expectation;
@@ -30,15 +31,6 @@ export interface MergeConfig {
   /** As typed: `auto`, `none`, a property, inline JSON or a file. */
   readonly gate: string;
   readonly signingKey: string | null;
-  readonly summary: boolean;
-  readonly comment: 'never' | 'always' | 'on-failure';
-  readonly commentKey: string | null;
-  readonly annotations: 'findings' | 'none';
-  readonly sarifFile: string | null;
-  readonly commitStatus: string | null;
-  readonly githubToken: string | null;
-  readonly resultFile: string | null;
-  readonly logLevel: 'summary' | 'full';
 }
 
 type Raw = ReadonlyMap<MergeInputName, string>;
@@ -51,7 +43,6 @@ export function parseMergeConfig(
   raw: Raw,
   environment: Readonly<Record<string, string | undefined>>,
 ): MergeConfig {
-  const debug = environment['RUNNER_DEBUG'] === '1';
   const votesText = readName(raw, 'votes', 200);
   const ruleText = readName(raw, 'rule', 200) ?? 'all';
   const config: MergeConfig = {
@@ -74,15 +65,7 @@ export function parseMergeConfig(
     weights: parseWeights(readList(raw, 'weights')),
     gate: raw.get('gate') ?? 'auto',
     signingKey: readSigningKey(raw),
-    summary: readBoolean(raw, 'summary', true),
-    comment: readChoice(raw, 'comment', ['never', 'always', 'on-failure']) ?? 'never',
-    commentKey: readName(raw, 'comment-key', 10_000),
-    annotations: readChoice(raw, 'annotations', ['findings', 'none']) ?? 'findings',
-    sarifFile: raw.get('sarif-file') ?? null,
-    commitStatus: readName(raw, 'commit-status', 255),
-    githubToken: raw.get('github-token') ?? null,
-    resultFile: raw.get('result-file') ?? null,
-    logLevel: readChoice(raw, 'log-level', ['summary', 'full']) ?? (debug ? 'full' : 'summary'),
+    ...readReporting(raw, environment),
   };
   requireWholeLegs(config);
   requireWeights(config);
@@ -125,7 +108,7 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
   if (ofVotes && votes !== null && beside.length > votes.count) {
     throw new InputError(
       'weights',
-      `weights names ${beside.length} votes (${beside.slice(0, 5).map(quoted).join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
+      `weights names ${beside.length} votes (${beside.slice(0, 5).map(shown).join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
     );
   }
   const weigh = (names: readonly string[]) =>
@@ -141,8 +124,8 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
 
 function stranger(name: string, legs: readonly string[]): InputError {
   const near = nearest(name, [...legs]);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map(quoted).join(' or ')}?`;
-  return new InputError('weights', `weights names ${quoted(name)}, which is no leg in expect.${hint}`);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map(shown).join(' or ')}?`;
+  return new InputError('weights', `weights names ${shown(name)}, which is no leg in expect.${hint}`);
 }
 
 function requirePassable(name: 'rule' | 'votes', threshold: number, sum: number): void {
@@ -151,8 +134,4 @@ function requirePassable(name: 'rule' | 'votes', threshold: number, sum: number)
     name,
     `${name} needs weights of more than ${threshold / WEIGHT_UNIT}, and all of them together are ${sum / WEIGHT_UNIT}: it could never pass. Lower the threshold.`,
   );
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name);
 }

@@ -1,6 +1,7 @@
 /** The words of the merge action that say who votes, and what the votes come to. */
 import { InputError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
+import { shown } from './values.ts';
 
 /** Weights and thresholds are counted in millionths, whole numbers: of 0.1 + 0.2 nobody knows whether it is more than 0.3. */
 export const WEIGHT_UNIT = 1_000_000;
@@ -159,8 +160,4 @@ function parseWeight(text: string): number | null {
 
 function refused(text: string, why: string): InputError {
   return new InputError('expect', `expect is ${shown(text)}. ${why}`);
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }

@@ -1,6 +1,6 @@
 /** Which model is asked, where, and with whose key. */
 import { InputError } from '../errors.ts';
-import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
 import { KEY_VARIABLE } from './cli-secrets.ts';
 import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
 import type { RawInputs } from './inputs.ts';
@@ -50,13 +50,6 @@ const ENDPOINT_FORMS: Readonly<Record<ProviderName, string | null>> = {
   'openai-compatible': 'the URL of the server, for example http://127.0.0.1:8000/v1',
 };
 
-/** How a model's name tells its provider; nothing else may: a key in the environment never chooses one. */
-const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName])[] = [
-  [/^claude-/u, 'anthropic'],
-  [/^gemini-/u, 'gemini'],
-  [/^(?:gpt-|chatgpt-|o[134](?:-|$))/u, 'openai'],
-];
-
 /** @throws InputError that names the input and the fix. */
 export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
   const model = raw.get('model');
@@ -84,7 +77,7 @@ function replayedModel(raw: RawInputs, model: string): ModelConfig {
   parseBaseUrl(raw);
   const named = readChoice(raw, 'provider', PROVIDERS);
   return {
-    provider: named ?? byName(model) ?? 'openai-compatible',
+    provider: named ?? providerByName(model) ?? 'openai-compatible',
     providerReason: 'the input replay',
     model,
     ...FOUND,
@@ -95,10 +88,6 @@ function replayedModel(raw: RawInputs, model: string): ModelConfig {
     headers: {},
     ...readRequest(raw),
   };
-}
-
-function byName(model: string): ProviderName | undefined {
-  return MODEL_PREFIXES.find(([prefix]) => prefix.test(model))?.[1];
 }
 
 function readRequest(
@@ -115,8 +104,8 @@ function readRequest(
 function chooseProvider(raw: RawInputs, model: string, baseUrl: URL | null): readonly [ProviderName, string] {
   const named = readChoice(raw, 'provider', PROVIDERS);
   if (named !== null) return [named, 'the input provider'];
-  const match = byName(model);
-  if (match !== undefined) return [match, `the name of the model ${model}`];
+  const match = providerByName(model);
+  if (match !== null) return [match, `the name of the model ${model}`];
   if (baseUrl !== null) return ['openai-compatible', 'the input base-url'];
   throw new InputError(
     'provider',

@@ -47,9 +47,8 @@ export async function resolveOutputFile(
   roots: readonly string[],
 ): Promise<string> {
   const wanted = path.resolve(workspace, file);
-  const folder = path.dirname(wanted);
-  const existing = await nearestExisting(folder);
-  const real = path.join(await realpath(existing), path.relative(existing, folder), path.basename(wanted));
+  const folder = await realPlace(path.dirname(wanted));
+  const real = path.join(folder.real, path.basename(wanted));
   const root = roots.find((each) => isInside(real, each) && real !== each);
   if (root === undefined) {
     throw new InputError(
@@ -95,9 +94,7 @@ export async function resolveOutputFile(
  * @throws InputError when it lies outside `roots`, symbolic links followed.
  */
 export async function resolveVerdicts(folder: string, roots: readonly string[]): Promise<string> {
-  const wanted = path.resolve(roots[0] ?? '', folder);
-  const existing = await nearestExisting(wanted);
-  const real = path.join(await realpath(existing), path.relative(existing, wanted));
+  const { real } = await realPlace(path.resolve(roots[0] ?? '', folder));
   if (roots.some((root) => isInside(real, root))) return real;
   throw new InputError(
     'verdicts',
@@ -130,9 +127,7 @@ export async function resolveReuseFolder(
   };
   const advice =
     'Download the earlier envelopes to a folder of their own, such as ${{ runner.temp }}/verdicts.';
-  const wanted = path.resolve(workspace, folder);
-  const existing = await nearestExisting(wanted);
-  const real = path.join(await realpath(existing), path.relative(existing, wanted));
+  const { real, isThere } = await realPlace(path.resolve(workspace, folder));
   if (![workspace, temp].some((root) => isInside(real, root)))
     refuse(`lies outside the workspace and RUNNER_TEMP. ${advice}`);
   if (isInside(workspace, real) || isInside(runFolder, real) || isInside(real, runFolder))
@@ -141,7 +136,7 @@ export async function resolveReuseFolder(
     refuse(
       `lies in the workspace, where the change that is judged could bring a verdict of its own along. ${advice} Or sign them: set signing-key.`,
     );
-  if (existing !== wanted) return null;
+  if (!isThere) return null;
   if (!(await stat(real)).isDirectory()) refuse(`is no folder. ${advice}`);
   return real;
 }
@@ -172,8 +167,11 @@ export async function requireReadableFolders(folders: readonly string[]): Promis
   }
 }
 
-async function nearestExisting(folder: string): Promise<string> {
-  for (let current = folder; ; current = path.dirname(current)) {
-    if ((await stat(current).catch(() => null)) !== null || current === path.dirname(current)) return current;
-  }
+/** Where an absolute path leads, links followed as far as something is there. */
+async function realPlace(wanted: string): Promise<{ readonly real: string; readonly isThere: boolean }> {
+  let existing = wanted;
+  while ((await stat(existing).catch(() => null)) === null && existing !== path.dirname(existing))
+    existing = path.dirname(existing);
+  const real = path.join(await realpath(existing), path.relative(existing, wanted));
+  return { real, isThere: existing === wanted };
 }

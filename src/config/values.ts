@@ -10,7 +10,7 @@ export function readBoolean<N extends string>(raw: Raw<N>, name: NoInfer<N>, fal
   if (text === undefined) return fallback;
   if (/^(?:true|True|TRUE)$/u.test(text)) return true;
   if (/^(?:false|False|FALSE)$/u.test(text)) return false;
-  throw new InputError(name, `${name} is ${show(text)}. Use true or false.`);
+  throw new InputError(name, `${name} is ${shown(text)}. Use true or false.`);
 }
 
 /** One of a few words; null when the input is absent. */
@@ -22,7 +22,7 @@ export function readChoice<N extends string, const C extends string>(
   const text = raw.get(name);
   if (text === undefined) return null;
   const choice = choices.find((each) => each === text.toLowerCase());
-  if (choice === undefined) throw new InputError(name, `${name} is ${show(text)}. Use ${either(choices)}.`);
+  if (choice === undefined) throw new InputError(name, `${name} is ${shown(text)}. Use ${either(choices)}.`);
   return choice;
 }
 
@@ -31,7 +31,7 @@ export function readWord<N extends string>(raw: Raw<N>, name: NoInfer<N>): strin
   const text = raw.get(name);
   if (text === undefined) return null;
   if (!/^[a-z]{1,32}$/u.test(text)) {
-    throw new InputError(name, `${name} is ${show(text)}. Use one word in lower case, such as high.`);
+    throw new InputError(name, `${name} is ${shown(text)}. Use one word in lower case, such as high.`);
   }
   return text;
 }
@@ -73,7 +73,7 @@ export function readInteger<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value >= range.min && value <= max)) {
     const upTo = range.max === undefined ? `of at least ${range.min}` : `from ${range.min} to ${range.max}`;
-    throw new InputError(name, `${name} is ${show(text)}. Use a whole number ${upTo}.`);
+    throw new InputError(name, `${name} is ${shown(text)}. Use a whole number ${upTo}.`);
   }
   return value;
 }
@@ -90,7 +90,7 @@ export function readNumber<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value > range.above && value <= max)) {
     const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;
-    throw new InputError(name, `${name} is ${show(text)}. Use a number above ${range.above}${upTo}.`);
+    throw new InputError(name, `${name} is ${shown(text)}. Use a number above ${range.above}${upTo}.`);
   }
   return value;
 }
@@ -118,13 +118,13 @@ export function readNames<N extends string, const C extends string>(
   return readList(raw, name, /[\s,]+/u).map((entry) => {
     const found = known.find((each) => each === entry);
     if (found === undefined)
-      throw new InputError(name, `${name} names ${show(entry)}, which is no tool. Use ${either(known)}.`);
+      throw new InputError(name, `${name} names ${shown(entry)}, which is no tool. Use ${either(known)}.`);
     return found;
   });
 }
 
 /** What was typed, quoted and short enough for an annotation. */
-function show(text: string): string {
+export function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }
 

@@ -1,6 +1,6 @@
 /** What the workflow shall be: every choice made. */
 import { presets } from '../contract/presets.ts';
-import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
 import { type InitOptions, requireOneOf, TRIGGERS, type Trigger } from './options.ts';
 
 /** Every choice. */
@@ -28,23 +28,12 @@ const MODELS: Readonly<Record<ProviderName, string>> = {
   'openai-compatible': '${{ vars.MODEL_NAME }}',
 };
 
-const PREFIXES: readonly (readonly [RegExp, ProviderName])[] = [
-  [/^claude-/u, 'anthropic'],
-  [/^gemini-/u, 'gemini'],
-  [/^(?:gpt-|chatgpt-|o[134](?:-|$))/u, 'openai'],
-];
-
-/** The provider that a model's name tells, as in a run; null where it tells none. */
-export function providerOf(model: string): ProviderName | null {
-  return PREFIXES.find(([prefix]) => prefix.test(model))?.[1] ?? null;
-}
-
 /** What the flags leave open, for a message to somebody who cannot be asked. */
 export function openQuestions(options: InitOptions): readonly string[] {
   const { preset, provider, model, trigger, comment } = options;
   return [
     ...(preset === null ? ['--preset'] : []),
-    ...(provider === null && (model === null || providerOf(model) === null) ? ['--provider'] : []),
+    ...(provider === null && (model === null || providerByName(model) === null) ? ['--provider'] : []),
     ...(model === null ? ['--model'] : []),
     ...(trigger === null ? ['--trigger'] : []),
     ...(comment === null && trigger !== 'push' ? ['--comment or --no-comment'] : []),
@@ -70,7 +59,7 @@ export async function makePlan(options: InitOptions, ask: Ask): Promise<Plan> {
     standard: C,
   ) => requireOneOf(name, await ask(question, standard, values), values);
   const preset = given.preset ?? (await choose('preset', 'What shall be judged?', names, 'verdict'));
-  const told = options.model === null ? null : providerOf(options.model);
+  const told = options.model === null ? null : providerByName(options.model);
   const provider =
     given.provider ?? told ?? (await choose('provider', 'Whose model?', PROVIDERS, 'anthropic'));
   const model = options.model ?? (await ask('Which model?', MODELS[provider], []));

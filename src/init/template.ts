@@ -1,7 +1,7 @@
 /** The text of the workflow and of the schema beside it. */
 import { presets } from '../contract/presets.ts';
-import type { ProviderName } from '../providers/provider.ts';
-import { type Plan, providerOf } from './plan.ts';
+import { type ProviderName, providerByName } from '../providers/provider.ts';
+import type { Plan } from './plan.ts';
 
 /** Where the files go, relative to the repository's root. */
 export const WORKFLOW_FILE = '.github/workflows/structured-agent.yml';
@@ -121,7 +121,7 @@ function modelLines({ provider, model }: Plan): readonly string[] {
   const secret = SECRETS[provider];
   const needsUrl = provider === 'azure-openai' || provider === 'openai-compatible';
   return [
-    ...(providerOf(model) === provider ? [] : [`          provider: ${provider}`]),
+    ...(providerByName(model) === provider ? [] : [`          provider: ${provider}`]),
     `          model: ${yamlText(model)}`,
     ...(secret === null ? [] : [`          api-key: \${{ secrets.${secret} }}`]),
     ...(needsUrl ? ['          base-url: ${{ vars.MODEL_BASE_URL }}'] : []),

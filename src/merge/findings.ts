@@ -22,6 +22,7 @@ const MANY = 8;
 const MAX_FINDINGS = 2_000;
 /** As JSON: a step's output may have 1 MiB, and the legs stand in it too. */
 const MAX_CHARACTERS = 500_000;
+
 /** The findings, the gravest first, and how many more there are. */
 export interface MergedFindings {
   readonly findings: readonly MergedFinding[];

@@ -1,5 +1,6 @@
 /** Many legs, one verdict: the votes that were read → what they come to under the rules. The front door of this folder. */
 import { InputError } from '../errors.ts';
+import { totalCost } from '../reporters/costs.ts';
 import type { Ballot, Merged, MergedLeg, MergedVote, Subject, Usage } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
 import { mergeFindings } from './findings.ts';
@@ -65,7 +66,7 @@ export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
     turns: sum(counted, ({ turns }) => turns),
     rejections: sum(counted, ({ rejections }) => rejections),
     usage: counted.map(({ usage }) => usage).reduce(added, NO_USAGE),
-    costUsd: costOf(counted),
+    costUsd: totalCost(counted.map(({ costUsd }) => costUsd)),
     models: [...new Set(counted.map(({ model }) => model))].filter((model) => model !== '').toSorted(byName),
     refused: options.refused,
   };
@@ -179,13 +180,6 @@ function added(one: Usage, other: Usage): Usage {
     cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
     cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
   };
-}
-
-/** Rounded to a millionth of a cent, which the order of the sum cannot reach; null where a price is not known. */
-function costOf(casts: readonly Cast[]): number | null {
-  const known = casts.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
-  if (known.length < casts.length) return null;
-  return known.reduce((total, cost) => total + Math.round(cost * 1e8), 0) / 1e8;
 }
 
 function sum(casts: readonly Cast[], value: (cast: Cast) => number): number {

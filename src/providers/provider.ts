@@ -5,6 +5,17 @@ import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../
 export const PROVIDERS = ['openai', 'anthropic', 'gemini', 'azure-openai', 'openai-compatible'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
+const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName])[] = [
+  [/^claude-/u, 'anthropic'],
+  [/^gemini-/u, 'gemini'],
+  [/^(?:gpt-|chatgpt-|o[134](?:-|$))/u, 'openai'],
+];
+
+/** The provider that a model's name tells, null where it tells none; a key in the environment never chooses one. */
+export function providerByName(model: string): ProviderName | null {
+  return MODEL_PREFIXES.find(([prefix]) => prefix.test(model))?.[1] ?? null;
+}
+
 /** One request for a completion. */
 export interface CompletionRequest {
   readonly system: string;

@@ -1,5 +1,6 @@
 /** What a merge counted, as its envelope tells it. */
 import type { Ballot, JsonObject, Merged, MergedLeg, MergedVote, Usage } from '../types.ts';
+import { totalCost } from './costs.ts';
 
 /** Tokens as they stand in an envelope. */
 export function usageJson(usage: Usage): JsonObject {
@@ -27,7 +28,6 @@ export function mergedJson(merged: Merged, mask: (text: string) => string): Json
 /** A leg as a whole: in the words of its vote where it has one, in those of the rule where it has several. */
 function legJson({ leg, ballot, weight, votes }: MergedLeg, mask: (text: string) => string): JsonObject {
   const [only] = votes;
-  const costs = votes.map(({ costUsd }) => costUsd).filter((cost) => cost !== null);
   const isMissing = votes.every(({ conclusion }) => conclusion === 'missing');
   const alike = votes.length === 1 || isMissing ? only : undefined;
   return {
@@ -37,7 +37,7 @@ function legJson({ leg, ballot, weight, votes }: MergedLeg, mask: (text: string)
     reason: alike?.reason ?? WORDS[ballot].reason,
     weight,
     num_turns: votes.reduce((sum, { turns }) => sum + turns, 0),
-    total_cost_usd: costs.length < votes.length ? null : sumOf(costs),
+    total_cost_usd: totalCost(votes.map(({ costUsd }) => costUsd)),
     url: votes.find(({ url }) => url !== null)?.url ?? null,
   };
 }
@@ -49,11 +49,6 @@ const WORDS = {
   fail: { conclusion: 'failure', reason: 'gate_not_met' },
   abstain: { conclusion: 'inconclusive', reason: 'undecided' },
 } as const satisfies Readonly<Record<Ballot, object>>;
-
-/** In hundred-millionths of a dollar: the order of floating sums would show. */
-function sumOf(costs: readonly number[]): number {
-  return costs.reduce((sum, cost) => sum + Math.round(cost * 1e8), 0) / 1e8;
-}
 
 function voteJson(vote: MergedVote, mask: (text: string) => string): JsonObject {
   return {
