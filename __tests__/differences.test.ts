@@ -1,0 +1,50 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { differences } from '../scripts/differences.ts';
+
+const folders: string[] = [];
+
+function folder(files: Record<string, string>): string {
+  const made = mkdtempSync(path.join(tmpdir(), 'differences-'));
+  folders.push(made);
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(path.join(made, name), text, { mode: 0o644 });
+  return made;
+}
+
+afterEach(() => {
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
+});
+
+it('finds nothing where the files are the same', () => {
+  expect(differences(folder({ a: 'one', b: 'two' }), folder({ b: 'two', a: 'one' }))).toEqual([]);
+});
+
+it('names a file that is in one of the two only', () => {
+  expect(differences(folder({ a: '', old: '' }), folder({ a: '', fresh: '' }))).toEqual([
+    'fresh was built and is not committed',
+    'old is committed and was not built',
+  ]);
+});
+
+it('shows where two texts part, however long they are and whatever they hold', () => {
+  const alike = 'x'.repeat(100_000);
+  const found = differences(
+    folder({ a: `${alike}\u001b[1mred` }),
+    folder({ a: `${alike}green${'y'.repeat(5_000)}` }),
+  );
+  expect(found[0]).toBe('a: 100007 bytes committed, 105005 built, alike up to byte 100000');
+  expect(found[1]).toContain('xxx\\u001b[1mred"');
+  expect(found[2]).toContain('xxxgreenyyy');
+  expect(found.join('').length).toBeLessThan(700);
+});
+
+it('sees a text that only goes on, and one that lost its right to be executed', () => {
+  expect(differences(folder({ a: 'one' }), folder({ a: 'one, two' }))[0]).toContain('alike up to byte 3');
+  const committed = folder({ 'cli.js': 'x' });
+  const built = folder({ 'cli.js': 'x' });
+  chmodSync(path.join(committed, 'cli.js'), 0o755);
+  expect(differences(committed, built)).toEqual(['cli.js is executable in one of the two only']);
+});
