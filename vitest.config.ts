@@ -5,8 +5,9 @@ export default defineConfig({
   test: {
     include: ['__tests__/**/*.test.ts'],
     setupFiles: ['__tests__/support/seen-envelopes.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For what hangs alone: the slowest test takes 5 s, on a machine that others load as well 20 s.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     // Two cores in CI: more workers than that only make the process-heavy e2e tests wait for each other.
     maxWorkers: 2,
   },

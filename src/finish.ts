@@ -1,8 +1,9 @@
 /** *Finishing*: one ordered block, the same for every ending. */
 import { SandboxError } from './errors.ts';
-import { createGrace, type Grace, within } from './grace.ts';
+import { createGrace, type Grace } from './grace.ts';
 import { buildReport, type Changed } from './run-report.ts';
 import type { EndWorld, RunState } from './run-state.ts';
+import { within } from './sandbox/within.ts';
 import type { GateResult, Report, Verdict } from './types.ts';
 import type { Ending } from './verdict.ts';
 

@@ -1,5 +1,4 @@
 /** How long the end of a run may take. */
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The longest that finishing may take once a signal came, in milliseconds: the runner kills after 7.5 s. */
 const GRACE_MS = 1_500;
@@ -35,13 +34,4 @@ export function createGrace(signal: AbortSignal): Grace {
     },
     end: () => clearTimeout(timer),
   };
-}
-
-/** The promise's end, or so many milliseconds. */
-export async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const patience = sleep(milliseconds, undefined, { signal: over.signal });
-  await Promise.race([promise, patience]);
-  over.abort();
-  await Promise.allSettled([patience]);
 }

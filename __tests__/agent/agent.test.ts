@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
+import type { RunEvent } from '../../src/types.ts';
 import { runScripted } from '../support/agent-run.ts';
 import { call, submit } from '../support/scripted-provider.ts';
 
@@ -217,14 +220,19 @@ describe('stops from outside', () => {
 
   it('E12 time that runs out in a command ends the run, and nothing else starts', async () => {
     const stop = new AbortController();
-    setTimeout(() => stop.abort({ stop: 'timeout' }), 300);
     const calls = [
       call('shell', { command: 'sleep 20' }),
       call('edit', { path: 'late.txt', old_string: '', new_string: 'x' }),
     ];
-    const run = await runScripted([{ calls }], { signal: stop.signal });
+    let started = 0;
+    const emit = (event: RunEvent) => {
+      if (event.type !== 'tool_started') return;
+      started += 1;
+      setTimeout(() => stop.abort({ stop: 'timeout' }), 200);
+    };
+    const run = await runScripted([{ calls }], { signal: stop.signal, emit });
     expect(run.outcome).toMatchObject({ kind: 'exhausted', limit: 'time' });
-    expect(run.events.filter((event) => event.type === 'tool_started')).toHaveLength(1);
+    expect(started).toBe(1);
     expect(run.record.turns.map((turn) => turn.calls.map((each) => [each.name, each.decision]))).toEqual([
       [['shell', 'error']],
     ]);
@@ -244,8 +252,12 @@ describe('stops from outside', () => {
 
   it('a payload that was judged in time is accepted although the clock ends while the self-test still runs', async () => {
     const stop = new AbortController();
-    const ready = () => new Promise<void>((resolve) => setTimeout(resolve, 200));
-    setTimeout(() => stop.abort({ stop: 'timeout' }), 100);
+    // It is waited for once the payload was judged.
+    const ready = async () => {
+      setTimeout(() => stop.abort({ stop: 'timeout' }), 20);
+      await once(stop.signal, 'abort');
+      await sleep(20);
+    };
     const run = await runScripted([{ calls: [good] }], { ready, signal: stop.signal });
     expect(run.outcome.kind).toBe('submitted');
   });
@@ -253,16 +265,22 @@ describe('stops from outside', () => {
   it('a self-test that fails after the clock ended is told, and so is a signal that comes meanwhile', async () => {
     const broken = new SandboxError('no wall');
     const stop = new AbortController();
-    const failing = () => new Promise<void>((_, reject) => setTimeout(() => reject(broken), 200));
-    setTimeout(() => stop.abort({ stop: 'timeout' }), 100);
+    const failing = async () => {
+      setTimeout(() => stop.abort({ stop: 'timeout' }), 20);
+      await once(stop.signal, 'abort');
+      await sleep(20);
+      throw broken;
+    };
     await expect(runScripted([{ calls: [good] }], { ready: failing, signal: stop.signal })).rejects.toBe(
       broken,
     );
     const later = new AbortController();
     const interrupt = new AbortController();
-    setTimeout(() => later.abort({ stop: 'timeout' }), 100);
-    setTimeout(() => interrupt.abort('SIGTERM'), 200);
-    const hanging = () => new Promise<void>(() => undefined);
+    const hanging = () => {
+      setTimeout(() => later.abort({ stop: 'timeout' }), 20);
+      later.signal.addEventListener('abort', () => setTimeout(() => interrupt.abort('SIGTERM'), 20));
+      return new Promise<void>(() => undefined);
+    };
     const run = await runScripted([{ calls: [good] }], {
       ready: hanging,
       signal: later.signal,

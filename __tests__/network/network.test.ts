@@ -173,10 +173,9 @@ describe('https through a proxy', () => {
   });
 
   it('a signal ends the wait for an answer with its reason; one that came before is asked nothing', async () => {
-    const { proxy, send } = await throughWith({}, () => undefined);
     const stop = new AbortController();
+    const { proxy, send } = await throughWith({}, () => stop.abort(new Error('enough')));
     const asked = send(API, { ...post(), signal: stop.signal });
-    setTimeout(() => stop.abort(new Error('enough')), 50);
     await expect(asked).rejects.toThrow('enough');
     await expect(send(API, { ...post(), signal: AbortSignal.abort(new Error('late')) })).rejects.toThrow(
       'late',

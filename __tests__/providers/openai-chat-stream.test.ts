@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { joinedChat } from '../../src/providers/openai-chat-stream.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { asking, providerAt } from '../support/provider-wires.ts';
+import { sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { chunk, open, part, replay, serving, streamed } from './chat-server.ts';
 
-const chunk = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });
+const event = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });
 
 describe('joinedChat', () => {
   it('joins text, grows lists, and takes the last of anything else but null', () => {
     const { message } = joinedChat([
-      chunk({ role: 'assistant', content: 'a', reasoning_details: [{ n: 1 }], mood: 'x', kind: ['old'] }),
-      chunk({ content: 'b', reasoning_details: [{ n: 2 }, { n: 3 }], mood: 'y', kind: 'word' }),
-      chunk({ content: null, reasoning_details: null, kind: ['new'] }),
+      event({ role: 'assistant', content: 'a', reasoning_details: [{ n: 1 }], mood: 'x', kind: ['old'] }),
+      event({ content: 'b', reasoning_details: [{ n: 2 }, { n: 3 }], mood: 'y', kind: 'word' }),
+      event({ content: null, reasoning_details: null, kind: ['new'] }),
     ]);
     expect(message).toEqual({
       role: 'assistant',
@@ -22,7 +25,7 @@ describe('joinedChat', () => {
 
   it('finds the call that a chunk goes on with by its index, by its id, or as the last', () => {
     const piece = (fields: JsonObject, name: string, args: string) =>
-      chunk({ tool_calls: [{ ...fields, function: { ...(name === '' ? {} : { name }), arguments: args } }] });
+      event({ tool_calls: [{ ...fields, function: { ...(name === '' ? {} : { name }), arguments: args } }] });
     const { calls } = joinedChat([
       piece({ index: 0, id: 'a' }, 'one', '{'),
       piece({ index: 1, id: 'b' }, 'two', '['),
@@ -42,7 +45,7 @@ describe('joinedChat', () => {
   it('is linear in the chunks, the calls and the elements of lists', () => {
     const count = 200_000;
     const chunks = Array.from({ length: count }, (_, index) =>
-      chunk({
+      event({
         list: [index],
         tool_calls: [{ index, id: `call_${index}`, function: { name: 'shell', arguments: '{}' } }],
       }),
@@ -54,9 +57,9 @@ describe('joinedChat', () => {
 
   it('takes fields of a function from chunks without end in time that does not grow with their product', () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
-    const piece = chunk({ tool_calls: [{ index: 0, function: { last: 1, arguments: ' ' } }] });
+    const piece = event({ tool_calls: [{ index: 0, function: { last: 1, arguments: ' ' } }] });
     const { calls } = joinedChat([
-      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', ...many } }] }),
+      event({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', ...many } }] }),
       ...Array.from({ length: 4_000 }, () => piece),
     ]);
     expect(calls).toMatchObject([
@@ -67,4 +70,161 @@ describe('joinedChat', () => {
       },
     ]);
   });
+});
+
+describe('a stream', () => {
+  const calls = async (...chunks: readonly unknown[]) => {
+    const { provider } = await serving([...chunks, chunk({}, 'tool_calls'), '[DONE]']);
+    return (await provider.complete(asking())).message.toolCalls.map(({ id, name, rawArguments, status }) => [
+      id,
+      name,
+      rawArguments,
+      status,
+    ]);
+  };
+
+  it('joins calls by index, in any order', async () => {
+    const given = await calls(
+      part({ index: 0, id: 'a', function: { name: 'shell', arguments: '{"a"' } }),
+      part({ index: 1, id: 'b', function: { name: 'edit', arguments: '{"b"' } }),
+      part({ index: 0, function: { arguments: ':1}' } }),
+      part({ index: 1, id: 'b', function: { name: 'edit', arguments: ':2}' } }),
+    );
+    expect(given).toEqual([
+      ['a', 'shell', '{"a":1}', 'complete'],
+      ['b', 'edit', '{"b":2}', 'complete'],
+    ]);
+  });
+
+  it('joins calls without an index, by id and by order', async () => {
+    const given = await calls(
+      part({ id: 'a', function: { name: 'shell', arguments: '{"a"' } }),
+      part({ function: { arguments: ':1}' } }),
+      part({ id: 'b', function: { name: 'edit', arguments: '{}' } }),
+    );
+    expect(given).toEqual([
+      ['a', 'shell', '{"a":1}', 'complete'],
+      ['b', 'edit', '{}', 'complete'],
+    ]);
+  });
+
+  it('tells whole calls apart that have neither index nor id, or all index 0', async () => {
+    const one = { function: { name: 'shell', arguments: '{}' } };
+    expect(await calls(chunk({ tool_calls: [one, one] }))).toEqual([
+      ['call_1_1', 'shell', '{}', 'complete'],
+      ['call_1_2', 'shell', '{}', 'complete'],
+    ]);
+    expect(await calls(part({ index: 0, id: 'a', ...one }), part({ index: 0, id: 'b', ...one }))).toEqual([
+      ['a', 'shell', '{}', 'complete'],
+      ['b', 'shell', '{}', 'complete'],
+    ]);
+  });
+
+  it('arguments that arrive as an object have lost their text', async () => {
+    expect(
+      await calls(part({ index: 0, id: 'a', function: { name: 'shell', arguments: { a: 1 } } })),
+    ).toEqual([['a', 'shell', '', 'malformed']]);
+  });
+
+  it('replays fields that it does not know, joined', async () => {
+    const { provider, server } = await serving([
+      chunk({ role: 'assistant', content: null, reasoning_content: 'H' }),
+      chunk({ reasoning_content: 'm.', reasoning_details: [{ n: 1 }] }),
+      chunk({ content: 'Prose', reasoning_details: [{ n: 2 }] }),
+      part({
+        index: 0,
+        id: 'x',
+        type: 'function',
+        extra_content: { s: 1 },
+        function: { name: 'shell', arguments: '{"a":' },
+      }),
+      part({ index: 0, function: { arguments: '1}' } }),
+      chunk({}, 'tool_calls'),
+    ]);
+    const { sent } = await replay(provider, server);
+    expect(Array.isArray(sent) && sent[2]).toEqual({
+      role: 'assistant',
+      content: 'Prose',
+      reasoning_content: 'Hm.',
+      reasoning_details: [{ n: 1 }, { n: 2 }],
+      tool_calls: [
+        {
+          id: 'x',
+          type: 'function',
+          extra_content: { s: 1 },
+          function: { name: 'shell', arguments: '{"a":1}' },
+        },
+      ],
+    });
+  });
+
+  it('fields that are repeated in every chunk are not joined', async () => {
+    const { provider, server } = await serving([
+      chunk({ role: 'assistant', content: 'a', kind: 'k' }),
+      chunk({ role: 'assistant', content: 'b', kind: 'k' }, 'stop'),
+    ]);
+    const { sent } = await replay(provider, server);
+    expect(Array.isArray(sent) && sent[2]).toEqual({ role: 'assistant', content: 'ab', kind: 'k' });
+  });
+
+  it('a key __proto__ in a delta is data', async () => {
+    const { provider } = await serving([
+      '{"choices":[{"delta":{"__proto__":{"polluted":1},"content":"x"},"finish_reason":"stop"}]}',
+    ]);
+    expect((await provider.complete(asking())).message.text).toBe('x');
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('an answer that is not streamed is read all the same', async () => {
+    const server = await startRawServer((response) =>
+      sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
+    );
+    open.push(server);
+    const provider = await providerAt(streamed, server.url);
+    expect((await provider.complete(asking())).message.text).toBe('x');
+  });
+
+  it('what breaks after the finish reason does not undo the answer', async () => {
+    const server = await startRawServer((response) =>
+      sendEvents(response, [chunk({ content: 'x' }, 'stop')], 'cut'),
+    );
+    open.push(server);
+    expect((await (await providerAt(streamed, server.url)).complete(asking())).message.text).toBe('x');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('an error inside a stream ends the run when another try cannot help, and is tried again when it may', async () => {
+    const { provider, server } = await serving([
+      chunk({ content: 'x' }),
+      { error: { code: 'bad', message: 'no' } },
+    ]);
+    await expect(provider.complete(asking())).rejects.toMatchObject({
+      failure: 'error',
+      message: expect.stringContaining('"no"'),
+    });
+    expect(server.requests).toHaveLength(1);
+    const passing = await serving([chunk({ content: 'x' }), { error: { code: 502, message: 'upstream' } }]);
+    await expect(passing.provider.complete(asking())).rejects.toMatchObject({
+      failure: 'error',
+      status: 502,
+    });
+    expect(passing.server.requests).toHaveLength(3);
+  });
+
+  it.each(['error', 'abort', 'insufficient_system_resource'])(
+    'the finish reason %s is a broken answer, in one piece too',
+    async (reason) => {
+      const tool_calls = [{ index: 0, id: 'x', function: { name: 'shell', arguments: '{"command":"ls"}' } }];
+      const body = { choices: [{ message: { content: 'x', tool_calls }, finish_reason: reason }] };
+      for (const answer of [[chunk({ tool_calls }), chunk({}, reason)], JSON.stringify(body)]) {
+        const { provider, server } = await serving(answer);
+        await expect(provider.complete(asking())).rejects.toMatchObject({
+          failure: 'error',
+          status: null,
+          message: expect.stringContaining('broke off in every try'),
+        });
+        expect(server.requests).toHaveLength(3);
+      }
+    },
+  );
 });

@@ -3,10 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { createWorld, exec, isAlive, shellWays, UNSHARE, type World } from './world.ts';
+import { createWorld, exec, isAlive, shellWays, UNSHARE, until, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -25,7 +24,9 @@ for (const way of walls) {
     step.stdout.setEncoding('utf8');
     const [said] = await once(step.stdout, 'data');
     expect(said).toBe('running\n');
-    await until(() => isAlive(mark));
+    // Both run: the command's text alone stands in the arguments of a wall that still goes up, too.
+    await until(() => processes(`${mark}\x0060`).length === 2);
+    expect(processes(`${mark}\x0060`)).toHaveLength(2);
     step.kill('SIGKILL');
     await until(() => !isAlive(mark) && !isAlive(`RUN-${way.name}-${process.pid}`));
     expect([isAlive(mark), holders(way.name), mounts()]).toEqual([false, [], []]);
@@ -42,8 +43,11 @@ it.runIf(walls.some(({ name }) => name === UNSHARE))(
     const other = await world.open({ mode: 'required', kinds: [UNSHARE] });
     await other.ready();
     const mine = keepers().filter((pid) => !known.has(pid));
-    const running = exec(other, 'sleep 20; echo survived').catch((error: unknown) => error);
-    await sleep(300);
+    const mark = `KEEPER-${process.pid}`;
+    const command = `bash -c 'exec -a ${mark} sleep 20'; echo survived`;
+    const running = exec(other, command).catch((error: unknown) => error);
+    await until(() => isAlive(`${mark}\x0020`));
+    expect(isAlive(`${mark}\x0020`)).toBe(true);
     kill(mine);
     expect(await running).not.toMatchObject({ output: expect.stringContaining('survived') });
     await expect(exec(other, 'touch ran-outside; id -u')).rejects.toBeInstanceOf(SandboxError);
@@ -93,11 +97,20 @@ function keepers(): readonly string[] {
 function isOurs(pid: string): boolean {
   let at = pid;
   while (Number(at) > 1 && Number(at) !== process.pid) {
-    // The fields after the name, which may hold anything: state, parent (proc(5)).
-    const stat = readFileSync(`/proc/${at}/stat`, 'latin1');
-    at = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '0';
+    at = parentOf(at);
   }
   return Number(at) === process.pid;
+}
+
+/** '0' for a process that ended while we looked: those of other tests come and go. */
+function parentOf(pid: string): string {
+  try {
+    // The fields after the name, which may hold anything: state, parent (proc(5)).
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '0';
+  } catch {
+    return '0';
+  }
 }
 
 function processes(mark: string): readonly string[] {
@@ -114,9 +127,4 @@ function processes(mark: string): readonly string[] {
 function kill(pids: readonly string[]): void {
   if (process.getuid?.() === 0) for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
   else spawnSync('/usr/bin/sudo', ['-n', '/bin/kill', '-KILL', ...pids]);
-}
-
-/** Waits until a fact holds, 5 s at most. */
-async function until(fact: () => boolean): Promise<void> {
-  for (let waited = 0; waited < 5_000 && !fact(); waited += 50) await sleep(50);
 }

@@ -11,10 +11,11 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { CANARY, createWorld, exec, isAlive, shellWays, type World } from './world.ts';
+import { CANARY, createWorld, exec, isAlive, overtime, shellWays, until, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ for (const way of shellWays) describe(`a command behind ${way.name}`, () => shel
 function shellFacts({ name, options }: (typeof shellWays)[number]) {
   const mode = name === 'none' ? 'off' : 'required';
   let sandbox: OpenedSandbox;
-  const mark = (n: number) => `MARK${mode}${n}x${process.pid}`;
+  const mark = (n: number) => `MARK-${name}-${n}x${process.pid}`;
   beforeAll(async () => {
     sandbox = await world.open(options);
     await sandbox.ready();
@@ -96,10 +97,9 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
   });
 
   it('E12 that runs too long is killed with its children, however it traps signals', async () => {
-    const result = await exec(
+    const result = await overtime(
       sandbox,
       `trap '' TERM INT HUP; echo on; bash -c 'exec -a ${mark(1)} sleep 60'`,
-      400,
     );
     expect(result).toMatchObject({ exitCode: null, signal: null, timedOut: true, output: 'on\n' });
     expect(isAlive(mark(1))).toBe(false);
@@ -113,9 +113,28 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
       signal: control.signal,
     });
     const reason = new Error('stop');
-    setTimeout(() => control.abort(reason), 300);
-    await expect(running).rejects.toBe(reason);
+    const rejected = expect(running).rejects.toBe(reason);
+    await until(() => isAlive(`${mark(2)}\x0060`));
+    expect(isAlive(`${mark(2)}\x0060`)).toBe(true);
+    control.abort(reason);
+    await rejected;
     expect(isAlive(mark(2))).toBe(false);
+  });
+
+  it('E10 that is aborted while its wall still goes up is dead as well, whatever the moment', async () => {
+    for (let after = 0; after < 40; after += 2) {
+      const control = new AbortController();
+      const running = sandbox.exec(`bash -c 'exec -a ${mark(5)} sleep 60' & wait`, {
+        timeoutMs: 20_000,
+        maxOutputBytes: 1000,
+        signal: control.signal,
+      });
+      const rejected = expect(running).rejects.toBe('stop');
+      await sleep(after);
+      control.abort('stop');
+      await rejected;
+      expect([after, isAlive(mark(5))]).toEqual([after, false]);
+    }
   });
 
   it('is not started after the run was aborted', async () => {
@@ -179,7 +198,8 @@ function shellFacts({ name, options }: (typeof shellWays)[number]) {
     await inner.ready();
     await exec(inner, 'mkdir -p "$TMPDIR/a/b"; touch "$TMPDIR/a/b/c"; chmod 0 "$TMPDIR/a/b" "$TMPDIR/a"');
     const running = exec(inner, `bash -c 'exec -a ${mark(4)} sleep 60'`).catch((error: unknown) => error);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => isAlive(`${mark(4)}\x0060`));
+    expect(isAlive(`${mark(4)}\x0060`)).toBe(true);
     await inner.close();
     await inner.close();
     expect(await running).toBeInstanceOf(Error);

@@ -15,6 +15,7 @@ import {
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
@@ -177,6 +178,22 @@ export function isAlive(mark: string): boolean {
         return false;
       }
     });
+}
+
+/** Waits until a fact holds, or for 20 s: what is expected afterwards says what is missing. */
+export async function until(fact: () => boolean): Promise<void> {
+  for (const began = performance.now(); !fact() && performance.now() - began < 20_000; ) await sleep(20);
+}
+
+/**
+ * Runs a command whose time runs out, with more time until it said `on`: a machine that stands still for longer than the
+ * first of these ended it before its first word.
+ */
+export async function overtime(sandbox: OpenedSandbox, command: string) {
+  for (let timeoutMs = 400; ; timeoutMs *= 4) {
+    const result = await exec(sandbox, command, timeoutMs);
+    if (result.output.startsWith('on\n') || timeoutMs > 6_000) return result;
+  }
 }
 
 /** Runs a command with limits that no test reaches. */

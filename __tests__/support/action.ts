@@ -118,7 +118,11 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       },
     });
     function kill(signal: NodeJS.Signals): void {
-      if (step.pid !== undefined) process.kill(step.pid, signal);
+      try {
+        if (step.pid !== undefined) process.kill(step.pid, signal);
+      } catch {
+        // It ended while its last lines were read.
+      }
     }
     options.meanwhile?.(kill);
     const { exitCode, summary } = await step.done;

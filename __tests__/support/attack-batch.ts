@@ -7,12 +7,13 @@ import { callsOf } from './attack-rows.ts';
 import { type AttackResult, type AttackStep, runAttackStep } from './attack-step.ts';
 import type { AttackWorld } from './attack-world.ts';
 import type { Reply } from './model-server.ts';
+import { startStopwatch } from './stopwatch.ts';
 
 /** What an attack led to, seen right after it. */
 export interface Observation {
   /** What the model was told. */
   readonly result: string;
-  /** From the model's answer to its next request, in milliseconds. */
+  /** From the model's answer to its next request, in milliseconds in which this machine ran. */
   readonly elapsedMs: number;
   /** What is not as it was before the first attack, a line for each file. */
   readonly changed: readonly string[];
@@ -56,12 +57,12 @@ export async function runBatch(
   const turns = turnsOf(rows, world);
   const observations = new Map<string, Observation>();
   let before: Readonly<Record<string, string>> = {};
-  let sentAt = 0;
+  let spent = () => 0;
   const result = await runAttackStep({
     ...step,
-    inputs: { schema: JSON.stringify(VERDICT_SCHEMA), 'timeout-minutes': '3', ...step.inputs },
+    inputs: { schema: JSON.stringify(VERDICT_SCHEMA), 'timeout-minutes': '6', ...step.inputs },
     script: async (request, index) => {
-      const elapsedMs = performance.now() - sentAt;
+      const elapsedMs = spent();
       const done = turns[index - 1];
       // The first turn is a call that does nothing: with it the sandbox is up.
       if (index === 1) before = world.manifest();
@@ -70,7 +71,7 @@ export async function runBatch(
         observations.set(done.row.id, await observe(world, done, done.row, told, elapsedMs, before));
       }
       const next = turns[index];
-      sentAt = performance.now();
+      spent = startStopwatch();
       return next === undefined ? submits(FINAL) : replyOf(next.call);
     },
   });

@@ -7,6 +7,7 @@ import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox, type Toolbox } from '../../src/tools/toolbox.ts';
 import attacks from '../fixtures/attacks.json' with { type: 'json' };
 import { CANARY, createWorld, isAlive, manifest, shellWays, type World } from '../sandbox/world.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 
 /** Rows that are a matter of tools and walls, not of the log, the outputs or the gate. */
 const rows = attacks.filter(
@@ -77,9 +78,9 @@ function attackTheWall({ options, access }: Way) {
       const expected: Readonly<Record<string, unknown>> = row.expect;
       for (const step of 'pre' in row && row.pre !== undefined ? row.pre : [])
         await call(step.tool, step.args);
-      const started = performance.now();
+      const spent = startStopwatch();
       const answer = await call(row.tool, row.args);
-      const elapsed = performance.now() - started;
+      const elapsed = spent();
       const settle = expected['settle_ms'];
       if (typeof settle === 'number') await sleep(settle);
 

@@ -3,6 +3,7 @@ import type { Transformer } from 'node:stream/web';
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { isTooLate } from './causes.ts';
+import { afterSilence } from './silence.ts';
 
 /** The longest wait, in seconds, that a server's `Retry-After` may ask of one retry. */
 export const maxRetryAfterSeconds = 60;
@@ -81,14 +82,14 @@ async function begun(
   const caller = signal ?? null;
   if (!watch?.isStream) return send(caller);
   const silent = new AbortController();
-  const timer = setTimeout(() => silent.abort(), watch.idleMs);
+  const heard = afterSilence(watch.idleMs, () => silent.abort());
   try {
     return await send(AbortSignal.any(caller === null ? [silent.signal] : [silent.signal, caller]));
   } catch (error) {
     if (silent.signal.aborted && !caller?.aborted) return unreadable(watch.silence);
     throw error;
   } finally {
-    clearTimeout(timer);
+    heard();
   }
 }
 
@@ -118,24 +119,24 @@ function within(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let seen = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let heard = () => {};
   const listen = (controller: TransformStreamDefaultController) => {
-    clearTimeout(timer);
-    if (idleMs !== null) timer = setTimeout(() => controller.error(silence), idleMs);
+    heard();
+    if (idleMs !== null) heard = afterSilence(idleMs, () => controller.error(silence));
   };
   const guard: Transformer<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> = {
     start: listen,
     transform(chunk, controller) {
       seen += chunk.byteLength;
       if (seen > maxBytes) {
-        clearTimeout(timer);
+        heard();
         throw tooLong;
       }
       listen(controller);
       controller.enqueue(chunk);
     },
-    flush: () => clearTimeout(timer),
-    cancel: () => clearTimeout(timer),
+    flush: () => heard(),
+    cancel: () => heard(),
   };
   return body.pipeThrough(new TransformStream(guard));
 }

@@ -45,6 +45,8 @@ export function createBwrapWall(options: BwrapOptions): Wall {
       return { ...start, cwd: '/', trace: null };
     },
     cameUp: (status) => status.includes('"exit-code"'),
+    // Said before it lets the namespace's first process go on; that one is bound to its maker's life only later.
+    isNamed: (status) => /"child-pid": \d+/u.test(status),
     async sweep({ pid, ended }, status) {
       // Process 1 of the namespace: with it the kernel kills everything inside, and it ends last.
       const init = Number(/"child-pid": (\d+)/u.exec(status)?.[1] ?? 0);

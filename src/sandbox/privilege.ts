@@ -79,7 +79,8 @@ function succeeds(file: string, args: readonly string[]): Promise<boolean> {
   });
 }
 
-function killOne(pid: number): void {
+/** Kills a process, or a group by its number below zero; one that is dead already is no error. */
+export function killOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -7,6 +7,7 @@ import { SandboxError } from '../errors.ts';
 import { type Captured, createCapture } from './capture.ts';
 import type { Pipe, PipeSource } from './pipe.ts';
 import type { Launch, Wall } from './wall.ts';
+import { within } from './within.ts';
 
 /** How long and how much. */
 export interface ProcessOptions {
@@ -28,6 +29,8 @@ export interface ProcessResult extends Captured {
 
 /** How long output may still come in after the last process we know of is dead, in milliseconds. */
 const DRAIN_MS = 500;
+/** How long a wall that still goes up may take to say whom a sweep has to find, in milliseconds. */
+const NAMED_MS = 2_000;
 /** How often a wall is put up again for a command that it never came to run. */
 const MAX_RETRIES = 5;
 
@@ -69,6 +72,7 @@ async function runOnce(wall: Wall, command: string, options: ProcessOptions): Pr
   const ending = await firstOf(ended, options);
   // The last words of its status may come after the exit is known.
   if (ending === 'exit') await within(DRAIN_MS, status.ended);
+  else await named(wall, child, status);
   await wall.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
   const { code, signalName, failure } = await ended;
   await within(DRAIN_MS, drained);
@@ -93,6 +97,18 @@ async function runOnce(wall: Wall, command: string, options: ProcessOptions): Pr
     timedOut,
     durationMs: Math.round(performance.now() - started),
   };
+}
+
+/**
+ * Waits until the wall has said whom to kill: swept while it goes up, it may let its command run behind our back. Counted
+ * in looks, for a machine that stands still looks at nothing.
+ */
+async function named(wall: Wall, child: ChildProcess, status: Status): Promise<void> {
+  const isOver = () => child.exitCode !== null || child.signalCode !== null || status.hasEnded();
+  for (let waited = 0; waited < NAMED_MS && !isOver(); waited += 5) {
+    if (wall.isNamed?.(status.text()) !== false) return;
+    await sleep(5);
+  }
 }
 
 function start(launch: Launch, pipe: Pipe): ChildProcess {
@@ -189,12 +205,4 @@ function collect(stream: unknown): Status {
     stream.once('close', resolve);
   });
   return { text: () => text, ended, hasEnded: () => stream.readableEnded };
-}
-
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const patience = sleep(milliseconds, undefined, { signal: over.signal });
-  await Promise.race([promise, patience]);
-  over.abort();
-  await Promise.allSettled([patience]);
 }

@@ -112,6 +112,8 @@ function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder):
       };
     },
     cameUp: (status) => /^in$/mu.test(status),
+    // Before, its makers still make each other.
+    isNamed: (status) => /^in$/mu.test(status),
     async sweep({ pid, ended }, status) {
       // It ends last: its namespace ends with the first process in it.
       if (ended) return;

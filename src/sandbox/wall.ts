@@ -39,6 +39,8 @@ export interface Wall {
   readonly mayFailOnce?: boolean;
   /** Whether the command ran at all, judged from its status. */
   cameUp(status: string): boolean;
+  /** Whether its status says all that a sweep needs to know; absent where a sweep needs none. */
+  isNamed?(status: string): boolean;
   /**
    * Kills what a command started, and resolves when all of it is dead, or after 2 s.
    * @param child that was launched; its number may be another's once it has ended.

@@ -1,0 +1,37 @@
+/** A server of the Chat Completions API that answers as it is told, and parts of its answers. */
+import { afterEach } from 'vitest';
+import type { Provider } from '../../src/providers/provider.ts';
+import { objectOf } from '../../src/providers/reading.ts';
+import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+
+export const whole = wireOf('openai-compatible', 'whole');
+export const streamed = wireOf('openai-compatible', 'streamed');
+export const open: RawServer[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+/** A provider whose server answers every request with this body, or with these chunks. */
+export async function serving(
+  answer: string | readonly unknown[],
+): Promise<{ provider: Provider; server: RawServer }> {
+  const server = await startRawServer((response) =>
+    typeof answer === 'string' ? sendJson(response, answer) : sendEvents(response, answer),
+  );
+  open.push(server);
+  const wire = typeof answer === 'string' ? whole : streamed;
+  return { provider: await providerAt(wire, server.url), server };
+}
+
+export const chunk = (delta: object, finish_reason: string | null = null) => ({
+  choices: [{ index: 0, delta, finish_reason }],
+});
+export const part = (fields: object) => chunk({ tool_calls: [fields] });
+
+export async function replay(provider: Provider, server: RawServer) {
+  const first = await provider.complete(asking());
+  await provider.complete(asking({ messages: answered(asking().messages, first) }));
+  return { first, sent: objectOf(JSON.parse(server.requests[1]?.raw ?? '{}'))['messages'] };
+}

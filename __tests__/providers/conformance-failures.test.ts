@@ -1,0 +1,222 @@
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { CompletionRequest } from '../../src/providers/provider.ts';
+import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { asking, providerAt, testKey, type Wire, wires } from '../support/provider-wires.ts';
+import { atOnce, failure, raw } from './conformance-server.ts';
+
+describe.each(wires)('$name', (wire: Wire) => {
+  const at = (server: { url: string }, settings: Partial<ProviderSettings> = {}) =>
+    providerAt(wire, server.url, settings);
+
+  describe('failures', () => {
+    const failing = async (
+      status: number,
+      error: JsonObject,
+      request: Partial<CompletionRequest> = {},
+      settings: Partial<ProviderSettings> = {},
+    ) => {
+      const headers = { ...atOnce, 'x-request-id': 'req_1', 'request-id': 'req_1' };
+      const server = await raw((response) => wire.error(response, status, error, headers));
+      const told = await failure((await at(server, settings)).complete(asking(request)));
+      expect(told.message).not.toContain(testKey);
+      return { ...told, tries: server.requests.length };
+    };
+
+    it('E16 401 and 403 name where the key came from, the model and the status, never the key', async () => {
+      for (const status of [401, 403]) {
+        const told = await failing(status, { type: 'authentication_error', message: 'bad key' });
+        expect(told).toMatchObject({ failure: 'auth', status, requestId: 'req_1', tries: 1 });
+        for (const part of ['the input api-key', 'asked', String(status), '"bad key"'])
+          expect(told.message).toContain(part);
+      }
+    });
+
+    it('E16 401 without a key says that none was given', async () => {
+      const told = await failing(401, { message: 'who?' }, {}, { apiKey: null });
+      expect(told.message).toContain('no key was given');
+    });
+
+    it('E17 429 for ever ends after a bounded number of tries', async () => {
+      const told = await failing(429, { type: 'rate_limit_error', message: 'slow down' });
+      expect(told).toMatchObject({ failure: 'rate_limit', status: 429, tries: 4 });
+      expect((await failing(429, { code: 'insufficient_quota', message: 'pay' })).message).toContain('quota');
+    });
+
+    it.each([
+      [500, 'error'],
+      [502, 'error'],
+      [503, 'overloaded'],
+      [529, 'overloaded'],
+    ])('%i is tried again and ends as %s', async (status, expected) => {
+      expect(await failing(status, { type: 'api_error', message: 'broken' })).toMatchObject({
+        failure: expected,
+        status,
+        tries: 4,
+      });
+    });
+
+    it('404 and 410 point at model and base-url', async () => {
+      for (const status of [404, 410]) {
+        const told = await failing(status, { type: 'not_found_error', message: 'no such model' });
+        expect(told).toMatchObject({ failure: 'error', status, tries: 1 });
+        expect(told.message).toContain('check `model` and `base-url`');
+        expect(told.message).toContain(status === 410 ? 'retired, for good' : 'not found');
+      }
+    });
+
+    it('a conversation that is too long is a context overflow, by code and by words', async () => {
+      for (const error of [
+        { code: 'context_length_exceeded', message: 'x' },
+        { type: 'exceed_context_size_error', message: 'x' },
+        { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+        { message: "This model's maximum context length is 8192 tokens." },
+      ]) {
+        expect(await failing(400, error)).toMatchObject({
+          failure: 'context_overflow',
+          status: 400,
+          tries: 1,
+        });
+      }
+      expect(await failing(413, { type: 'request_too_large', message: 'x' })).toMatchObject({
+        failure: 'context_overflow',
+      });
+    });
+
+    it('E4 a 400 that names tool choice is a refused forced choice only when one was forced', async () => {
+      const toolChoice = { tool: 'structured_output' };
+      const said = { message: 'Thinking may not be enabled when tool_choice forces tool use.' };
+      expect(await failing(400, said, { toolChoice })).toMatchObject({ failure: 'tool_choice', status: 400 });
+      expect(await failing(400, { param: 'tool_choice', message: 'x' }, { toolChoice })).toMatchObject({
+        failure: 'tool_choice',
+      });
+      expect(await failing(400, said)).toMatchObject({ failure: 'error' });
+      expect(await failing(400, { message: 'other' }, { toolChoice })).toMatchObject({ failure: 'error' });
+    });
+
+    it('caps what a server says, on one line', async () => {
+      const { message } = await failing(400, { message: `line\n::error::${'x'.repeat(5000)}` });
+      expect(message.length).toBeLessThan(500);
+      expect(message).not.toContain('\n');
+    });
+
+    it('reads errors that stand at the top of the body, or are a word', async () => {
+      for (const text of [
+        '{"object":"error","message":"the reason","code":400}',
+        '{"error":"the reason"}',
+        '{"detail":"the reason"}',
+      ]) {
+        const server = await raw((response) =>
+          response.writeHead(400, { 'content-type': 'application/json' }).end(text),
+        );
+        expect((await failure((await at(server)).complete(asking()))).message).toContain('"the reason"');
+      }
+    });
+
+    it('HTML instead of JSON is said to be HTML, whatever its status', async () => {
+      for (const status of [200, 400, 502]) {
+        const server = await raw((response) => {
+          response
+            .writeHead(status, { 'content-type': 'text/html', ...atOnce })
+            .end('<!doctype html><p>Login</p>');
+        });
+        const { message } = await failure((await at(server)).complete(asking()));
+        expect(message).toContain('HTML instead of JSON');
+        expect(message).not.toContain('<p>');
+      }
+    });
+
+    it('does not follow redirects, and so never takes the key elsewhere', async () => {
+      const other = await raw((response) => response.end());
+      const server = await raw((response) => response.writeHead(307, { location: `${other.url}/` }).end());
+      expect(await failure((await at(server)).complete(asking()))).toMatchObject({
+        failure: 'error',
+        status: 307,
+      });
+      expect(other.requests).toEqual([]);
+    });
+
+    it('a connection that is refused names the host and the code', async () => {
+      const listener = createServer().listen(0, '127.0.0.1');
+      await new Promise((resolve) => listener.once('listening', resolve));
+      const address = listener.address();
+      const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+      await new Promise((resolve) => listener.close(resolve));
+      const told = await failure((await at({ url: `http://${host}` })).complete(asking()));
+      expect(told).toMatchObject({ failure: 'error', status: null });
+      expect(told.message).toContain(`No connection to ${host} (ECONNREFUSED)`);
+    });
+
+    it('an answer that breaks off is asked for again, in one place, three times in all', async () => {
+      const server = await raw((response) => wire.begin(response, 'cut'));
+      const told = await failure((await at(server)).complete(asking()));
+      expect(told).toMatchObject({ failure: 'error', status: null });
+      expect(told.message).toContain('broke off');
+      expect(server.requests).toHaveLength(3);
+    });
+
+    it('an answer that is whole at the second try is an answer', async () => {
+      const server = await raw((response, _, n) =>
+        n === 0 ? wire.begin(response, 'cut') : wire.answer(response, { text: 'whole' }),
+      );
+      expect((await (await at(server)).complete(asking())).message.text).toBe('whole');
+    });
+  });
+
+  describe('E10 aborting', () => {
+    const reason = { stop: 'timeout' };
+
+    it.each<[string, (response: ServerResponse) => void]>([
+      ['while waiting for headers', () => undefined],
+      ['in the middle of an answer', (response) => wire.begin(response, 'open')],
+      [
+        'while a retry waits as long as it may',
+        (response) => wire.error(response, 429, {}, { 'retry-after': '3600' }),
+      ],
+    ])('%s rejects with the reason at once, and sends nothing more', async (_, answer) => {
+      const controller = new AbortController();
+      const server = await raw((response) => {
+        answer(response);
+        setTimeout(() => controller.abort(reason), 30);
+      });
+      const work = (await at(server)).complete(asking({ signal: controller.signal }));
+      await expect(work).rejects.toBe(reason);
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('closes the request that is under way', async () => {
+      const controller = new AbortController();
+      let closed = () => {};
+      const closing = new Promise<void>((resolve) => {
+        closed = resolve;
+      });
+      const server = await raw((response) => {
+        response.once('close', closed);
+        controller.abort(reason);
+      });
+      await expect((await at(server)).complete(asking({ signal: controller.signal }))).rejects.toBe(reason);
+      await closing;
+    });
+
+    it('makes no further try once a wait between tries is over', async () => {
+      const controller = new AbortController();
+      const server = await raw((response) => {
+        wire.error(response, 500, {}, { 'retry-after': '0.1' });
+        setTimeout(() => controller.abort(reason), 10);
+      });
+      await expect((await at(server)).complete(asking({ signal: controller.signal }))).rejects.toBe(reason);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      expect(server.requests).toHaveLength(1);
+    });
+
+    it('a signal that is aborted already sends nothing', async () => {
+      const server = await raw((response) => wire.answer(response, { text: 'x' }));
+      await expect((await at(server)).complete(asking({ signal: AbortSignal.abort(reason) }))).rejects.toBe(
+        reason,
+      );
+      expect(server.requests).toEqual([]);
+    });
+  });
+});

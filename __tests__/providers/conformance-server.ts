@@ -1,0 +1,35 @@
+/** Servers that answer as a test wants, closed when it is over, and what became of a request. */
+import type { ServerResponse } from 'node:http';
+import { afterEach, vi } from 'vitest';
+import { ProviderError } from '../../src/errors.ts';
+import { type RawRequest, type RawServer, startRawServer } from '../support/raw-server.ts';
+
+export const open: { close(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const server of open.splice(0)) await server.close();
+});
+
+export async function raw(
+  answer: (response: ServerResponse, request: RawRequest, index: number) => void,
+): Promise<RawServer> {
+  const server = await startRawServer(answer);
+  open.push(server);
+  return server;
+}
+
+export async function failure(
+  work: Promise<unknown>,
+): Promise<{ failure: string; status: number | null; requestId: string | null; message: string }> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ProviderError)) throw new Error(`no ProviderError: ${String(error)}`);
+  const { failure: kind, status, requestId, message } = error;
+  return { failure: kind, status, requestId, message };
+}
+
+/** Retries come at once: the SDKs read fractions of a second. */
+export const atOnce = { 'retry-after': '0.001' };

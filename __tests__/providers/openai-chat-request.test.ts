@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { objectOf } from '../../src/providers/reading.ts';
+import type { Message } from '../../src/types.ts';
+import { asking, providerAt, wireOf } from '../support/provider-wires.ts';
+import { sendJson, startRawServer } from '../support/raw-server.ts';
+import { open, serving, whole } from './chat-server.ts';
+
+describe('a request', () => {
+  it('asks a compatible server for max_tokens, and for usage only where it streams', async () => {
+    const fields = async (stream: 'on' | 'off') => {
+      const server = await startRawServer((response) =>
+        sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
+      );
+      open.push(server);
+      await (await providerAt(whole, server.url, { stream, maxOutputTokens: 9 })).complete(asking());
+      const { messages: _, tools: __, ...rest } = objectOf(JSON.parse(server.requests[0]?.raw ?? '{}'));
+      return rest;
+    };
+    expect(await fields('off')).toEqual({ model: 'asked', max_tokens: 9 });
+    expect(await fields('on')).toEqual({
+      model: 'asked',
+      max_tokens: 9,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it('sends Gemini no field that it does not know', async () => {
+    const server = await startRawServer((response) =>
+      sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
+    );
+    open.push(server);
+    const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
+    const provider = await providerAt(wireOf('gemini', 'streamed'), server.url, settings);
+    await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
+    const { messages: _, tools: __, ...rest } = objectOf(JSON.parse(server.requests[0]?.raw ?? '{}'));
+    expect(rest).toEqual({
+      model: 'asked',
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 9,
+      reasoning_effort: 'low',
+      tool_choice: { type: 'function', function: { name: 'shell' } },
+    });
+  });
+
+  it("E16 Google's 400 for a wrong key is a refused key", async () => {
+    // As quoted in an issue of continuedev/continue (8516), trimmed.
+    const error = {
+      code: 400,
+      message: 'API key not valid. Please pass a valid API key.',
+      status: 'INVALID_ARGUMENT',
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+          reason: 'API_KEY_INVALID',
+          domain: 'googleapis.com',
+        },
+      ],
+    };
+    const server = await startRawServer((response) => sendJson(response, JSON.stringify([{ error }]), 400));
+    open.push(server);
+    const provider = await providerAt(wireOf('gemini', 'whole'), server.url);
+    await expect(provider.complete(asking())).rejects.toMatchObject({
+      failure: 'auth',
+      status: 400,
+      message: expect.stringContaining('the input api-key'),
+    });
+  });
+
+  it('sends neither an empty list of tools nor an empty system message', async () => {
+    const { provider, server } = await serving('{"choices":[{"message":{"content":"x"}}]}');
+    const messages: readonly Message[] = [{ role: 'user', text: 'Go.' }];
+    await provider.complete(asking({ system: '', tools: [], messages }));
+    expect(JSON.parse(server.requests[0]?.raw ?? '{}')).toEqual({
+      model: 'asked',
+      messages: [{ role: 'user', content: 'Go.' }],
+    });
+  });
+});
