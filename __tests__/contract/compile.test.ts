@@ -83,6 +83,52 @@ describe('compile', () => {
     });
   });
 
+  it.each<[string, JsonObject, string]>([
+    [
+      'a type',
+      { properties: { passed: { type: 'boolen' } } },
+      'The schema does not compile: the type at /properties/passed is "boolen". Did you mean "boolean"?',
+    ],
+    [
+      'one of several types',
+      { type: ['object', 'nil', 'null'] },
+      'The schema does not compile: the type at the root is "nil". Did you mean "null"?',
+    ],
+    [
+      'a word that is near none',
+      { properties: { a: { items: { type: 'dictionary-like' } } } },
+      'The schema does not compile: the type at /properties/a/items is "dictionary-like". The types are array, boolean, integer, null, number, object, string.',
+    ],
+  ])('%s that there is not is named with its place and what may be meant', async (_, schema, message) => {
+    expect(await refusal(schema)).toEqual({ stage: 'compile', message });
+  });
+
+  it('a required name that a closed schema does not declare is refused: no payload could have it', async () => {
+    const schema: JsonObject = {
+      properties: { passed: { type: 'boolean' } },
+      required: ['pased'],
+      additionalProperties: false,
+    };
+    expect(await refusal(schema)).toEqual({
+      stage: 'root',
+      message:
+        'The schema can never be satisfied: required names "pased", which properties does not declare and additionalProperties forbids. Did you mean "passed"?',
+    });
+    const { additionalProperties: _, ...open } = schema;
+    expect((await compile(open, 'schema')).judge({ pased: 1 }).ok).toBe(true);
+    const patterned = { ...schema, patternProperties: { '^pas': {} } };
+    expect((await compile(patterned, 'schema')).judge({ pased: 1 }).ok).toBe(true);
+  });
+
+  it('a gate that is written like a payload is told how it is written as a schema', async () => {
+    await expect(compile({ passed: true }, 'gate')).rejects.toThrow(
+      'The gate does not compile: strict mode: unknown keyword: "passed". Did you mean "pattern"? If it is a property of the payload, write {"properties": {"passed": {"const": true}}}. Unknown keywords are refused, because they would check nothing.',
+    );
+    await expect(compile({ propertys: {} }, 'gate')).rejects.toThrow(
+      'unknown keyword: "propertys". Did you mean "properties"? Unknown keywords are refused',
+    );
+  });
+
   it.each<[string, JsonObject]>([
     ['at the root', { $async: true }],
     ['when false', { $async: false }],

@@ -9,6 +9,7 @@ const schema: JsonObject = {
     summary: { type: 'string' },
     flag: { $ref: '#/$defs/flag' },
     yes: { enum: [true, false] },
+    score: { type: 'number' },
   },
   allOf: [{ properties: { deep: { const: true } } }, { anyOf: [{ $ref: '#/$defs/more' }] }],
   $defs: { flag: { type: ['boolean', 'null'] }, more: { properties: { further: { type: 'boolean' } } } },

@@ -57,3 +57,17 @@ function isBoolean(schema: Json, root: JsonObject): boolean {
 function listed(branches: Json | undefined): readonly JsonObject[] {
   return isArray(branches) ? branches.filter(isObject) : [];
 }
+
+/** The names among those given that a payload can never have: the root is closed, and declares them nowhere. */
+export function forbiddenProperties(root: JsonObject, names: readonly string[]): readonly string[] {
+  const patterns = root['patternProperties'];
+  if (root['additionalProperties'] !== false || (isObject(patterns) && Object.keys(patterns).length > 0))
+    return [];
+  const declared = isObject(root['properties']) ? root['properties'] : {};
+  return names.filter((name) => !Object.hasOwn(declared, name));
+}
+
+/** The names in a schema's own `required`. */
+export function requiredProperties({ required }: JsonObject): readonly string[] {
+  return isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+}

@@ -1,10 +1,10 @@
 /** What must hold in an accepted payload for the step to succeed; fails closed. */
 import { ContractError } from '../errors.ts';
-import { isArray, isObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
+import { doubtsOf } from './gate-sense.ts';
 import { brokenWords, listedWords, metWords, unmetPropertyWords, unmetWords } from './gate-words.ts';
 import { cappedIssues } from './issues.ts';
 
@@ -16,15 +16,15 @@ export type GateRequest =
 
 /** A gate ready to judge payloads that the contract accepted. */
 export interface Gate {
-  /** One sentence each: formats that are not checked. */
+  /** A sentence or two each: formats that are not checked, and what makes it doubtful that the gate asks what it was to ask. */
   readonly warnings: readonly string[];
   evaluate(payload: JsonObject): GateResult;
 }
 
 /**
  * Makes a gate over a contract's schema.
- * @throws ContractError when a gate schema does not pass the contract's own pipeline or asks for nothing, or when a named property is not
- * declared as a boolean.
+ * @throws ContractError when a gate schema does not pass the contract's own pipeline, or is met by every payload or
+ * by none, or when a named property is not declared as a boolean.
  */
 export async function createGate(
   request: GateRequest,
@@ -74,16 +74,11 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
 
 async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
   const compiled = await compile(schema, 'gate');
-  if (asksNothing(compiled.schema)) {
-    throw new ContractError(
-      'root',
-      'The gate asks for nothing: every payload meets it. Write what must hold, such as {"properties": {"passed": {"const": true}}}, or none.',
-    );
-  }
   // Conjunctive branches count as top level, since a $ref may stand only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
+  const doubts = doubtsOf(compiled.schema, contract, named);
   return {
-    warnings: compiled.warnings,
+    warnings: [...compiled.warnings, ...doubts],
     evaluate: (payload) => {
       const missing = named.filter((name) => !Object.hasOwn(payload, name));
       const judgement = compiled.judge(payload);
@@ -102,22 +97,6 @@ async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
       return result([...absences, ...issues], words);
     },
   };
-}
-
-/** Keywords that say something of a schema, and ask for nothing. */
-const IDLE: readonly string[] = [
-  ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples'],
-  ...['definitions', '$defs'],
-];
-
-/** Whether no object can fail a schema, at a glance: a template that was never filled in looks so. */
-function asksNothing(schema: JsonObject): boolean {
-  return Object.entries(schema).every(([keyword, value]) => {
-    if (keyword === 'type') return value === 'object';
-    if (keyword === 'required') return isArray(value) && value.length === 0;
-    if (keyword === 'properties') return isObject(value) && Object.keys(value).length === 0;
-    return IDLE.includes(keyword);
-  });
 }
 
 function absent(name: string): Issue {

@@ -68,7 +68,8 @@ export function resolveLocal(root: JsonObject, schema: JsonObject): JsonObject |
   return current;
 }
 
-function pointedAt(root: JsonObject, reference: string): JsonObject | null {
+/** The object that a `#` or `#/…` reference names; null for any other, and where there is none. */
+export function pointedAt(root: JsonObject, reference: string): JsonObject | null {
   if (reference !== '#' && !reference.startsWith('#/')) return null;
   let current: Json | undefined = root;
   for (const segment of reference.split('/').slice(1)) {

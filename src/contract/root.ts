@@ -1,6 +1,8 @@
 /** Whether a schema's root can accept an object at all: tool arguments are always objects. Best effort by design. */
 import { isArray, isObject, jsonPointer } from '../json.ts';
+import { nearest } from '../nearest.ts';
 import type { Json, JsonObject } from '../types.ts';
+import { declaredProperties, forbiddenProperties, requiredProperties } from './declared.ts';
 
 type Path = readonly (string | number)[];
 
@@ -28,8 +30,18 @@ export function rootObjection(schema: JsonObject): string | null {
     return `has a $ref at its root, which model APIs refuse. Wrap it: {"allOf": [{"$ref": ${reference}}], …} with the definitions beside allOf.`;
   }
   const objection = refusal(schema, []);
-  if (objection === null) return null;
+  if (objection === null) return requiredObjection(schema);
   return `can never accept an object at its root, and a payload is always an object: ${objection}. Give the root "type": "object"; to deliver another value, put it into a property.`;
+}
+
+/** Every payload lacks a name that is required and forbidden: as a rule a typo, found before a model tries. */
+function requiredObjection(schema: JsonObject): string | null {
+  const [name] = forbiddenProperties(schema, requiredProperties(schema));
+  if (name === undefined) return null;
+  const guess = nearest(name, declaredProperties(schema), 1)[0];
+  const fix =
+    guess === undefined ? 'Declare it, or take it out of required.' : `Did you mean ${brief(guess)}?`;
+  return `can never be satisfied: required names ${brief(name)}, which properties does not declare and additionalProperties forbids. ${fix}`;
 }
 
 /** Why a branch never admits an object; null when it may. Recursion is bounded by the depth of the schema. */

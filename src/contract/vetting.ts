@@ -1,5 +1,6 @@
 /** What the compiler would let pass although it makes the judge lenient, or could only answer by accident. */
-import { isObject, jsonPointer } from '../json.ts';
+import { isArray, isObject, jsonPointer } from '../json.ts';
+import { nearest } from '../nearest.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { schemaNodes } from './keywords.ts';
 
@@ -9,6 +10,8 @@ export interface Mentions {
   readonly usesUnevaluatedProperties: boolean;
   readonly propertyNames: ReadonlySet<string>;
 }
+
+const types: readonly string[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
 const metaSchemas = /^https?:\/\/json-schema\.org\//;
 
@@ -34,6 +37,8 @@ function nodeObjection(node: JsonObject, where: string): string | null {
   if (inherited !== undefined) {
     return `does not compile: strict mode: unknown keyword: "${inherited}" at ${where}. Remove it.`;
   }
+  const typeFault = typeObjection(node['type'], where);
+  if (typeFault !== null) return typeFault;
   for (const keyword of ['$ref', '$dynamicRef', '$id']) {
     const uri = node[keyword];
     if (typeof uri === 'string' && metaSchemas.test(uri)) {
@@ -41,6 +46,17 @@ function nodeObjection(node: JsonObject, where: string): string | null {
     }
   }
   return null;
+}
+
+/** The compiler refuses such a type as well, in three sentences of which none has the word that is wrong. */
+function typeObjection(type: Json | undefined, where: string): string | null {
+  const wrong = (isArray(type) ? type : [type]).find(
+    (each) => typeof each === 'string' && !types.includes(each),
+  );
+  if (typeof wrong !== 'string') return null;
+  const guess = nearest(wrong, types, 1)[0];
+  const fix = guess === undefined ? `The types are ${types.join(', ')}.` : `Did you mean "${guess}"?`;
+  return `does not compile: the type at ${where} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
 }
 
 /** Where the validator looks a dynamic reference up in the wrong place, what it says of a payload is worth nothing. */
