@@ -237,7 +237,7 @@ describe('what is read', () => {
     'toJSON(steps)',
     'toJSON(steps.review.outputs)',
     'join(steps.*.outputs.summary)',
-    'steps.review.outputs[matrix.name]',
+    'steps.review.outputs[env.NAME]',
   ])('${{ %s }} in a script holds text of the model too', async (expression) => {
     const text = workflowOf({ after: `- run: echo "\${{ ${expression} }}"` });
     const [first, ...others] = await findingsOf(text);

@@ -76,3 +76,27 @@ describe('the pattern of the download', () => {
     expect(await findingsOf(called)).not.toContain('warning merge-pattern at pattern:');
   });
 });
+
+describe('the download', () => {
+  const DOWNLOAD = / {6}- uses: actions\/download-artifact@.*\n.*\n/u;
+
+  it('is not forgotten', async () => {
+    expect(await findingsOf(EXAMPLE.replace(DOWNLOAD, ''))).toEqual(['warning merge-folder at verdicts:']);
+  });
+
+  it.each(['      - uses: company/download@v1\n', '      - run: gh run download\n'])(
+    'may be made by %j',
+    async (step) => {
+      expect(await findingsOf(EXAMPLE.replace(DOWNLOAD, () => step))).toEqual([]);
+    },
+  );
+
+  it.each<[string, readonly string[]]>([
+    ['verdict', ['warning merge-pattern at name:']],
+    ['verdict-all', []],
+    ['${{ vars.NAME }}', []],
+  ])('of one artifact, %s, has a name that there may be', async (name, expected) => {
+    const text = EXAMPLE.replace('pattern: verdict-*', () => `name: "${name}"`);
+    expect(await findingsOf(text)).toEqual(expected);
+  });
+});

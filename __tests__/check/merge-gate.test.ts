@@ -39,11 +39,41 @@ describe('the gate of a merge', () => {
     ['is that of the legs', gated(closed, of('ok'), ''), ['warning leg-gate at gate:']],
     [
       'is asked of a payload with passed',
-      gated({ ...closed, properties: { passed: { type: 'boolean' } } }, OWN, ''),
+      gated({ ...closed, properties: { passed: { type: 'boolean' } }, required: ['passed'] }, OWN, ''),
       [],
     ],
     ['a leg alone may know', gated(closed, of('${{ vars.GATE }}'), ''), ['warning leg-gate at gate:']],
   ])('which %s', async (_, text, expected) => {
     expect(await findingsOf(text)).toEqual(expected);
+  });
+});
+
+describe('the gate of a merge that is a schema, or none', () => {
+  const passed = {
+    ...closed,
+    properties: { passed: { type: 'boolean' } },
+    required: ['passed'],
+  };
+  it.each<[string, string, readonly string[]]>([
+    ['asks', `'{"properties": {"passed": {"const": true}}}'`, []],
+    ['asks nothing', `'{"properties": {"passed": {}}}'`, ['error gate-root at gate:']],
+    ['asks nothing at all', `'{}'`, ['error gate-root at gate:']],
+    [
+      'asks for what no leg has',
+      `'{"properties": {"pased": {"const": true}}}'`,
+      ['error gate-root at gate:'],
+    ],
+    ['is no JSON', `'{"properties": '`, ['error gate-source at gate:']],
+    ['is a file that is not there', `'@gate.json'`, ['error gate-source at gate:']],
+    ['is a file', `'@.github/gate.json'`, []],
+    ['is read from another repository', `'@org/judges/gate.json@v1'`, []],
+    ['is none, and the legs have none', 'none', ['warning merge-ungated at gate:']],
+  ])('%s', async (_, gate, expected) => {
+    const files = { '.github/gate.json': '{"properties": {"passed": {"const": true}}}' };
+    expect(await findingsOf(gated(passed, OWN, of(gate)), files)).toEqual(expected);
+  });
+
+  it('is none, and the legs have their own', async () => {
+    expect(await findingsOf(gated(passed, of('passed'), of('none')))).toEqual(['warning leg-gate at gate:']);
   });
 });

@@ -9,7 +9,8 @@ import { type Fault, type Findings, type Place, refused, wrong } from './finding
 import { checkHazards } from './hazards.ts';
 import { type Judge, type Judging, judgeOf } from './judge.ts';
 import { checkLegs } from './legs.ts';
-import { checkMergeGate } from './merge-gate.ts';
+import { checkMatrix } from './matrix.ts';
+import { checkMergeGate, type MergeStep } from './merge-gate.ts';
 import { checkMergeJob } from './merge-job.ts';
 import { type MergeStepInputs, readMergeStep } from './merge-step.ts';
 import { MERGE_RUN_OUTPUTS, MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
@@ -45,21 +46,27 @@ export async function checkWorkflow(
 ): Promise<readonly Used[] | null> {
   const sources: Source[] = [];
   const used: Used[] = [];
-  const merges: (readonly [Job, MergeStepInputs])[] = [];
+  const merges: MergeStep[] = [];
   for (const job of workflow.jobs) {
     for (const step of judgeSteps(job)) {
       const judge = await checkStep(workflow, job, step, surroundings, used);
       sources.push({ job, step, judge, about: RUN_OUTPUTS });
     }
     for (const step of mergeSteps(job)) {
-      merges.push([job, checkMergeStep(workflow, job, step, surroundings.findings)]);
+      merges.push({ job, step, inputs: checkMergeStep(workflow, job, step, surroundings.findings) });
       sources.push({ job, step, judge: MERGED, about: MERGE_RUN_OUTPUTS });
     }
   }
   if (sources.length === 0) return null;
-  for (const [job, inputs] of merges) checkMergeGate(workflow, job, inputs, sources, surroundings.findings);
+  for (const merge of merges) {
+    const gate = merge.inputs.get('gate');
+    const files =
+      isElsewhere(gate) || isWrittenBefore(gate, merge.job, merge.step) ? null : surroundings.files;
+    await checkMergeGate(workflow, merge, sources, files, surroundings.findings);
+  }
   for (const source of sources) checkForgiven(source, workflow, sources, surroundings.findings);
   checkReads(workflow, sources, surroundings.findings);
+  checkMatrix(workflow, surroundings.findings);
   return used;
 }
 

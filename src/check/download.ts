@@ -21,7 +21,13 @@ export function checkDownload(
   );
   const [first] = downloads;
   // By other means it may come to anywhere.
-  if (first === undefined || merge.steps.some(({ node }) => textAt(node, 'run') !== null)) return;
+  if (merge.steps.some(({ node }) => textAt(node, 'run') !== null)) return;
+  if (first === undefined) {
+    const before = merge.steps.filter(({ index }) => index < step.index);
+    if (before.every(bringsNothing))
+      findings.add(placeOf(workflow.file, step.node, step.start, 'with', 'verdicts'), nowhere);
+    return;
+  }
   const at = (owner: Step, key: string) => placeOf(workflow.file, owner.node, owner.start, 'with', key);
   const verdicts = withOf(step, 'verdicts');
   const folders = downloads.map((each) => withOf(each, 'path'));
@@ -33,11 +39,20 @@ export function checkDownload(
   const names = uploads.map((each) => withOf(each, 'name'));
   // What is no archive bears the name of its file.
   const bare = uploads.some((each) => withOf(each, 'archive') === 'false');
+  const one = withOf(first, 'name');
+  const isFound = one === null || one.includes('${{') || names.some((each) => isNamed(each, one));
+  if (downloads.length === 1 && names.length > 0 && !bare && !isFound)
+    findings.add(at(first, 'name'), unnamed);
   for (const download of downloads) {
     const pattern = withOf(download, 'pattern');
     if (pattern === null || bare || names.length === 0 || names.some((name) => fits(name, pattern))) continue;
     findings.add(at(download, 'pattern'), unmatched);
   }
+}
+
+/** Whether a step is known to bring no artifacts. */
+function bringsNothing(step: Step): boolean {
+  return isUse(step, 'actions/checkout') || (textAt(step.node, 'uses') ?? '').startsWith('actions/setup-');
 }
 
 /** Whether one folder is the other or lies in it, or nobody can say; the root of the checkout holds all. */
@@ -62,10 +77,28 @@ function fits(name: string | null, pattern: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }
 
+/** Whether a name may come to be this one. */
+function isNamed(name: string | null, wanted: string): boolean {
+  const [start = '', ...others] = (name ?? 'artifact').split('${{');
+  return others.length === 0 ? start === wanted : wanted.startsWith(start);
+}
+
 const elsewhere = doubtful(
   'merge-folder',
   'No step before this one downloads into this folder, so that the merge finds nothing (52).',
   'Give actions/download-artifact the same path.',
+);
+
+const nowhere = doubtful(
+  'merge-folder',
+  'No step before this one downloads anything, so that the merge finds no verdict (52).',
+  'Download the artifacts of the legs with actions/download-artifact before it.',
+);
+
+const unnamed = doubtful(
+  'merge-pattern',
+  'No artifact of the jobs that this one needs has this name, so that nothing is downloaded.',
+  'Give a pattern that the names of the uploads begin with.',
 );
 
 const unmatched = doubtful(

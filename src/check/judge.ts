@@ -84,6 +84,31 @@ async function gateOf(
   return { kind: request.kind, warnings, gated };
 }
 
+/**
+ * What is wrong with a gate that is a JSON Schema, inline or a file, for payloads of some schemas; nothing for others.
+ * @param gate as typed.
+ */
+export async function gateFaults(
+  gate: string,
+  schemas: readonly JsonObject[],
+  files: Files,
+): Promise<readonly Fault[]> {
+  const faults: Fault[] = [];
+  try {
+    const request = await parseGateArgument(gate, null, files);
+    if (request.kind !== 'schema') return [];
+    // What holds for payloads of any schema is wrong for each.
+    for (const schema of [{ type: 'object' }, ...schemas]) {
+      const { warnings } = await createGate(request, { schema });
+      faults.push(...warnings.map((text) => warned('gate', text)));
+    }
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    return [refused(`gate-${error.stage}`, error.message)];
+  }
+  return faults;
+}
+
 function isAbout(name: string): (issue: { readonly path: string }) => boolean {
   return ({ path }) => path === `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

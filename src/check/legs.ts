@@ -1,5 +1,6 @@
 /** The legs that a merge waits for: whether their verdicts reach it. */
 import { evaluate } from './evaluate.ts';
+import { pathOf } from './expression.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import {
   expectedLegs,
@@ -11,6 +12,8 @@ import {
   votesFault,
   votesIn,
 } from './leg-names.ts';
+import { countFault, type PlacedLeg, twins, votePrompt } from './leg-sets.ts';
+import { keysNotIn } from './matrix.ts';
 import { conditionOf, isUse } from './merge-job.ts';
 import type { MergeStepInputs } from './merge-step.ts';
 import { type Job, judgeSteps, mentions, placeOf, type Step, type Workflow, withOf } from './workflow.ts';
@@ -24,8 +27,9 @@ export function checkLegs(
   inputs: MergeStepInputs,
   findings: Findings,
 ): void {
-  const named: NamedLeg[] = [];
-  for (const job of workflow.jobs.filter(({ id }) => merge.needs.includes(id))) {
+  const named: PlacedLeg[] = [];
+  const needed = workflow.jobs.filter(({ id }) => merge.needs.includes(id));
+  for (const job of needed) {
     const at = (owner: Job | Step, ...keys: readonly string[]) =>
       placeOf(workflow.file, owner.node, owner.start, ...keys);
     let legs = 0;
@@ -34,7 +38,7 @@ export function checkLegs(
       // A job before the legs may ask the agent something that is not merged.
       if (uploads.length === 0 && withOf(step, 'leg') === null) continue;
       legs += 1;
-      named.push(nameOf(job, step));
+      named.push({ ...nameOf(job, step), job, step });
       for (const { key, fault } of legFaults(job, step, inputs)) findings.add(at(step, 'with', key), fault);
       if (uploads.length === 0 && !hasUpload(job, step)) findings.add(at(step, 'with', 'leg'), notUploaded);
       for (const upload of uploads) {
@@ -43,10 +47,15 @@ export function checkLegs(
     }
     if (legs > 0 && job.hasMatrix && failsFast(job)) findings.add(at(job, 'strategy'), cancelsOthers);
   }
-  const [missing] = missingLegs(named, expectedLegs(inputs));
-  if (missing === undefined) return;
+  for (const { leg, fault } of twins(named))
+    findings.add(placeOf(workflow.file, leg.step.node, leg.step.start, 'with', 'leg'), fault);
+  // The legs of a called workflow stand elsewhere.
+  if (needed.some(({ node }) => valueAt(node, 'uses') !== null)) return;
   const place = placeOf(workflow.file, mergeStep.node, mergeStep.start, 'with', 'expect');
-  findings.add(place, nobodyIs(missing));
+  const [missing] = missingLegs(named, expectedLegs(inputs));
+  const count = countFault(named, inputs);
+  if (missing !== undefined) findings.add(place, nobodyIs(missing));
+  if (count !== null) findings.add(place, count);
 }
 
 function nameOf(job: Job, step: Step): NamedLeg {
@@ -70,12 +79,21 @@ function uploadsOf(job: Job, step: Step): readonly Step[] {
 
 /** Whether anything after a step may upload its envelope: by a path that cannot be followed, or by other means. */
 function hasUpload(job: Job, step: Step): boolean {
-  return job.steps.some(
-    ({ index, node }) =>
-      index > step.index &&
-      (textAt(node, 'run') !== null ||
-        (textAt(node, 'uses') ?? '').includes('upload') ||
-        mentions(node, 'run-result-file')),
+  return job.steps.some((each) => each.index > step.index && !isOther(each, step) && mayUpload(each));
+}
+
+/** Whether a step uploads another file of the same run: the transcript or the patch is no envelope. */
+function isOther(upload: Step, { id }: Step): boolean {
+  const root = isUse(upload, 'actions/upload-artifact') ? conditionOf(withOf(upload, 'path') ?? '') : null;
+  const [context, of, , name] = (root === null ? null : pathOf(root)) ?? [];
+  return context === 'steps' && of === id && name !== 'run-result-file';
+}
+
+function mayUpload({ node }: Step): boolean {
+  return (
+    textAt(node, 'run') !== null ||
+    (textAt(node, 'uses') ?? '').includes('upload') ||
+    mentions(node, 'run-result-file')
   );
 }
 
@@ -100,6 +118,8 @@ function legFaults(
     faults.push({ key: 'leg', fault: twice });
   if (votes !== null && isFixed(vote) && job.hasMatrix)
     faults.push({ key: vote === null ? 'leg' : 'vote', fault: sameVote });
+  const apart = votes === null ? null : votePrompt(step);
+  if (apart !== null) faults.push(apart);
   if (withOf(step, 'gate') !== 'none') faults.push({ key: 'gate', fault: redForItsVerdict });
   const [signs, checks] = [withOf(step, 'signing-key') !== null, inputs.get('signing-key') !== null];
   if (checks && !signs) faults.push({ key: 'leg', fault: unsigned });
@@ -119,7 +139,9 @@ function uploadFaults(
   // A file that is no archive bears its own name.
   if (withOf(upload, 'archive') === 'false') return faults;
   const name = withOf(upload, 'name');
+  const [shared] = job.hasMatrix && name !== null ? keysNotIn(job, name) : [];
   if (job.hasMatrix && isFixed(name)) faults.push({ keys: ['with', 'name'], fault: oneName });
+  else if (shared !== undefined) faults.push({ keys: ['with', 'name'], fault: nameOfSome(shared) });
   else if (!(name ?? '').includes('run_attempt'))
     faults.push({ keys: ['with', 'name'], fault: oneForAttempts });
   return faults;
@@ -193,6 +215,11 @@ const oneName = wrong(
   'Every leg of the matrix uploads under this one name, of which there can be one artifact only.',
   'Put the values of the matrix into the name.',
 );
+
+function nameOfSome(key: string): Fault {
+  const message = `The legs that differ in matrix.${key} alone upload under one name, of which there can be one artifact only.`;
+  return wrong('artifact-name', message, `Put \${{ matrix.${key} }} into the name, too.`);
+}
 
 const oneForAttempts = doubtful(
   'leg-upload-once',

@@ -4,7 +4,7 @@ import { type Embedded, type Expression, embedded, nodesOf, parseExpression, pat
 import { type Fault, wrong } from './finding.ts';
 import type { Judge } from './judge.ts';
 import { type Output, PAYLOAD_OUTPUT } from './outputs.ts';
-import { type Job, ourSteps, type Step, type Workflow } from './workflow.ts';
+import { type Job, mergeSteps, ourSteps, type Step, type Workflow } from './workflow.ts';
 import { type Scalar, scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
 /** A text of the workflow that holds expressions. */
@@ -147,12 +147,13 @@ function ofJob(
   sources: readonly Source[],
 ): Meaning | null {
   const job = workflow.jobs.find((each) => each.id === id);
-  if (job === undefined || ourSteps(job).length === 0) return null;
-  if (reader !== null && !reader.needs.includes(id)) {
-    const message = `The job ${JSON.stringify(id)} is not among this job's needs, so what is read of it is always empty.`;
-    return { kind: 'fault', fault: wrong('not-needed', message, `Add needs: ${id}.`) };
-  }
-  if (third !== 'outputs' || name === undefined) return null;
+  const isOurs = job !== undefined && ourSteps(job).length > 0;
+  if (!isOurs && (reader === null || !decides(reader, workflow))) return null;
+  if (reader !== null && !reader.needs.includes(id))
+    return { kind: 'fault', fault: notNeeded(id, job, reader, workflow) };
+  if (job === undefined || third !== 'outputs' || name === undefined) return null;
+  // What a called workflow hands on stands elsewhere.
+  if (valueAt(job.node, 'uses') !== null) return null;
   const outputs = valueAt(job.node, 'outputs');
   const names = outputs?.kind === 'map' ? outputs.entries.map((each) => each.key.toLowerCase()) : [];
   const text = textAt(outputs, name);
@@ -163,6 +164,26 @@ function ofJob(
   }
   const meaning = passedOn(text, job, sources);
   return meaning?.kind === 'output' ? meaning : null;
+}
+
+/** Whether a job judges or merges, or is one that a merge waits for: what it reads decides what is judged. */
+function decides(job: Job, workflow: Workflow): boolean {
+  if (ourSteps(job).length > 0) return true;
+  return workflow.jobs.some((each) => mergeSteps(each).length > 0 && each.needs.includes(job.id));
+}
+
+/** The context `needs` holds the jobs that are named in `needs` of the same job, and not those that they need. */
+function notNeeded(id: string, job: Job | undefined, reader: Job, workflow: Workflow): Fault {
+  const shown = JSON.stringify(id.slice(0, 100));
+  if (job === undefined) {
+    const message = `There is no job ${shown}, so what is read of it is always empty.`;
+    const ids = workflow.jobs.filter((each) => each !== reader).map((each) => each.id);
+    return wrong('not-needed', message, meant(id, ids, 'Name a job that is among the needs of this one.'));
+  }
+  const message = `The job ${shown} is not among this job's needs, so what is read of it is always empty.`;
+  if (job === reader) return wrong('not-needed', message, 'Read what the steps give: steps.ID.outputs.');
+  const needs = reader.needs.length === 0 ? id : `[${[...reader.needs, id].join(', ')}]`;
+  return wrong('not-needed', message, `Add needs: ${needs}.`);
 }
 
 /** What a job's output hands on, where it is an output of the action and nothing else. */

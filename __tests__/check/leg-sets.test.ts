@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findingsOf } from './workflow-world.ts';
+
+const EXAMPLE = readFileSync(path.join(import.meta.dirname, '../../examples/many-legs.yml'), 'utf8');
+
+/** The example with some of it replaced; what is not in it is a mistake of the test. */
+function changed(...edits: readonly (readonly [string, string])[]): string {
+  return edits.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The example holds no ${from}`);
+    return text.replaceAll(from, () => to);
+  }, EXAMPLE);
+}
+
+const EXPECT = 'expect: correctness, security, compatibility';
+const MATRIX = 'matrix: { leg: [correctness, security, compatibility], vote: [1, 2, 3] }';
+const NAME = 'verdict-${{ matrix.leg }}-${{ matrix.vote }}-${{ github.run_attempt }}';
+const PROMPT = 'prompt: Review the ${{ matrix.leg }}';
+const ENVELOPE = 'path: "${{ steps.judge.outputs.run-result-file }}"';
+const NEEDS = '  verdict:\n    needs: judge\n';
+
+/** The example with a further leg in a job of its own. */
+function withMore(leg: string, condition = ''): string {
+  const job = [
+    '  more:\n',
+    condition,
+    '    permissions: { contents: read, pull-requests: read }\n',
+    '    runs-on: ubuntu-latest\n',
+    '    steps:\n',
+    '      - id: judge\n',
+    '        uses: org/structured-agent@v1\n',
+    `        with: { ${leg}, vote: 1, gate: none, prompt: Judge., model: claude-sonnet-4-5, api-key: "\${{ secrets.A }}", signing-key: "\${{ secrets.SIGNING_KEY }}" }\n`,
+    '      - uses: actions/upload-artifact@v7\n',
+    '        if: always()\n',
+    '        with: { name: "verdict-more-${{ github.run_attempt }}", path: "${{ steps.judge.outputs.run-result-file }}" }\n',
+  ].join('');
+  return changed([NEEDS, `${job}  verdict:\n    needs: [judge, more]\n`]);
+}
+
+describe('the legs of a merge together', () => {
+  it.each<[string, string, readonly string[]]>([
+    ['9 where there are 9', changed([EXPECT, 'expect: 9']), []],
+    ['3, the legs and not their votes', changed([EXPECT, 'expect: 3']), ['error expect-count at expect:']],
+    ['12', changed([EXPECT, 'expect: 12']), ['warning expect-count at expect:']],
+    [
+      '9 of a matrix that leaves some out',
+      changed(
+        [EXPECT, 'expect: 12'],
+        ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], exclude: [{ leg: security, vote: 3 }] }'],
+      ),
+      [],
+    ],
+    [
+      '3 of a matrix that a job plans',
+      changed([EXPECT, 'expect: 3'], [MATRIX, 'matrix: "${{ fromJSON(vars.M) }}"']),
+      [],
+    ],
+  ])('are expected as a number: %s', async (_, text, expected) => {
+    expect(await findingsOf(text)).toEqual(expected);
+  });
+
+  it('are counted by nobody where a called workflow has some', async () => {
+    const called = '  more: { uses: ./.github/workflows/leg.yml }\n  verdict:\n    needs: [judge, more]\n';
+    expect(await findingsOf(changed([NEEDS, called], [EXPECT, 'expect: 12']))).toEqual([]);
+    expect(await findingsOf(changed([NEEDS, called], [EXPECT, `${EXPECT}, docs`]))).toEqual([]);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['a leg and vote that another job has too', withMore('leg: security'), ['error leg-twice at leg:']],
+    ['at most one of them runs', withMore('leg: security', "    if: github.event_name == 'push'\n"), []],
+    ['a leg of its own', withMore('leg: docs').replace(EXPECT, `${EXPECT}, docs`), []],
+  ])('with one more: %s', async (_, text, expected) => {
+    expect(await findingsOf(text)).toEqual(expected);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    [
+      'its vote',
+      changed([PROMPT, 'prompt: You are voter ${{ matrix.vote }}. Review']),
+      ['error vote-prompt at prompt:'],
+    ],
+    [
+      'its vote, where every leg has one',
+      changed(
+        [PROMPT, 'prompt: ${{ matrix.vote }}'],
+        ['          votes: majority of 3\n', ''],
+        ['vote: [1, 2, 3]', 'vote: [1]'],
+      ),
+      [],
+    ],
+    [
+      'another key with the same beginning',
+      changed(
+        [PROMPT, 'prompt: ${{ matrix.vote-of }}'],
+        ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], vote-of: [all] }'],
+      ),
+      [],
+    ],
+  ])('is asked by %s', async (_, text, expected) => {
+    expect(await findingsOf(text)).toEqual(expected);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['verdict-${{ matrix.leg }}-${{ github.run_attempt }}', ['error artifact-name at name:']],
+    ['verdict-${{ matrix.vote }}-${{ github.run_attempt }}', ['error artifact-name at name:']],
+    ['verdict-${{ strategy.job-index }}-${{ github.run_attempt }}', []],
+    [
+      'verdict-${{ steps.name.outputs.it }}-${{ github.run_attempt }}',
+      ['error unknown-step at steps.name.outputs.it'],
+    ],
+  ])('upload as %s', async (name, expected) => {
+    expect(await findingsOf(changed([NAME, name]))).toEqual(expected);
+  });
+
+  it('upload their envelopes, and not something else', async () => {
+    const text = changed([ENVELOPE, 'path: "${{ steps.judge.outputs.run-transcript-file }}"']);
+    expect(await findingsOf(text)).toEqual(['warning leg-not-uploaded at leg:']);
+  });
+});
+
+describe('the matrix of a job', () => {
+  it.each<[string, string, readonly string[]]>([
+    [
+      'has no such key',
+      changed(['leg: ${{ matrix.leg }}\n', 'leg: ${{ matrix.legs }}\n']),
+      ['error unknown-matrix-key at matrix.legs'],
+    ],
+    [
+      'is not there',
+      changed([`strategy: { fail-fast: false, ${MATRIX} }`, 'env: {}']),
+      Array.from({ length: 5 }, () => 'error unknown-matrix-key'),
+    ],
+    ['is made by an expression', changed([MATRIX, 'matrix: "${{ fromJSON(vars.M) }}"']), []],
+    [
+      'has the key where something is added',
+      changed(
+        [PROMPT, 'prompt: ${{ matrix.focus }}'],
+        ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], include: [{ leg: security, focus: keys }] }'],
+      ),
+      [],
+    ],
+    [
+      'adds what an expression makes',
+      changed(
+        [PROMPT, 'prompt: ${{ matrix.focus }}'],
+        ['vote: [1, 2, 3] }', 'vote: [1, 2, 3], include: "${{ fromJSON(vars.M) }}" }'],
+      ),
+      [],
+    ],
+    ['is read whole', changed([PROMPT, 'prompt: ${{ toJSON(matrix) }} ${{ matrix.* }}']), []],
+  ])('%s', async (_, text, expected) => {
+    const found = await findingsOf(text);
+    expect(found.filter((each) => expected.some((one) => each.startsWith(one)))).toEqual(
+      expected.map((one) => expect.stringContaining(one)),
+    );
+    expect(found.filter((each) => each.includes('unknown-matrix-key'))).toHaveLength(expected.length);
+  });
+});
