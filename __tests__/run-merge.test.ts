@@ -26,6 +26,7 @@ const SUBJECT: Subject = {
   run_id: '42',
   run_attempt: 1,
 };
+const KEY = 'k'.repeat(32);
 const SECRET = 'correct-horse-battery-staple';
 
 let base = '';
@@ -127,6 +128,35 @@ describe('a merge', () => {
     ]);
   });
 
+  it('a later attempt whose envelope does not count replaces the earlier one all the same', async () => {
+    const subject = { ...SUBJECT, run_attempt: 2 };
+    const later = { subject, payload: { passed: false } };
+    const signed = (each: JsonObject) => ({ ...each, signature: signEnvelope(each, KEY) });
+    const signing = { 'signing-key': KEY };
+    await keep('web', signed(passing('web')));
+    await keep('first', signed(passing('api')));
+    const ends = async (content: JsonObject | string, inputs: Inputs = {}) => {
+      await keep('second', content);
+      return ending(await merge(inputs, { subject })).slice(1, 3);
+    };
+    const undecided = ['inconclusive', 'undecided'];
+    expect(await ends(passing('api', later), signing)).toEqual(undecided);
+    expect(await ends({ ...passing('api', later), reason: 'of a version to come' })).toEqual(undecided);
+    expect(
+      await ends({ leg: 'api', vote: null, subject: { run_id: SUBJECT.run_id, run_attempt: 2 } }),
+    ).toEqual(undecided);
+    const accepted = ['success', 'accepted'];
+    // Of another vote, of the same attempt, or of none: nobody asked that run again.
+    expect(await ends(passing('api', { ...later, vote: '2' }), signing)).toEqual(accepted);
+    expect(await ends(passing('api'), signing)).toEqual(accepted);
+    expect(await ends({ leg: 'api', vote: null, subject: null })).toEqual(accepted);
+    expect(await ends({ leg: 'api', vote: null, subject: { ...subject, run_id: '999' } })).toEqual(accepted);
+    expect(await ends({ leg: 'api', vote: null, subject: { ...subject, run_attempt: 3 } })).toEqual(accepted);
+    expect(await ends('{')).toEqual(accepted);
+    await keep('third', signed(passing('api', { subject })));
+    expect(await ends(passing('api', later), signing)).toEqual(accepted);
+  });
+
   it('files that are no envelopes abstain, also where there are no others', async () => {
     await keep('a', '{"type":');
     const run = await merge({});
@@ -142,7 +172,7 @@ describe('a merge', () => {
     const run = await merge({ 'signing-key': key });
     expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
     expect(run.report.merged).toMatchObject({
-      refused: [{ file: 'b.json', why: 'it is not signed' }],
+      refused: [{ file: 'b.json', why: expect.stringMatching(/^it is not signed: /u) }],
       tally: { pass: 1, abstain: 1 },
     });
   });
@@ -291,6 +321,28 @@ describe('a secret of this job in an envelope', () => {
     const run = await merge({ expect: '2' });
     expect(ending(run)).toEqual([1, 'inconclusive', 'secret_in_payload', false]);
     expect(JSON.stringify(run.told)).not.toContain(SECRET);
+  });
+
+  it('is whole or not at all in a finding that is cut, wherever it stands: published is no part of it', async () => {
+    const secret = '密码(sk);9';
+    const secrets = createSecrets();
+    secrets.add(secret);
+    await keep('b', passing('web'));
+    const endings: unknown[] = [];
+    for (const at of [3_990, 3_996, 4_010]) {
+      const message = `${'数'.repeat(at)}${secret}${'数'.repeat(100)}`;
+      await keep(
+        'a',
+        passing('api', { payload: { passed: true, findings: [{ severity: 'low', message }] } }),
+      );
+      const run = await merge({}, { secrets });
+      endings.push([run.report.verdict.reason, run.report.merged?.findings[0]?.message.slice(3_980)]);
+    }
+    expect(endings).toEqual([
+      ['secret_in_payload', `${'数'.repeat(10)}${secret}数数…`],
+      ['accepted', `${'数'.repeat(16)}…`],
+      ['accepted', `${'数'.repeat(20)}…`],
+    ]);
   });
 
   it('is masked where there is no verdict', async () => {

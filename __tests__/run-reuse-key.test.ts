@@ -27,6 +27,7 @@ describe('the key of a verdict', () => {
     ['the server', { 'base-url': 'http://127.0.0.1:1/v2' }],
     ['the effort', { 'reasoning-effort': 'high' }],
     ['the length of an answer', { 'max-output-tokens': '5' }],
+    ['whether it is made to answer', { 'force-output': 'false' }],
     ['the tools', { tools: 'read_file' }],
     ['the tools taken away', { 'exclude-tools': 'shell' }],
     ['what may be changed', { 'workspace-access': 'in-place' }],

@@ -174,6 +174,15 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     expect(notices.join('\n')).toMatch(expected);
   });
 
+  it('where libraries come from the checkout git could be the change, and nothing is known', async () => {
+    const environment = { PATH: process.env['PATH'], LD_LIBRARY_PATH: `/opt/lib:${workspace}/lib` };
+    await keep('a', await first());
+    wasAsked();
+    expect(await judge({}, { environment })).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
+    expect(wasAsked()).toBe(true);
+    expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*LD_LIBRARY_PATH names/mu);
+  });
+
   it('without a repository nothing is known either', async () => {
     await rm(path.join(workspace, '.git'), { recursive: true });
     expect(await judge()).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { INPUTS, type Input } from '../src/config/inputs.ts';
 import { MERGE_INPUTS } from '../src/config/merge-inputs.ts';
+import { RUN_OUTPUTS } from '../src/reporters/output-table.ts';
 
 /** Where action.yml lies. */
 export const ACTION_YML = fileURLToPath(new URL('../action.yml', import.meta.url));
@@ -22,49 +23,23 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
     'Of every preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
   summary: 'Of every preset: the verdict in a few sentences.',
   findings: 'Of the presets verdict, code-review and security-review: what was found, as a JSON array.',
-  'run-conclusion': 'How the run ended: success, failure, inconclusive or skipped (see on-missing-key).',
-  'run-reason': 'Why it ended so, for example accepted, gate_not_met, plain_text, max_turns or config.',
-  'run-exit-code': 'The exit code of the step.',
-  'run-gate': 'met, not_met or none; empty where no payload was accepted.',
-  'run-turns': 'How many model calls gave an answer.',
-  'run-rejections': 'How many calls of structured_output did not satisfy the schema.',
-  'run-input-tokens': 'The tokens read by the model, cached ones included.',
-  'run-output-tokens': 'The tokens written by the model.',
-  'run-cost-usd': "The cost in US dollars; empty when the model's price is not known.",
-  'run-duration-seconds': 'The wall clock of the run in seconds.',
-  'run-model': 'The model that was asked.',
-  'run-sandbox':
-    'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare, sudo-unshare, seatbelt (macOS) or none.',
-  'run-changed-files': 'How many files the agent changed; empty when that is not known.',
-  'run-patch-file': "The path of a patch with the agent's changes; empty when none was kept.",
-  'run-result-file': 'The path of the result envelope, a JSON file.',
-  'run-transcript-file': 'The path of the redacted transcript.',
-  'run-comment-url': 'The address of the comment on the pull request; empty where there is none.',
-  'run-reused':
-    'true where an earlier verdict on the same files by the same judge and model stands for this run and no model was asked (see reuse-from), else false.',
+  ...described('ofRun'),
 };
 
-/** Every output of the merge action; it has those of a run as well, so that a consumer need not know which one ran. */
+/** Every output of the merge action. Its `run-*` are those of a run, as far as they apply, and mean the same. */
 export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
   structured_output: 'The merged payload as one line of JSON; absent where the merge is undecided or failed.',
   passed:
     'true or false: what the rule makes of the legs. Absent where the merge is undecided or failed, so compare with == and never with !=.',
-  'run-tally':
-    'How many legs pass, fail and abstain, and how many were expected, as JSON; empty where the merge failed before it could count.',
-  'run-conclusion': 'How the merge ended: success, failure or inconclusive.',
-  'run-reason': 'Why it ended so: accepted, gate_not_met, undecided, config, cancelled and the like.',
-  'run-exit-code': 'The exit code of the step.',
-  'run-gate': 'met or not_met; empty where no verdict was reached.',
-  'run-turns': 'How many model calls gave an answer, in all legs together.',
-  'run-rejections': 'How many calls of structured_output did not satisfy the schema, in all legs together.',
-  'run-input-tokens': 'The tokens read by the models, cached ones included.',
-  'run-output-tokens': 'The tokens written by the models.',
-  'run-cost-usd': 'The cost of all legs in US dollars; empty when one of them is not known.',
-  'run-duration-seconds': 'The wall clock of the merge itself in seconds.',
-  'run-model': 'The models that were asked, separated by commas.',
-  'run-result-file': "The path of the merge's own result envelope, a JSON file.",
-  'run-comment-url': 'The address of the comment on the pull request; empty where there is none.',
+  ...described('ofMerge'),
 };
+
+/** What every ending has, as it is written. */
+function described(kind: 'ofRun' | 'ofMerge'): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    RUN_OUTPUTS.flatMap(({ name, [kind]: text }) => (text === null ? [] : [[name, text] as const])),
+  );
+}
 
 /** The text of action.yml. */
 export function actionYml(): string {

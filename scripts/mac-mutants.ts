@@ -50,7 +50,7 @@ export const mac: Group = {
       ['a parent of its own', '"$@"; exit $?`', 'exec "$@"`'],
       ['children are killed', '...found] : [root, ...found]', '...found] : [...found]'],
       ['what carries the marker', 'marker !== undefined && text.includes(marker)', 'false'],
-      ['the group', '        if (pid !== undefined) kill(-pid);\n'],
+      ['the group', '        if (pid !== undefined) killOne(-pid);\n'],
       ['came up', 'cameUp: (status) => /^in$/mu.test(status)', 'cameUp: () => true'],
     ]),
   ],

@@ -140,7 +140,12 @@ const log: Group = {
 const secretForms: Group = {
   name: 'secrets',
   walls: [],
-  tests: ['__tests__/secrets.test.ts', '__tests__/finish.test.ts', '__tests__/run.test.ts'],
+  tests: [
+    '__tests__/secrets.test.ts',
+    '__tests__/finish.test.ts',
+    '__tests__/finish-signal.test.ts',
+    '__tests__/run.test.ts',
+  ],
   mutants: [
     ...inFile('src/secrets.ts', [
       ['plain', "{ encoding: 'plain', see: (text) => text, needles: values },"],
@@ -184,7 +189,12 @@ const secretForms: Group = {
 const tampering: Group = {
   name: 'tamper',
   walls: [],
-  tests: ['__tests__/sandbox/tamper.test.ts', '__tests__/finish.test.ts', '__tests__/run.test.ts'],
+  tests: [
+    '__tests__/sandbox/tamper.test.ts',
+    '__tests__/finish.test.ts',
+    '__tests__/finish-signal.test.ts',
+    '__tests__/run.test.ts',
+  ],
   mutants: [
     ...words(
       tamper,

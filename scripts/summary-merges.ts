@@ -76,6 +76,7 @@ function evilMerge(ballot: Ballot): Merged {
         message: EVIL,
         legs: [EVIL, `${EVIL}2`],
         votes: 3,
+        outvoted: false,
       },
     ],
   });
@@ -100,6 +101,21 @@ export const mergeReports: Readonly<Record<string, Report>> = {
     ],
     { votes: 'majority of 3' },
   ),
+  'merge-outvoted': merge(
+    [
+      three('api', 'pass', 'pass', 'pass', 'fail'),
+      three('billing', 'pass', 'pass', 'pass', 'pass'),
+      three('web', 'pass', 'fail', 'pass', 'pass'),
+    ],
+    {
+      votes: 'majority of 3',
+      findings: sampleMerged().findings.map((finding, at) =>
+        at === 0
+          ? { ...finding, legs: ['api', 'web'], votes: 2, outvoted: true }
+          : { ...finding, legs: ['billing'] },
+      ),
+    },
+  ),
   'merge-no-names': merge([
     ...nine.slice(0, 6),
     ...Array.from({ length: 3 }, () => sampleLeg(null, 'abstain')),
@@ -119,6 +135,7 @@ export const mergeReports: Readonly<Record<string, Report>> = {
         (__, leg) => `packages/service-${String(leg).padStart(3, '0')}`,
       ),
       votes: 2 + (at % 9),
+      outvoted: false,
     })),
     findingsLeftOut: 1_204,
   }),

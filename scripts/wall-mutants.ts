@@ -133,7 +133,7 @@ const mountPlan: Group = {
       ['.git and .github read-only', 'if (isProtected(name)) mounts.push(readOnly(path));', ''],
       ['credential files blank', 'if (holdsCredentials(name)) mounts.push(mask(blank, path));', ''],
       ['git folders elsewhere read-only', '    mounts.push(readOnly(folder));', '    void folder;'],
-      ['.git/config covered', 'mounts.push(mask(copy, await realOr(path)));', ''],
+      ['.git/config covered', 'mounts.push(mask(copy, await realOrSame(path)));', ''],
     ]),
     ...inFile('src/sandbox/protected.ts', [
       ['.git protected', "= ['.git', ", '= ['],

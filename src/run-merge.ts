@@ -4,7 +4,7 @@ import type { MergeConfig } from './config/merge-config.ts';
 import { WEIGHT_UNIT } from './config/merge-rules.ts';
 import { createGate } from './contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from './contract/source.ts';
-import { readEnvelopes } from './envelope/envelope.ts';
+import { type Claim, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
 import { type Cast, castOf, type LegGate, merge, payloadOf, undecidedText, wantsOf } from './merge/merge.ts';
@@ -42,7 +42,7 @@ export function runMerge(readConfig: () => MergeConfig, world: MergeWorld): Prom
 async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {
   const gate = await readGate(config, state, world);
   const folder = await world.resolveVerdicts(config.verdicts);
-  const { casts, refused, denied } = await readCasts(folder, config, gate, state.stop.signal);
+  const { casts, refused, denied } = await readCasts(folder, config, gate, state.stop.signal, world);
   if (config.gate === 'none' && denied > 0) world.warn(ungated(denied));
   const { rule, expect, votes, weights, ruleText, votesText } = config;
   const merged = merge(casts, {
@@ -82,9 +82,8 @@ async function readGate(config: MergeConfig, state: RunState, world: MergeWorld)
   const request = await parseGateArgument(config.gate, null, world.files);
   state.judge = { ...state.judge, gate_sha256: sha256(JSON.stringify(request)) };
   // Nothing is known of the schemas of the legs: a property that a payload lacks, or that is not true, fails it.
-  const name = request.kind === 'property' ? request.name : '';
-  const schema = { type: 'object', properties: { [name]: { type: 'boolean' } } };
-  const gate = await createGate(request, { schema });
+  const properties = request.kind === 'property' ? { [request.name]: { type: 'boolean' } } : {};
+  const gate = await createGate(request, { schema: { type: 'object', properties } });
   for (const text of gate.warnings) world.warn(text);
   return gate;
 }
@@ -101,25 +100,49 @@ async function readCasts(
   { signingKey }: MergeConfig,
   gate: LegGate,
   stop: AbortSignal,
+  { secrets, subject }: MergeWorld,
 ): Promise<Read> {
   const casts: Cast[] = [];
   const refused: { file: string; why: string }[] = [];
+  const claims: Claim[] = [];
   let denied = 0;
   const files = readEnvelopes(folder, { input: 'verdicts', signingKey, whenMissing: 'refuse' });
   for await (const read of files) {
     stop.throwIfAborted();
     if (read.ok) {
-      casts.push(castOf(read.envelope, gate));
+      casts.push(castOf(read.envelope, gate, secrets));
       if (read.envelope.payload?.['passed'] === false) denied += 1;
-    } else refused.push({ file: read.file, why: read.why });
+    } else {
+      refused.push({ file: read.file, why: read.why });
+      if (read.claim !== null) claims.push(read.claim);
+    }
     // Files are read without waiting: this is where a signal comes through.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (casts.length + refused.length > 0) return { casts, refused, denied };
+  if (casts.length + refused.length > 0) return { casts: standing(casts, claims, subject), refused, denied };
   throw new InputError(
     'verdicts',
     `verdicts: there is no envelope in ${JSON.stringify(folder)}, no .json file at all. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
   );
+}
+
+/**
+ * The casts without those that were replaced by a later attempt whose envelope does not count: that one has no verdict,
+ * and the earlier one is no longer it. Whoever forges such a file takes a verdict away, and never gives one. Files of
+ * another run, or of an attempt that there was not yet, replace nothing.
+ */
+function standing(
+  casts: readonly Cast[],
+  claims: readonly Claim[],
+  subject: Subject | null,
+): readonly Cast[] {
+  const nameOf = ({ leg, vote }: Claim | Cast) => JSON.stringify([leg, vote]);
+  const later = new Map<string, number>();
+  for (const claim of claims) {
+    if (subject !== null && (claim.run !== subject.run_id || claim.attempt > subject.run_attempt)) continue;
+    later.set(nameOf(claim), Math.max(claim.attempt, later.get(nameOf(claim)) ?? 0));
+  }
+  return casts.filter((cast) => (cast.subject?.run_attempt ?? 0) >= (later.get(nameOf(cast)) ?? 0));
 }
 
 /** In the legs `gate: none` is right, and is easily copied here. */

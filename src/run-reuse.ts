@@ -14,6 +14,7 @@ import { type Envelope, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
 import type { RunState, World } from './run-state.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
+import { steeringVariable } from './sandbox/steering.ts';
 import { findSubjectTree } from './sandbox/subject-tree.ts';
 import type { JsonObject, Judge, Reuse } from './types.ts';
 import type { Ending } from './verdict.ts';
@@ -100,7 +101,10 @@ async function findKey(
   if (!sandbox.shellOffered || sandbox.isolation() === 'none')
     return { why: 'git is asked in the sandbox only, and there is none' };
   const workingDirectory = await world.resolveFolder(config.workingDirectory);
-  const { workspace } = world;
+  const { workspace, environment } = world;
+  const steering = steeringVariable({ environment, passEnv: config.passEnv, workspace });
+  if (steering !== null)
+    return { why: `${steering} names a place in the workspace, so the change could answer for git` };
   const looking = findSubjectTree(sandbox, {
     workspace,
     workingDirectory,
@@ -132,9 +136,9 @@ export interface KeyParts {
 /**
  * The key (hex SHA-256) under which a verdict is found again: what was judged, by whom, with which tools, as which vote.
  *
- * In it beside tree, schema, prompt, model and version: where the model is asked (one name means another model at another
- * server), how much it may think and write, where the agent starts, and what it can look with: tools, network, variables
- * (their names) and folders, how long a command may take and how much of its output is seen. Leg and vote, so that three votes stay three.
+ * In it beside tree, schema, prompt, model and version: where the model is asked (one name is another model at another
+ * server), how much it may think and write, whether it must answer, where it starts, and what it looks with: tools,
+ * network, folders, names of variables, time and output of a command. Leg and vote, so that three votes stay three.
  *
  * Not in it: the gate, which is evaluated anew; commit, ref, event and run, so that a merge queue finds the verdict of
  * the pull request; and for the same reason what `context: auto` tells of a pull request (title, description, diff),
@@ -147,6 +151,7 @@ export function reuseKey({ tree, paths, place, config, judge }: KeyParts): strin
     ['tree', tree, paths, place],
     ['judge', judge.schema_sha256, judge.prompt_sha256, config.systemPrompt !== null, judge.version],
     ['model', model.provider, model.model, model.baseUrl, model.reasoningEffort, model.maxOutputTokens],
+    ['answer', config.forceOutput],
     ['tools', config.tools, config.excludeTools, config.workspaceAccess, config.maxToolOutputBytes],
     ['reach', config.shellNetwork, config.passEnv, config.sandboxRead, config.shellTimeoutSeconds],
     ['ballot', config.leg, config.vote],

@@ -2,6 +2,9 @@
 import { jsonPointer } from './json.ts';
 import type { Json } from './types.ts';
 
+/** A part of a text: from its first character up to the one behind it, in UTF-16 units. */
+export type Span = readonly [start: number, end: number];
+
 /** The secret values of a run. Its functions may be passed around on their own. */
 export interface Secrets {
   /** Remembers a value; blank ones are ignored. */
@@ -15,6 +18,12 @@ export interface Secrets {
    * values also their base64, hex, URL- and JSON-escaped forms, and the single lines of values with several lines.
    */
   mask(text: string): string;
+  /**
+   * Where known values stand that begin before `end`, each from its first character up to the one behind it, by their
+   * beginnings; they may overlap. In the forms that `mask` covers, and reversed and in rot13. Takes no longer for what
+   * comes far behind `end`.
+   */
+  spans(text: string, end: number): readonly Span[];
   /**
    * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is (blanks
    * inside do not hide it), reversed, in base64, hex, URL encoding or rot13. Gives how and where, like
@@ -44,6 +53,7 @@ interface View {
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   let needles: readonly string[] | null = null;
+  let wholes: readonly string[] | null = null;
   let views: readonly View[] | null = null;
 
   const mask = (text: string): string => {
@@ -55,11 +65,17 @@ export function createSecrets(): Secrets {
       if (value.trim() === '' || known.has(value)) return;
       known.add(value);
       needles = null;
+      wholes = null;
       views = null;
     },
     has: (value) => known.has(value),
     values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
     mask,
+    spans(text, end) {
+      wholes ??= wholeNeedles(known);
+      const longest = wholes.reduce((most, { length }) => Math.max(most, length), 0);
+      return spansOf(text.slice(0, end + longest), wholes).filter(([start]) => start < end);
+    },
     find(payload) {
       views ??= viewsOf(known);
       const where = findIn(payload, views);
@@ -86,9 +102,15 @@ function maskNeedles(known: ReadonlySet<string>): readonly string[] {
   return [...needles];
 }
 
+/** What must not be cut: half of it would be found by nobody. */
+function wholeNeedles(known: ReadonlySet<string>): readonly string[] {
+  const plain = [...known].map((value) => value.trim()).filter(({ length }) => length >= MIN_MASKED);
+  return [...new Set([...maskNeedles(known), ...plain.map(reverse), ...plain.map(rot13)])];
+}
+
 /** Where the needles stand, overlapping ones included. */
-function spansOf(text: string, needles: readonly string[]): [number, number][] {
-  const spans: [number, number][] = [];
+function spansOf(text: string, needles: readonly string[]): readonly Span[] {
+  const spans: Span[] = [];
   for (const needle of needles) {
     for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
       spans.push([at, at + needle.length]);
@@ -97,7 +119,7 @@ function spansOf(text: string, needles: readonly string[]): [number, number][] {
   return spans.sort((one, other) => one[0] - other[0]);
 }
 
-function cover(text: string, spans: readonly (readonly [number, number])[]): string {
+function cover(text: string, spans: readonly Span[]): string {
   let masked = '';
   let done = 0;
   for (const [start, end] of spans) {
@@ -117,7 +139,6 @@ function viewsOf(known: ReadonlySet<string>): readonly View[] {
     for (const part of keyParts(trimmed)) plain.add(part);
   }
   const values = [...plain];
-  const reverse = (text: string) => [...text].reverse().join('');
   return [
     { encoding: 'plain', see: (text) => text, needles: values },
     {
@@ -209,6 +230,10 @@ function toUrlAlphabet(text: string): string {
 
 function toStandardAlphabet(text: string): string {
   return text.replaceAll('-', '+').replaceAll('_', '/');
+}
+
+function reverse(text: string): string {
+  return [...text].reverse().join('');
 }
 
 function squeeze(text: string): string {

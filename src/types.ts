@@ -296,6 +296,8 @@ export interface MergedFinding {
   readonly legs: readonly string[];
   /** How many runs agree. */
   readonly votes: number;
+  /** Whether none of it decided anything: each run that has it fails, and its leg passes, or all legs together do. */
+  readonly outvoted: boolean;
 }
 
 /** What a merge found, decided or not. */

@@ -1,60 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import os from 'node:os';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/envelope.ts';
+import { describe, expect, it } from 'vitest';
+import { readEnvelopes } from '../../src/envelope/envelope.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
-import { InputError } from '../../src/errors.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { JsonObject, Report } from '../../src/types.ts';
+import type { JsonObject } from '../../src/types.ts';
 import { sampleMergedReport } from '../reporters/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
-
-const KEY = 'k'.repeat(32);
-const isRoot = process.getuid?.() === 0;
-let folder = '';
-
-beforeEach(() => {
-  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'envelopes-')));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const made = (changes: Partial<Report> = {}): JsonObject => envelope(sampleReport(changes), (text) => text);
-
-function put(file: string, content: JsonObject | string | Buffer): void {
-  mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-  const isText = typeof content === 'string' || Buffer.isBuffer(content);
-  writeFileSync(path.join(folder, file), isText ? content : `${JSON.stringify(content)}\n`);
-}
-
-async function read(
-  signingKey: string | null = null,
-  more: { at?: string; whenMissing?: 'refuse' | 'empty' } = {},
-): Promise<readonly EnvelopeFile[]> {
-  const { at = folder, whenMissing = 'refuse' } = more;
-  const files: EnvelopeFile[] = [];
-  for await (const file of readEnvelopes(at, { input: 'verdicts', signingKey, whenMissing }))
-    files.push(file);
-  return files;
-}
-
-/** The names of the files that are envelopes, and why the others are none. */
-async function told(signingKey: string | null = null): Promise<Readonly<Record<string, string>>> {
-  const files = await read(signingKey);
-  return Object.fromEntries(
-    files.map((each) => (each.ok ? [each.envelope.file, 'ok'] : [each.file, each.why])),
-  );
-}
+import { folder, isRoot, KEY, made, put, read, told } from './folder-world.ts';
 
 describe('readEnvelopes', () => {
   it('a name that no run has makes a file none: hundreds of them would fill the memory', async () => {
@@ -183,10 +137,11 @@ describe('readEnvelopes', () => {
     ['UTF-16', Buffer.from(whole, 'utf16le'), /^it is not/u],
     ['an array', `[${whole}]`, /^it holds no JSON object$/u],
     ['null', 'null', /^it holds no JSON object$/u],
+    ['another object', '{"CANARY":"CANARY"}', /^it is no envelope of this action: its type is not result$/u],
     [
-      'another object',
-      '{"CANARY":"CANARY"}',
-      /^it is no envelope of this action: see the root \(required\)/u,
+      'an envelope that lacks several fields: each place is named once',
+      '{"type":"result","CANARY":"CANARY"}',
+      /^it is no envelope of this action: see the root \(required\), the root \(anyOf\)$/u,
     ],
     ['a huge number of turns', whole.replace('"num_turns":2', '"num_turns":1e300'), /^ok$/u],
     [
@@ -266,6 +221,7 @@ describe('readEnvelopes', () => {
       ok: false,
       file: 'b.json',
       why: 'it cannot be read (ENOENT)',
+      claim: null,
     });
   });
 });
@@ -287,55 +243,28 @@ describe('with a signing key', () => {
       'good.json': 'ok',
       'odd.json': wrong,
       'other.json': wrong,
-      'unsigned.json': 'it is not signed',
+      'unsigned.json': 'it is not signed: the step that writes it needs the same signing-key',
     });
     expect(await told()).toMatchObject({ 'good.json': 'ok', 'other.json': 'ok', 'unsigned.json': 'ok' });
+  });
+
+  it('what counts as none says all the same which vote it claims to be, where it can be read so far', async () => {
+    const subject = { run_id: '7', run_attempt: 2 };
+    put('a.json', { leg: 'api', subject });
+    put('b.json', { leg: 'api', vote: '1', subject, error: 'x' });
+    put('c.json', { leg: 'api', subject: { ...subject, run_attempt: '2' } });
+    put('d.json', { leg: 'x'.repeat(401), subject });
+    put('e.json', '{"leg":"api","subject":{"run_id":"7","run_attempt":2}');
+    put('f.json', { leg: 'api', subject: { run_attempt: 2 } });
+    expect((await read(KEY)).map((each) => (each.ok ? 'ok' : each.claim))).toEqual([
+      { leg: 'api', vote: null, run: '7', attempt: 2 },
+      { leg: 'api', vote: '1', run: '7', attempt: 2 },
+      ...[null, null, null, null],
+    ]);
   });
 
   it('what is signed is still held to the schema', async () => {
     put('file.json', signed({ conclusion: 'success' }));
     expect(await told(KEY)).toMatchObject({ 'file.json': expect.stringMatching(/^it is no envelope/u) });
-  });
-});
-
-describe('the folder', () => {
-  const refused = async (at: string) => {
-    const error: unknown = await read(null, { at, whenMissing: 'refuse' }).catch((reason: unknown) => reason);
-    return error instanceof InputError ? [error.input, error.message] : error;
-  };
-
-  it('that is not there is a mistake, or holds nothing, as the caller has it', async () => {
-    const at = path.join(folder, 'no\nsuch');
-    expect(await refused(at)).toEqual([
-      'verdicts',
-      `verdicts: the folder ${JSON.stringify(at)} does not exist. Name the folder into which actions/download-artifact put the envelopes.`,
-    ]);
-    expect(await read(null, { at, whenMissing: 'empty' })).toEqual([]);
-    expect(await read()).toEqual([]);
-  });
-
-  it('that is a file is a mistake', async () => {
-    put('file.json', made());
-    expect(await refused(path.join(folder, 'file.json'))).toMatchObject([
-      'verdicts',
-      expect.stringContaining('is no folder'),
-    ]);
-  });
-
-  it('may be eight levels deep and no deeper', async () => {
-    put(`${'d/'.repeat(8)}x.json`, made());
-    expect(await read()).toHaveLength(1);
-    put(`${'d/'.repeat(9)}x.json`, made());
-    expect(await refused(folder)).toMatchObject(['verdicts', expect.stringContaining('8 levels deep')]);
-  });
-
-  it.runIf(!isRoot)('that may not be listed is a mistake, however deep it lies', async () => {
-    mkdirSync(path.join(folder, 'closed'), { mode: 0 });
-    expect(await refused(folder)).toMatchObject([
-      'verdicts',
-      expect.stringContaining('cannot be listed (EACCES)'),
-    ]);
-    // Nobody else could remove it with what lies around it.
-    rmdirSync(path.join(folder, 'closed'));
   });
 });

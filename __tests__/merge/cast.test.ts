@@ -2,19 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { createGate } from '../../src/contract/contract.ts';
 import { InputError } from '../../src/errors.ts';
 import { castOf, type LegGate } from '../../src/merge/merge.ts';
+import { createSecrets } from '../../src/secrets.ts';
 import type { Conclusion, Reason } from '../../src/types.ts';
 import { findingPayload, sampleEnvelope } from './casts.ts';
 
 type Changes = Parameters<typeof sampleEnvelope>[0];
 
 const said = (changes: Changes, gate: LegGate = null) => {
-  const { ballot, why } = castOf(sampleEnvelope(changes), gate);
+  const { ballot, why } = castOf(sampleEnvelope(changes), gate, createSecrets());
   return [ballot, why];
 };
 
 function refusal(changes: Changes, gate: LegGate = null): string {
   try {
-    castOf(sampleEnvelope(changes), gate);
+    castOf(sampleEnvelope(changes), gate, createSecrets());
   } catch (error) {
     if (error instanceof InputError) return error.message;
     throw error;
@@ -79,7 +80,8 @@ describe('a vote', () => {
 
   it('brings its findings only where it counts', () => {
     const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, message: 'No.' });
-    const found = (changes: Changes) => castOf(sampleEnvelope({ payload, ...changes }), null).findings.read();
+    const found = (changes: Changes) =>
+      castOf(sampleEnvelope({ payload, ...changes }), null, createSecrets()).findings.read();
     expect(found({})).toMatchObject([{ message: 'No.', severity: 'error' }]);
     expect(found({ replayed: true })).toEqual([]);
     expect(found({ conclusion: 'inconclusive', reason: 'cancelled' })).toEqual([]);
@@ -89,7 +91,7 @@ describe('a vote', () => {
     const error = `${'word '.repeat(98)}sk-${'x'.repeat(10_000)}`;
     const [, why] = said({ conclusion: 'inconclusive', reason: 'timeout', payload: null, error });
     expect(why).toBe(`${'word '.repeat(98).trim()}…`);
-    expect(castOf(sampleEnvelope({ model: 'm'.repeat(10_000) }), null).model).toBe('…');
+    expect(castOf(sampleEnvelope({ model: 'm'.repeat(10_000) }), null, createSecrets()).model).toBe('…');
   });
 });
 

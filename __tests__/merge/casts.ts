@@ -1,5 +1,6 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
 import { type Cast, castOf, type MergeOptions } from '../../src/merge/merge.ts';
+import { createSecrets } from '../../src/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 
 export const SUBJECT: Subject = {
@@ -64,7 +65,7 @@ export function sampleCast(
   ballot: keyof typeof ENDINGS,
   changes: Partial<Envelope> = {},
 ): Cast {
-  return castOf(sampleEnvelope({ leg, vote, ...ENDINGS[ballot], ...changes }), null);
+  return castOf(sampleEnvelope({ leg, vote, ...ENDINGS[ballot], ...changes }), null, createSecrets());
 }
 
 /** A payload that passes, with findings. */

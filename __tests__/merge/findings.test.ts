@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type Found, mergeFindings } from '../../src/merge/findings.ts';
 import { keep } from '../../src/merge/kept.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
+import { createSecrets } from '../../src/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const WORKSPACE = '/home/runner/work/demo/demo';
 
 function found(leg: string, run: string, ...rows: readonly JsonObject[]): Found {
-  return { leg, run, findings: keep(readFindings({ findings: rows })) };
+  return { leg, run, outvoted: false, findings: keep(readFindings({ findings: rows }), createSecrets()) };
 }
 
 const row = (changes: JsonObject = {}): JsonObject => ({
@@ -44,6 +45,7 @@ describe('findings of several runs', () => {
         message: 'The query is built of text.',
         legs: ['api', 'web'],
         votes: 3,
+        outvoted: false,
       },
     ]);
   });
@@ -214,6 +216,7 @@ describe('more findings than anybody reads', () => {
       return {
         leg: 'a',
         run: `${run}`,
+        outvoted: false,
         findings: {
           ...findings,
           read: () => {

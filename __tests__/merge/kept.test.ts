@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { clipped } from '../../src/merge/clipped.ts';
 import { keep } from '../../src/merge/kept.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
+import { createSecrets } from '../../src/secrets.ts';
 
 describe('kept findings', () => {
   it('are what the payload says, each time they are read', () => {
@@ -19,7 +19,7 @@ describe('kept findings', () => {
         { severity: 'high', message: 'Grave.' },
       ],
     });
-    const kept = keep(findings);
+    const kept = keep(findings, createSecrets());
     const expected = [
       {
         severity: 'error',
@@ -45,25 +45,15 @@ describe('kept findings', () => {
       severity: at === 399 ? 'high' : 'low',
       message: `${at}`,
     }));
-    const kept = keep(readFindings({ findings: rows }));
+    const kept = keep(readFindings({ findings: rows }), createSecrets());
     expect([kept.read().length, kept.leftOut, kept.read()[0]?.message]).toEqual([300, 100, '399']);
   });
-});
 
-describe('a clipped text', () => {
-  it('is cut between words, never within one', () => {
-    expect(clipped('one two three', 13)).toBe('one two three');
-    expect(clipped('one two three', 12)).toBe('one two…');
-    expect(clipped('one two three', 8)).toBe('one two…');
-    expect(clipped('onetwothree', 5)).toBe('…');
-    expect(clipped(null, 5)).toBe(null);
-  });
-
-  it('holds a secret whole or not at all', () => {
-    const secret = 'sk-0123456789';
-    for (let max = 0; max < 40; max++) {
-      const text = clipped(`before ${secret} behind it there is more`, max);
-      expect(text.includes(secret) || !text.includes('sk')).toBe(true);
-    }
+  it('begin as they were written where they are too long and have no blanks, as in Chinese', () => {
+    const message = '数据库的查询由文本拼接而成，任何人都可以注入。'.repeat(400);
+    const title = '注入'.repeat(400);
+    const findings = readFindings({ findings: [{ severity: 'high', title, message }] });
+    const [kept] = keep(findings, createSecrets()).read();
+    expect(kept).toMatchObject({ title: `${title.slice(0, 300)}…`, message: `${message.slice(0, 4_000)}…` });
   });
 });

@@ -124,6 +124,52 @@ describe('a merge', () => {
     expect(merged.findings).toMatchObject([{ legs: ['api', 'web'], votes: 2 }]);
   });
 
+  describe('says of a finding that it was outvoted', () => {
+    const FINDING = { severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' } as const;
+    const failing = { payload: { ...findingPayload(FINDING), passed: false } };
+    const passing = { payload: findingPayload(FINDING) };
+    const vote = (leg: string, ballots: readonly ('pass' | 'fail' | 'abstain' | 'nit')[]) =>
+      ballots.map((ballot, at) => {
+        if (ballot === 'nit') return sampleCast(leg, `${at}`, 'pass', passing);
+        return sampleCast(leg, `${at}`, ballot, ballot === 'fail' ? failing : {});
+      });
+    const outvoted = (casts: readonly Cast[], changes: Options = {}) => {
+      const { ballot, findings } = merge(casts, options({ votes: majorityOf(3), ...changes }));
+      return [ballot, findings.map((finding) => finding.outvoted)];
+    };
+    const alone = { expect: legs('api') };
+    const majority = { rule: { kind: 'majority' }, expect: legs('api', 'web', 'docs') } as const;
+
+    it('where each run that has it fails and its leg passes', () => {
+      expect(outvoted(vote('api', ['fail', 'pass', 'pass']), alone)).toEqual(['pass', [true]]);
+      expect(outvoted(vote('api', ['fail', 'fail', 'pass']), alone)).toEqual(['fail', [false]]);
+      expect(outvoted(vote('api', ['fail', 'pass', 'abstain']), alone)).toEqual(['abstain', [false]]);
+    });
+
+    it('also where other legs make the merge fail, or leave it undecided', () => {
+      const casts = vote('api', ['fail', 'pass', 'pass']);
+      const silent = ['0', '1', '2'].map((name) => sampleCast('web', name, 'fail'));
+      expect(outvoted(casts)).toEqual(['abstain', [true]]);
+      expect(outvoted([...casts, ...silent])).toEqual(['fail', [true]]);
+      expect(outvoted([...casts, ...vote('web', ['fail', 'fail', 'pass'])])).toEqual(['fail', [false]]);
+    });
+
+    it('where its leg fails and the legs together pass', () => {
+      const casts = [
+        ...vote('api', ['fail', 'fail', 'fail']),
+        ...vote('web', ['pass', 'pass', 'pass']),
+        ...vote('docs', ['pass', 'pass', 'pass']),
+      ];
+      expect(outvoted(casts, majority)).toEqual(['pass', [true]]);
+    });
+
+    it('but not where a run that passes has it too', () => {
+      expect(outvoted(vote('api', ['fail', 'nit', 'pass']), alone)).toEqual(['pass', [false]]);
+      expect(outvoted(vote('api', ['nit', 'fail', 'fail']), alone)).toEqual(['fail', [false]]);
+      expect(outvoted(vote('api', ['nit', 'pass', 'pass']), alone)).toEqual(['pass', [false]]);
+    });
+  });
+
   it('knows no cost where one is not known', () => {
     const casts = [sampleCast('web', null, 'pass', { costUsd: null }), sampleCast('api', null, 'pass')];
     expect(merge(casts, options()).costUsd).toBe(null);
@@ -147,14 +193,18 @@ describe('attempts', () => {
     expect(merge(worse, options()).ballot).toBe('fail');
   });
 
-  it('two envelopes of one vote in a replaced attempt are no harm, in the last one they are', () => {
-    const both = (number: number) =>
-      ['x', 'y'].map((file) => sampleCast('api', null, 'pass', { ...attempt(number), file: `${file}.json` }));
-    const last = sampleCast('api', null, 'pass', { ...attempt(3), file: 'last.json' });
-    expect(merge([...both(2), last], options({ expect: legs('api') })).ballot).toBe('pass');
-    expect(refusal([...both(3), sampleCast('api', null, 'pass', attempt(1))])).toBe(
-      'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run of a leg a vote of its own: vote: ${{ matrix.vote }}.',
-    );
+  it('two envelopes of one vote in the same attempt are two runs: the later one of one of them replaces neither', () => {
+    const clash = (number: number) => [
+      sampleCast('api', null, 'fail', { ...attempt(number), file: 'x.json' }),
+      sampleCast('api', null, 'abstain', { ...attempt(number), file: 'y.json' }),
+    ];
+    for (const [number, other] of [
+      [1, 2],
+      [3, 1],
+    ] as const)
+      expect(refusal([...clash(number), sampleCast('api', null, 'pass', attempt(other))])).toBe(
+        'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run of a leg a vote of its own: vote: ${{ matrix.vote }}.',
+      );
   });
 
   it('of the future are refused', () => {

@@ -39,6 +39,14 @@ describe('the payload of a merge', () => {
     ]);
   });
 
+  it('says of a finding that it was outvoted only where it was', () => {
+    const findings = sampleMerged().findings.map((each, at) => ({ ...each, outvoted: at === 1 }));
+    expect(payload(sampleMerged({ findings }))['findings']).toEqual([
+      expect.not.objectContaining({ outvoted: expect.anything() }),
+      expect.objectContaining({ outvoted: true }),
+    ]);
+  });
+
   it('passes only where the legs together pass', () => {
     for (const ballot of ['fail', 'abstain'] as const)
       expect(payload(sampleMerged({ ballot, legs: [sampleLeg('api', ballot)] }))['passed']).toBe(false);

@@ -67,7 +67,30 @@ describe('an undecided merge', () => {
   it('sends nobody to run green jobs again where something is missing', () => {
     const cut = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
     expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain', [cut])])).not.toContain('green');
-    expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain')])).toContain('look at what it uploaded');
+    const legs = [sampleLeg('api', 'abstain'), sampleLeg('web', 'pass')];
+    expect(undecidedText('No verdict.', legs)).toContain('look at what it uploaded');
+  });
+
+  it('sends everybody to the folder first where not one envelope counts', () => {
+    const legs = [sampleLeg('api', 'abstain'), sampleLeg('web', 'abstain')];
+    expect(undecidedText('No verdict.', legs)).toContain(
+      '(missing). Not one envelope counts: look at what the legs uploaded, and whether verdicts is the folder into which it was downloaded. "Re-run failed jobs"',
+    );
+  });
+
+  it('promises nothing of running again where every job is green and nobody judged', () => {
+    const skipped = sampleVote('abstain', { conclusion: 'skipped', reason: 'missing_key' });
+    const replayed = sampleVote('abstain', { conclusion: 'success', reason: 'accepted' });
+    const text = undecidedText('No verdict.', [sampleLeg('api', 'abstain', [skipped, replayed])]);
+    expect(text).toMatch(/no judgement\)\. Their jobs are green, .* A leg needs a key, and no replay\.$/u);
+    const cut = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
+    expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain', [skipped, cut])])).toContain('Re-run');
+  });
+
+  it('says of how many votes a reason is where they have no names', () => {
+    const missing = sampleVote('abstain', { vote: null, conclusion: 'missing', reason: 'missing' });
+    const legs = [sampleLeg('api', 'abstain', [sampleVote('pass', { vote: '1' }), missing, missing])];
+    expect(undecidedText('No verdict.', legs)).toContain('"api" (2 of 3 votes: missing).');
   });
 
   it('names no more legs than anybody reads, and quotes hostile names', () => {

@@ -6,9 +6,9 @@ import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { createPlaces } from '../../src/reporters/places.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { JsonObject, MergedFinding } from '../../src/types.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
-import { sampleMergedReport } from './sample-merged.ts';
+import { sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';
 
@@ -183,6 +183,59 @@ describe('annotations', () => {
 });
 
 describe('the annotations of a merge', () => {
+  const finding: MergedFinding = {
+    ...{
+      severity: 'error' as const,
+      path: 'sub/src/a.js',
+      line: 2,
+      endLine: null,
+      rule: null,
+      title: 'Leak',
+    },
+    ...{ message: 'Close it.', legs: ['api'], votes: 1, outvoted: true },
+  };
+  const told = async (changes: Parameters<typeof sampleMerged>[0]) => {
+    const { reporter, text } = open();
+    await reporter.report?.(sampleMergedReport(sampleMerged(changes)), new AbortController().signal);
+    return parseLog(text());
+  };
+  const place = { title: 'Leak', file: 'src/a.js', line: '2' };
+  const outvoted = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
+
+  it('are notices that say so where a finding was outvoted, behind those that were not', async () => {
+    const findings = [
+      finding,
+      {
+        ...finding,
+        severity: 'warning',
+        path: null,
+        line: null,
+        message: 'Somewhere.',
+      } satisfies MergedFinding,
+      { ...finding, severity: 'note', message: 'A nit.', outvoted: false } satisfies MergedFinding,
+      { ...finding, line: 3, outvoted: false },
+    ];
+    expect(await told({ findings })).toEqual([
+      { name: 'error', properties: { ...place, line: '3' }, data: 'Close it.' },
+      { name: 'notice', properties: place, data: 'A nit.' },
+      { name: 'notice', properties: place, data: `${outvoted}\nClose it.` },
+      { name: 'notice', properties: { title: 'Leak' }, data: `${outvoted}\nSomewhere.` },
+    ]);
+  });
+
+  it('are as loud as ever where the same was found by whoever decided', async () => {
+    expect(await told({ findings: [finding, { ...finding, outvoted: false }] })).toEqual([
+      { name: 'error', properties: place, data: 'Close it.' },
+    ]);
+  });
+
+  it('are no notices because a model of a single run says that its finding was outvoted', async () => {
+    const row = { severity: 'high', path: 'src/a.js', line: 2, title: 'Leak', message: 'x', outvoted: true };
+    expect(await open().annotate({ findings: [row] })).toEqual([
+      { name: 'error', properties: place, data: 'x' },
+    ]);
+  });
+
   it('are its findings, in words where no repository is checked out', async () => {
     const { payload } = sampleMergedReport();
     expect(await open().annotate(payload ?? {})).toEqual([

@@ -39,6 +39,7 @@ function saying(text: string, ballot: Ballot): Merged {
         message: text,
         legs: [text, text],
         votes: 3,
+        outvoted: true,
       },
     ],
   });
@@ -62,6 +63,7 @@ function huge(text: string, ballot: Ballot): Merged {
       message: text,
       legs: [text],
       votes: 1,
+      outvoted: at % 2 === 0,
     })),
   });
 }
@@ -99,7 +101,14 @@ describe('a merge in the job summary', () => {
 
   it('says a title once, and a range of lines only where it is one', () => {
     const finding = { severity: 'error', path: 'a.ts', line: 7, endLine: 7, rule: null } as const;
-    const one = { ...finding, title: 'It leaks', message: 'It leaks: close it.', legs: ['api'], votes: 1 };
+    const one = {
+      ...finding,
+      title: 'It leaks',
+      message: 'It leaks: close it.',
+      legs: ['api'],
+      votes: 1,
+      outvoted: false,
+    };
     const text = summary(sampleMerged({ findings: [one, { ...one, endLine: 9 }] }));
     expect(text).toContain('[a.ts:7](');
     expect(text).toContain('[a.ts:7-9](');
@@ -173,6 +182,20 @@ describe('a merge in the job summary', () => {
     expect(text).toContain('/src/billing/invoice.ts#L118-L120)');
     expect(text).toContain('| a, b, c and 2 more · 9 runs |');
     expect(text).toContain('… and 12 more findings: the envelopes of the legs hold them all.');
+  });
+
+  it('says of a finding that was outvoted that it was, and what that means once', () => {
+    const [finding] = sampleMerged().findings;
+    if (finding === undefined) throw new Error('no finding');
+    const outvoted = { ...finding, legs: ['api'], votes: 1, outvoted: true };
+    const words = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
+    for (const page of [summary, comment]) {
+      const text = page(sampleMerged({ findings: [outvoted, { ...outvoted, line: 9 }, finding] }));
+      expect(text).toContain('| api · outvoted |');
+      expect(text).toContain('| api, billing · 4 runs |');
+      expect(text.split(words)).toHaveLength(2);
+      expect(page(sampleMerged())).not.toContain('utvoted');
+    }
   });
 
   it.each(['pass', 'fail', 'abstain'] as const)('every text of a hostile merge is inert: %s', (ballot) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/action-yml.ts';
 import { InputError } from '../../src/errors.ts';
 import { formatOutputs, shellSafeJson, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
 import type { JsonObject, Report } from '../../src/types.ts';
@@ -53,6 +54,16 @@ describe('stepOutputs', () => {
       findings,
     });
     expect(warnings).toEqual([]);
+  });
+
+  it('gives exactly the outputs that action.yml declares, and one for each property of the payload', () => {
+    const payload = { passed: true, score: 3, summary: 'Fine.', findings: [] };
+    const written = (changes: Partial<Report>) => [...stepOutputs(sampleReport(changes)).outputs.keys()];
+    const declared = Object.keys(OUTPUTS);
+    expect(new Set(written({ payload, outputNames: Object.keys(payload) }))).toEqual(
+      new Set([...declared, 'score']),
+    );
+    expect(written(unpublished('No.'))).toEqual(declared.filter((name) => name.startsWith('run-')));
   });
 
   it('gives outputs about the run, and none of a payload, where none is published', () => {
@@ -276,23 +287,34 @@ describe('the outputs of a merge', () => {
   const outputsOf = (changes: Partial<Report> = {}) =>
     Object.fromEntries(stepOutputs(sampleMergedReport(sampleMerged(), changes)).outputs);
 
-  it('are those of a run and the tally, with nothing of a sandbox', () => {
+  it('are what its payload says and what it took, with nothing of a sandbox', () => {
     const { structured_output, ...outputs } = outputsOf();
     expect(JSON.parse(structured_output ?? '')).toMatchObject({ passed: true, rule: 'all' });
-    const { 'run-reused': _none, ...own } = RUN_OUTPUTS;
     expect(outputs).toEqual({
-      ...own,
       passed: 'true',
+      'run-conclusion': 'success',
+      'run-reason': 'accepted',
+      'run-exit-code': '0',
+      'run-gate': 'met',
+      'run-rejections': '0',
+      'run-model': 'claude-sonnet-4-5',
+      'run-result-file': '/tmp/result.json',
+      'run-comment-url': '',
       'run-turns': '18',
       'run-input-tokens': '27000',
       'run-output-tokens': '1890',
       'run-cost-usd': '0.18',
       'run-duration-seconds': '0.31',
-      'run-sandbox': '',
-      'run-changed-files': '',
-      'run-transcript-file': '',
       'run-tally': '{"pass":9,"fail":0,"abstain":0,"expected":9}',
     });
+  });
+
+  it('are exactly those that merge/action.yml declares, and without a payload those about the merge', () => {
+    const declared = Object.keys(MERGE_OUTPUTS);
+    const ofMerge = declared.filter((name) => name.startsWith('run-'));
+    expect(Object.keys(outputsOf())).toEqual(declared);
+    expect(Object.keys(outputsOf(unpublished('x', { reason: 'undecided' })))).toEqual(ofMerge);
+    expect(Object.keys(outputsOf({ ...unpublished('x'), merged: null }))).toEqual(ofMerge);
   });
 
   it('have the tally where it is undecided, and an empty one where nothing was counted', () => {

@@ -84,6 +84,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
         message: 'Round once, after `applyTax()`.',
         legs: ['api', 'billing'],
         votes: 4,
+        outvoted: false,
       },
       {
         severity: 'note',
@@ -95,6 +96,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
         message: 'The changelog says nothing of it.',
         legs: ['docs'],
         votes: 1,
+        outvoted: false,
       },
     ],
     findingsLeftOut: 0,

@@ -130,3 +130,32 @@ describe('alerts', () => {
     ]);
   });
 });
+
+describe('what was outvoted', () => {
+  const rows = [
+    { path: 'a.js', line: 1, rule: 'leak', severity: 'critical', message: 'x', outvoted: true },
+    { path: 'a.js', line: 2, rule: 'naming', severity: 'medium', message: 'y' },
+  ];
+  const found = (ofMerge: boolean) => {
+    const workspace = make();
+    workspace.write('a.js', 'x\ny\n');
+    const locate = createPlaces({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
+    const { alerts: all, rules } = alertsOf({ findings: rows }, locate, createSecrets(), ofMerge);
+    const scoreOf = (id: string) => rules.get(id)?.securityScore ?? null;
+    return all.map(({ ruleId, severity }) => [ruleId, severity, scoreOf(ruleId) !== null]);
+  };
+
+  it('in a merge is a note without a score, so that code scanning stays green beside the verdict', () => {
+    expect(found(true)).toEqual([
+      ['naming', 'warning', true],
+      ['leak', 'note', false],
+    ]);
+  });
+
+  it('in a single run is what the finding says, whatever the model claims', () => {
+    expect(found(false)).toEqual([
+      ['leak', 'error', true],
+      ['naming', 'warning', true],
+    ]);
+  });
+});

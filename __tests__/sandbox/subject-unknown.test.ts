@@ -92,6 +92,48 @@ describe('what hides files', () => {
     expect(await look(['api'])).toMatchObject({ kind: 'tree' });
   });
 
+  it.each([
+    ['/proc/self/cwd/web/b.txt', 'nothing lies there for this process'],
+    [`/proc/${process.pid}/cwd/package.json`, 'another file for each process'],
+    ['../way/cwd/web/b.txt', 'by way of another link'],
+    ['../turn', 'by way of a link that goes in a circle'],
+    ['/dev/fd/0', 'an open file'],
+  ])('a link into the kernel leads elsewhere for whoever follows it: %s, %s', async (target) => {
+    await symlink('/proc/self', file('way'));
+    await symlink('/proc/self/cwd/turn', file('turn'));
+    await symlink(target, file('api/out'));
+    const why = '"api/out" is a link that leads out of what is judged; name that place in subject-paths, too';
+    expect(await look(['api'])).toEqual({ kind: 'unknown', why });
+  });
+
+  it('a link by way of one that is not judged is nothing known: that could lead to another judged file', async () => {
+    await symlink('api', file('way'));
+    await symlink('../way/run.sh', file('api/out'));
+    expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
+    expect(await look(['.'])).toMatchObject({ kind: 'tree' });
+  });
+
+  it('a link to nothing is known, and so is one that stays in what is judged', async () => {
+    await mkdir(file('api/in'));
+    await writeFile(file('api/in/x'), '');
+    await symlink('in', file('api/way'));
+    for (const [name, target] of Object.entries({
+      nothing: '../nothing/x',
+      beyond: '/nowhere/x',
+      through: 'run.sh/x',
+      self: 'self',
+      back: 'way/../../api/./src/a.txt',
+      absolute: file('api/run.sh'),
+    }))
+      await symlink(target, file(`api/${name}`));
+    expect(await look(['api'])).toMatchObject({ kind: 'tree' });
+    await symlink('way/../../../web', file('api/out'));
+    expect(await look(['api'])).toMatchObject({ kind: 'tree' });
+    await rm(file('api/out'));
+    await symlink('way/../../web', file('api/out'));
+    expect(await look(['api'])).toMatchObject({ kind: 'unknown' });
+  });
+
   it.each(['.', '..'])(
     'a folder that the change made look like a repository is none: its index hides nothing (worktree %s)',
     async (worktree) => {
@@ -135,6 +177,27 @@ describe('what hides files', () => {
       expect(await treeOf([], { workingDirectory })).not.toBe(before);
     },
   );
+
+  it('variables for git that the shell gets do not reach the git that is asked', async () => {
+    await writeFile(file('excludes'), 'built\n');
+    const passed = {
+      GIT_CONFIG_PARAMETERS: `'core.excludesfile=${file('excludes')}'`,
+      GIT_TRACE: '2',
+      GIT_COMMON_DIR: file('web'),
+    };
+    const before = await treeOf(['api']);
+    expect(await treeOf(['api'], { passed })).toBe(before);
+    await writeFile(file('api/built'), '');
+    expect(await treeOf(['api'], { passed })).not.toBe(before);
+  });
+
+  it('a repository that does not mind case hides no file whose name is like that of another', async () => {
+    git('config', 'core.ignoreCase', 'true');
+    await writeFile(file('api/RUN.sh'), 'one\n');
+    const before = await treeOf(['api']);
+    await writeFile(file('api/RUN.sh'), 'two\n');
+    expect(await treeOf(['api'])).not.toBe(before);
+  });
 
   it('a working directory that became a repository of its own stands for no more than itself', async () => {
     const workingDirectory = file('api');

@@ -21,6 +21,8 @@ export const LASTING = hasBwrap ? 'in-place' : 'off';
 export interface Place {
   readonly workspace?: string;
   readonly workingDirectory?: string;
+  /** The step's variables that `pass-env` names. */
+  readonly passed?: Readonly<Record<string, string>>;
 }
 
 const NEVER = new AbortController().signal;
@@ -64,6 +66,7 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
   async function open({
     workspace = repo,
     workingDirectory = workspace,
+    passed = {},
   }: Place = {}): Promise<OpenedSandbox> {
     const runFolder = path.join(base, `run-${opened.length}`);
     await mkdir(runFolder, { mode: 0o700 });
@@ -74,8 +77,8 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
       access: how === 'off' ? 'in-place' : how,
       shellNetwork: false,
       readable: [],
-      passEnv: [],
-      environment: { PATH: process.env['PATH'] },
+      passEnv: Object.keys(passed),
+      environment: { PATH: process.env['PATH'], ...passed },
       home: path.join(base, 'home'),
       runnerTemp: path.join(base, 'temp'),
       isSecret: () => false,

@@ -49,7 +49,7 @@ export function parseMergeConfig(
     verdicts: required(
       raw,
       'verdicts',
-      'the folder that actions/download-artifact wrote, for example verdicts',
+      'the folder that actions/download-artifact wrote, for example ${{ runner.temp }}/verdicts',
     ),
     expect: parseExpectation(
       required(

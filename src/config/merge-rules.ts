@@ -104,12 +104,7 @@ export function parseExpectation(text: string): Expectation {
 
 /** A JSON array, as a job makes them that plans a matrix; or names between commas and lines. */
 function namesOf(text: string): readonly string[] {
-  if (!text.startsWith('[')) {
-    return text
-      .split(/[,\r\n]+/u)
-      .map(tidy)
-      .filter((name) => name !== '');
-  }
+  if (!text.startsWith('[')) return listedNames(text);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -120,6 +115,21 @@ function namesOf(text: string): readonly string[] {
   if (names.some((name) => name === null || name === ''))
     throw refused(text, 'Every entry of the array must be the name of a leg.');
   return names.filter((name) => name !== null);
+}
+
+/** Between two commas, or behind the last one, may stand an output that nobody set: the leg would not be missed. */
+function listedNames(text: string): readonly string[] {
+  const lines = text.split(/[\r\n]+/u).filter((line) => line.trim() !== '');
+  const names = lines
+    .map((line, at) => (at === lines.length - 1 ? line : line.replace(/,\s*$/u, '')))
+    .flatMap((line) => line.split(','))
+    .map(tidy);
+  if (names.includes(''))
+    throw refused(
+      text,
+      'Beside one of its commas stands no name. Where an expression names the leg, look whether it is set; else remove the comma.',
+    );
+  return names;
 }
 
 function nameOf(value: unknown): string | null {

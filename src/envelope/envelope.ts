@@ -5,15 +5,21 @@ import { type Candidate, listCandidates, refusal } from './list.ts';
 import { readObject } from './read.ts';
 import { readingSchema } from './schema.ts';
 import { verifyEnvelope } from './signature.ts';
-import { type Envelope, viewOf } from './view.ts';
+import { type Claim, claimOf, type Envelope, viewOf } from './view.ts';
 
-export type { Envelope } from './view.ts';
+export type { Claim, Envelope } from './view.ts';
 
 /** One file of the folder: an envelope, or why it counts as none. */
 export type EnvelopeFile =
   | { readonly ok: true; readonly envelope: Envelope }
   /** `why` begins with `it` and holds nothing of the file; the name of the file is hostile. */
-  | { readonly ok: false; readonly file: string; readonly why: string };
+  | {
+      readonly ok: false;
+      readonly file: string;
+      readonly why: string;
+      /** null where it cannot be read so far. */
+      readonly claim: Claim | null;
+    };
 
 /** How a folder of envelopes is read. */
 export interface ReadEnvelopesOptions {
@@ -52,20 +58,28 @@ function readEnvelope(
   signingKey: string | null,
   schema: Compiled,
 ): EnvelopeFile {
-  const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why });
+  let claim: Claim | null = null;
+  const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why, claim });
   // Opening a device can do things of its own.
   if (!regular) return refuse('it is not a regular file');
   const read = readObject(path.join(folder, file));
   if (!read.ok) return refuse(read.why);
+  claim = claimOf(read.value);
   if (signingKey !== null) {
-    if (!Object.hasOwn(read.value, 'signature')) return refuse('it is not signed');
+    if (!Object.hasOwn(read.value, 'signature'))
+      return refuse('it is not signed: the step that writes it needs the same signing-key');
     if (!verifyEnvelope(read.value, signingKey))
       return refuse('its signature does not fit: made with another key, or changed after it was signed');
   }
   const judgement = schema.judge(read.value);
   if (!judgement.ok) {
+    // A manifest, a report: the folder holds more than was downloaded, or is another one.
+    if (read.value['type'] !== 'result')
+      return refuse('it is no envelope of this action: its type is not result');
     const places = judgement.issues.map(({ path: where, keyword }) => `${where || 'the root'} (${keyword})`);
-    return refuse(`it is no envelope of this action: see ${places.slice(0, MAX_PLACES).join(', ')}`);
+    return refuse(
+      `it is no envelope of this action: see ${[...new Set(places)].slice(0, MAX_PLACES).join(', ')}`,
+    );
   }
   const envelope = viewOf(file, read.value);
   if (envelope === null) return refuse('it is no envelope of this action: its words are not known');

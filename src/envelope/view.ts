@@ -121,6 +121,26 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
   };
 }
 
+/** Which vote a file says it is, and of which run and attempt; nobody vouches for it. */
+export interface Claim {
+  readonly leg: string;
+  readonly vote: string | null;
+  readonly run: string;
+  readonly attempt: number;
+}
+
+/** What a file claims that counts as no envelope; null where it does not say, or at a length that no input takes. */
+export function claimOf(envelope: JsonObject): Claim | null {
+  const [leg, vote] = [textAt(envelope, 'leg'), textAt(envelope, 'vote')];
+  const subject = objectAt(envelope, 'subject') ?? {};
+  const [run, attempt] = [textAt(subject, 'run_id'), numberAt(subject, 'run_attempt')];
+  if (leg === null || run === null || attempt === null) return null;
+  return leg.length + (vote ?? '').length + run.length > MAX_CLAIMED ? null : { leg, vote, run, attempt };
+}
+
+/** The names of leg, vote and run together, in characters. */
+const MAX_CLAIMED = 400;
+
 function gateOf(gate: JsonObject | null): Envelope['gate'] | undefined {
   if (gate === null) return null;
   const { status, issues } = gate;

@@ -4,7 +4,7 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { readFindings } from '../reporters/findings.ts';
 import type { Ballot, Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
-import { clipped } from './clipped.ts';
+import { clipped, type Known } from './clipped.ts';
 import { type Kept, keep } from './kept.ts';
 
 /** What a merge keeps of an envelope; its payload is let go. */
@@ -43,9 +43,10 @@ export type LegGate = Gate | null;
 
 /**
  * Reads a vote out of an envelope.
+ * @param known where long texts are cut, so that no secret is left in half.
  * @throws InputError where the envelope does not say which leg it is of, or nothing says whether its payload passes.
  */
-export function castOf(envelope: Envelope, gate: LegGate): Cast {
+export function castOf(envelope: Envelope, gate: LegGate, known: Known): Cast {
   const { file, leg, payload } = envelope;
   if (envelope.merged) {
     throw new InputError(
@@ -73,18 +74,18 @@ export function castOf(envelope: Envelope, gate: LegGate): Cast {
     leg,
     vote: envelope.vote,
     ballot: said?.ballot ?? 'abstain',
-    why: clipped(said === null ? missing : said.why, MAX_TEXT),
+    why: clipped(said === null ? missing : said.why, MAX_TEXT, known),
     conclusion: envelope.conclusion,
     reason: envelope.reason,
     turns: bounded(envelope.turns),
     rejections: bounded(envelope.rejections),
     usage: boundedUsage(envelope.usage),
     costUsd: (envelope.costUsd ?? 0) > MAX_COST ? null : envelope.costUsd,
-    model: clipped(envelope.model, MAX_TEXT),
+    model: clipped(envelope.model, MAX_TEXT, known),
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
     subject: envelope.subject,
     judge: envelope.judge,
-    findings: keep(said === null || payload === null ? [] : readFindings(payload)),
+    findings: keep(said === null || payload === null ? [] : readFindings(payload), known),
   };
 }
 

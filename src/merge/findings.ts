@@ -11,6 +11,8 @@ export interface Found {
   readonly leg: string;
   /** Tells the runs of one leg apart. */
   readonly run: string;
+  /** Whether the run fails and what it is a vote of passes. */
+  readonly outvoted: boolean;
   readonly findings: Kept;
 }
 
@@ -215,5 +217,6 @@ function tell(finding: KeptFinding, { gravest, members }: Cluster): MergedFindin
     message: finding.message,
     legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
     votes: members.length,
+    outvoted: members.every(({ run }) => run.outvoted),
   };
 }

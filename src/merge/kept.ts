@@ -1,7 +1,7 @@
 /** The findings of one run as a merge keeps them until it knows which ones it tells. */
 import type { Finding } from '../reporters/findings.ts';
 import type { Severity } from '../reporters/severity.ts';
-import { clipped } from './clipped.ts';
+import { clipped, type Known } from './clipped.ts';
 
 /** More than anybody reads of one run, whose own envelope has all of them. */
 const MAX_OF_RUN = 300;
@@ -41,24 +41,24 @@ type Row = readonly [
  * Keeps findings outside of the heap, as text: hundreds of runs have more of them than are ever told, and what survives
  * a few collections makes V8's heap grow by a multiple.
  */
-export function keep(findings: readonly Finding[]): Kept {
+export function keep(findings: readonly Finding[], known: Known): Kept {
   if (findings.length === 0) return { read: () => [], leftOut: 0 };
-  const text = Buffer.from(JSON.stringify(findings.slice(0, MAX_OF_RUN).map(rowOf)));
+  const text = Buffer.from(JSON.stringify(findings.slice(0, MAX_OF_RUN).map((each) => rowOf(each, known))));
   return {
     read: () => rowsOf(text).map(findingOf),
     leftOut: Math.max(0, findings.length - MAX_OF_RUN),
   };
 }
 
-function rowOf({ severity, place, rule, title, message }: Finding): Row {
+function rowOf({ severity, place, rule, title, message }: Finding, known: Known): Row {
   return [
     severity,
     place?.path ?? null,
     place?.line ?? null,
     place?.endLine ?? null,
-    clipped(rule, MAX_WORDS),
-    clipped(title, MAX_WORDS),
-    clipped(message, MAX_MESSAGE),
+    clipped(rule, MAX_WORDS, known),
+    clipped(title, MAX_WORDS, known),
+    clipped(message, MAX_MESSAGE, known),
   ];
 }
 

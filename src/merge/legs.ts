@@ -53,19 +53,27 @@ export function legsOf(casts: readonly Cast[], options: LegsOptions): readonly L
 
 function lastAttempts(name: string, group: readonly Cast[]): readonly Cast[] {
   const votes = Map.groupBy(group, ({ vote }) => vote);
-  return [...votes]
-    .map(([vote, casts]) => {
-      const last = Math.max(...casts.map(attemptOf));
-      const [one, other] = casts.filter((cast) => attemptOf(cast) === last);
-      if (one === undefined) throw new Error('A group is never empty.');
-      if (other === undefined) return one;
-      const what = vote === null ? 'no vote' : `vote ${quoted(vote)}`;
+  return [...votes.values()]
+    .map((casts) => lastOf(name, casts))
+    .toSorted((one, other) => byName(one.vote ?? '', other.vote ?? ''));
+}
+
+/** Also in an attempt that was replaced two are too many: they are two runs, and who was asked again replaces only one. */
+function lastOf(name: string, casts: readonly Cast[]): Cast {
+  let last: Cast | null = null;
+  for (const [one, other] of Map.groupBy(casts, attemptOf).values()) {
+    if (one === undefined) continue;
+    if (other !== undefined) {
+      const what = one.vote === null ? 'no vote' : `vote ${quoted(one.vote)}`;
       throw new InputError(
         'verdicts',
         `${quoted(one.file)} and ${quoted(other.file)} are both of leg ${quoted(name)}, with ${what}, in the same attempt. Give each run of a leg a vote of its own: vote: \${{ matrix.vote }}.`,
       );
-    })
-    .toSorted((one, other) => byName(one.vote ?? '', other.vote ?? ''));
+    }
+    if (last === null || attemptOf(one) > attemptOf(last)) last = one;
+  }
+  if (last === null) throw new Error('A group is never empty.');
+  return last;
 }
 
 function attemptOf({ subject }: Cast): number {

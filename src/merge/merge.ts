@@ -3,7 +3,7 @@ import { InputError } from '../errors.ts';
 import { totalCost } from '../reporters/costs.ts';
 import type { Ballot, Merged, MergedLeg, MergedVote, Subject, Usage } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
-import { mergeFindings } from './findings.ts';
+import { type Found, mergeFindings } from './findings.ts';
 import { byName, type Expected, type Leg, legsOf } from './legs.ts';
 import { decide, type Rule } from './rules.ts';
 import { summaryOf } from './words.ts';
@@ -48,12 +48,7 @@ export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
   const tally = { ...tallyOf(merged), expected: merged.length };
   // What a replaced attempt took is not told: it was told where it ran.
   const counted = legs.flatMap((leg) => leg.casts);
-  const { findings, leftOut } = mergeFindings(
-    legs.flatMap(({ name, casts }) =>
-      casts.map((cast) => ({ leg: name, run: cast.vote ?? '', findings: cast.findings })),
-    ),
-    options.workspace,
-  );
+  const { findings, leftOut } = mergeFindings(foundIn(legs, ballot, merged), options.workspace);
   return {
     ballot,
     rule: options.ruleText,
@@ -70,6 +65,21 @@ export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
     models: [...new Set(counted.map(({ model }) => model))].filter((model) => model !== '').toSorted(byName),
     refused: options.refused,
   };
+}
+
+/** A run that fails where its leg passes, or all together do, was outvoted, and so is what it alone found. */
+function foundIn(legs: readonly Leg[], ballot: Ballot, merged: readonly MergedLeg[]): readonly Found[] {
+  const passing = new Set(
+    merged.filter((leg) => ballot === 'pass' || leg.ballot === 'pass').map(({ leg }) => leg),
+  );
+  return legs.flatMap(({ name, casts }) =>
+    casts.map((cast) => ({
+      leg: name,
+      run: cast.vote ?? '',
+      outvoted: cast.ballot === 'fail' && passing.has(name),
+      findings: cast.findings,
+    })),
+  );
 }
 
 interface ExpectedLeg {

@@ -22,9 +22,9 @@ export function payloadOf(merged: Merged, counted: JsonObject): JsonObject {
   };
 }
 
-/** What a run did not say is not there. */
+/** What a run did not say is not there, and `outvoted` only where it is true. */
 function findingJson(finding: MergedFinding): Json {
-  const { severity, path, line, endLine, rule, title, message, legs, votes } = finding;
+  const { severity, path, line, endLine, rule, title, message, legs, votes, outvoted } = finding;
   return {
     severity,
     ...given('path', path),
@@ -35,6 +35,7 @@ function findingJson(finding: MergedFinding): Json {
     message,
     legs,
     votes,
+    ...(outvoted ? { outvoted } : {}),
   };
 }
 

@@ -47,7 +47,7 @@ export function undecidedText(
     ...(known.length > MAX_NAMED ? [`${known.length - MAX_NAMED} more`] : []),
     ...(unknown === 0 ? [] : [`${unknown} of unknown name`]),
   ];
-  return `${summary}${refusedWords(refused)} What is open could change it: ${named.join(', ')}. ${adviceFor(open)}`;
+  return `${summary}${refusedWords(refused)} What is open could change it: ${named.join(', ')}. ${adviceFor(open, legs)}`;
 }
 
 /** What is missing may lie among the files that did not count: where there are any, they are looked at first. */
@@ -62,10 +62,17 @@ function refusedWords(refused: Merged['refused']): string {
 }
 
 /** A leg that is red is asked again; of one that is missing nobody knows whether its job is red. */
-function adviceFor(open: readonly MergedLeg[]): string {
+function adviceFor(open: readonly MergedLeg[], legs: readonly MergedLeg[]): string {
   const abstaining = open.flatMap(({ votes }) => votes.filter(({ ballot }) => ballot === 'abstain'));
   const missing = abstaining.filter(({ conclusion }) => conclusion === 'missing').length;
+  const green = abstaining.filter(({ conclusion }) => conclusion === 'success' || conclusion === 'skipped');
+  if (green.length === abstaining.length)
+    return 'Their jobs are green, so that nothing would ask them again: see why they judged nothing. A leg needs a key, and no replay.';
   const again = '"Re-run failed jobs" asks the red ones again, and merges them with the rest.';
+  const votes = legs.flatMap((leg) => leg.votes).length;
+  // As a rule a mistake in the workflow, which no second run mends.
+  if (missing === votes)
+    return `Not one envelope counts: look at what the legs uploaded, and whether verdicts is the folder into which it was downloaded. ${again}`;
   const look =
     'Where the job of a missing one is green, look at what it uploaded, what was downloaded, and the input expect.';
   return missing === 0 ? again : `${again} ${look}`;
@@ -82,6 +89,8 @@ function openWords({ leg, votes }: MergedLeg): string {
   }
   const told = [...reasons].map(([why, names]) => {
     const voters = names.length === votes.length ? [] : names.filter((name) => name !== '');
+    const unnamed = names.length < votes.length && voters.length === 0;
+    if (unnamed) return `${names.length} of ${votes.length} votes: ${why}`;
     const shown = `${voters.slice(0, 5).join(', ')}${voters.length > 5 ? ' and more' : ''}`;
     return shown === '' ? why : `${voters.length === 1 ? 'vote' : 'votes'} ${shown}: ${why}`;
   });

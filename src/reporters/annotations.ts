@@ -1,10 +1,12 @@
 /** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
 import type { Report, Reporter } from '../types.ts';
-import { type Finding, readFindings, type WrittenPlace } from './findings.ts';
+import type { Finding, WrittenPlace } from './findings.ts';
 import { counted } from './format.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
+import { isMerge, OUTVOTED } from './merge-words.ts';
+import { weighedFindings } from './outvoted.ts';
 import type { Locate, Place } from './places.ts';
-import { SEVERITIES, type Severity } from './severity.ts';
+import type { Severity } from './severity.ts';
 
 /** The world of annotations. */
 export interface AnnotationsOptions {
@@ -15,9 +17,16 @@ export interface AnnotationsOptions {
   readonly elsewhere: string;
 }
 
-/** A finding and where it is; null where it names no file of the repository. */
-interface Placed {
+/** A finding and how loudly it is said. */
+interface Said {
   readonly finding: Finding;
+  readonly level: AnnotationLevel;
+  /** What stands before its message; empty where nothing is to be said of it. */
+  readonly remark: string;
+}
+
+/** A finding and where it is; null where it names no file of the repository. */
+interface Placed extends Said {
   readonly place: Place | null;
 }
 
@@ -40,21 +49,22 @@ const MAX_PATH = 4_096;
 /**
  * Annotates the findings of a published payload: of each level as many as the runner shows, those with a place first.
  * A finding without a place is still annotated: GitHub lists it beside the run, and the gravest may well be about no file.
+ * What was outvoted in a merge is a notice, however grave: beside a green verdict red would tell of another one.
  */
 export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsOptions): Reporter {
   return {
     name: 'annotations',
     async report(report: Report) {
       if (mode === 'none' || report.payload === null) return;
-      const all = unique(readFindings(report.payload), locate);
+      const { counted: heavy, outvoted } = weighedFindings(report.payload, isMerge(report));
+      const all = unique([...heavy.map(loud), ...outvoted.map(quiet)], locate);
       let left = 0;
-      for (const severity of SEVERITIES) {
-        const level = LEVELS[severity];
-        const placed = all.filter(({ finding }) => finding.severity === severity).toSorted(placedFirst);
+      for (const level of new Set(Object.values(LEVELS))) {
+        const placed = all.filter((each) => each.level === level).toSorted(placedFirst);
         // That a change edits its own judge is told after the findings, of which it may have provoked any number.
         const kept = KEPT[level] + (level === 'warning' ? report.judgeChanges.length : 0);
         const room = Math.max(0, PER_LEVEL - kept - log.annotated(level));
-        for (const each of placed.slice(0, room)) annotate(each, level, log);
+        for (const each of placed.slice(0, room)) annotate(each, log);
         left += Math.max(0, placed.length - room);
       }
       if (left > 0) {
@@ -67,14 +77,23 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
   };
 }
 
+function loud(finding: Finding): Said {
+  return { finding, level: LEVELS[finding.severity], remark: '' };
+}
+
+function quiet(finding: Finding): Said {
+  return { finding, level: 'notice', remark: `${OUTVOTED}\n` };
+}
+
 /** The same words at the same place are one finding, however often they were said. */
-function unique(findings: readonly Finding[], locate: Locate): readonly Placed[] {
+function unique(said: readonly Said[], locate: Locate): readonly Placed[] {
   const seen = new Map<string, Placed>();
-  for (const finding of findings) {
+  for (const each of said) {
+    const { finding } = each;
     const place = finding.place === null ? null : locate(finding.place);
     const where = place === null ? finding.place : { path: place.path, line: place.line };
     const key = JSON.stringify([finding.severity, where, finding.title, finding.message]);
-    if (!seen.has(key)) seen.set(key, { finding, place });
+    if (!seen.has(key)) seen.set(key, { ...each, place });
   }
   return [...seen.values()];
 }
@@ -83,12 +102,12 @@ function placedFirst(one: Placed, other: Placed): number {
   return Number(one.place === null) - Number(other.place === null);
 }
 
-function annotate({ finding, place }: Placed, level: AnnotationLevel, log: Log): void {
+function annotate({ finding, place, level, remark }: Placed, log: Log): void {
   const title = { title: finding.title ?? finding.rule ?? 'Finding' };
   const properties = place === null ? null : propertiesOf(place, log);
   // A file that is not in the repository, or whose name would not survive the way to the runner, is said in words.
   const where = finding.place === null || properties !== null ? '' : placeWords(finding.place, log);
-  log[level](where + finding.message, { ...title, ...properties });
+  log[level](remark + where + finding.message, { ...title, ...properties });
 }
 
 function placeWords({ path: file, line }: WrittenPlace, log: Log): string {

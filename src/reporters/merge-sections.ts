@@ -3,7 +3,7 @@ import type { JsonObject, Merged, MergedFinding, Report } from '../types.ts';
 import type { Section } from './fit.ts';
 import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { type LegTableOptions, legTables, voteTable } from './merge-tables.ts';
-import { runWords } from './merge-words.ts';
+import { OUTVOTED, runWords } from './merge-words.ts';
 import { payloadTables, type TableOptions } from './payload-tables.ts';
 import type { Say } from './say.ts';
 
@@ -58,7 +58,8 @@ function findings(merged: Merged, view: MergeView, maxRows: number, say: Say): s
     merged.findingsLeftOut === 0
       ? ''
       : `… and ${counted(merged.findingsLeftOut, 'more finding')}: the envelopes of the legs hold them all.\n\n`;
-  return payloadTables({ [name]: rows }, { ...view, maxRows }, say) + more;
+  const outvoted = merged.findings.slice(0, maxRows).some((each) => each.outvoted) ? `${OUTVOTED}\n\n` : '';
+  return payloadTables({ [name]: rows }, { ...view, maxRows }, say) + more + outvoted;
 }
 
 /** Every row has the same keys, so that the columns stand in one order. */
@@ -83,10 +84,11 @@ function place({ path, line, endLine }: MergedFinding): string {
   return endLine === null || endLine <= line ? `${path}:${line}` : `${path}:${line}-${endLine}`;
 }
 
-function agreeing({ legs, votes }: MergedFinding): string {
+function agreeing({ legs, votes, outvoted }: MergedFinding): string {
   const named = legs.slice(0, MAX_AGREEING).join(', ');
   const more = legs.length > MAX_AGREEING ? ` and ${legs.length - MAX_AGREEING} more` : '';
-  return `${named}${more}${votes > legs.length ? ` · ${counted(votes, 'run')}` : ''}`;
+  const runs = votes > legs.length ? ` · ${counted(votes, 'run')}` : '';
+  return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}`;
 }
 
 /** What the runs took together, on one line. */

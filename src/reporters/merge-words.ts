@@ -5,6 +5,9 @@ import { counted } from './format.ts';
 /** A ballot's mark, seen from afar. */
 export const BALLOT_MARKS: Readonly<Record<Ballot, string>> = { pass: '✅', fail: '❌', abstain: '⬜' };
 
+/** What a finding is that decided nothing, for a person who sees it beside a green verdict. */
+export const OUTVOTED = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
+
 /** How many different reasons of one leg are told. */
 const MAX_REASONS = 2;
 

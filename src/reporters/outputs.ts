@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { InputError } from '../errors.ts';
-import type { Json, JsonObject, Merged, Report } from '../types.ts';
+import type { Json, JsonObject, Report } from '../types.ts';
 import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
+import { RUN_OUTPUTS } from './output-table.ts';
 import { singleLine } from './text.ts';
 
 /** The outputs of a run by name, in the order they are written, and what had to be left out. */
@@ -18,18 +19,19 @@ export interface StepOutputs {
 /** A later step's shell cannot hold 128 KiB in one variable. */
 const MAX_PROPERTY_BYTES = 64 * 1024;
 const MAX_PAYLOAD_BYTES = 1024 * 1024;
-const PLAIN_MODEL = /^[\w.:/@+-]{1,200}$/;
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
- * The outputs of a report. All `run-*` outputs are there on every ending, empty where they do not apply; those of the
- * payload only when it is published: `structured_output`, and one for each of the report's `outputNames` that it has.
+ * The outputs of a report. All `run-*` outputs of its action are there on every ending, empty where they do not apply;
+ * those of the payload only when it is published: `structured_output`, and one for each of the report's `outputNames` that it has.
  */
 export function stepOutputs(report: Report): StepOutputs {
   const outputs = new Map<string, string>();
   const warnings: string[] = [];
   if (report.payload !== null) addPayload(report.payload, report.outputNames, outputs, warnings);
-  for (const [name, value] of runOutputs(report)) outputs.set(name, value);
+  const kind = isMerge(report) ? 'ofMerge' : 'ofRun';
+  for (const { name, value, [kind]: said } of RUN_OUTPUTS)
+    if (said !== null) outputs.set(name, value(report));
   return { outputs, warnings };
 }
 
@@ -64,49 +66,6 @@ function addPayload(
 function faultOf(value: string): string | null {
   if (value.includes('\0')) return 'it holds a NUL character, which no variable can';
   return value.isWellFormed() ? null : 'it holds half of a surrogate pair';
-}
-
-function runOutputs(report: Report): readonly (readonly [string, string])[] {
-  const { verdict, usage } = report;
-  return [
-    ['run-conclusion', verdict.conclusion],
-    ['run-reason', verdict.reason],
-    ['run-exit-code', String(verdict.exitCode)],
-    ['run-gate', report.gate?.status ?? ''],
-    ['run-turns', String(report.turnCount)],
-    ['run-rejections', String(report.rejections)],
-    ['run-input-tokens', String(usage.inputTokens)],
-    ['run-output-tokens', String(usage.outputTokens)],
-    ['run-cost-usd', report.costUsd === null ? '' : decimal(report.costUsd, 6)],
-    ['run-duration-seconds', decimal(report.durationMs / 1000, 3)],
-    ['run-model', isMerge(report) ? plainModels(report.merged ?? null) : report.model],
-    ['run-sandbox', isMerge(report) ? '' : report.isolation],
-    ['run-changed-files', report.changedFiles === null ? '' : String(report.changedFiles)],
-    ['run-patch-file', report.patchFile ?? ''],
-    ['run-result-file', report.resultFile ?? ''],
-    ['run-transcript-file', report.transcriptFile ?? ''],
-    ['run-comment-url', report.commentUrl ?? ''],
-    isMerge(report)
-      ? ['run-tally', tallyJson(report.merged ?? null)]
-      : ['run-reused', String((report.reuse?.from ?? null) !== null)],
-  ];
-}
-
-/** Files of other jobs name these models, and workflows put outputs into scripts: only names that mean nothing there. */
-function plainModels(merged: Merged | null): string {
-  return (merged?.models ?? []).filter((model) => PLAIN_MODEL.test(model)).join(', ');
-}
-
-/** Empty where a merge failed before it could count. */
-function tallyJson(merged: Merged | null): string {
-  if (merged === null) return '';
-  const { pass, fail, abstain, expected } = merged.tally;
-  return JSON.stringify({ pass, fail, abstain, expected });
-}
-
-/** A plain decimal number, never an exponent, without trailing zeros. */
-function decimal(value: number, digits: number): string {
-  return value.toFixed(digits).replace(/\.?0+$/, '');
 }
 
 /**

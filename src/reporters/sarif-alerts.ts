@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Secrets } from '../secrets.ts';
 import type { JsonObject } from '../types.ts';
-import { type Finding, readFindings } from './findings.ts';
+import type { Finding } from './findings.ts';
+import { weighedFindings } from './outvoted.ts';
 import type { Locate, Place } from './places.ts';
 import { SEVERITIES, type Severity } from './severity.ts';
 import { squeezeLine } from './source-file.ts';
@@ -54,10 +55,13 @@ interface Entry {
  * Groups the findings that have a place by rule and line. The rule is what the finding itself names as its kind, never
  * its title or message: a model says the same thing in other words each time, and another rule is another alert. What
  * has the same rule at the same line would be one alert to GitHub, which knows no more of it: here it is one with all
- * that was said.
+ * that was said. What was outvoted in a merge is a note without a score: code scanning fails a pull request for
+ * what is graver, beside a green verdict.
+ * @param ofMerge whether the payload is a merge's own.
  */
-export function alertsOf(payload: JsonObject, locate: Locate, secrets: Secrets): Alerts {
-  const findings = readFindings(payload);
+export function alertsOf(payload: JsonObject, locate: Locate, secrets: Secrets, ofMerge = false): Alerts {
+  const { counted, outvoted } = weighedFindings(payload, ofMerge);
+  const findings = [...counted, ...outvoted.map(quiet)];
   const groups = new Map<string, Entry[]>();
   const rules = new Map<string, Rule>();
   const clean = (text: string) => unlinked(secrets.mask(cleanText(secrets.mask(text)))).trim();
@@ -75,6 +79,10 @@ export function alertsOf(payload: JsonObject, locate: Locate, secrets: Secrets):
   }
   const alerts = [...groups.values()].flatMap((group) => alertOf(group, clean));
   return { alerts: alerts.toSorted(byGravity), rules, findings: findings.length, placed };
+}
+
+function quiet(finding: Finding): Finding {
+  return { ...finding, severity: 'note', securityScore: null };
 }
 
 /** `[text](target)` is a link in a SARIF message; the model's text links to nothing. */

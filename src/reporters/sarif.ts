@@ -5,6 +5,7 @@ import { ReportError } from '../errors.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Report, Reporter } from '../types.ts';
 import { counted } from './format.ts';
+import { isMerge } from './merge-words.ts';
 import type { Locate } from './places.ts';
 import { writePrivateFile } from './private-file.ts';
 import { alertsOf } from './sarif-alerts.ts';
@@ -44,7 +45,7 @@ export function createSarif(options: SarifOptions): Reporter {
       removeFile(file);
       if (report.payload === null) return;
       if (locate === null) throw new ReportError(NO_CHECKOUT);
-      const found = alertsOf(report.payload, locate, secrets);
+      const found = alertsOf(report.payload, locate, secrets, isMerge(report));
       const { text, results } = sarifLog(report, found, options);
       try {
         writePrivateFile(file, text);

@@ -1,7 +1,8 @@
 /** Package caches that earlier steps filled, shown in the private home: without a network the shell cannot fill its own. */
-import { lstat, mkdir, realpath, symlink } from 'node:fs/promises';
+import { lstat, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isInside } from './confine.ts';
+import { realOrNull } from './present.ts';
 
 /** Where caches may lie. */
 export interface CacheOptions {
@@ -44,10 +45,6 @@ function wanted({ environment, home, readable }: CacheOptions): { at: string; na
       .filter((at) => at !== home && isInside(at, home))
       .map((at) => ({ at, name: relative(home, at) })),
   ];
-}
-
-async function realOrNull(path: string): Promise<string | null> {
-  return realpath(path).catch(() => null);
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -7,10 +7,11 @@ import { PRIVATE_HOME, pathFolders } from './environment.ts';
 import { withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
 import type { Mount } from './mounts.ts';
+import { namesIn, realOrSame } from './present.ts';
 import { holdsCredentials, isProtected, topsOf } from './protected.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { findSockets, seenSockets } from './sockets.ts';
-import { namesIn, visibleFolders } from './toolchains.ts';
+import { visibleFolders } from './toolchains.ts';
 
 /** A plan, and what the self-test needs to know about it. */
 export interface MountPlan {
@@ -34,9 +35,9 @@ export async function planMounts(
   await writeFile(blank, '');
   await chmod(blank, 0o444);
 
-  const home = await realOr(options.home);
-  const temp = await realOr(options.runnerTemp);
-  const privateTmp = await realOr('/tmp');
+  const home = await realOrSame(options.home);
+  const temp = await realOrSame(options.runnerTemp);
+  const privateTmp = await realOrSame('/tmp');
   const hidden = await existing([...HIDDEN_SYSTEM_FOLDERS, home, temp]);
   const roots = hidden.filter((path) => !['/', workspace, privateTmp].includes(path));
   const visible = await visibleFolders({
@@ -113,7 +114,7 @@ async function protectedMounts(
     for (const name of await namesIn(top)) {
       const path = join(top, name);
       // A link cannot be mounted over; the tamper check watches it.
-      if ((await realOr(path)) !== path) continue;
+      if ((await realOrSame(path)) !== path) continue;
       if (isProtected(name)) mounts.push(readOnly(path));
       if (holdsCredentials(name)) mounts.push(mask(blank, path));
     }
@@ -123,7 +124,7 @@ async function protectedMounts(
   for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
     const copy = join(walls, `git-config-${index}`);
     await writeFile(copy, withoutCredentials(await readFile(path, 'utf8')), { mode: 0o444 });
-    mounts.push(mask(copy, await realOr(path)));
+    mounts.push(mask(copy, await realOrSame(path)));
   }
   return mounts;
 }
@@ -182,12 +183,4 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
     }
   }
   return [...found];
-}
-
-async function realOr(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path;
-  }
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killOne } from './privilege.ts';
 import { withLimits } from './shell-line.ts';
 import type { Trace, Wall } from './wall.ts';
 
@@ -36,8 +37,8 @@ export function createOpenGround(options: OpenGroundOptions): Wall {
         // Before the group is killed: whose parent died is nobody's child any more.
         const victims = trace === null ? [] : await remaining(ended ? undefined : pid, trace);
         // The group keeps its number as long as one process is in it, also when its leader has ended.
-        if (pid !== undefined) kill(-pid);
-        for (const victim of victims) kill(victim);
+        if (pid !== undefined) killOne(-pid);
+        for (const victim of victims) killOne(victim);
         if (victims.length === 0) return;
         await sleep(10);
       }
@@ -112,13 +113,5 @@ async function carries(pid: number, marker: string): Promise<boolean> {
     return (await readFile(`/proc/${pid}/environ`, 'latin1')).split('\0').includes(marker);
   } catch {
     return false;
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Dead already.
   }
 }

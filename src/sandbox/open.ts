@@ -1,5 +1,5 @@
 /** Opens the sandbox of a run: finds the wall that this machine has, tries it, and joins it to the file rules. */
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import type { Isolation } from '../types.ts';
@@ -8,6 +8,7 @@ import { readPlace, writePlace } from './files.ts';
 import { findRepositories, type Repository } from './git-folders.ts';
 import { canMount, findHelper, HELPER_FOLDERS } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
+import { realOrSame } from './present.ts';
 import { runProcess } from './process.ts';
 import { protectedIn } from './protected.ts';
 import { raiseFirst, shellPlace } from './raise.ts';
@@ -232,13 +233,5 @@ async function failureOf(promise: Promise<unknown>): Promise<SandboxError | null
   } catch (error) {
     if (error instanceof SandboxError) return error;
     throw error;
-  }
-}
-
-async function realOrSame(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path;
   }
 }

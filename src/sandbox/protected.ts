@@ -1,8 +1,9 @@
 /** What the agent must leave as it is: the same list for the mounts, the file rules and the tamper check. */
-import { readdir, realpath } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Repository } from './git-folders.ts';
 import { foldName } from './names.ts';
+import { realOrSame } from './present.ts';
 
 /** Names at the top of a repository that stay as they are. */
 export const PROTECTED_NAMES: readonly string[] = ['.git', '.github', 'action.yml', 'action.yaml'];
@@ -36,12 +37,4 @@ export async function protectedIn(
     }
   }
   return [...found];
-}
-
-async function realOrSame(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path;
-  }
 }

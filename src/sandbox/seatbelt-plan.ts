@@ -1,15 +1,16 @@
 /** What a command sees and may change on macOS, where nothing can be mounted: rules over the machine's own paths. */
-import { readFile, realpath, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isInside } from './confine.ts';
 import { pathFolders } from './environment.ts';
 import { hasCredentials, withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import { namesIn, realOrSame } from './present.ts';
 import { holdsCredentials, isProtected, PROTECTED_NAMES, topsOf } from './protected.ts';
 import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { namesPattern, type Rule } from './seatbelt-profile.ts';
-import { namesIn, visibleFolders } from './toolchains.ts';
+import { visibleFolders } from './toolchains.ts';
 
 /** A plan, and what the self-test needs to know about it. */
 export interface SeatbeltPlan {
@@ -50,7 +51,7 @@ export async function planSeatbelt(
   repositories: readonly Repository[],
 ): Promise<SeatbeltPlan> {
   const { workspace, access } = options;
-  const [home, temp] = [await realOr(options.home), await realOr(options.runnerTemp)];
+  const [home, temp] = [await realOrSame(options.home), await realOrSame(options.runnerTemp)];
   const hidden = [...new Set([...HIDDEN_FOLDERS, home, temp, folders.run, checkout])].filter(
     (path) => path !== '/' && path !== workspace,
   );
@@ -114,7 +115,7 @@ async function protectedRules(
   for (const top of topsOf(workspace, repositories)) {
     rules.push(rule('deny', 'file-write*', 'regex', namesPattern(top, PROTECTED_NAMES)));
     for (const name of await namesIn(top)) {
-      const real = await realOr(join(top, name));
+      const real = await realOrSame(join(top, name));
       if (isProtected(name)) frozen.add(join(top, name)).add(real);
       if (holdsCredentials(name)) rules.push(rule('deny', 'file-read* file-write*', 'subpath', real));
     }
@@ -129,7 +130,7 @@ async function configRules(
 ): Promise<readonly Rule[]> {
   const rules: Rule[] = [];
   for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
-    const real = await realOr(path);
+    const real = await realOrSame(path);
     const text = await readFile(real, 'utf8');
     if (access === 'scratch' && isInside(real, workspace)) await writeFile(real, withoutCredentials(text));
     else if (hasCredentials(text)) rules.push(rule('deny', 'file-read* file-write*', 'literal', real));
@@ -156,8 +157,4 @@ async function findUnseen(hidden: readonly string[], open: readonly string[]): P
 
 function rule(verdict: Rule['verdict'], operations: string, filter: Rule['filter'], text: string): Rule {
   return { verdict, operations, filter, text };
-}
-
-async function realOr(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
 }

@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killOne } from './privilege.ts';
 import { withLimits } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 
@@ -52,8 +53,8 @@ export function createSeatbeltWall(options: SeatbeltOptions): Wall {
         // Before anything is killed: whose parents are dead is nobody's child.
         const victims = remaining(await list(options.ps), ended ? undefined : pid, trace?.marker);
         // The group keeps its number as long as one process is in it, also when its leader has ended.
-        if (pid !== undefined) kill(-pid);
-        for (const victim of victims) kill(victim);
+        if (pid !== undefined) killOne(-pid);
+        for (const victim of victims) killOne(victim);
         if (victims.length === 0) return;
         await sleep(10);
       } while (performance.now() < until);
@@ -107,12 +108,4 @@ function parse(line: string): readonly Seen[] {
   const [, pid, parent, state, text] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/u.exec(line) ?? [];
   if (state === undefined || state.startsWith('Z')) return [];
   return [{ pid: Number(pid), parent: Number(parent), text: text ?? '' }];
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Dead already.
-  }
 }

@@ -8,6 +8,7 @@ import { SandboxError } from '../errors.ts';
 import { isInside } from './confine.ts';
 import { type Mount, sorted } from './mounts.ts';
 import { shown } from './names.ts';
+import { realOrSame } from './present.ts';
 import { readMountPoints } from './root-script.ts';
 
 /** bubblewrap reads the list of mounts again for each of them: so many cost every command a tenth of a second. */
@@ -76,7 +77,7 @@ export async function seenSockets(
   const places = await Promise.all(
     sorted(mounts).map(async (mount) => ({
       at: mount.at,
-      from: mount.kind === 'empty' ? null : await realpath(mount.from).catch(() => mount.from),
+      from: mount.kind === 'empty' ? null : await realOrSame(mount.from),
     })),
   );
   const found = new Set<string>();

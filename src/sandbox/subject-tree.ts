@@ -5,12 +5,12 @@
  *
  * Which files there are is asked of git, and behind the wall only, as in `changes.ts`; what is in them is read here.
  */
-import { lstat, realpath } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { InputError } from '../errors.ts';
 import { isInside } from './confine.ts';
-import { errorCode } from './error-code.ts';
-import { type GitPath, nameTree, placeOf } from './git-tree.ts';
+import { type GitPath, nameTree } from './git-tree.ts';
+import { findLeaving } from './leaving-links.ts';
 import { refuseComponents, shown } from './names.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -43,18 +43,19 @@ const MAX_REPORT_BYTES = 16_384;
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
- * Into files, because a name may hold any byte. Without the agent's own settings, and with the system's git before any
- * that the workspace put on PATH: one that lists less than there is would make changed files look unchanged. The folder
- * may belong to another user, as it does in a container; here that endangers nothing. The repository is where `.git` is,
- * which no commit can bring along: git itself takes any folder for one that holds HEAD, objects and refs, and what a change
- * put there as index and excludes would hide the rest of the change. Complaints are not heard: they hold names as they are,
- * line ends and all, and one could tell another root or other lists.
+ * Into files, because a name may hold any byte. Without the agent's own settings and variables, and with the system's git
+ * before any that the workspace put on PATH: one that lists less than there is would make changed files look unchanged,
+ * and so would one that minds no case. The folder may belong to another user, as it does in a container; here that
+ * endangers nothing. The repository is where `.git` is, which no commit can bring along: git itself takes any folder for
+ * one that holds HEAD, objects and refs, and what a change put there as index and excludes would hide the rest of the
+ * change. Complaints are not heard: they hold names as they are, line ends and all, and one could tell another root or
+ * other lists.
  */
 const LIST = `
 set -e
 exec 2>/dev/null
 PATH="/usr/bin:/usr/local/bin:/opt/homebrew/bin:$PATH"
-unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_CEILING_DIRECTORIES
+unset $(env | sed -n 's/^\\(GIT_[A-Z0-9_]*\\)=.*/\\1/p')
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 work="$TMPDIR/.subject"
@@ -68,7 +69,7 @@ until [ -e .git ]; do
 done
 export GIT_DIR=.git
 [ -z "$(git rev-parse --show-cdup)" ]
-list() { git -c core.fsmonitor=false -c core.untrackedCache=false ls-files -z --full-name "$@"; }
+list() { git -c core.fsmonitor=false -c core.untrackedCache=false -c core.ignoreCase=false ls-files -z --full-name "$@"; }
 list --stage > "$work/tracked"
 list --others --exclude-standard > "$work/others"
 printf 'up %s\\nat %s\\n' "$up" "$work"
@@ -190,24 +191,6 @@ async function liesInAnother(root: string, workspace: string): Promise<boolean> 
 function unknownNested(path: string): SubjectTree {
   const name = shown(decode(path.replace(/\/$/u, '')));
   return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
-}
-
-/** The first link behind which something lies that is not judged: it could change, and the tree would not. */
-async function findLeaving(
-  root: string,
-  links: readonly string[],
-  judged: readonly string[],
-): Promise<string | null> {
-  for (const link of links) {
-    try {
-      const target = await realpath(placeOf(root, link));
-      if (!judged.some((place) => isInside(target, place))) return link;
-    } catch (error) {
-      // Where nothing lies nothing can be read.
-      if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return link;
-    }
-  }
-  return null;
 }
 
 interface Listed {

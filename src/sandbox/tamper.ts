@@ -1,11 +1,12 @@
 /** Whether anything that later steps trust was changed while the agent worked. */
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
-import { lstat, readdir, readlink } from 'node:fs/promises';
+import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isInside } from './confine.ts';
 import { findRepositories } from './git-folders.ts';
+import { namesIn } from './present.ts';
 import { holdsCredentials, isProtected, topsOf } from './protected.ts';
 
 /** Two looks at the same files. */
@@ -74,7 +75,7 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
   const tops = topsOf(workspace, repositories);
   for (const top of tops) {
     for (const name of TOP_NAMES) if (name !== '.git') watched.add(join(top, name));
-    for (const name of await namesOf(top)) {
+    for (const name of await namesIn(top)) {
       if (holdsCredentials(name) || (isProtected(name) && name !== '.git')) watched.add(join(top, name));
     }
   }
@@ -87,7 +88,7 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
 
 /** Protected names under another spelling (`.GitHub`) that were not there before. */
 async function newAtTop(workspace: string, watched: readonly string[]): Promise<readonly string[]> {
-  const names = (await namesOf(workspace)).filter((name) => name !== '.git' && isProtected(name));
+  const names = (await namesIn(workspace)).filter((name) => name !== '.git' && isProtected(name));
   return names.map((name) => join(workspace, name)).filter((path) => !watched.includes(path));
 }
 
@@ -104,7 +105,7 @@ async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<strin
     if (stats === null) continue;
     found.set(path, found.size < MAX_FILES ? await fingerprint(path, stats) : 'counted');
     if (stats.isDirectory())
-      for (const name of (await namesOf(path)).toReversed()) queue.push(join(path, name));
+      for (const name of (await namesIn(path)).toReversed()) queue.push(join(path, name));
   }
   return found;
 }
@@ -133,13 +134,5 @@ async function statOrNull(path: string): Promise<Stats | null> {
     return await lstat(path);
   } catch {
     return null;
-  }
-}
-
-async function namesOf(folder: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch {
-    return [];
   }
 }

@@ -1,7 +1,8 @@
 /** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isInside } from './confine.ts';
+import { realOrNull } from './present.ts';
 
 /** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
 const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[] = [
@@ -107,21 +108,4 @@ async function credentialsIn(folder: string): Promise<Visible['credentials']> {
 /** Only a path that is no link can be mounted over; a link's target is hidden where it lies. */
 async function isPlain(path: string): Promise<boolean> {
   return (await realpath(path)) === path;
-}
-
-async function realOrNull(path: string): Promise<string | null> {
-  try {
-    return await realpath(path);
-  } catch {
-    return null;
-  }
-}
-
-/** Names in a folder, sorted; empty where it cannot be read. */
-export async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(folder)).sort();
-  } catch {
-    return [];
-  }
 }

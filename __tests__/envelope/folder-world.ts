@@ -1,0 +1,46 @@
+/** A folder of envelopes, and what is read of it. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/envelope.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import type { JsonObject, Report } from '../../src/types.ts';
+import { sampleReport } from '../reporters/sample-report.ts';
+
+export const KEY = 'k'.repeat(32);
+export const isRoot = process.getuid?.() === 0;
+export let folder = '';
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'envelopes-')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+export const made = (changes: Partial<Report> = {}): JsonObject =>
+  envelope(sampleReport(changes), (text) => text);
+
+export function put(file: string, content: JsonObject | string | Buffer): void {
+  mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  const isText = typeof content === 'string' || Buffer.isBuffer(content);
+  writeFileSync(path.join(folder, file), isText ? content : `${JSON.stringify(content)}\n`);
+}
+
+export async function read(
+  signingKey: string | null = null,
+  more: { at?: string; whenMissing?: 'refuse' | 'empty' } = {},
+): Promise<readonly EnvelopeFile[]> {
+  const { at = folder, whenMissing = 'refuse' } = more;
+  const files: EnvelopeFile[] = [];
+  for await (const file of readEnvelopes(at, { input: 'verdicts', signingKey, whenMissing }))
+    files.push(file);
+  return files;
+}
+
+/** The names of the files that are envelopes, and why the others are none. */
+export async function told(signingKey: string | null = null): Promise<Readonly<Record<string, string>>> {
+  const files = await read(signingKey);
+  return Object.fromEntries(
+    files.map((each) => (each.ok ? [each.envelope.file, 'ok'] : [each.file, each.why])),
+  );
+}
