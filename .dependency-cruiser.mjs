@@ -153,7 +153,7 @@ export default {
       from: {
         path: '^src/',
         pathNot:
-          '^src/(action|action-setup|action-start|action-github|action-reporters|merge-action|cli|library|local-world|ends|cli-run|run-judge|run|run-merge|run-model|run-report|run-reuse|run-state|run-to-end|finish)\\.ts$',
+          '^src/(action|action-setup|action-start|action-world|action-github|action-reporters|merge-action|cli|library|local-world|ends|cli-run|run-judge|run|run-merge|run-model|run-report|run-reuse|run-state|run-to-end|finish)\\.ts$',
       },
       to: {
         path: '^src/(run|run-judge|run-merge|run-model|run-report|run-reuse|run-state|run-to-end|finish)\\.ts$',

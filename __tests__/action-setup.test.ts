@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, wr
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findFolders, readSetup } from '../src/action-setup.ts';
+import { findFolders, readMergeSetup, readSetup } from '../src/action-setup.ts';
 import { InputError } from '../src/errors.ts';
 import { findRunnerFiles } from '../src/github/runner.ts';
 
@@ -16,17 +16,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-function environment(more: Readonly<Record<string, string>> = {}) {
+function runner() {
   return {
     GITHUB_WORKSPACE: at('workspace'),
     RUNNER_TEMP: at('temp'),
     GITHUB_OUTPUT: at('temp', 'output'),
     GITHUB_ENV: at('temp', 'env'),
-    INPUT_PROMPT: 'Judge.',
-    INPUT_MODEL: 'claude-3',
-    'INPUT_API-KEY': 'sk-1',
-    ...more,
   };
+}
+
+function environment(more: Readonly<Record<string, string>> = {}) {
+  const inputs = { INPUT_PROMPT: 'Judge.', INPUT_MODEL: 'claude-3', 'INPUT_API-KEY': 'sk-1' };
+  return { ...runner(), ...inputs, ...more };
 }
 
 async function setUp(more: Readonly<Record<string, string>> = {}) {
@@ -130,4 +131,55 @@ describe('the set-up', () => {
   ])('keeps %s as an input error for the run to report', async (_, more, says) => {
     expect(await refusal(more)).toMatch(says);
   });
+});
+
+describe('the set-up of a merge', () => {
+  async function setUpMerge(more: Readonly<Record<string, string>>) {
+    const variables = { ...runner(), INPUT_VERDICTS: 'verdicts', INPUT_EXPECT: 'api, web', ...more };
+    const folders = await findFolders(variables);
+    return { folders, setup: await readMergeSetup(variables, findRunnerFiles(variables), folders) };
+  }
+
+  it('places its files as a run does, and has neither a transcript nor a page', async () => {
+    const { setup } = await setUpMerge({ 'INPUT_RESULT-FILE': 'out/r.json', 'INPUT_SARIF-FILE': 's.sarif' });
+    expect(setup).toMatchObject({
+      resultFile: at('workspace', 'out', 'r.json'),
+      sarifFile: at('workspace', 's.sarif'),
+      transcriptFile: null,
+      reportFile: null,
+    });
+    expect(setup.config()).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
+  });
+
+  it('reads a gate from what was checked out, and is no leg itself', async () => {
+    const { setup } = await setUpMerge({});
+    expect(setup.known).toMatchObject({
+      trustedFiles: 'workspace',
+      workingDirectory: '.',
+      leg: null,
+      vote: null,
+    });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['a wrong input', { INPUT_RULE: 'most' }, /^rule/u],
+    ['no file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
+    [
+      'one file for two purposes',
+      { 'INPUT_RESULT-FILE': 'r', 'INPUT_SARIF-FILE': 'r' },
+      /result-file and sarif-file name the same file/u,
+    ],
+  ])(
+    'keeps %s as an input error for the merge to report, and where its result goes',
+    async (_, more, says) => {
+      const { folders, setup } = await setUpMerge(more);
+      expect(setup).toMatchObject({
+        known: null,
+        resultFile: path.join(folders.results, 'result.json'),
+        transcriptFile: null,
+        summary: true,
+      });
+      expect(() => setup.config()).toThrow(says);
+    },
+  );
 });

@@ -2,125 +2,21 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InputError, SandboxError } from '../src/errors.ts';
 import { finish } from '../src/finish.ts';
 import { stepOutputs } from '../src/reporters/outputs.ts';
-import { createState, type RunState, type World } from '../src/run-state.ts';
-import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
-import { createSecrets } from '../src/secrets.ts';
-import type { GateResult, Report, Reporter } from '../src/types.ts';
 import type { Ending } from '../src/verdict.ts';
 import { sampleMerged } from './reporters/sample-merged.ts';
-import { localFiles, noPullRequest } from './support/no-github.ts';
-
-const SECRET = 'sk-finish-0123456789abcdef';
-const payload = { passed: true, summary: 'fine' };
-const submitted: Ending = { kind: 'submitted', payload, repaired: null };
-const plain: Ending = { kind: 'plain_text', text: 'hm', truncated: false };
-const outOfTurns: Ending = { kind: 'exhausted', limit: 'turns', lastIssues: [] };
-const outOfTime: Ending = { kind: 'exhausted', limit: 'time', lastIssues: [] };
-const met: GateResult = { status: 'met', issues: [] };
-const never = <T>() => new Promise<T>(() => undefined);
-
-interface Scene {
-  readonly world: World;
-  readonly state: RunState;
-  /** What was done, in order. */
-  readonly steps: string[];
-  readonly envelopes: Report[];
-  readonly outputs: Report[];
-  readonly warnings: string[];
-}
-
-/** A run that has come to its end; every step of finishing leaves its name. */
-function scene(more: Partial<World> = {}): Scene {
-  const steps: string[] = [];
-  const envelopes: Report[] = [];
-  const outputs: Report[] = [];
-  const warnings: string[] = [];
-  const secrets = createSecrets();
-  secrets.add(SECRET);
-  const world: World = {
-    environment: {},
-    version: '0.0.0',
-    secrets,
-    subject: null,
-    workspace: '/workspace',
-    home: '/home',
-    temp: '/temp',
-    runFolder: '/temp/run',
-    resultFile: '/temp/result.json',
-    transcriptFile: null,
-    writePatch: (patch) => {
-      steps.push(`patch ${patch.toString()}`);
-      return '/temp/changes.patch';
-    },
-    restoreRunnerFiles: () => void steps.push('restored'),
-    guarded: [],
-    privileged: false,
-    files: localFiles(() => never()),
-    ...noPullRequest,
-    fetch,
-    resolveFolder: () => never(),
-    requireReadable: () => never(),
-    now: () => 0,
-    listen: () => undefined,
-    reporters: [reporter('first', steps), reporter('second', steps)],
-    spareResultFile: null,
-    writeEnvelope: (report) => {
-      steps.push('envelope');
-      envelopes.push(report);
-    },
-    writeOutputs: (report) => {
-      steps.push('outputs');
-      outputs.push(report);
-    },
-    warn: (text) => void warnings.push(text),
-    ...more,
-  };
-  const state = createState(world);
-  state.sandbox = sandbox(() => void steps.push('closed'));
-  state.tamper = {
-    snapshot: () => never(),
-    compare: async () => {
-      steps.push('tamper check');
-      return null;
-    },
-  };
-  state.changes = {
-    compare: async () => {
-      steps.push('changes');
-      return { changedFiles: 2, patch: Buffer.from('diff') };
-    },
-  };
-  state.gate = {
-    warnings: [],
-    evaluate: () => {
-      steps.push('gate');
-      return met;
-    },
-  };
-  return { world, state, steps, envelopes, outputs, warnings };
-}
-
-function reporter(name: string, steps: string[], more: Partial<Reporter> = {}): Reporter {
-  return { name, report: async () => void steps.push(name), ...more };
-}
-
-function sandbox(onClose: () => void): OpenedSandbox {
-  return {
-    isolation: () => 'bwrap',
-    workingDirectory: '/workspace',
-    shellOffered: true,
-    weaknesses: () => ['the network is on'],
-    ready: () => never(),
-    read: () => never(),
-    write: () => never(),
-    exec: () => never(),
-    close: async () => onClose(),
-  };
-}
-
-function told({ verdict, payload: published, gate }: Report) {
-  return [verdict.reason, verdict.exitCode, published, gate?.status ?? null];
-}
+import {
+  met,
+  never,
+  outOfTime,
+  payload,
+  plain,
+  reporter,
+  SECRET,
+  sandbox,
+  scene,
+  submitted,
+  told,
+} from './support/finish-scene.ts';
 
 describe('finishing', () => {
   it('goes in one order: children are dead before the checks, outputs are written last', async () => {
@@ -285,75 +181,6 @@ describe('the last checks', () => {
       ]);
     },
   );
-});
-
-describe('a signal while the run finishes', () => {
-  it.each<[string, Ending, unknown[]]>([
-    ['E11 an accepted payload is published, with 130', submitted, ['cancelled', 130, payload, 'met']],
-    ['plain text is cancelled', plain, ['cancelled', 130, null, null]],
-    ['a refusal is cancelled', { kind: 'refused', text: '' }, ['cancelled', 130, null, null]],
-    ['a limit is cancelled', outOfTurns, ['cancelled', 130, null, null]],
-    [
-      'a secret stays a secret',
-      { ...submitted, payload: { summary: SECRET } },
-      ['secret_in_payload', 1, null, null],
-    ],
-    [
-      'a wrong input stays one',
-      { kind: 'failed', error: new InputError('model', 'x') },
-      ['config', 52, null, null],
-    ],
-  ])('%s, whichever reporter it meets', async (_, ending, row) => {
-    for (const at of [0, 1]) {
-      const { world, state, steps, envelopes, outputs } = scene();
-      const interrupting = reporter('interrupting', steps, {
-        report: async () => state.interrupt.abort('SIGTERM'),
-      });
-      const reporters = world.reporters.with(at, interrupting);
-      const report = await finish(ending, state, { ...world, reporters });
-      expect(told(report)).toEqual(row);
-      expect([envelopes, outputs]).toEqual([[report], [report]]);
-    }
-  });
-
-  it('tampering stays tampering', async () => {
-    const { world, state } = scene();
-    state.tamper = { snapshot: () => never(), compare: async () => 'action.yml' };
-    state.interrupt.abort('SIGINT');
-    expect(told(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
-  });
-
-  it('drops reporters that go over the network and does not ask for changes; the others are told', async () => {
-    const { world, state, steps } = scene();
-    const network = reporter('network', steps, { network: true });
-    state.interrupt.abort('SIGTERM');
-    await finish(submitted, state, { ...world, reporters: [network, ...world.reporters] });
-    expect(steps).toEqual(['closed', 'tamper check', 'gate', 'first', 'second', 'envelope', 'outputs']);
-  });
-
-  it('without one, reporters that go over the network are told like any other', async () => {
-    const { world, state, steps } = scene();
-    await finish(submitted, state, { ...world, reporters: [reporter('network', steps, { network: true })] });
-    expect(steps.slice(-3)).toEqual(['network', 'envelope', 'outputs']);
-  });
-
-  it('waits for no sandbox and no reporter that hang: envelope and outputs are written', async () => {
-    const { world, state, steps } = scene();
-    state.sandbox = { ...sandbox(() => undefined), close: () => never() };
-    const hanging = reporter('hanging', steps, { report: () => never() });
-    state.interrupt.abort('SIGTERM');
-    const report = await finish(submitted, state, { ...world, reporters: [hanging] });
-    expect(steps.slice(-2)).toEqual(['envelope', 'outputs']);
-    expect(report.verdict.exitCode).toBe(130);
-  });
-
-  it('a tamper check that is not done in time is no clean bill: nothing is published', async () => {
-    const { world, state, outputs } = scene();
-    state.tamper = { snapshot: () => never(), compare: () => never() };
-    state.interrupt.abort('SIGTERM');
-    expect(told(await finish(submitted, state, world))).toEqual(['cancelled', 130, null, null]);
-    expect(outputs.map((report) => report.payload)).toEqual([null]);
-  });
 });
 
 describe('an ending that cannot be written', () => {

@@ -1,90 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseConfig } from '../src/config/config.ts';
+import { describe, expect, it } from 'vitest';
 import type { InputName } from '../src/config/inputs.ts';
 import { InputError, ReportError } from '../src/errors.ts';
-import type { LoadedContext } from '../src/github/find-context.ts';
 import { run } from '../src/run.ts';
 import type { World } from '../src/run-state.ts';
 import { createSecrets } from '../src/secrets.ts';
-import type { Report, Reporter, RunEvent } from '../src/types.ts';
+import type { Report, Reporter } from '../src/types.ts';
 import { HAS_BWRAP } from './support/action.ts';
-import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';
-import { localFiles, noPullRequest } from './support/no-github.ts';
-
-let base = '';
-let model: ScriptedModel;
-
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'run-')));
-  for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(path.join(base, name));
-  model = await startModel(() => ({
-    calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }],
-  }));
-});
-
-afterEach(async () => {
-  await model.close();
-  await rm(base, { recursive: true, force: true });
-});
-
-interface Told {
-  readonly reports: Report[];
-  readonly published: Report[];
-  readonly warnings: string[];
-}
-
-function world(told: Told, more: Partial<World> = {}): World {
-  return {
-    environment: { PATH: process.env['PATH'] },
-    version: '0.0.0',
-    secrets: createSecrets(),
-    subject: null,
-    workspace: path.join(base, 'workspace'),
-    home: base,
-    temp: path.join(base, 'temp'),
-    runFolder: path.join(base, 'temp', 'run'),
-    resultFile: null,
-    transcriptFile: null,
-    writePatch: () => 'changes.patch',
-    restoreRunnerFiles: () => undefined,
-    spareResultFile: null,
-    guarded: [],
-    privileged: false,
-    files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
-    ...noPullRequest,
-    fetch,
-    resolveFolder: async () => path.join(base, 'workspace'),
-    requireReadable: async () => undefined,
-    now: () => performance.now(),
-    listen: () => undefined,
-    reporters: [{ name: 'probe', report: async (report) => void told.reports.push(report) }],
-    writeEnvelope: () => undefined,
-    writeOutputs: (report) => void told.published.push(report),
-    warn: (text) => told.warnings.push(text),
-    ...more,
-  };
-}
-
-function config(more: Partial<Record<InputName, string>> = {}) {
-  const inputs: Partial<Record<InputName, string>> = {
-    prompt: 'Judge.',
-    model: 'scripted-1',
-    'base-url': `${model.url}/v1`,
-    sandbox: 'off',
-    ...more,
-  };
-  if (more['prompt-file'] !== undefined) delete inputs.prompt;
-  const raw = new Map<InputName, string>();
-  for (const [name, value] of Object.entries(inputs)) raw.set(name as InputName, value);
-  return () => parseConfig(raw, { environment: {} });
-}
-
-const nothing = (): Told => ({ reports: [], published: [], warnings: [] });
+import type { Reply } from './support/model-server.ts';
+import { localFiles } from './support/no-github.ts';
+import { base, command, config, converse, good, model, nothing, serve, world } from './support/run-world.ts';
 
 describe('a run', () => {
   it('E19 an exception inside us is internal: exit 1, told and published like any ending, its stack warned', async () => {
@@ -107,8 +34,7 @@ describe('a run', () => {
 
   it('E19 an error that nothing caught is internal as well', async () => {
     const told = nothing();
-    await model.close();
-    model = await startModel(() => new Promise<never>(() => undefined));
+    await serve(() => new Promise<never>(() => undefined));
     const listen: World['listen'] = (listener) => {
       setTimeout(() => listener.crash(new RangeError('from nowhere')), 300);
     };
@@ -184,8 +110,7 @@ describe('a run', () => {
     const guarded = path.join(base, 'guarded.js');
     const { writeFile } = await import('node:fs/promises');
     await writeFile(guarded, 'before');
-    await model.close();
-    model = await startModel(async (_request, index) => {
+    await serve(async (_request, index) => {
       if (index === 0) return { calls: [{ name: 'read_file', arguments: '{"path":"."}' }] };
       await writeFile(guarded, 'after');
       return { calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }] };
@@ -196,34 +121,6 @@ describe('a run', () => {
     expect(report.payload).toBeNull();
   });
 });
-
-const good: Reply = { calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }] };
-const command = (line: string): Reply => ({
-  calls: [{ name: 'shell', arguments: JSON.stringify({ command: line }) }],
-});
-
-/** A run over a scripted conversation, the last reply for ever; gives what the model was asked and what was told. */
-async function converse(
-  replies: readonly Reply[],
-  inputs: Partial<Record<InputName, string>> = {},
-  more: Partial<World> = {},
-) {
-  const asked: ModelRequest[] = [];
-  const events: RunEvent[] = [];
-  const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
-  await model.close();
-  model = await startModel((request, index) => {
-    asked.push(request);
-    return replies[Math.min(index, replies.length - 1)] ?? good;
-  });
-  const listening: Reporter = { name: 'events', event: (event) => void events.push(event) };
-  const report = await run(
-    config({ 'base-url': `${model.url}/v1`, ...inputs }),
-    world(nothing(), { runFolder, reporters: [listening], ...more }),
-  );
-  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
-  return { report, asked, notices };
-}
 
 describe('what was configured', () => {
   it('decides which tools are offered', async () => {
@@ -327,76 +224,6 @@ describe('what was configured', () => {
   });
 });
 
-const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
-
-describe('what the pull request says', () => {
-  const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
-    findContext: async () => ({
-      number: 7,
-      load: async () => ({
-        base: null,
-        notes: [],
-        files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
-        ...loaded,
-      }),
-    }),
-  });
-  const look = command('cd "$TMPDIR/context" && cat README.md && cat changed-files.txt diff.patch');
-  const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
-
-  it.each(SHELLS)(
-    'lies in /tmp/context/ before the first tool runs, and the task says so (%j)',
-    async (inputs) => {
-      const { asked } = await converse([look, read, good], inputs, about());
-      expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({
-        role: 'user',
-        text: expect.stringMatching(
-          /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
-        ),
-      });
-      expect(asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
-      expect(asked[2]?.toolResults[0]?.text).toContain('about #7, by git: false');
-    },
-  );
-
-  it.each(SHELLS)('is a diff by git where GitHub told none and the base is there (%j)', async (inputs) => {
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
-        cwd: path.join(base, 'workspace'),
-        encoding: 'utf8',
-      }).trim();
-    git('init', '-q');
-    git('commit', '-q', '--allow-empty', '-m', 'one');
-    const commit = git('rev-parse', 'HEAD');
-    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
-    git('add', 'added.txt');
-    git('commit', '-q', '-m', 'two');
-    const context = about({ base: commit, notes: ['Nobody answered.'] });
-    const { asked, notices } = await converse([look, good], inputs, context);
-    const text = asked[1]?.toolResults[0]?.text ?? '';
-    expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
-    expect(text).toContain('\n+new\n');
-    expect(notices.join('\n')).not.toContain('Nobody answered');
-    const unknown = await converse(
-      [look, good],
-      inputs,
-      about({ base: '0'.repeat(40), notes: ['Nobody answered.'] }),
-    );
-    expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
-    expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
-    await rm(path.join(base, 'workspace', '.git'), { recursive: true });
-  });
-
-  it('is not asked for with context: none', async () => {
-    const findContext = () => Promise.reject(new Error('nobody asks'));
-    const { asked, report } = await converse([good], { context: 'none' }, { findContext });
-    expect([asked[0]?.messages.at(-1), report.verdict.exitCode]).toEqual([
-      { role: 'user', text: 'Judge.' },
-      0,
-    ]);
-  });
-});
-
 describe('the judge', () => {
   it('that the pull request changes is told of, by the names that were typed', async () => {
     const asked: unknown[] = [];
@@ -441,8 +268,7 @@ describe('the wall', () => {
     ['talks', { text: 'All good.' }],
   ])('that does not stand ends the run with 44 although the model %s', async (_, reply) => {
     const told = nothing();
-    await model.close();
-    model = await startModel(() => reply);
+    await serve(() => reply);
     // Such a folder is refused before; mounted, it takes the wall's own away, and the self-test sees it.
     const inputs = { sandbox: 'required', 'sandbox-read': '/dev' };
     const report = await run(config({ 'base-url': `${model.url}/v1`, ...inputs }), world(told));

@@ -4,47 +4,76 @@ import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { readActionInputs } from './config/action-inputs.ts';
+import type { Telling } from './action-reporters.ts';
+import { readActionInputs, readMergeInputs } from './config/action-inputs.ts';
 import { type Config, parseConfig } from './config/config.ts';
+import { type MergeConfig, parseMergeConfig } from './config/merge-config.ts';
 import { resolveOutputFile } from './config/paths.ts';
+import type { Reporting } from './config/reporting.ts';
 import { InputError } from './errors.ts';
 import { type RunnerFiles, requireOutputFile } from './github/runner.ts';
 import { createFetch } from './network/network.ts';
 
 /** What was typed, or why it cannot be meant; and where files go either way. */
-export interface Setup {
-  readonly config: () => Config;
+export interface Setup<C> extends Telling {
+  readonly config: () => C;
   /** The configuration; null where it could not be read. */
-  readonly known: Config | null;
+  readonly known: (C & Known) | null;
   /** How requests leave this machine. */
   readonly fetch: typeof fetch;
   readonly resultFile: string;
-  readonly transcriptFile: string;
-  readonly reportFile: string | null;
-  readonly sarifFile: string | null;
-  readonly summary: boolean;
-  readonly level: Config['logLevel'];
 }
 
-/** Parses the inputs and finds where files go; a wrong input is kept, so that the run can report it like any ending. */
-export async function readSetup(
+/** What is asked of the configuration of a run and of a merge alike. */
+type Known = NonNullable<Telling['known']> &
+  Reporting &
+  Pick<Config, 'trustedFiles' | 'transcriptFile' | 'reportFile'>;
+
+/** Parses the inputs of a run and finds where files go; a wrong input is kept, so that it can be reported like any ending. */
+export function readSetup(
   environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
   folders: Folders,
-): Promise<Setup> {
-  const { results, problem } = folders;
-  const standard = {
-    resultFile: path.join(results, 'result.json'),
-    transcriptFile: path.join(results, 'transcript.jsonl'),
-  };
+): Promise<Setup<Config>> {
+  const transcriptFile = path.join(folders.results, 'transcript.jsonl');
+  const parse = () => parseConfig(readActionInputs(environment), { environment });
+  return setUp(parse, transcriptFile, environment, files, folders);
+}
+
+/** The same of a merge, which has no transcript and no folder to work in, and is no leg itself. */
+export function readMergeSetup(
+  environment: NodeJS.ProcessEnv,
+  files: RunnerFiles,
+  folders: Folders,
+): Promise<Setup<MergeConfig>> {
+  const parse = () => ({
+    ...parseMergeConfig(readMergeInputs(environment), environment),
+    transcriptFile: null,
+    reportFile: null,
+    workingDirectory: '.',
+    trustedFiles: 'workspace' as const,
+    leg: null,
+    vote: null,
+  });
+  return setUp(parse, null, environment, files, folders);
+}
+
+async function setUp<C extends Known>(
+  parse: () => C,
+  transcriptFile: string | null,
+  environment: NodeJS.ProcessEnv,
+  files: RunnerFiles,
+  folders: Folders,
+): Promise<Setup<C>> {
+  const resultFile = path.join(folders.results, 'result.json');
   try {
-    if (problem !== null) throw problem;
-    const config = parseConfig(readActionInputs(environment), { environment });
+    if (folders.problem !== null) throw folders.problem;
+    const config = parse();
     const send = createFetch(environment);
     requireOutputFile(files);
     const named = {
-      'result-file': config.resultFile ?? standard.resultFile,
-      'transcript-file': config.transcriptFile ?? standard.transcriptFile,
+      'result-file': config.resultFile ?? resultFile,
+      'transcript-file': config.transcriptFile ?? transcriptFile,
       'report-file': config.reportFile,
       'sarif-file': config.sarifFile,
     };
@@ -53,8 +82,8 @@ export async function readSetup(
       config: () => config,
       known: config,
       fetch: send,
-      resultFile: places['result-file'] ?? standard.resultFile,
-      transcriptFile: places['transcript-file'] ?? standard.transcriptFile,
+      resultFile: places['result-file'] ?? resultFile,
+      transcriptFile: places['transcript-file'],
       reportFile: places['report-file'],
       sarifFile: places['sarif-file'],
       summary: config.summary,
@@ -65,16 +94,8 @@ export async function readSetup(
       throw error;
     };
     // Nothing is asked any more.
-    return {
-      ...standard,
-      config,
-      known: null,
-      fetch,
-      reportFile: null,
-      sarifFile: null,
-      summary: true,
-      level: 'summary',
-    };
+    const standard = { resultFile, transcriptFile, reportFile: null, sarifFile: null };
+    return { ...standard, config, known: null, fetch, summary: true, level: 'summary' };
   }
 }
 
@@ -155,20 +176,17 @@ async function makeResults(temp: string): Promise<string> {
 }
 
 /** Inputs that name a file to write. */
-type FileInput = 'result-file' | 'transcript-file' | 'report-file' | 'sarif-file';
+const FILE_INPUTS = ['result-file', 'transcript-file', 'report-file', 'sarif-file'] as const;
+type Named = Readonly<Record<(typeof FILE_INPUTS)[number], string | null>>;
 
 /**
  * Where files are written, absolute and real.
  * @throws InputError for one outside workspace and RUNNER_TEMP, one over another, or over the runner's own.
  */
-export async function placeFiles<N extends FileInput>(
-  named: Readonly<Record<N, string | null>>,
-  { workspace, temp }: Folders,
-  files: RunnerFiles,
-): Promise<Readonly<Record<N, string | null>>> {
-  const places: Record<N, string | null> = { ...named };
+async function placeFiles(named: Named, { workspace, temp }: Folders, files: RunnerFiles): Promise<Named> {
+  const places = { ...named };
   const seen = new Map<string, string>();
-  for (const name of namesOf(named)) {
+  for (const name of FILE_INPUTS) {
     const typed = named[name];
     if (typed === null) continue;
     const file = await resolveOutputFile(name, typed, workspace, [workspace, temp]);
@@ -181,10 +199,4 @@ export async function placeFiles<N extends FileInput>(
     places[name] = file;
   }
   return places;
-}
-
-function namesOf<N extends string>(named: Readonly<Record<N, unknown>>): readonly N[] {
-  const names: N[] = [];
-  for (const name in named) names.push(name);
-  return names;
 }

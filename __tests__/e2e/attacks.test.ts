@@ -22,8 +22,8 @@ import {
   withoutStopCommands,
 } from '../support/runner.ts';
 
-/** Generous: a whole run of some ninety turns. */
-const RUN_MS = 120_000;
+/** Generous: two whole runs, one of some ninety turns. */
+const RUN_MS = 400_000;
 /** A wall's own words, not those of something else that went wrong. */
 const DENIED = /was refused: /u;
 /** Attacks that break git's view of the copy end in this one, which is ours. */

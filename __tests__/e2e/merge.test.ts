@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MERGE_OUTPUTS } from '../../scripts/action-yml.ts';
 import { type ActionOptions, type ActionRun, runAction, submits } from '../support/action.ts';
 import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { parseLog } from '../support/runner.ts';
 
 type Envelope = NonNullable<ActionRun['envelope']>;
 /** A JSON text by the path of its file in the folder of the verdicts. */
@@ -94,6 +96,7 @@ describe('the merge action', () => {
       merged: { rule: 'all', tally: { pass: 2 } },
       structured_output: { passed: true, findings: [] },
     });
+    expect([...run.outputs.keys()]).toEqual(Object.keys(MERGE_OUTPUTS));
     expect(run.summary).toContain('2 of 2 legs');
     expect(run.requests).toEqual([]);
     expect([run.leftovers, run.survivors]).toEqual([[], []]);
@@ -117,6 +120,27 @@ describe('the merge action', () => {
       tally: { pass: 1, fail: 1, abstain: 0, expected: 2 },
       findings: [{ path: 'src/a.ts', line: 3, legs: ['api'], votes: 2 }],
     });
+  });
+
+  it('is green with what was outvoted, as a notice that says so, and in payload and summary', async () => {
+    const verdicts = {
+      'a.json': of(failing, 'api', '1'),
+      'b.json': of(passing, 'api', '2'),
+      'c.json': of(passing, 'api', '3'),
+    };
+    const run = await merge(verdicts, { expect: 'api', votes: 'majority of 3' });
+    expect(told(run)).toEqual(success);
+    expect(run.envelope?.['structured_output']).toMatchObject({
+      findings: [{ ...FINDING, legs: ['api'], votes: 1, outvoted: true }],
+    });
+    expect(run.summary).toContain('| api · outvoted |');
+    expect(parseLog(run.log).filter(({ name }) => ['error', 'warning', 'notice'].includes(name))).toEqual([
+      {
+        name: 'notice',
+        properties: { title: 'Finding' },
+        data: 'Outvoted: only failing runs have the finding, and the vote passes all the same.\nsrc/a.ts, line 3: It leaks.',
+      },
+    ]);
   });
 
   it('takes no votes of one leg from different judges, and says in what they differ', async () => {

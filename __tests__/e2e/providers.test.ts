@@ -5,10 +5,12 @@ import path from 'node:path';
 import tls from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ActionRun, calls, runAction, submits } from '../support/action.ts';
+import { runAction, submits } from '../support/action.ts';
 import { type Authority, createAuthority } from '../support/certificates.ts';
+import { left } from '../support/left.ts';
 import { type ScriptedModel, startModel } from '../support/model-server.ts';
 import { type ProxyServer, startProxy } from '../support/proxy-server.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 
@@ -105,13 +107,6 @@ function watchLoads(): {
       );
     },
   };
-}
-
-/** Everything a run left, but for the lines that tell the runner what to mask. */
-function left(run: ActionRun): string {
-  const log = run.log.replace(/^::add-mask::.*$/gmu, '');
-  const outputs = JSON.stringify([...run.outputs]);
-  return [log, run.summary, run.transcript, JSON.stringify(run.envelope), outputs].join('\n');
 }
 
 const vendors = [
@@ -269,81 +264,34 @@ describe('the bundle while a server makes it wait', () => {
     };
 
     it.each(['SIGINT', 'SIGTERM'] as const)('E10 ends with 130 on %s, at once', async (signal) => {
-      let sentAt = 0;
+      let stop = () => 0;
+      let sent = false;
       const run = await runAction({
         ...options,
         onLine: (line, kill) => {
-          if (sentAt !== 0 || !waiting.test(line)) return;
-          sentAt = performance.now();
+          if (sent || !waiting.test(line)) return;
+          sent = true;
+          stop = startStopwatch();
           kill(signal);
         },
       });
-      expect(performance.now() - sentAt).toBeLessThan(5_000);
+      expect(stop()).toBeLessThan(5_000);
+      expect(sent).toBe(true);
       expect(run.exitCode).toBe(130);
       expect(run.envelope).toMatchObject({ reason: 'cancelled', exit_code: 130, num_turns: 0 });
       expect(run.requests).toHaveLength(1);
     });
 
     it('E12 ends with 55 once its time is up', async () => {
-      const run = await runAction({
-        ...options,
-        inputs: { ...options.inputs, 'timeout-minutes': '0.05' },
-      });
+      const within = (minutes: string) =>
+        runAction({ ...options, inputs: { ...options.inputs, 'timeout-minutes': minutes } });
+      const first = await within('0.05');
+      // More time where the machine stood still before anything was asked.
+      const run = first.requests.length > 0 ? first : await within('0.2');
       expect(run.exitCode).toBe(55);
       expect(run.envelope).toMatchObject({ reason: 'timeout', exit_code: 55, num_turns: 0 });
       expect(run.log).toMatch(new RegExp(waiting.source, 'mu'));
       expect(run.requests).toHaveLength(1);
     });
-  });
-});
-
-describe('values of headers', () => {
-  const headers = 'X-Team: team-canary-0123\nX-Token: Basic tok-canary-4567';
-  const canaries = /team-canary|tok-canary/u;
-
-  it('stand in no log, transcript, summary, envelope or output, although the model and the shell say them', async () => {
-    const words = 'team-canary-0123 and tok-canary-4567';
-    const run = await runAction({
-      script: [
-        { text: words, ...calls('shell', { command: `echo ${words}; echo ${words} >&2; exit 3` }) },
-        calls('no_such_tool', { words }),
-        calls(words.replaceAll(' ', '_'), {}),
-        submits({ passed: words }),
-        { text: words, ...good },
-      ],
-      inputs: {
-        headers,
-        'log-level': 'full',
-        schema: '{"type":"object","properties":{"passed":{"type":"boolean"}}}',
-      },
-    });
-    expect(run.exitCode).toBe(0);
-    expect(run.requests[0]?.headers).toMatchObject({
-      'x-team': 'team-canary-0123',
-      'x-token': 'Basic tok-canary-4567',
-    });
-    expect(run.transcript).toContain('*** and ***');
-    expect(run.log).toContain('*** and ***');
-    expect(left(run)).not.toMatch(canaries);
-  });
-
-  it('stand nowhere although the server says them in its refusal', async () => {
-    const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
-    const run = await runAction({
-      script: [{ status: 400, error: { message, type: 'invalid_request_error' } }],
-      inputs: { headers },
-    });
-    expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
-    expect(run.envelope?.['error']).toContain('It said: "No *** here');
-    expect(left(run)).not.toMatch(canaries);
-  });
-
-  it('stand nowhere although the payload does', async () => {
-    const run = await runAction({
-      script: [submits({ passed: true, summary: 'see tok-canary-4567' })],
-      inputs: { headers },
-    });
-    expect(run.envelope).toMatchObject({ reason: 'secret_in_payload', exit_code: 1 });
-    expect(left(run)).not.toMatch(canaries);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ActionOptions, calls, runAction, submits } from '../support/action.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 const cancelled = {
@@ -9,19 +10,25 @@ const cancelled = {
   subtype: 'error_cancelled',
 };
 
-/** Runs until the log has such a line, then sends the signal; gives the run and how long it lived on, in milliseconds. */
+/**
+ * Runs until the log has such a line, then sends the signal; gives the run and how long it lived on, in milliseconds in
+ * which this machine ran.
+ */
 async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOptions) {
-  let sentAt = 0;
+  let stop = () => 0;
+  let sent = false;
   const run = await runAction({
     ...options,
     onLine: (text, kill) => {
-      if (sentAt !== 0 || !line.test(text)) return;
-      sentAt = performance.now();
+      if (sent || !line.test(text)) return;
+      sent = true;
+      stop = startStopwatch();
       kill(signal);
     },
   });
-  expect(sentAt).toBeGreaterThan(0);
-  return { run, livedOn: performance.now() - sentAt };
+  const livedOn = stop();
+  expect(sent).toBe(true);
+  return { run, livedOn };
 }
 
 describe('a signal', () => {

@@ -1,75 +1,22 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
-import { createGitHub } from '../../src/github/api.ts';
-import { type CommentText, createCommentWriter } from '../../src/github/comment.ts';
 import { commentBody } from '../../src/reporters/comment-body.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
-import { type FakePull, type GitHubServer, startGitHubServer } from '../support/github-server.ts';
-
-const SHA = 'a'.repeat(40);
-const PULL: FakePull = { number: 7, head: { ref: 'x', sha: SHA }, base: { ref: 'main', sha: SHA } };
-const BOT = 'github-actions[bot]';
-const TEXT: CommentText = {
-  key: 'CI / review',
-  commit: SHA,
-  runId: '100',
-  attempt: 1,
-  body: 'Good.',
-  create: true,
-};
-const LIST = 'POST /graphql';
-const CREATE = 'POST /repos';
-const UPDATE = 'PATCH /repos';
-
-let server: GitHubServer;
-
-async function start(pull: Partial<FakePull> = {}, token = 'test-token') {
-  server = await startGitHubServer({
-    tokens: { 'test-token': BOT, 'other-token': 'other[bot]' },
-    pulls: [{ ...PULL, ...pull }],
-  });
-  return writer(token);
-}
-
-function writer(token = 'test-token', number: number | null = 7) {
-  const github = createGitHub({
-    token,
-    apiUrl: server.apiUrl,
-    graphqlUrl: server.graphqlUrl,
-    fetch,
-    userAgent: 'structured-agent/0.1.0',
-    pause: async () => undefined,
-  });
-  const place = number === null ? null : { repository: 'octo/demo', number };
-  return createCommentWriter({ github, findPullRequest: async () => place });
-}
-
-/** What stands, without markers. */
-function standing(): string[] {
-  return server.comments().map(({ body }) => body.replace(/^<!--.*-->\n/u, ''));
-}
-
-function asked(): string[] {
-  return server.requests.map(
-    ({ operation }) => operation.split(' ')[0] + (operation === LIST ? ' list' : ''),
-  );
-}
-
-/** The marker that a run writes for the key of `TEXT`. */
-async function markerOf(changes: Partial<CommentText> = {}): Promise<string> {
-  const other = await startGitHubServer({ pulls: [PULL] });
-  const before = server;
-  server = other;
-  await writer()({ ...TEXT, ...changes });
-  server = before;
-  const [comment] = other.comments();
-  await other.close();
-  return comment?.body.split('\n')[0] ?? '';
-}
-
-afterEach(() => server.close());
+import {
+  asked,
+  BOT,
+  CREATE,
+  LIST,
+  markerOf,
+  SHA,
+  server,
+  standing,
+  start,
+  TEXT,
+  writer,
+} from './comment-world.ts';
 
 describe('one run after another', () => {
   it('creates the comment once and updates it in place', async () => {
@@ -199,109 +146,6 @@ describe('whose comment it is', () => {
       }),
       { numRuns: 25 },
     );
-  });
-});
-
-describe('other jobs at the same time', () => {
-  it('of two comments that were created at once, the older one stays with the newer word', async () => {
-    const write = await start();
-    const older = `${await markerOf({ runId: '99' })}\nFrom the other job.`;
-    server.before(CREATE, () => void server.addComment({ pull: 7, author: BOT, body: older }));
-    expect(await write(TEXT)).toMatchObject({ outcome: 'updated' });
-    expect(standing()).toEqual(['Good.']);
-  });
-
-  it('a newer run that created at the same time has the last word', async () => {
-    const write = await start();
-    const newer = `${await markerOf({ runId: '101' })}\nNewer.`;
-    server.before(CREATE, () => void server.addComment({ pull: 7, author: BOT, body: newer }));
-    expect(await write(TEXT)).toMatchObject({ outcome: 'superseded' });
-    expect(standing()).toEqual(['Newer.']);
-  });
-
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'jobs that truly race leave one comment, of the newest run (try %i)',
-    async () => {
-      await start();
-      const runs = ['101', '104', '102', '103'];
-      await Promise.all(runs.map((runId) => writer()({ ...TEXT, runId, body: runId })));
-      expect(standing()).toEqual(['104']);
-    },
-  );
-
-  it('whatever broke and whoever raced, the next run leaves one comment, its own', async () => {
-    const faults = fc.array(
-      fc.tuple(
-        fc.constantFrom(LIST, CREATE, UPDATE, 'DELETE /repos'),
-        fc.constantFrom(
-          { kind: 'cut' } as const,
-          { kind: 'lost' } as const,
-          { status: 502 },
-          { status: 404 },
-          { status: 403, headers: { 'retry-after': '1' } },
-        ),
-        fc.integer({ min: 1, max: 3 }),
-      ),
-      { maxLength: 5 },
-    );
-    const runs = fc.array(
-      fc.record({ runId: fc.integer({ min: 1, max: 9 }).map(String), create: fc.boolean() }),
-      {
-        minLength: 1,
-        maxLength: 5,
-      },
-    );
-    await fc.assert(
-      fc.asyncProperty(runs, faults, async (jobs, broken) => {
-        const write = await start();
-        for (const [operation, fault, times] of broken) server.fail(operation, fault, times);
-        const results = jobs.map((job) => write({ ...TEXT, ...job, body: job.runId }));
-        for (const result of await Promise.allSettled(results))
-          expect(result.status === 'fulfilled' || result.reason instanceof GitHubError).toBe(true);
-        server.mend();
-        expect(await write({ ...TEXT, runId: '10', body: 'Last.' })).not.toMatchObject({
-          outcome: 'superseded',
-        });
-        expect(standing()).toEqual(['Last.']);
-        await server.close();
-      }),
-      { numRuns: 60 },
-    );
-    await start();
-  });
-
-  it('an older run that wrote between our look and our word is overwritten', async () => {
-    const write = await start();
-    const older = `${await markerOf({ runId: '99' })}\nOlder.`;
-    await write({ ...TEXT, runId: '98', body: 'Oldest.' });
-    const [comment] = server.comments();
-    const id = comment?.id ?? 0;
-    let looks = 0;
-    const spoil = () => {
-      looks += 1;
-      if (looks === 2) server.changeComment(id, older);
-      server.before(LIST, spoil);
-    };
-    server.before(LIST, spoil);
-    await write(TEXT);
-    expect(standing()).toEqual(['Good.']);
-  });
-
-  it('tidies up what a job left that died between creating and removing', async () => {
-    const write = await start();
-    const marker = await markerOf({ runId: '99' });
-    for (const word of ['First.', 'Second.', 'Third.'])
-      server.addComment({ pull: 7, author: BOT, body: `${marker}\n${word}` });
-    await write(TEXT);
-    expect(standing()).toEqual(['Good.']);
-  });
-
-  it('a comment deleted between look and word is made anew, once', async () => {
-    const write = await start();
-    await write(TEXT);
-    server.before(UPDATE, () => server.changeComment(server.comments()[0]?.id ?? 0, null));
-    expect(await write({ ...TEXT, runId: '101', body: 'Again.' })).toMatchObject({ outcome: 'created' });
-    expect(standing()).toEqual(['Again.']);
   });
 });
 

@@ -33,7 +33,7 @@ export async function placeFiles(folder: string, files: readonly NewFile[], forc
     const verb = there.length === 1 ? 'is' : 'are';
     throw new InputError(
       'force',
-      `${there.join(' and ')} ${verb} there already, and nothing was written. Use --force to replace what is there.`,
+      `${there.join(' and ')} ${verb} there already, and nothing was written. Rename what you want to keep, or use --force to replace what is there.`,
     );
   }
   try {

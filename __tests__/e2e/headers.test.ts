@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { calls, runAction, submits } from '../support/action.ts';
+import { left } from '../support/left.ts';
+
+describe('values of headers', () => {
+  const headers = 'X-Team: team-canary-0123\nX-Token: Basic tok-canary-4567';
+  const canaries = /team-canary|tok-canary/u;
+
+  it('stand in no log, transcript, summary, envelope or output, although the model and the shell say them', async () => {
+    const words = 'team-canary-0123 and tok-canary-4567';
+    const run = await runAction({
+      script: [
+        { text: words, ...calls('shell', { command: `echo ${words}; echo ${words} >&2; exit 3` }) },
+        calls('no_such_tool', { words }),
+        calls(words.replaceAll(' ', '_'), {}),
+        submits({ passed: words }),
+        { text: words, ...submits({ passed: true, summary: 'all well' }) },
+      ],
+      inputs: {
+        headers,
+        'log-level': 'full',
+        schema: '{"type":"object","properties":{"passed":{"type":"boolean"}}}',
+      },
+    });
+    expect(run.exitCode).toBe(0);
+    expect(run.requests[0]?.headers).toMatchObject({
+      'x-team': 'team-canary-0123',
+      'x-token': 'Basic tok-canary-4567',
+    });
+    expect(run.transcript).toContain('*** and ***');
+    expect(run.log).toContain('*** and ***');
+    expect(left(run)).not.toMatch(canaries);
+  });
+
+  it('stand nowhere although the server says them in its refusal', async () => {
+    const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
+    const run = await runAction({
+      script: [{ status: 400, error: { message, type: 'invalid_request_error' } }],
+      inputs: { headers },
+    });
+    expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
+    expect(run.envelope?.['error']).toContain('It said: "No *** here');
+    expect(left(run)).not.toMatch(canaries);
+  });
+
+  it('stand nowhere although the payload does', async () => {
+    const run = await runAction({
+      script: [submits({ passed: true, summary: 'see tok-canary-4567' })],
+      inputs: { headers },
+    });
+    expect(run.envelope).toMatchObject({ reason: 'secret_in_payload', exit_code: 1 });
+    expect(left(run)).not.toMatch(canaries);
+  });
+});

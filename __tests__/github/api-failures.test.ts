@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { COMMENTS, failureOf, HERE, PULL, server, start, stop, waits } from './api-world.ts';
+
+describe('a refusal', () => {
+  afterEach(stop);
+
+  it('401 names the input', async () => {
+    const github = await start({ token: 'wrong' });
+    expect(await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }))).toEqual({
+      kind: 'unauthorized',
+      status: 401,
+      message: `GitHub answered 401 (Bad credentials) to GET ${PULL}. The token is wrong or no longer valid: see the input github-token.`,
+    });
+  });
+
+  it('403 names the permission that GitHub asks for', async () => {
+    const github = await start();
+    const headers = { 'x-accepted-github-permissions': 'issues=write; pull_requests=write' };
+    server.fail('POST', { status: 403, headers, message: 'Resource not accessible by integration' });
+    const asked = github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x' });
+    expect(await failureOf(asked)).toEqual({
+      kind: 'forbidden',
+      status: 403,
+      message: `GitHub answered 403 (Resource not accessible by integration) to POST ${COMMENTS}. Give the job \`permissions: pull-requests: write\`; the token of a pull request from a fork can only read, whatever the workflow gives.`,
+    });
+  });
+
+  it('404 and 422 say what GitHub says', async () => {
+    const github = await start();
+    const missing = await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 8 }));
+    const invalid = await failureOf(
+      github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x'.repeat(65_537) }),
+    );
+    expect([missing.kind, invalid.kind]).toEqual(['not_found', 'invalid']);
+    expect(invalid.message).toContain('(Validation Failed: body is too long (maximum is 65536 characters))');
+  });
+
+  it('quotes GitHub on one short line, and never the token', async () => {
+    const github = await start();
+    server.fail('GET', { status: 418, message: `a\u001b[31m\n::error::b\u202e${'x'.repeat(5_000)}` });
+    const { message } = await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    expect(message).toMatch(/^[\x20-\x7e…]{1,400}$/u);
+    expect(message).not.toContain('test-token');
+  });
+
+  it('of a GraphQL query is in its errors', async () => {
+    const github = await start();
+    expect(await failureOf(github.graphql('query { nothing }', {}))).toMatchObject({
+      kind: 'invalid',
+      status: 200,
+    });
+    server.problems.length = 0;
+  });
+});
+
+describe('a failure that may pass', () => {
+  afterEach(stop);
+
+  it.each([500, 502, 503])('%i is asked again, after growing waits', async (status) => {
+    const github = await start();
+    server.fail('GET', { status }, 2);
+    await github.request('GET', PULL, { ...HERE, pull_number: 7 });
+    expect([server.requests.length, waits]).toEqual([3, [1_000, 3_000]]);
+  });
+
+  it.each(['cut', 'broken_json'] as const)('%s is asked again', async (kind) => {
+    const github = await start();
+    server.fail('GET', { kind });
+    await github.request('GET', PULL, { ...HERE, pull_number: 7 });
+    expect(server.requests.length).toBe(2);
+  });
+
+  it('ends after three tries', async () => {
+    const github = await start();
+    server.fail('GET', { kind: 'cut' }, 9);
+    expect(await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
+      kind: 'unavailable',
+      status: null,
+    });
+    expect(server.requests.length).toBe(3);
+  });
+
+  it('ends after three tries even where GitHub would have us go on', async () => {
+    const github = await start();
+    server.fail('GET', { status: 429, headers: { 'retry-after': '1' } }, 9);
+    expect(await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
+      kind: 'rate_limited',
+    });
+    expect(waits).toEqual([1_000, 1_000]);
+  });
+
+  it('of a POST is not asked again where it may have been done', async () => {
+    const github = await start();
+    server.fail('POST', { kind: 'lost' });
+    const asked = github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x' });
+    expect(await failureOf(asked)).toMatchObject({ kind: 'unavailable' });
+    expect([server.requests.length, server.comments().length]).toEqual([1, 1]);
+  });
+
+  it('a rate limit is waited for, even before a POST, as long as GitHub says', async () => {
+    const github = await start();
+    server.fail('POST', { status: 403, headers: { 'retry-after': '7' } });
+    server.fail('POST', { status: 429, headers: { 'retry-after': '2' } });
+    await github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x' });
+    expect([waits, server.comments().length]).toEqual([[7_000, 2_000], 1]);
+  });
+
+  it('a rate limit that outlasts the patience is told at once', async () => {
+    const github = await start();
+    server.fail('GET', { status: 429, headers: { 'retry-after': '60' } });
+    const { kind, message } = await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    expect([kind, waits]).toEqual(['rate_limited', []]);
+    expect(message).toContain('ends in 60 s');
+  });
+
+  it("a used-up rate limit is reckoned by GitHub's own clock", async () => {
+    const github = await start();
+    const date = 'Tue, 01 Jan 2019 00:00:00 GMT';
+    const reset = String(Date.parse(date) / 1_000 + 4);
+    server.fail('GET', {
+      status: 403,
+      headers: { date, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset },
+    });
+    await github.request('GET', PULL, { ...HERE, pull_number: 7 });
+    expect(waits).toEqual([4_000]);
+  });
+
+  it('ends when the run is interrupted, also while it waits and while GitHub is silent', async () => {
+    const waiting = new AbortController();
+    const first = await start({ signal: waiting.signal, pause: async () => waiting.abort() });
+    server.fail('GET', { status: 500 }, 9);
+    expect(await failureOf(first.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
+      status: 500,
+    });
+    expect(server.requests.length).toBe(1);
+    await stop();
+    const silent = new AbortController();
+    const second = await start({ signal: silent.signal });
+    server.fail('GET', { kind: 'silent' });
+    server.before('GET', () => silent.abort());
+    expect(await failureOf(second.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
+      status: null,
+    });
+  });
+});

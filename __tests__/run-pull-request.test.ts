@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { LoadedContext } from '../src/github/find-context.ts';
+import type { World } from '../src/run-state.ts';
+import { HAS_BWRAP } from './support/action.ts';
+import type { Reply } from './support/model-server.ts';
+import { base, command, converse, good } from './support/run-world.ts';
+
+const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
+
+describe('what the pull request says', () => {
+  const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
+    findContext: async () => ({
+      number: 7,
+      load: async () => ({
+        base: null,
+        notes: [],
+        files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
+        ...loaded,
+      }),
+    }),
+  });
+  const look = command('cd "$TMPDIR/context" && cat README.md && cat changed-files.txt diff.patch');
+  const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
+
+  it.each(SHELLS)(
+    'lies in /tmp/context/ before the first tool runs, and the task says so (%j)',
+    async (inputs) => {
+      const { asked } = await converse([look, read, good], inputs, about());
+      expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({
+        role: 'user',
+        text: expect.stringMatching(
+          /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
+        ),
+      });
+      expect(asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+      expect(asked[2]?.toolResults[0]?.text).toContain('about #7, by git: false');
+    },
+  );
+
+  it.each(SHELLS)('is a diff by git where GitHub told none and the base is there (%j)', async (inputs) => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: path.join(base, 'workspace'),
+        encoding: 'utf8',
+      }).trim();
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    const commit = git('rev-parse', 'HEAD');
+    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
+    git('add', 'added.txt');
+    git('commit', '-q', '-m', 'two');
+    const context = about({ base: commit, notes: ['Nobody answered.'] });
+    const { asked, notices } = await converse([look, good], inputs, context);
+    const text = asked[1]?.toolResults[0]?.text ?? '';
+    expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
+    expect(text).toContain('\n+new\n');
+    expect(notices.join('\n')).not.toContain('Nobody answered');
+    const unknown = await converse(
+      [look, good],
+      inputs,
+      about({ base: '0'.repeat(40), notes: ['Nobody answered.'] }),
+    );
+    expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
+    expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+    await rm(path.join(base, 'workspace', '.git'), { recursive: true });
+  });
+
+  it('is not asked for with context: none', async () => {
+    const findContext = () => Promise.reject(new Error('nobody asks'));
+    const { asked, report } = await converse([good], { context: 'none' }, { findContext });
+    expect([asked[0]?.messages.at(-1), report.verdict.exitCode]).toEqual([
+      { role: 'user', text: 'Judge.' },
+      0,
+    ]);
+  });
+});
