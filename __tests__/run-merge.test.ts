@@ -7,11 +7,12 @@ import type { MergeInputName } from '../src/config/merge-inputs.ts';
 import { readTrustedFile } from '../src/config/trusted-file.ts';
 import { signEnvelope } from '../src/envelope/signature.ts';
 import { InputError } from '../src/errors.ts';
+import type { Report } from '../src/report-types.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { type MergeWorld, runMerge } from '../src/run-merge.ts';
 import type { EndListener } from '../src/run-state.ts';
 import { createSecrets } from '../src/secrets.ts';
-import type { JsonObject, Report, Subject } from '../src/types.ts';
+import type { JsonObject, Subject } from '../src/types.ts';
 import { sampleReport } from './reporters/sample-report.ts';
 import { localFiles } from './support/no-github.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Report } from '../src/report-types.ts';
 import type { EndListener, EndWorld } from '../src/run-state.ts';
 import { runToEnd } from '../src/run-to-end.ts';
 import { createSecrets } from '../src/secrets.ts';
-import type { Report } from '../src/types.ts';
 import type { Ending } from '../src/verdict.ts';
 
 type Work = Parameters<typeof runToEnd>[0];

@@ -9,8 +9,8 @@ import {
   SandboxError,
 } from '../src/errors.ts';
 import { providerError } from '../src/providers/failures.ts';
+import type { Report, TurnRecord } from '../src/report-types.ts';
 import { missingWall } from '../src/sandbox/machine.ts';
-import type { Report, TurnRecord } from '../src/types.ts';
 import { type Ending, verdictOf } from '../src/verdict.ts';
 
 /** The limits that the sentences speak of. */

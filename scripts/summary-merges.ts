@@ -6,7 +6,8 @@ import {
   sampleVote,
 } from '../__tests__/reporters/sample-merged.ts';
 import { sampleReport, unpublished } from '../__tests__/reporters/sample-report.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote, Report } from '../src/types.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from '../src/merge-types.ts';
+import type { Report } from '../src/report-types.ts';
 
 const CUT_OFF = {
   conclusion: 'inconclusive',

@@ -6,6 +6,7 @@ import { createCommentWriter } from './github/comment.ts';
 import { textAt } from './github/event.ts';
 import { createStatusSetter } from './github/status.ts';
 import { createReportPage } from './report/report-page.ts';
+import type { Reporter } from './report-types.ts';
 import { createAnnotations } from './reporters/annotations.ts';
 import { createComment } from './reporters/comment.ts';
 import { createCommitStatus } from './reporters/commit-status.ts';
@@ -17,7 +18,7 @@ import { createSarif } from './reporters/sarif.ts';
 import { createSummary, type SummaryFacts } from './reporters/summary.ts';
 import { createTranscript } from './reporters/transcript.ts';
 import type { Secrets } from './secrets.ts';
-import type { Reporter, Subject } from './types.ts';
+import type { Subject } from './types.ts';
 
 /** What was typed of how a run is told. */
 export interface Telling {

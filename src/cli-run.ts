@@ -9,6 +9,7 @@ import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { InputError } from './errors.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createReportPage } from './report/report-page.ts';
+import type { Reporter } from './report-types.ts';
 import { createPlaces } from './reporters/places.ts';
 import { writePrivateFile } from './reporters/private-file.ts';
 import { createProgress } from './reporters/progress.ts';
@@ -22,7 +23,6 @@ import { createTranscript } from './reporters/transcript.ts';
 import { run } from './run.ts';
 import type { World } from './run-state.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
-import type { Reporter } from './types.ts';
 
 /** What a run needs of its process. */
 export interface RunProcess {

@@ -1,10 +1,11 @@
 /** *Finishing*: one ordered block, the same for every ending. */
 import { SandboxError } from './errors.ts';
 import { createGrace, type Grace } from './grace.ts';
+import type { Report } from './report-types.ts';
 import { buildReport, type Changed } from './run-report.ts';
 import type { EndWorld, RunState } from './run-state.ts';
 import { within } from './sandbox/within.ts';
-import type { GateResult, Report, Verdict } from './types.ts';
+import type { GateResult, Verdict } from './types.ts';
 import type { Ending } from './verdict.ts';
 
 /** The longest that GitHub is waited for with the list of changed files, in milliseconds. */

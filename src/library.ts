@@ -2,11 +2,12 @@
 import { parseConfig } from './config/config.ts';
 import { inputsOf, secretOptions } from './library-options.ts';
 import { createLocalWorld, currentFolder, localSecrets } from './local-world.ts';
+import type { Report, RunEvent } from './report-types.ts';
 import { envelope } from './reporters/envelope.ts';
 import { run } from './run.ts';
 import type { World } from './run-state.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
-import type { Conclusion, GateResult, JsonObject, Reason, Report, RunEvent, Usage } from './types.ts';
+import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 
 /** A JSON Schema, draft-07 or 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

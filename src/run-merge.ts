@@ -8,10 +8,12 @@ import { type Claim, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
 import { type Cast, castOf, type LegGate, merge, payloadOf, undecidedText, wantsOf } from './merge/merge.ts';
+import type { Merged } from './merge-types.ts';
+import type { Report } from './report-types.ts';
 import { mergedJson } from './reporters/merged-json.ts';
 import type { EndWorld, RunState } from './run-state.ts';
 import { runToEnd } from './run-to-end.ts';
-import type { JsonObject, JudgeChange, Merged, Report, Subject } from './types.ts';
+import type { JsonObject, JudgeChange, Subject } from './types.ts';
 import type { Ending } from './verdict.ts';
 
 /** The world of a merge, built by its entry. */

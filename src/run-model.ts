@@ -9,8 +9,8 @@ import { recorded } from './providers/recorder.ts';
 import { readRecording } from './providers/recording.ts';
 import { createReplay, replayName } from './providers/replay.ts';
 import { createProvider } from './providers/select.ts';
+import type { Report } from './report-types.ts';
 import type { RunState, World } from './run-state.ts';
-import type { Report } from './types.ts';
 
 /** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
 const STREAM_IDLE_MS = 180_000;

@@ -1,8 +1,11 @@
 /** What a run knows at its end → the report that every reporter tells. */
+
+import type { Merged } from './merge-types.ts';
 import { networkWeaknesses } from './network/network.ts';
+import type { Report } from './report-types.ts';
 import { answeredBy, modelWarning } from './run-model.ts';
 import type { EndWorld, RunState } from './run-state.ts';
-import type { GateResult, JsonObject, Merged, Report, Subject } from './types.ts';
+import type { GateResult, JsonObject, Subject } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
 
 /** What the agent changed in the workspace. */

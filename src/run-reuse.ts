@@ -12,11 +12,12 @@ import { isInside, resolveReuseFolder } from './config/paths.ts';
 import type { Contract } from './contract/contract.ts';
 import { type Envelope, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
+import type { Reuse } from './report-types.ts';
 import type { RunState, World } from './run-state.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import { steeringVariable } from './sandbox/steering.ts';
 import { findSubjectTree } from './sandbox/subject-tree.ts';
-import type { JsonObject, Judge, Reuse } from './types.ts';
+import type { JsonObject, Judge } from './types.ts';
 import type { Ending } from './verdict.ts';
 
 /** What a verdict is looked for with. */

@@ -6,12 +6,14 @@ import type { Contract, Gate } from './contract/contract.ts';
 import type { Files } from './contract/source.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
+import type { Merged } from './merge-types.ts';
 import type { RecordingHeader } from './providers/recording.ts';
+import type { Report, Reporter, Reuse } from './report-types.ts';
 import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
 import type { Secrets } from './secrets.ts';
-import type { Judge, JudgeChange, Merged, Report, Reporter, Reuse, Subject } from './types.ts';
+import type { Judge, JudgeChange, Subject } from './types.ts';
 
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {

@@ -2,8 +2,8 @@
 import { isRunStop, type RunStop, stopped } from './agent/agent.ts';
 import { SandboxError } from './errors.ts';
 import { finish } from './finish.ts';
+import type { Report } from './report-types.ts';
 import { createState, type EndWorld, type RunState } from './run-state.ts';
-import type { Report } from './types.ts';
 import type { Ending } from './verdict.ts';
 
 /** Runs to the end, whatever happens, and reports it; never rejects. `work` stops when the state's `stop` is aborted. */

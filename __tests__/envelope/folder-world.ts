@@ -4,8 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/envelope.ts';
+import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { JsonObject, Report } from '../../src/types.ts';
+import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 
 export const KEY = 'k'.repeat(32);

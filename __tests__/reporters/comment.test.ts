@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GitHubError, ReportError } from '../../src/errors.ts';
+import type { Report } from '../../src/report-types.ts';
 import {
   type CommentOptions,
   type CommentText,
@@ -7,7 +8,7 @@ import {
   type WrittenComment,
 } from '../../src/reporters/comment.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { Conclusion, Report } from '../../src/types.ts';
+import type { Conclusion } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 
 const signal = new AbortController().signal;

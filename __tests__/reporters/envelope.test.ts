@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { Repair, Report } from '../../src/types.ts';
+import type { Repair } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 

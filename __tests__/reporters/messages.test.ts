@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/report-types.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { JsonObject, RunEvent, ToolCall } from '../../src/types.ts';
+import type { JsonObject, ToolCall } from '../../src/types.ts';
 import { PROSE, sampleEvents } from './sample-events.ts';
 
 const session_id = '7f3c0c1e-0000-4000-8000-000000000000';

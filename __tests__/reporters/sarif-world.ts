@@ -3,10 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
+import type { Report } from '../../src/report-types.ts';
 import { createPlaces } from '../../src/reporters/places.ts';
 import { createSarif, type SarifOptions } from '../../src/reporters/sarif.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { JsonObject, Report } from '../../src/types.ts';
+import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 import type { Workspace } from './workspace-world.ts';
 

@@ -4,9 +4,10 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
+import type { Report } from '../../src/report-types.ts';
 import { createSummary, summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { JsonObject, Report } from '../../src/types.ts';
+import type { JsonObject } from '../../src/types.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Merged } from '../../src/merge-types.ts';
 import { verdictTitle } from '../../src/reporters/verdict-title.ts';
-import type { Merged } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 

@@ -1,8 +1,10 @@
 /** A run that has come to its end, and how each step of finishing shows. */
+
+import type { Report, Reporter } from '../../src/report-types.ts';
 import { createState, type RunState, type World } from '../../src/run-state.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { GateResult, Report, Reporter } from '../../src/types.ts';
+import type { GateResult } from '../../src/types.ts';
 import type { Ending } from '../../src/verdict.ts';
 import { localFiles, noPullRequest } from './no-github.ts';
 

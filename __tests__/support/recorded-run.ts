@@ -6,11 +6,11 @@ import { afterEach, beforeEach } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
 import { readTrustedFile } from '../../src/config/trusted-file.ts';
+import type { Report, RunEvent } from '../../src/report-types.ts';
 import { createRecordingFile } from '../../src/reporters/recording-file.ts';
 import { run } from '../../src/run.ts';
 import type { World } from '../../src/run-state.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { Report, RunEvent } from '../../src/types.ts';
 import { type ModelRequest, type Reply, startModel } from './model-server.ts';
 import { localFiles, noPullRequest } from './no-github.ts';
 

@@ -7,11 +7,12 @@ import path from 'node:path';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
 import { resolveWorkingDirectory } from '../../src/config/paths.ts';
+import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { run } from '../../src/run.ts';
 import type { World } from '../../src/run-state.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { JsonObject, Report, Subject } from '../../src/types.ts';
+import type { JsonObject, Subject } from '../../src/types.ts';
 import { startModel } from './model-server.ts';
 import { localFiles, noPullRequest } from './no-github.ts';
 

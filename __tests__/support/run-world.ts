@@ -5,10 +5,10 @@ import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
+import type { Report, Reporter, RunEvent } from '../../src/report-types.ts';
 import { run } from '../../src/run.ts';
 import type { World } from '../../src/run-state.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { Report, Reporter, RunEvent } from '../../src/types.ts';
 import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './model-server.ts';
 import { localFiles, noPullRequest } from './no-github.ts';
 

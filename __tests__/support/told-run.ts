@@ -1,12 +1,12 @@
 /** A process that tells a scripted run on its stdout and stderr, as the command line does: `node told-run.ts SCRIPT`. */
 import { readFileSync } from 'node:fs';
 import { InputError } from '../../src/errors.ts';
+import type { Report, RunEvent } from '../../src/report-types.ts';
 import { createProgress } from '../../src/reporters/progress.ts';
 import { createSink } from '../../src/reporters/sink.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
 import { terminalStyle } from '../../src/reporters/terminal.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import type { Report, RunEvent } from '../../src/types.ts';
 import { verdictOf } from '../../src/verdict.ts';
 
 /** What the process is told; `wait` waits for a line on stdin, or for what ends the run. */

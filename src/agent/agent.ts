@@ -2,8 +2,9 @@
 import type { Contract } from '../contract/contract.ts';
 import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import type { CallRecord, RunEvent, Totals, TurnRecord } from '../report-types.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { CallRecord, Issue, Message, Outcome, RunEvent, Totals, TurnRecord } from '../types.ts';
+import type { Issue, Message, Outcome } from '../types.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { type Shortened, shortened } from './overflow.ts';

@@ -1,18 +1,8 @@
 /** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
 import type { Contract } from '../contract/contract.ts';
+import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../report-types.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type {
-  CallDecision,
-  CallRecord,
-  CallRef,
-  Issue,
-  JsonObject,
-  Repair,
-  RunEvent,
-  ToolCall,
-  ToolResult,
-  Totals,
-} from '../types.ts';
+import type { Issue, JsonObject, Repair, ToolCall, ToolResult } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
 import { race } from './race.ts';
 import { redactIssues } from './redact.ts';

@@ -1,5 +1,6 @@
 /** What a run may use and what it has used. */
-import type { Limit, Totals, Usage } from '../types.ts';
+import type { Totals } from '../report-types.ts';
+import type { Limit, Usage } from '../types.ts';
 
 /** The limits of a run; null where there is none. */
 export interface Limits {

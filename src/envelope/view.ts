@@ -1,5 +1,6 @@
 /** From the JSON of an envelope to the nouns of this program. */
 import { isArray, isObject } from '../json.ts';
+import type { Reuse } from '../report-types.ts';
 import type {
   Conclusion,
   GateResult,
@@ -8,7 +9,6 @@ import type {
   JsonObject,
   Judge,
   Reason,
-  Reuse,
   Subject,
   Usage,
 } from '../types.ts';

@@ -2,8 +2,9 @@
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
+import type { Ballot } from '../merge-types.ts';
 import { readFindings } from '../reporters/findings.ts';
-import type { Ballot, Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
+import type { Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';
 import { type Kept, keep } from './kept.ts';
 

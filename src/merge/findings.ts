@@ -1,8 +1,8 @@
 /** The findings of all runs, each told once: by file, rule and nearby line, with the legs that agree. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import type { MergedFinding } from '../merge-types.ts';
 import { SEVERITIES } from '../reporters/severity.ts';
-import type { MergedFinding } from '../types.ts';
 import type { Kept, KeptFinding } from './kept.ts';
 import { byName } from './legs.ts';
 

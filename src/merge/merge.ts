@@ -1,7 +1,8 @@
 /** Many legs, one verdict: the votes that were read → what they come to under the rules. The front door of this folder. */
 import { InputError } from '../errors.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge-types.ts';
 import { totalCost } from '../reporters/costs.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote, Subject, Usage } from '../types.ts';
+import type { Subject, Usage } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
 import { type Found, mergeFindings } from './findings.ts';
 import { byName, type Expected, type Leg, legsOf } from './legs.ts';

@@ -1,5 +1,6 @@
 /** The merged payload: what a merge publishes, as consumers of the outputs read it. */
-import type { Json, JsonObject, Merged, MergedFinding } from '../types.ts';
+import type { Merged, MergedFinding } from '../merge-types.ts';
+import type { Json, JsonObject } from '../types.ts';
 
 /**
  * The payload of a merge that came to a verdict.

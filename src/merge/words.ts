@@ -1,6 +1,7 @@
 /** What a merge says in sentences. Only `undecidedText` has words of the legs in it, which are hostile. */
+
+import type { Ballot, Merged, MergedLeg, Tally } from '../merge-types.ts';
 import { tallyWords } from '../reporters/merge-words.ts';
-import type { Ballot, Merged, MergedLeg, Tally } from '../types.ts';
 import { quoted } from './cast.ts';
 import { clipped } from './clipped.ts';
 import type { Rule } from './rules.ts';

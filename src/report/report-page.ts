@@ -1,10 +1,10 @@
 /** The report page beside a transcript, for upload as an artifact. */
 import { ReportError } from '../errors.ts';
+import type { Reporter } from '../report-types.ts';
 import { envelope } from '../reporters/envelope.ts';
 import { writePrivateFile } from '../reporters/private-file.ts';
 import { toWire } from '../reporters/transcript.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Reporter } from '../types.ts';
 import { createStory } from './story.ts';
 import { createShowing } from './visible.ts';
 

@@ -1,6 +1,7 @@
 /** The turns, one after another: what was said is there to read, calls are folded. */
+
+import type { CallDecision } from '../report-types.ts';
 import { counted, dollars, duration, grouped, tokensOf } from '../reporters/format.ts';
-import type { CallDecision } from '../types.ts';
 import type { Argument } from './arguments.ts';
 import { type Html, html } from './html.ts';
 import type { Call, Part, Turn, Words } from './story.ts';

@@ -1,5 +1,5 @@
 /** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
-import type { Report, Reporter } from '../types.ts';
+import type { Report, Reporter } from '../report-types.ts';
 import type { Finding, WrittenPlace } from './findings.ts';
 import { counted } from './format.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';

@@ -1,5 +1,5 @@
 /** A report as the text of a pull request comment: the look of the job summary, with less of everything. */
-import type { Report } from '../types.ts';
+import type { Report } from '../report-types.ts';
 import { fitSections } from './fit.ts';
 import { judgeBlock } from './judge-words.ts';
 import { commitPage, runPage } from './run-link.ts';

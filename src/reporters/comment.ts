@@ -1,6 +1,6 @@
 /** The verdict as a comment on the pull request. */
 import { GitHubError, ReportError } from '../errors.ts';
-import type { Report, Reporter } from '../types.ts';
+import type { Report, Reporter } from '../report-types.ts';
 import { commentBody } from './comment-body.ts';
 import type { SummaryFacts } from './summary.ts';
 

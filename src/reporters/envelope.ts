@@ -1,6 +1,7 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
 import { isArray } from '../json.ts';
-import type { Issue, Json, JsonObject, Repair, Report, Reuse } from '../types.ts';
+import type { Report, Reuse } from '../report-types.ts';
+import type { Issue, Json, JsonObject, Repair } from '../types.ts';
 import { mergedJson, usageJson } from './merged-json.ts';
 
 /**

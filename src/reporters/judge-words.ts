@@ -1,5 +1,6 @@
 /** What people are told where a pull request changes its own judge. */
-import type { JudgeChange, Report } from '../types.ts';
+import type { Report } from '../report-types.ts';
+import type { JudgeChange } from '../types.ts';
 import type { Say } from './say.ts';
 
 /** One sentence for a change; `path` as it is to be shown. */

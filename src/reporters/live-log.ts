@@ -1,5 +1,6 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
-import type { CallDecision, CallRef, Repair, Report, Reporter, RunEvent, Totals } from '../types.ts';
+import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from '../report-types.ts';
+import type { Repair } from '../types.ts';
 import { counted, duration, spent, tokensOf } from './format.ts';
 import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';

@@ -1,5 +1,6 @@
 /** What a merge found in words that every reporter uses: how the legs stand, and which come first. */
-import type { Ballot, Merged, MergedLeg, MergedVote, Report } from '../types.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge-types.ts';
+import type { Report } from '../report-types.ts';
 import { counted } from './format.ts';
 
 /** A ballot's mark, seen from afar. */

@@ -1,5 +1,6 @@
 /** The outputs that every ending has: action.yml and merge/action.yml declare them from this table, and runs write them by it. */
-import type { Merged, Report } from '../types.ts';
+import type { Merged } from '../merge-types.ts';
+import type { Report } from '../report-types.ts';
 import { isMerge } from './merge-words.ts';
 
 /** One output about a run or a merge. */

@@ -1,6 +1,7 @@
 /** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence where a run failed. */
+
+import type { Report, Reporter } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Report, Reporter } from '../types.ts';
 import { createLiveLine } from './live-line.ts';
 import { createLiveLog, type ToldLog } from './live-log.ts';
 import type { Sink } from './sink.ts';

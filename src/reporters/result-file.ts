@@ -1,7 +1,8 @@
 /** The file that `run-result-file` names: the envelope, whole whatever its size. */
 import { InputError } from '../errors.ts';
+import type { Report } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
-import type { JsonObject, Report } from '../types.ts';
+import type { JsonObject } from '../types.ts';
 import { envelope } from './envelope.ts';
 import { writePrivateFile } from './private-file.ts';
 

@@ -1,6 +1,7 @@
 /** A report and its alerts as the text of a SARIF 2.1.0 log. */
 import { createHash } from 'node:crypto';
-import type { Json, JsonObject, Report } from '../types.ts';
+import type { Report } from '../report-types.ts';
+import type { Json, JsonObject } from '../types.ts';
 import { counted } from './format.ts';
 import { urlPath } from './line-link.ts';
 import type { Place } from './places.ts';

@@ -2,8 +2,8 @@
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ReportError } from '../errors.ts';
+import type { Report, Reporter } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Report, Reporter } from '../types.ts';
 import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import type { Locate } from './places.ts';

@@ -1,6 +1,7 @@
 /** What the command line prints on stdout: the payload, the envelope, or the whole run as messages. */
+
+import type { Report, Reporter, RunEvent } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Report, Reporter, RunEvent } from '../types.ts';
 import { envelope } from './envelope.ts';
 import { jsonLine } from './json-line.ts';
 import { createMessages } from './messages.ts';

@@ -1,8 +1,9 @@
 /** The job summary: the verdict at a glance, the payload as tables, what the run took, and the raw JSON folded. */
 import { appendFileSync, statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
+import type { CallRecord, Report, Reporter, TurnRecord } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
-import type { CallRecord, Conclusion, Repair, Report, Reporter, TurnRecord } from '../types.ts';
+import type { Conclusion, Repair } from '../types.ts';
 import { fitSections, type Section } from './fit.ts';
 import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';

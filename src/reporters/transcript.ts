@@ -1,7 +1,7 @@
 /** The redacted transcript: one JSON object a line for each event of a run, secrets masked in every string. */
 import { ReportError } from '../errors.ts';
+import type { Report, Reporter } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Report, Reporter } from '../types.ts';
 import { openPrivateLog } from './private-file.ts';
 
 /** The world of a transcript. */

@@ -1,5 +1,6 @@
 /** The verdict in a few words, for the title of a report. */
-import type { Conclusion, Reason, Report } from '../types.ts';
+import type { Report } from '../report-types.ts';
+import type { Conclusion, Reason } from '../types.ts';
 import { countedMerge, isMerge, tallyWords } from './merge-words.ts';
 import { wasReused } from './reuse-words.ts';
 
