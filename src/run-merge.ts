@@ -61,7 +61,7 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
     return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs, merged.refused) };
   state.gate = {
     warnings: [],
-    evaluate: (payload) => judged(payload, wantsOf(rule, merged.tally, ruleText)),
+    evaluate: (payload) => judged(payload, wantsOf(rule, merged, ruleText)),
   };
   return { kind: 'submitted', payload: payloadFor(merged), repaired: null };
 }

@@ -33,8 +33,20 @@ describe('a vote', () => {
     expect(said({ ...met, payload: { passed: false } })).toEqual(['pass', null]);
     expect(said({ ...notMet, conclusion: 'failure', reason: 'gate_not_met' })).toEqual([
       'fail',
-      'Its own gate is not met.',
+      'Its own gate is not met. It says: Fine.',
     ]);
+  });
+
+  it('has the summary of a payload that fails, which a schema without findings has for its only reason', () => {
+    expect(said({ payload: { passed: false, summary: ' The build is slow.\n' } })).toEqual([
+      'fail',
+      '`passed` is false. It says: The build is slow.',
+    ]);
+    for (const summary of [' ', 7, null])
+      expect(said({ payload: { passed: false, summary } })).toEqual(['fail', '`passed` is false.']);
+    expect(said({ payload: { passed: true, summary: 'Fine.' } })).toEqual(['pass', null]);
+    const [, long] = said({ payload: { passed: false, summary: 'a word '.repeat(1_000) } });
+    expect(long?.length).toBeLessThanOrEqual(501);
   });
 
   it('never passes where the gate of its run is not met, whatever its conclusion and the gate asked for here', async () => {

@@ -16,16 +16,25 @@ describe('the summary of a merge', () => {
 describe('what a rule wants', () => {
   it('is told with what there is, and what could not change it', () => {
     const tally = { pass: 1, fail: 2, abstain: 1, expected: 4 };
-    expect(wantsOf({ kind: 'all' }, tally, 'all')).toBe(
-      'wants every leg to pass (rule: all), and 1 of 4 passes, 2 fail; what is open cannot change it',
+    const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('"\n', 'fail')];
+    expect(wantsOf({ kind: 'all' }, { tally, legs }, 'all')).toBe(
+      String.raw`wants every leg to pass (rule: all), and 1 of 4 passes, 2 fail ("web", "\"\n"); what is open cannot change it`,
     );
     expect(
       wantsOf(
         { kind: 'weighted', threshold: 1 },
-        { pass: 2, fail: 1, abstain: 0, expected: 3 },
+        { tally: { pass: 2, fail: 0, abstain: 0, expected: 2 }, legs: legs.slice(0, 1) },
         'weighted:1',
       ),
-    ).toBe('wants legs to pass that outweigh the threshold (rule: weighted:1), and 2 of 3 pass, 1 fails');
+    ).toBe('wants legs to pass that outweigh the threshold (rule: weighted:1), and 2 of 2 pass, 0 fail');
+  });
+
+  it('names five failing legs, and how many more there are', () => {
+    const legs = Array.from({ length: 7 }, (_, at) => sampleLeg(`leg ${at}`, 'fail'));
+    const tally = { pass: 0, fail: 7, abstain: 0, expected: 7 };
+    expect(wantsOf({ kind: 'all' }, { tally, legs }, 'all')).toMatch(
+      / 7 fail \("leg 0", "leg 1", "leg 2", "leg 3", "leg 4" and 2 more\)$/u,
+    );
   });
 });
 

@@ -291,7 +291,7 @@ describe('the log of a merge', () => {
     expect(await told('summary', report)).toMatchInlineSnapshot(`
       "────────────────────────────────────────────────────────────
       ✗ FAILURE · gate_not_met · exit code 1
-      ::error title=structured-agent%3A gate_not_met::The gate is not met: it wants every leg to pass (rule: all), and 1 of 2 passes, 1 fails.
+      ::error title=structured-agent%3A gate_not_met::The gate is not met: it wants every leg to pass (rule: all), and 1 of 2 passes, 1 fails ("web").
         1 of 2 legs passes, 1 fails (rule all)
         ✗ web fails: The gate is not met: it wants \`passed\` to be true; the payload says false.
         2 runs · 4 turns · 6,420 tokens · $0.0400 · 0.3 s

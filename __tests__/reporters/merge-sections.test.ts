@@ -77,7 +77,7 @@ describe('a merge in the job summary', () => {
       "## ❌ Failure: 1 of 3 legs passes, 1 fails, 1 is missing
 
       > [!CAUTION]
-      > The gate is not met: it wants every leg to pass &#40;rule: all&#41;, and 1 of 3 passes, 1 fails; what is open cannot change it.
+      > The gate is not met: it wants every leg to pass &#40;rule: all&#41;, and 1 of 3 passes, 1 fails &#40;&#34;web&#34;&#41;; what is open cannot change it.
 
       conclusion \`failure\` · reason \`gate_not_met\` · rule <code>all</code> · exit code \`1\`
 

@@ -69,6 +69,11 @@ describe('legReasons', () => {
     ]);
     expect(legReasons(sampleLeg('x', 'fail', [fail('1', 'A.'), fail('2', 'A.')]))).toEqual(['A.']);
     expect(legReasons(sampleLeg('x', 'pass', votes))).toEqual([]);
+    const missing = sampleVote('abstain', { vote: null, why: 'Not there.' });
+    expect(legReasons(sampleLeg('x', 'abstain', [sampleVote('pass'), missing, missing]))).toEqual([
+      '2 of 3 votes: Not there.',
+    ]);
+    expect(legReasons(sampleLeg('x', 'abstain', [missing]))).toEqual(['Not there.']);
   });
 });
 

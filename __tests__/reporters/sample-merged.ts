@@ -156,13 +156,13 @@ const VERDICTS: Readonly<Record<Ballot, (merged: Merged) => Verdict>> = {
     published: true,
     error: null,
   }),
-  fail: ({ tally, rule }) => ({
+  fail: (merged) => ({
     conclusion: 'failure',
     reason: 'gate_not_met',
     subtype: 'gate_not_met',
     exitCode: 1,
     published: true,
-    error: `The gate is not met: it ${wantsOf({ kind: 'all' }, tally, rule)}.`,
+    error: `The gate is not met: it ${wantsOf({ kind: 'all' }, merged, merged.rule)}.`,
   }),
   abstain: ({ summary, legs }) => ({
     conclusion: 'inconclusive',

@@ -75,7 +75,7 @@ export function castOf(envelope: Envelope, gate: LegGate, known: Known): Cast {
     leg,
     vote: envelope.vote,
     ballot: said?.ballot ?? 'abstain',
-    why: clipped(said === null ? missing : said.why, MAX_TEXT, known),
+    why: clipped(said === null ? missing : withSummary(said.why, payload), MAX_TEXT, known),
     conclusion: envelope.conclusion,
     reason: envelope.reason,
     turns: bounded(envelope.turns),
@@ -88,6 +88,13 @@ export function castOf(envelope: Envelope, gate: LegGate, known: Known): Cast {
     judge: envelope.judge,
     findings: keep(said === null || payload === null ? [] : readFindings(payload), known),
   };
+}
+
+/** Why a vote fails, in its own words too where its payload has a `summary`; its findings are told elsewhere. */
+function withSummary(why: string | null, payload: JsonObject | null): string | null {
+  const summary = payload !== null && Object.hasOwn(payload, 'summary') ? payload['summary'] : null;
+  if (why === null || typeof summary !== 'string' || summary.trim() === '') return why;
+  return `${why} It says: ${summary.trim()}`;
 }
 
 /** Why an envelope gives no vote; null where it gives one. */

@@ -17,8 +17,12 @@ const MEANINGS: Readonly<Record<Ballot, string>> = {
   abstain: 'no verdict',
 };
 
-/** What a rule asks for, reading on from "the gate". */
-export function wantsOf({ kind }: Rule, tally: Tally, text: string): string {
+/** What a rule asks for and what it got, reading on from "the gate"; the names of failing legs in it are hostile. */
+export function wantsOf(
+  { kind }: Rule,
+  { tally, legs }: { readonly tally: Tally; readonly legs: readonly MergedLeg[] },
+  text: string,
+): string {
   const wanted = {
     all: 'every leg to pass',
     any: 'one leg at least to pass',
@@ -27,9 +31,20 @@ export function wantsOf({ kind }: Rule, tally: Tally, text: string): string {
   } as const;
   const { pass, fail, abstain, expected } = tally;
   const open = abstain === 0 ? '' : '; what is open cannot change it';
-  return `wants ${wanted[kind]} (rule: ${text}), and ${pass} of ${expected} ${pass === 1 ? 'passes' : 'pass'}, ${fail} ${fail === 1 ? 'fails' : 'fail'}${open}`;
+  return `wants ${wanted[kind]} (rule: ${text}), and ${pass} of ${expected} ${pass === 1 ? 'passes' : 'pass'}, ${fail} ${fail === 1 ? 'fails' : 'fail'}${failingNames(legs)}${open}`;
 }
 
+/** Where a failing leg is, is the first thing that whoever reads the error wants to know. */
+function failingNames(legs: readonly MergedLeg[]): string {
+  const failing = legs.filter(({ ballot }) => ballot === 'fail');
+  if (failing.length === 0) return '';
+  const names = failing.slice(0, MAX_FAILING).map(({ leg }) => quoted(leg ?? ''));
+  const more = failing.length > MAX_FAILING ? ` and ${failing.length - MAX_FAILING} more` : '';
+  return ` (${names.join(', ')}${more})`;
+}
+
+/** Failing legs that the sentence about the gate names. */
+const MAX_FAILING = 5;
 /** The most legs that an undecided merge names. */
 const MAX_NAMED = 20;
 const MAX_WHY = 300;

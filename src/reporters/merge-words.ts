@@ -62,7 +62,8 @@ export function legReasons({ ballot, votes }: MergedLeg): readonly string[] {
     if (said === ballot && why !== null) voters.set(why, [...(voters.get(why) ?? []), vote ?? '']);
   }
   const reasons = [...voters].map(([why, names]) => {
-    if (names.length === votes.length || names.includes('')) return why;
+    if (names.length === votes.length) return why;
+    if (names.includes('')) return `${names.length} of ${votes.length} votes: ${why}`;
     return `${names.length === 1 ? 'vote' : 'votes'} ${names.join(', ')}: ${why}`;
   });
   return reasons.slice(0, MAX_REASONS);
