@@ -175,7 +175,10 @@ function readOr(file: string | undefined): string {
   return file !== undefined && file !== '' && existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
 
-/** Processes whose command line or working folder lies in the run's folders. */
+/**
+ * Processes whose command line or working folder lies in the run's folder. Its name alone proves nothing: the self-test of a
+ * run beside this one looks whether it can see what lies in /tmp, and has each name in its command line.
+ */
 function survivorsIn(folder: string): readonly string[] {
   const found: string[] = [];
   for (const pid of existsSync('/proc') ? readdirSync('/proc') : []) {
@@ -183,7 +186,8 @@ function survivorsIn(folder: string): readonly string[] {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
       const cwd = readlinkSync(`/proc/${pid}/cwd`);
-      if (command.includes(folder) || cwd.startsWith(folder)) found.push(`${pid} ${command}`);
+      if (command.includes(`${folder}/`) || `${cwd}/`.startsWith(`${folder}/`))
+        found.push(`${pid} ${command}`);
     } catch {
       // It ended while we looked.
     }
