@@ -18,7 +18,7 @@ import { createTranscript } from '../src/reporters/transcript.ts';
 import { run } from '../src/run.ts';
 import { createSecrets } from '../src/secrets.ts';
 import { type Reply, startModel } from './support/model-server.ts';
-import { localFiles, noPullRequest } from './support/no-github.ts';
+import { quietWorld } from './support/quiet-world.ts';
 import { parseOutputFile } from './support/runner.ts';
 
 /** Every ending there is: conclusion, reason, exit code, subtype, and whether a payload goes with it. */
@@ -198,35 +198,17 @@ async function fuzz(
   };
   try {
     const report = await run(() => parseConfig(readActionInputs(variables), { environment: {} }), {
-      environment: { PATH: process.env['PATH'] },
-      version: '0.0.0',
+      ...quietWorld(base, place('temp/run')),
       secrets,
-      subject: null,
-      workspace: place('workspace'),
-      home: base,
-      temp: place('temp'),
-      runFolder: place('temp/run'),
       resultFile: place('result.json'),
       transcriptFile: place('transcript.jsonl'),
       writePatch: () => place('changes.patch'),
-      restoreRunnerFiles: () => undefined,
-      spareResultFile: null,
-      guarded: [],
-      privileged: false,
-      files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
-      ...noPullRequest,
-      fetch,
-      resolveFolder: async () => place('workspace'),
-      requireReadable: async () => undefined,
-      now: () => performance.now(),
-      listen: () => undefined,
       reporters: [
         createTranscript({ file: place('transcript.jsonl'), secrets }),
         createSummary({ file: place('summary.md'), secrets, serverUrl: null }),
       ],
       writeEnvelope: (finished) => writeResultFile(finished, secrets),
       writeOutputs: (finished) => writeOutputs(place('outputs'), stepOutputs(finished).outputs),
-      warn: () => undefined,
     });
     const read = (name: string) => (existsSync(place(name)) ? readFileSync(place(name), 'utf8') : '');
     return {

@@ -1,7 +1,6 @@
 /**
- * Reuse: an earlier verdict on the same files by the same judge stands for this run, and no model is asked. A wrong hit
- * would be a false green and a wrong miss costs one run, so whatever may change the verdict is part of the key, and
- * where the files cannot be named nothing is reused.
+ * Reuse: an earlier verdict on the same files by the same judge stands for this run, and no model is asked. A wrong hit would
+ * be a false green: whatever may change the verdict is in the key, and where files cannot be named nothing is reused.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';

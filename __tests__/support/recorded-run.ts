@@ -10,9 +10,9 @@ import type { Report, RunEvent } from '../../src/report-types.ts';
 import { createRecordingFile } from '../../src/reporters/recording-file.ts';
 import { run } from '../../src/run.ts';
 import type { World } from '../../src/run-state.ts';
-import { createSecrets } from '../../src/secrets.ts';
 import { type ModelRequest, type Reply, startModel } from './model-server.ts';
-import { localFiles, noPullRequest } from './no-github.ts';
+import { localFiles } from './no-github.ts';
+import { quietWorld } from './quiet-world.ts';
 
 export let base = '';
 
@@ -48,31 +48,11 @@ async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
   const all: Inputs = { prompt: 'Judge.', sandbox: 'off', ...inputs };
   for (const [name, value] of Object.entries(all)) raw.set(name as InputName, value);
   const world: World = {
-    environment: { PATH: process.env['PATH'] },
-    version: '0.0.0',
-    secrets: createSecrets(),
-    subject: null,
+    ...quietWorld(base, runFolder),
     workspace,
-    home: base,
-    temp: path.join(base, 'temp'),
-    runFolder,
-    resultFile: null,
-    transcriptFile: null,
-    writePatch: () => 'changes.patch',
-    restoreRunnerFiles: () => undefined,
-    spareResultFile: null,
-    guarded: [],
-    privileged: false,
     files: localFiles((name) => readTrustedFile(name, { root: null, maxBytes: 4 * 1024 * 1024 })),
-    ...noPullRequest,
-    fetch,
     resolveFolder: async () => workspace,
-    requireReadable: async () => undefined,
-    now: () => performance.now(),
-    listen: () => undefined,
     reporters: [{ name: 'probe', event: (event) => events.push(event) }],
-    writeEnvelope: () => undefined,
-    writeOutputs: () => undefined,
     warn: (text) => warnings.push(text),
     ...more,
   };

@@ -11,10 +11,9 @@ import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { run } from '../../src/run.ts';
 import type { World } from '../../src/run-state.ts';
-import { createSecrets } from '../../src/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { startModel } from './model-server.ts';
-import { localFiles, noPullRequest } from './no-github.ts';
+import { quietWorld } from './quiet-world.ts';
 
 /** The inputs of a run, by name. */
 export type Inputs = Partial<Record<InputName, string>>;
@@ -73,28 +72,10 @@ export async function makeReuseWorld() {
     notices.length = 0;
     const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));
     const world: World = {
-      environment: { PATH: process.env['PATH'] },
-      version: '0.0.0',
-      secrets: createSecrets(),
+      ...quietWorld(base, runFolder),
       subject,
-      workspace,
       home: path.join(base, 'home'),
-      temp: path.join(base, 'temp'),
-      runFolder,
-      resultFile: null,
-      transcriptFile: null,
-      writePatch: () => 'changes.patch',
-      restoreRunnerFiles: () => undefined,
-      spareResultFile: null,
-      guarded: [],
-      privileged: false,
-      files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
-      ...noPullRequest,
-      fetch,
       resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
-      requireReadable: async () => undefined,
-      now: () => performance.now(),
-      listen: () => undefined,
       reporters: [
         {
           name: 'notices',
@@ -103,8 +84,6 @@ export async function makeReuseWorld() {
           },
         },
       ],
-      writeEnvelope: () => undefined,
-      writeOutputs: () => undefined,
       warn: (text) => void notices.push(`warn: ${text}`),
       ...more,
     };

@@ -8,9 +8,9 @@ import type { InputName } from '../../src/config/inputs.ts';
 import type { Report, Reporter, RunEvent } from '../../src/report-types.ts';
 import { run } from '../../src/run.ts';
 import type { World } from '../../src/run-state.ts';
-import { createSecrets } from '../../src/secrets.ts';
 import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './model-server.ts';
-import { localFiles, noPullRequest } from './no-github.ts';
+import { localFiles } from './no-github.ts';
+import { quietWorld } from './quiet-world.ts';
 
 export let base = '';
 export let model: ScriptedModel;
@@ -36,30 +36,9 @@ interface Told {
 
 export function world(told: Told, more: Partial<World> = {}): World {
   return {
-    environment: { PATH: process.env['PATH'] },
-    version: '0.0.0',
-    secrets: createSecrets(),
-    subject: null,
-    workspace: path.join(base, 'workspace'),
-    home: base,
-    temp: path.join(base, 'temp'),
-    runFolder: path.join(base, 'temp', 'run'),
-    resultFile: null,
-    transcriptFile: null,
-    writePatch: () => 'changes.patch',
-    restoreRunnerFiles: () => undefined,
-    spareResultFile: null,
-    guarded: [],
-    privileged: false,
+    ...quietWorld(base, path.join(base, 'temp', 'run')),
     files: localFiles(async (file) => ({ ok: true, text: await readFile(file, 'utf8') })),
-    ...noPullRequest,
-    fetch,
-    resolveFolder: async () => path.join(base, 'workspace'),
-    requireReadable: async () => undefined,
-    now: () => performance.now(),
-    listen: () => undefined,
     reporters: [{ name: 'probe', report: async (report) => void told.reports.push(report) }],
-    writeEnvelope: () => undefined,
     writeOutputs: (report) => void told.published.push(report),
     warn: (text) => told.warnings.push(text),
     ...more,

@@ -1,0 +1,41 @@
+import path from 'node:path';
+import type { World } from '../../src/run-state.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import { localFiles, noPullRequest } from './no-github.ts';
+
+/**
+ * The world of a run on a machine that is no runner: no GitHub, no file, nobody to tell. What a test is about it puts in
+ * the place of this.
+ * @param base a folder that has `workspace` and `temp`; the latter has the run's own folder.
+ */
+export function quietWorld(base: string, runFolder: string): World {
+  const workspace = path.join(base, 'workspace');
+  return {
+    environment: { PATH: process.env['PATH'] },
+    version: '0.0.0',
+    secrets: createSecrets(),
+    subject: null,
+    workspace,
+    home: base,
+    temp: path.join(base, 'temp'),
+    runFolder,
+    resultFile: null,
+    transcriptFile: null,
+    writePatch: () => 'changes.patch',
+    restoreRunnerFiles: () => undefined,
+    spareResultFile: null,
+    guarded: [],
+    privileged: false,
+    files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
+    ...noPullRequest,
+    fetch,
+    resolveFolder: async () => workspace,
+    requireReadable: async () => undefined,
+    now: () => performance.now(),
+    listen: () => undefined,
+    reporters: [],
+    writeEnvelope: () => undefined,
+    writeOutputs: () => undefined,
+    warn: () => undefined,
+  };
+}
