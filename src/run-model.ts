@@ -11,6 +11,7 @@ import { createReplay, replayName } from './providers/replay.ts';
 import { createProvider } from './providers/select.ts';
 import type { Report } from './report-types.ts';
 import type { RunState, World } from './run-state.ts';
+import { NO_USAGE } from './usage.ts';
 
 /** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
 const STREAM_IDLE_MS = 180_000;
@@ -130,5 +131,3 @@ export async function requirePrice(config: Config, price: Price): Promise<void> 
     `max-cost-usd needs a price, and none is known for the model ${JSON.stringify(config.model.model)}. Use max-total-tokens instead.`,
   );
 }
-
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };

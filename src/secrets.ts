@@ -1,4 +1,15 @@
 /** Knows the secret values of a run: masks them in any text that leaves, and finds them in what would be published. */
+import {
+  base64Forms,
+  bytesOf,
+  decodePercent,
+  reverse,
+  rot13,
+  squeeze,
+  squeezeHex,
+  toStandardAlphabet,
+  toUrlAlphabet,
+} from './encodings.ts';
 import { jsonPointer } from './json.ts';
 import type { Json } from './types.ts';
 
@@ -209,51 +220,4 @@ function visit(value: Json, path: readonly (string | number)[], visitor: Visitor
 function pointer(path: readonly (string | number)[]): string {
   const text = path.length === 0 ? 'the root' : jsonPointer(path);
   return text.length <= MAX_POINTER ? text : `${text.slice(0, MAX_POINTER).toWellFormed()}…`;
-}
-
-/** What base64 of any text that holds the value must hold: the value's own bits at each of the three alignments. */
-function base64Forms(value: string): readonly string[] {
-  const bytes = bytesOf(value);
-  return [0, 1, 2].map((shift) => {
-    const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
-    return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
-  });
-}
-
-function bytesOf(value: string): Buffer {
-  return Buffer.from(value, 'utf8');
-}
-
-function toUrlAlphabet(text: string): string {
-  return text.replaceAll('+', '-').replaceAll('/', '_');
-}
-
-function toStandardAlphabet(text: string): string {
-  return text.replaceAll('-', '+').replaceAll('_', '/');
-}
-
-function reverse(text: string): string {
-  return [...text].reverse().join('');
-}
-
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, '');
-}
-
-/** Hex dumps put blanks, colons, commas, `0x` or `\x` between bytes. */
-function squeezeHex(text: string): string {
-  return text.toLowerCase().replace(/\\x|0x|[\s:,-]+/g, '');
-}
-
-function decodePercent(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
-    Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'),
-  );
-}
-
-function rot13(text: string): string {
-  return text.replace(/[a-z]/gi, (letter) => {
-    const base = letter <= 'Z' ? 65 : 97;
-    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base);
-  });
 }

@@ -5,6 +5,7 @@ import type { Completion, CompletionRequest, Provider } from '../providers/provi
 import type { CallRecord, RunEvent, Totals, TurnRecord } from '../report-types.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { Issue, Message, Outcome } from '../types.ts';
+import { NO_USAGE } from '../usage.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { type Shortened, shortened } from './overflow.ts';
@@ -47,8 +48,7 @@ export interface AgentRecord {
 
 /** A record of nothing done yet. */
 export function createRecord(): AgentRecord {
-  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
-  return { turns: [], rejections: 0, totals: { turns: 0, usage, costUsd: null } };
+  return { turns: [], rejections: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
 }
 
 /**

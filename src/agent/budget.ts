@@ -1,6 +1,7 @@
 /** What a run may use and what it has used. */
 import type { Totals } from '../report-types.ts';
 import type { Limit, Usage } from '../types.ts';
+import { addUsage, NO_USAGE } from '../usage.ts';
 
 /** The limits of a run; null where there is none. */
 export interface Limits {
@@ -23,8 +24,6 @@ export interface Budget {
   exhausted(): Exclude<Limit, 'time'> | null;
 }
 
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
-
 /**
  * A budget that has used nothing. Where a limit cannot be measured, because the server reports no usage, it counts as
  * reached: a budget that is silently not enforced is none. A completion without a known price makes the sum unknown for the rest of the run:
@@ -44,7 +43,7 @@ export function createBudget(limits: Limits, price: Price): Budget {
         metered = false;
         return;
       }
-      usage = sum(usage, added);
+      usage = addUsage(usage, added);
       const cost = costUsd === null ? null : await price(added);
       costUsd = costUsd === null || cost === null ? null : costUsd + cost;
     },
@@ -58,14 +57,5 @@ export function createBudget(limits: Limits, price: Price): Budget {
         return 'cost';
       return null;
     },
-  };
-}
-
-function sum(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
   };
 }

@@ -58,13 +58,15 @@ function listed(branches: Json | undefined): readonly JsonObject[] {
   return isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** The names among those given that a payload can never have: the root is closed, and declares them nowhere. */
-export function forbiddenProperties(root: JsonObject, names: readonly string[]): readonly string[] {
-  const patterns = root['patternProperties'];
-  if (root['additionalProperties'] !== false || (isObject(patterns) && Object.keys(patterns).length > 0))
-    return [];
-  const declared = isObject(root['properties']) ? root['properties'] : {};
-  return names.filter((name) => !Object.hasOwn(declared, name));
+/** Whether a schema forbids what it does not declare by name. */
+export function isClosed({ additionalProperties, patternProperties }: JsonObject): boolean {
+  const hasPatterns = isObject(patternProperties) && Object.keys(patternProperties).length > 0;
+  return additionalProperties === false && !hasPatterns;
+}
+
+/** Whether a schema itself declares a property, its branches aside. */
+export function declares({ properties }: JsonObject, name: string): boolean {
+  return isObject(properties) && Object.hasOwn(properties, name);
 }
 
 /** The names in a schema's own `required`. */

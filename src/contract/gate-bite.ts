@@ -1,10 +1,10 @@
 /** Whether a gate can fail at all. Sound, and not complete: what is not certain counts as a gate that bites. */
 import { isArray, isObject, jsonPointer } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
+import { isClosed } from './declared.ts';
 import {
   hasOwnIds,
   isAmong,
-  isClosed,
   isForbidden,
   isOfTypes,
   isRequired,

@@ -1,6 +1,7 @@
 /** What is certain of every value that a schema accepts: the keywords that all must hold for it, in one list. */
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
+import { declares, isClosed } from './declared.ts';
 import { pointedAt, schemaNodes } from './keywords.ts';
 
 /** Schemas that a value satisfies, every one of them. */
@@ -39,7 +40,9 @@ export function hasOwnIds(root: JsonObject): boolean {
 export function propertyOf({ root, all }: Known, name: string): Known {
   return knownOf(
     root,
-    all.map(({ properties }) => (declares(properties, name) ? properties[name] : undefined)),
+    all.map(({ properties }) =>
+      isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined,
+    ),
   );
 }
 
@@ -58,12 +61,7 @@ export function isRequired({ all }: Known, name: string): boolean {
 
 /** Whether no object that is known like this can have a property: nothing but what is declared may be there. */
 export function isForbidden({ all }: Known, name: string): boolean {
-  return all.some((node) => isClosed(node) && !declares(node['properties'], name));
-}
-
-/** Whether a schema forbids what it does not declare by name. */
-export function isClosed({ additionalProperties, patternProperties }: JsonObject): boolean {
-  return additionalProperties === false && patternProperties === undefined;
+  return all.some((node) => isClosed(node) && !declares(node, name));
 }
 
 /** Whether the values that are known like this are of some types only. */
@@ -89,8 +87,4 @@ export function isAmong({ all }: Known, values: readonly Json[]): boolean {
     const given = isArray(listed) ? listed : Object.hasOwn(node, 'const') ? [node['const']] : [];
     return given.length > 0 && given.every((value) => texts.includes(JSON.stringify(value)));
   });
-}
-
-function declares(properties: Json | undefined, name: string): properties is JsonObject {
-  return isObject(properties) && Object.hasOwn(properties, name);
 }

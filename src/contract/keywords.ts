@@ -1,5 +1,6 @@
 /** Where schemas stand inside a schema, so that literals and names of properties are never taken for keywords. */
 import { isArray, isObject } from '../json.ts';
+import { shapeOf } from '../schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /** A schema inside a schema, with its path of keys and indexes from the root. */
@@ -7,30 +8,6 @@ export interface SchemaNode {
   readonly node: JsonObject;
   readonly path: readonly (string | number)[];
 }
-
-const single = new Set([
-  'additionalItems',
-  'additionalProperties',
-  'contains',
-  'contentSchema',
-  'else',
-  'if',
-  'items',
-  'not',
-  'propertyNames',
-  'then',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-]);
-const lists = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
-const maps = new Set([
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
 
 /** Every object that stands where draft-07 or 2020-12 expects a schema, the root first; iterative. */
 export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
@@ -46,12 +23,12 @@ export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
 }
 
 function* children(keyword: string, value: Json): Generator<[readonly (string | number)[], Json]> {
-  if (isArray(value)) {
-    if (lists.has(keyword)) for (const [index, child] of value.entries()) yield [[keyword, index], child];
-  } else if (isObject(value)) {
-    if (single.has(keyword)) yield [[keyword], value];
-    if (maps.has(keyword)) for (const [name, child] of Object.entries(value)) yield [[keyword, name], child];
-  }
+  const shape = shapeOf(keyword, value);
+  if (shape === 'schema') yield [[keyword], value];
+  if (shape === 'list' && isArray(value))
+    for (const [index, child] of value.entries()) yield [[keyword, index], child];
+  if (shape === 'map' && isObject(value))
+    for (const [name, child] of Object.entries(value)) yield [[keyword, name], child];
 }
 
 /** Follows `#` and `#/…` references from a schema to the one they name; null where that leads nowhere or in a circle. */

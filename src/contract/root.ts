@@ -2,7 +2,7 @@
 import { isArray, isObject, jsonPointer } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { declaredProperties, forbiddenProperties, requiredProperties } from './declared.ts';
+import { declaredProperties, declares, isClosed, requiredProperties } from './declared.ts';
 
 type Path = readonly (string | number)[];
 
@@ -36,7 +36,8 @@ export function rootObjection(schema: JsonObject): string | null {
 
 /** Every payload lacks a name that is required and forbidden: as a rule a typo, found before a model tries. */
 function requiredObjection(schema: JsonObject): string | null {
-  const [name] = forbiddenProperties(schema, requiredProperties(schema));
+  if (!isClosed(schema)) return null;
+  const name = requiredProperties(schema).find((each) => !declares(schema, each));
   if (name === undefined) return null;
   const guess = nearest(name, declaredProperties(schema), 1)[0];
   const fix =

@@ -2,7 +2,8 @@
 import { InputError } from '../errors.ts';
 import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge-types.ts';
 import { totalCost } from '../reporters/costs.ts';
-import type { Subject, Usage } from '../types.ts';
+import type { Subject } from '../types.ts';
+import { addUsage, NO_USAGE } from '../usage.ts';
 import { type Cast, quoted } from './cast.ts';
 import { type Found, mergeFindings } from './findings.ts';
 import { byName, type Expected, type Leg, legsOf } from './legs.ts';
@@ -61,7 +62,7 @@ export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
     summary: summaryOf(ballot, { tally, legs: merged }, options.ruleText),
     turns: sum(counted, ({ turns }) => turns),
     rejections: sum(counted, ({ rejections }) => rejections),
-    usage: counted.map(({ usage }) => usage).reduce(added, NO_USAGE),
+    usage: counted.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),
     costUsd: totalCost(counted.map(({ costUsd }) => costUsd)),
     models: [...new Set(counted.map(({ model }) => model))].filter((model) => model !== '').toSorted(byName),
     refused: options.refused,
@@ -180,17 +181,6 @@ function absent(vote: string | null, refused: boolean): MergedVote {
 function tallyOf(legs: readonly MergedLeg[]) {
   const count = (ballot: Ballot) => legs.filter((leg) => leg.ballot === ballot).length;
   return { pass: count('pass'), fail: count('fail'), abstain: count('abstain') };
-}
-
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
-
-function added(one: Usage, other: Usage): Usage {
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-  };
 }
 
 function sum(casts: readonly Cast[], value: (cast: Cast) => number): number {

@@ -1,7 +1,8 @@
 /** Copies a schema into draft 2020-12, keyword by keyword, so that it accepts exactly what it accepted before. */
 import { isArray, isObject } from '../json.ts';
+import { shapeOf } from '../schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { identifying, shapeOf } from './wire-keywords.ts';
+import { identifying } from './wire-keywords.ts';
 import type { Refs } from './wire-refs.ts';
 
 /** A walk over one schema; what it copied before it gives again, the same object. */
