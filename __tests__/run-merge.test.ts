@@ -147,7 +147,7 @@ describe('a merge', () => {
       await ends({ leg: 'api', vote: null, subject: { run_id: SUBJECT.run_id, run_attempt: 2 } }),
     ).toEqual(undecided);
     const accepted = ['success', 'accepted'];
-    // Of another vote, of the same attempt, or of none: nobody asked that run again.
+    // Of another vote, not signed and of the same attempt, or of none: nobody asked that run again.
     expect(await ends(passing('api', { ...later, vote: '2' }), signing)).toEqual(accepted);
     expect(await ends(passing('api'), signing)).toEqual(accepted);
     expect(await ends({ leg: 'api', vote: null, subject: null })).toEqual(accepted);
@@ -156,6 +156,18 @@ describe('a merge', () => {
     expect(await ends('{')).toEqual(accepted);
     await keep('third', signed(passing('api', { subject })));
     expect(await ends(passing('api', later), signing)).toEqual(accepted);
+  });
+
+  it('of two envelopes of one vote in one attempt neither counts where one is unfit', async () => {
+    await keep('a', passing('api'));
+    await keep('b', { ...passing('api'), reason: 'of a version to come' });
+    await keep('c', passing('web'));
+    const run = await merge({});
+    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(run.report.merged).toMatchObject({ tally: { pass: 1, abstain: 1 } });
+    const subject = { ...SUBJECT, run_attempt: 2 };
+    await keep('d', passing('api', { subject }));
+    expect(ending(await merge({}, { subject })).slice(1, 3)).toEqual(['success', 'accepted']);
   });
 
   it('files that are no envelopes abstain, also where there are no others', async () => {

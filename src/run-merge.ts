@@ -106,7 +106,7 @@ async function readCasts(
 ): Promise<Read> {
   const casts: Cast[] = [];
   const refused: { file: string; why: string }[] = [];
-  const claims: Claim[] = [];
+  const claims: RefusedClaim[] = [];
   let denied = 0;
   const files = readEnvelopes(folder, { input: 'verdicts', signingKey, whenMissing: 'refuse' });
   for await (const read of files) {
@@ -116,7 +116,7 @@ async function readCasts(
       if (read.envelope.payload?.['passed'] === false) denied += 1;
     } else {
       refused.push({ file: read.file, why: read.why });
-      if (read.claim !== null) claims.push(read.claim);
+      if (read.claim !== null) claims.push({ ...read.claim, genuine: read.genuine });
     }
     // Files are read without waiting: this is where a signal comes through.
     await new Promise((resolve) => setImmediate(resolve));
@@ -128,23 +128,29 @@ async function readCasts(
   );
 }
 
+/** What a file says it is that counts as no envelope, and whether it may be a leg's own all the same. */
+type RefusedClaim = Claim & { readonly genuine: boolean };
+
 /**
  * The casts without those that were replaced by a later attempt whose envelope does not count: that one has no verdict,
- * and the earlier one is no longer it. Whoever forges such a file takes a verdict away, and never gives one. Files of
- * another run, or of an attempt that there was not yet, replace nothing.
+ * and the earlier one is no longer it. Nor is it known which run of one attempt counts where the envelope of one does not.
+ * Whoever forges such a file takes a verdict away, and never gives one. Files of another run, or of an attempt that there
+ * was not yet, replace nothing.
  */
 function standing(
   casts: readonly Cast[],
-  claims: readonly Claim[],
+  claims: readonly RefusedClaim[],
   subject: Subject | null,
 ): readonly Cast[] {
   const nameOf = ({ leg, vote }: Claim | Cast) => JSON.stringify([leg, vote]);
-  const later = new Map<string, number>();
+  const firsts = new Map<string, number>();
   for (const claim of claims) {
     if (subject !== null && (claim.run !== subject.run_id || claim.attempt > subject.run_attempt)) continue;
-    later.set(nameOf(claim), Math.max(claim.attempt, later.get(nameOf(claim)) ?? 0));
+    // What is not signed never was a run of this attempt.
+    const first = claim.genuine ? claim.attempt + 1 : claim.attempt;
+    firsts.set(nameOf(claim), Math.max(first, firsts.get(nameOf(claim)) ?? 0));
   }
-  return casts.filter((cast) => (cast.subject?.run_attempt ?? 0) >= (later.get(nameOf(cast)) ?? 0));
+  return casts.filter((cast) => (cast.subject?.run_attempt ?? 0) >= (firsts.get(nameOf(cast)) ?? 0));
 }
 
 /** In the legs `gate: none` is right, and is easily copied here. */

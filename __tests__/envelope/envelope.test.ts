@@ -222,6 +222,7 @@ describe('readEnvelopes', () => {
       file: 'b.json',
       why: 'it cannot be read (ENOENT)',
       claim: null,
+      genuine: true,
     });
   });
 });
@@ -253,13 +254,15 @@ describe('with a signing key', () => {
     put('a.json', { leg: 'api', subject });
     put('b.json', { leg: 'api', vote: '1', subject, error: 'x' });
     put('c.json', { leg: 'api', subject: { ...subject, run_attempt: '2' } });
-    put('d.json', { leg: 'x'.repeat(401), subject });
+    put('d.json', { leg: 'x'.repeat(501), subject });
+    put('g.json', { leg: 'x'.repeat(200), vote: 'y'.repeat(200), subject });
     put('e.json', '{"leg":"api","subject":{"run_id":"7","run_attempt":2}');
     put('f.json', { leg: 'api', subject: { run_attempt: 2 } });
     expect((await read(KEY)).map((each) => (each.ok ? 'ok' : each.claim))).toEqual([
       { leg: 'api', vote: null, run: '7', attempt: 2 },
       { leg: 'api', vote: '1', run: '7', attempt: 2 },
       ...[null, null, null, null],
+      { leg: 'x'.repeat(200), vote: 'y'.repeat(200), run: '7', attempt: 2 },
     ]);
   });
 

@@ -126,6 +126,44 @@ describe('findings of several runs', () => {
     expect(pair({ line: null }, { line: 1 })).toEqual([1, 1]);
   });
 
+  it('of one kind, which is no rule, are told in the words of the gravest, and nothing that another says is lost', () => {
+    const kind = (title: string | null, changes: JsonObject = {}) => {
+      const { rule: _, ...rest } = row({
+        category: 'correctness',
+        title,
+        message: 'Long words.',
+        ...changes,
+      });
+      return rest;
+    };
+    const [one, ...others] = merged(
+      found('api', '1', kind('Off by one', { severity: 'critical' })),
+      found('web', '1', kind('Null  dereference', { line: 12 })),
+      found('web', '2', kind('null dereference', { line: 11 })),
+      found('cli', '1', kind('off by ONE', { line: 11 })),
+      found('cli', '2', kind(null, { line: 11, message: 'A race.' })),
+    );
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({ title: 'Off by one', votes: 5, legs: ['api', 'cli', 'web'] });
+    expect(one?.message).toBe('Long words.\n\nAlso said of this place: “A race.”, “Null dereference”.');
+    const many = Array.from({ length: 8 }, (_, at) => found('a', `${at}`, kind(`Mistake ${at}`)));
+    expect(merged(...many)[0]?.message).toMatch(/“Mistake 1”, .*“Mistake 5” and 2 more\.$/u);
+    expect(
+      merged(found('a', '1', row({ title: 'A' })), found('b', '1', row({ title: 'B' })))[0]?.message,
+    ).toBe('The query is built of text.');
+  });
+
+  it('are agreed with where they are nearest', () => {
+    const told = merged(
+      found('a', '1', row({ line: 10, message: 'X' }), row({ line: 12, message: 'Y' })),
+      found('b', '1', row({ line: 12, message: 'Y' })),
+    );
+    expect(told.map(({ message, votes }) => [message, votes])).toEqual([
+      ['Y', 2],
+      ['X', 1],
+    ]);
+  });
+
   it('of one run stay as many as they were', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 }), (lines) => {
@@ -139,9 +177,10 @@ describe('findings of several runs', () => {
       fc.record({
         line: fc.constantFrom<number | null>(null, 1, 2, 4, 5, 8),
         severity: fc.constantFrom('high', 'low', 'medium'),
-        rule: fc.constantFrom('one', 'two'),
-        message: fc.constantFrom('x', 'y'),
+        rule: fc.constantFrom('one', 'two', ''),
+        message: fc.constantFrom('x', 'y', 'X'),
         file: fc.constantFrom('a.ts', './a.ts', 'b.ts'),
+        category: fc.constantFrom('one', 'two'),
       }),
       { maxLength: 5 },
     );

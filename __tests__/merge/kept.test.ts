@@ -29,10 +29,12 @@ describe('kept findings', () => {
         rule: null,
         title: null,
         message: 'Grave.',
+        inShort: null,
       },
       {
         ...{ severity: 'note', path: 'a.ts', line: 3, endLine: 5, rule: 'r', title: 't' },
         message: 'Ünï — "quoted"\n\u2028'.trim(),
+        inShort: null,
       },
     ];
     expect(kept.read()).toEqual(expected);

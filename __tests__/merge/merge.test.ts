@@ -289,6 +289,18 @@ describe('a folder that cannot be believed', () => {
     expect(merge(open, options(own)).ballot).toBe('abstain');
   });
 
+  it('has a weight for a leg and a vote of the same name, under two weighted rules', () => {
+    const casts = [sampleCast('1', '1', 'pass'), sampleCast('2', '1', 'pass')];
+    const rule = { kind: 'weighted', threshold: 10 } as const;
+    const votes = { rule: { kind: 'weighted', threshold: 15 } as const, count: 3 };
+    const weights = new Map([['1', 50]]);
+    expect(refusal(casts, { expect: legs('1', '2'), rule, votes, weights })).toMatch(
+      /^weights: weights names "1", which is a leg and a vote/u,
+    );
+    const all = { kind: 'all' } as const;
+    expect(merge(casts, options({ expect: legs('1', '2'), rule: all, votes, weights })).ballot).toBe('pass');
+  });
+
   it('has votes under other names than the weights', () => {
     const casts = [sampleCast('api', 'opus', 'pass'), sampleCast('api', 'haiku', 'pass')];
     const votes = { rule: { kind: 'weighted', threshold: 5 } as const, count: 2 };

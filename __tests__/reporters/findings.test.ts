@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { placeOfRow, readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
 
-const bare = { severity: 'warning', securityScore: null, title: null, rule: null, list: 'findings' };
+const bare = {
+  ...{ severity: 'warning', securityScore: null, title: null, rule: null, isKind: false },
+  list: 'findings',
+};
 const placeOf = (row: JsonObject) => placeOfRow(row)?.place ?? null;
 const at = (
   path: string,
@@ -48,6 +51,7 @@ describe('readFindings', () => {
         title: 'SQL injection',
         message: 'The name is not escaped.',
         rule: 'injection',
+        isKind: true,
         list: 'findings',
       },
       {

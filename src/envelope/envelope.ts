@@ -19,6 +19,8 @@ export type EnvelopeFile =
       readonly why: string;
       /** null where it cannot be read so far. */
       readonly claim: Claim | null;
+      /** Whether nothing speaks against its being a leg's own: no signature is asked for, or it fits. */
+      readonly genuine: boolean;
     };
 
 /** How a folder of envelopes is read. */
@@ -59,7 +61,8 @@ function readEnvelope(
   schema: Compiled,
 ): EnvelopeFile {
   let claim: Claim | null = null;
-  const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why, claim });
+  let genuine = signingKey === null;
+  const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why, claim, genuine });
   // Opening a device can do things of its own.
   if (!regular) return refuse('it is not a regular file');
   const read = readObject(path.join(folder, file));
@@ -70,6 +73,7 @@ function readEnvelope(
       return refuse('it is not signed: the step that writes it needs the same signing-key');
     if (!verifyEnvelope(read.value, signingKey))
       return refuse('its signature does not fit: made with another key, or changed after it was signed');
+    genuine = true;
   }
   const judgement = schema.judge(read.value);
   if (!judgement.ok) {

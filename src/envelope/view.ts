@@ -138,8 +138,8 @@ export function claimOf(envelope: JsonObject): Claim | null {
   return leg.length + (vote ?? '').length + run.length > MAX_CLAIMED ? null : { leg, vote, run, attempt };
 }
 
-/** The names of leg, vote and run together, in characters. */
-const MAX_CLAIMED = 400;
+/** The names of leg, vote and run together, in characters: the inputs take 200 for each of the first two. */
+const MAX_CLAIMED = 500;
 
 function gateOf(gate: JsonObject | null): Envelope['gate'] | undefined {
   if (gate === null) return null;

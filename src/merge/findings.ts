@@ -20,6 +20,8 @@ export interface Found {
 const NEARBY_LINES = 3;
 /** From so many members on a set costs less than to look at each. */
 const MANY = 8;
+/** Others of a kind that are told beside the gravest one. */
+const MAX_ALSO = 5;
 /** More than anybody reads. */
 const MAX_FINDINGS = 2_000;
 /** As JSON: a step's output may have 1 MiB, and the legs stand in it too. */
@@ -47,8 +49,9 @@ export function mergeFindings(found: readonly Found[], workspace: string | null)
     for (const [index, finding] of run.findings.read().entries()) {
       const file = finding.path === null ? null : pathOf(finding.path, root);
       const key = keyOf(file, finding);
-      const group = groups.get(key) ?? { key, file, at: groups.size };
+      const group = groups.get(key) ?? { key, file, at: groups.size, hasKinds: false };
       if (group.at === groups.size) groups.set(key, group);
+      if (finding.inShort !== null) group.hasKinds = true;
       members.push({ group, run, index, rank: SEVERITIES.indexOf(finding.severity), line: finding.line });
     }
   }
@@ -73,6 +76,8 @@ interface Group {
   readonly file: string | null;
   /** Tells the groups apart, and nothing else. */
   readonly at: number;
+  /** Whether the rule of one of them is only a kind. */
+  hasKinds: boolean;
 }
 
 /** What is said of one place. */
@@ -116,8 +121,8 @@ function pathOf(written: string, root: string | null): string {
 }
 
 /**
- * Members that mean the same place. In the order of their lines each joins the first cluster that is near and has nothing
- * of its run yet; the order is total, so that the outcome does not depend on who was read first.
+ * Members that mean the same place. In the order of their lines each joins the nearest cluster that has nothing of its run
+ * yet; the order is total, so that the outcome does not depend on who was read first.
  * @param members group by group, each in the order of its places.
  */
 function clustersOf(members: readonly Member[]): Cluster[] {
@@ -127,14 +132,29 @@ function clustersOf(members: readonly Member[]): Cluster[] {
   for (const member of members) {
     if (!open.every(({ first }) => isNear(first, member)))
       open = open.filter(({ first }) => isNear(first, member));
-    const cluster = open.find((each) => !holds(each, member.run));
-    if (cluster === undefined) {
+    const cluster = nearest(open, member);
+    if (cluster === null) {
       const fresh = { first: member, runs: null, members: [member], gravest: member };
       made.push(fresh);
       open.push(fresh);
     } else join(cluster, member);
   }
   return made;
+}
+
+/** The first of those that are nearest; null where each has something of that run. */
+function nearest(open: readonly Cluster[], member: Member): Cluster | null {
+  let best: Cluster | null = null;
+  for (const cluster of open) {
+    if (holds(cluster, member.run)) continue;
+    if (best === null || distance(cluster.first, member) < distance(best.first, member)) best = cluster;
+  }
+  return best;
+}
+
+/** In lines; none where neither has one. */
+function distance(one: Member, other: Member): number {
+  return Math.abs((one.line ?? 0) - (other.line ?? 0));
 }
 
 function join(cluster: Cluster, member: Member): void {
@@ -180,20 +200,50 @@ function byGravity(one: Cluster, other: Cluster): number {
   );
 }
 
+/** What is read of a cluster. */
+interface Texts {
+  gravest: KeptFinding | null;
+  /** Of those whose rule is only a kind: what each says. */
+  readonly inShort: Set<string>;
+}
+
 /** One finding for all who agree, in the words of whoever finds it gravest. Each run is read once. */
 function told(clusters: readonly Cluster[]): readonly MergedFinding[] {
-  const findings = new Map<Cluster, KeptFinding>();
-  for (const [run, own] of Map.groupBy(clusters, ({ gravest }) => gravest.run)) {
+  const texts = new Map<Cluster, Texts>(
+    clusters.map((cluster) => [cluster, { gravest: null, inShort: new Set() }]),
+  );
+  const read = clusters.flatMap((cluster) =>
+    (cluster.first.group.hasKinds ? cluster.members : [cluster.gravest]).map((member) => ({
+      cluster,
+      member,
+    })),
+  );
+  for (const [run, own] of Map.groupBy(read, ({ member }) => member.run)) {
     const kept = run.findings.read();
-    for (const cluster of own) {
-      const finding = kept[cluster.gravest.index];
-      if (finding !== undefined) findings.set(cluster, finding);
+    for (const { cluster, member } of own) {
+      const [finding, known] = [kept[member.index], texts.get(cluster)];
+      if (finding === undefined || known === undefined) continue;
+      if (member === cluster.gravest) known.gravest = finding;
+      if (finding.inShort !== null) known.inShort.add(finding.inShort);
     }
   }
-  return clusters.flatMap((cluster) => {
-    const finding = findings.get(cluster);
-    return finding === undefined ? [] : [tell(finding, cluster)];
-  });
+  return [...texts].flatMap(([cluster, { gravest, inShort }]) =>
+    gravest === null ? [] : [tell(gravest, cluster, alsoSaid(gravest, inShort))],
+  );
+}
+
+/** What others of the same kind at the same place say in other words, and may mean: a category is not one mistake. */
+function alsoSaid(told: KeptFinding, inShort: ReadonlySet<string>): string {
+  const own = plain(told.inShort ?? told.title ?? told.message);
+  const others = new Map<string, string>();
+  for (const text of [...inShort].toSorted(byName)) {
+    const key = plain(text);
+    if (key !== own && !others.has(key)) others.set(key, text.replace(/\s+/gu, ' '));
+  }
+  if (others.size === 0) return '';
+  const shown = [...others.values()].slice(0, MAX_ALSO).map((text) => `“${text}”`);
+  const more = others.size > MAX_ALSO ? ` and ${others.size - MAX_ALSO} more` : '';
+  return `\n\nAlso said of this place: ${shown.join(', ')}${more}.`;
 }
 
 /** The first ones, as many as fit. */
@@ -206,7 +256,7 @@ function fitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
   return over === -1 ? findings : findings.slice(0, over);
 }
 
-function tell(finding: KeptFinding, { gravest, members }: Cluster): MergedFinding {
+function tell(finding: KeptFinding, { gravest, members }: Cluster, also: string): MergedFinding {
   return {
     severity: finding.severity,
     path: gravest.group.file,
@@ -214,7 +264,7 @@ function tell(finding: KeptFinding, { gravest, members }: Cluster): MergedFindin
     endLine: finding.endLine,
     rule: finding.rule,
     title: finding.title,
-    message: finding.message,
+    message: `${finding.message}${also}`,
     legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
     votes: members.length,
     outvoted: members.every(({ run }) => run.outvoted),

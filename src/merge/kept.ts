@@ -18,6 +18,8 @@ export interface KeptFinding {
   readonly rule: string | null;
   readonly title: string | null;
   readonly message: string;
+  /** Where `rule` is only a kind: what tells it from others of its kind at the same place. null for others. */
+  readonly inShort: string | null;
 }
 
 /** The gravest findings of one run, and how many more it has. */
@@ -35,6 +37,7 @@ type Row = readonly [
   rule: string | null,
   title: string | null,
   message: string,
+  inShort: string | null,
 ];
 
 /**
@@ -50,7 +53,7 @@ export function keep(findings: readonly Finding[], known: Known): Kept {
   };
 }
 
-function rowOf({ severity, place, rule, title, message }: Finding, known: Known): Row {
+function rowOf({ severity, place, rule, isKind, title, message }: Finding, known: Known): Row {
   return [
     severity,
     place?.path ?? null,
@@ -59,6 +62,7 @@ function rowOf({ severity, place, rule, title, message }: Finding, known: Known)
     clipped(rule, MAX_WORDS, known),
     clipped(title, MAX_WORDS, known),
     clipped(message, MAX_MESSAGE, known),
+    isKind ? clipped(title ?? message, MAX_WORDS, known) : null,
   ];
 }
 
@@ -66,6 +70,6 @@ function rowsOf(text: Buffer): readonly Row[] {
   return JSON.parse(text.toString());
 }
 
-function findingOf([severity, path, line, endLine, rule, title, message]: Row): KeptFinding {
-  return { severity, path, line, endLine, rule, title, message };
+function findingOf([severity, path, line, endLine, rule, title, message, inShort]: Row): KeptFinding {
+  return { severity, path, line, endLine, rule, title, message, inShort };
 }

@@ -42,6 +42,7 @@ export interface MergeOptions {
 export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
   const legs = legsOf(casts, { ...options, votes: options.votes?.count ?? null });
   const known = votesOf(legs);
+  requireOneMeaning(legs, known, options);
   const merged = withMissing(legs, options).map((leg) => mergedLeg(leg, known, options));
   const ballot = decide(
     options.rule,
@@ -67,6 +68,22 @@ export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
     models: [...new Set(counted.map(({ model }) => model))].filter((model) => model !== '').toSorted(byName),
     refused: options.refused,
   };
+}
+
+/** @throws InputError for a weight that would count for a leg and for a vote of the same name. */
+function requireOneMeaning(
+  legs: readonly Leg[],
+  voteNames: readonly string[],
+  { expect, rule, votes, weights }: MergeOptions,
+): void {
+  if (rule.kind !== 'weighted' || votes?.rule.kind !== 'weighted') return;
+  const legNames = [...legs.map(({ name }) => name), ...(expect.kind === 'legs' ? expect.names : [])];
+  const name = [...weights.keys()].find((each) => legNames.includes(each) && voteNames.includes(each));
+  if (name === undefined) return;
+  throw new InputError(
+    'weights',
+    `weights names ${quoted(name)}, which is a leg and a vote, and both rules are weighted: it would count for both. Give the votes other names, for example vote: v\${{ matrix.vote }}.`,
+  );
 }
 
 /** A run that fails where its leg passes, or all together do, was outvoted, and so is what it alone found. */

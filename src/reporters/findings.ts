@@ -25,6 +25,8 @@ export interface Finding {
   readonly message: string;
   /** What kind of finding it is; null where the row says nothing of it. */
   readonly rule: string | null;
+  /** Whether `rule` is only a kind of findings, a category, of which one place may have several. */
+  readonly isKind: boolean;
   /** The payload's property that it stands in. */
   readonly list: string;
 }
@@ -34,7 +36,8 @@ const LINES = ['line', 'start_line', 'startLine', 'line_number', 'lineNumber'];
 const END_LINES = ['end_line', 'endLine'];
 const COLUMNS = ['column', 'col', 'start_column', 'startColumn'];
 const MESSAGES = ['message', 'description', 'details'];
-const RULES = ['rule', 'rule_id', 'ruleId', 'check', 'category', 'type', 'kind', 'cwe'];
+const RULES = ['rule', 'rule_id', 'ruleId', 'check'];
+const KINDS = ['category', 'type', 'kind', 'cwe'];
 /** The list whose rows come first, and the one whose rows need neither a severity nor a place: failed tests. */
 const FINDINGS = 'findings';
 const FAILURES = 'failures';
@@ -83,7 +86,9 @@ function readRow(row: JsonObject, list: string): readonly Finding[] {
   if (message === null || (typeof word !== 'string' && place === null && !failed)) return [];
   const severity = severityOf(word) ?? (failed ? 'error' : 'warning');
   const rule = textOf(row, RULES);
-  return [{ severity, securityScore: securityScore(word), place, title, message, rule, list }];
+  const kind = rule === null ? textOf(row, KINDS) : null;
+  const names = { rule: rule ?? kind, isKind: kind !== null };
+  return [{ severity, securityScore: securityScore(word), place, title, message, ...names, list }];
 }
 
 function readPlace(written: string, row: JsonObject): WrittenPlace | null {
