@@ -10,7 +10,7 @@ import { posix } from 'node:path';
 import { InputError } from '../errors.ts';
 import { isInside } from './confine.ts';
 import { type GitPath, nameTree } from './git-tree.ts';
-import { findLeaving } from './leaving-links.ts';
+import { findLeaving, type Leaving } from './leaving-links.ts';
 import { refuseComponents, shown } from './names.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -103,14 +103,8 @@ export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions)
     default: {
       if (tree.files === 0) return { kind: 'unknown', why: 'git sees no file in the repository' };
       const judged = named.length === 0 ? [root] : named.map(({ path }) => path);
-      const leaving = await findLeaving(root, tree.links, judged);
-      if (leaving !== null) {
-        const name = shown(decode(leaving));
-        return {
-          kind: 'unknown',
-          why: `${name} is a link that leads out of what is judged; name that place in subject-paths, too`,
-        };
-      }
+      const leaving = await findLeaving({ root, paths: chosen, links: tree.links, judged });
+      if (leaving !== null) return unknownLeaving(leaving);
       const paths = [...new Set(judged.map((path) => posix.relative(workspace, path) || '.'))].sort();
       return { kind: 'tree', tree: tree.name, paths };
     }
@@ -191,6 +185,15 @@ async function liesInAnother(root: string, workspace: string): Promise<boolean> 
 function unknownNested(path: string): SubjectTree {
   const name = shown(decode(path.replace(/\/$/u, '')));
   return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
+}
+
+function unknownLeaving({ path, to }: Leaving): SubjectTree {
+  const name = shown(decode(path));
+  const why =
+    to === 'outside'
+      ? 'is a link that leads out of what is judged; name that place in subject-paths, too'
+      : "leads by way of a link to what git does not list (ignored, empty or git's own), so its content is not known";
+  return { kind: 'unknown', why: `${name} ${why}` };
 }
 
 interface Listed {
