@@ -63,14 +63,15 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
     warnings: [],
     evaluate: (payload) => judged(payload, wantsOf(rule, merged, ruleText)),
   };
-  return { kind: 'submitted', payload: payloadFor(merged), repaired: null };
+  return { kind: 'submitted', payload: payloadFor(merged, world), repaired: null };
 }
 
 /** Nothing is masked: a secret in it must be found, and then nothing is published. */
-function payloadFor(merged: Merged): JsonObject {
+function payloadFor(merged: Merged, { secrets }: MergeWorld): JsonObject {
   return payloadOf(
     merged,
     mergedJson(merged, (text) => text),
+    secrets,
   );
 }
 

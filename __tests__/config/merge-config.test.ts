@@ -132,4 +132,14 @@ describe('the configuration of a merge', () => {
     expect(refused.input).toBe(input);
     expect(refused.message).toContain(message);
   });
+
+  it('refuses more legs and votes than a merge reads envelopes, by name too', () => {
+    const legs = (count: number) => Array.from({ length: count }, (_, at) => `leg ${at}`).join();
+    expect(refusal({ ...least, expect: legs(101), votes: 'all of 199' })).toEqual({
+      input: 'expect',
+      message:
+        'expect names 101 legs, and votes has 199 for each: that makes 20099 envelopes, and a merge reads at most 20000. Name fewer legs, or lower votes; merge more of them in several merges.',
+    });
+    expect(parse({ ...least, expect: legs(100), votes: 'all of 200' }).votes?.count).toBe(200);
+  });
 });

@@ -81,6 +81,8 @@ describe('expect', () => {
   it.each([
     ['9', { kind: 'envelopes', count: 9 }],
     ['007', { kind: 'envelopes', count: 7 }],
+    ['20000', { kind: 'envelopes', count: 20_000 }],
+    ['["2000000"]', { kind: 'legs', names: ['2000000'] }],
     ['api', { kind: 'legs', names: ['api'] }],
     ['api, web,\n  cli tool \r\n', { kind: 'legs', names: ['api', 'web', 'cli tool'] }],
     ['\napi,\n\n  \nweb', { kind: 'legs', names: ['api', 'web'] }],
@@ -93,7 +95,12 @@ describe('expect', () => {
 
   it.each([
     ['0', 'expect is "0". Use a number of envelopes from 1, or the names of the legs.'],
-    ['999999999', 'Use a number of envelopes from 1'],
+    [
+      '20001',
+      'expect is "20001". A merge reads at most 20000 envelopes. Give how many the legs write in all, or the names of the legs; merge more of them in several merges.',
+    ],
+    ['2000000', 'A merge reads at most 20000 envelopes.'],
+    ['99999999999999999999', 'A merge reads at most 20000 envelopes.'],
     [' \n ', 'Name from 1 to 10000 legs, or give a number of envelopes.'],
     [', ,', 'Beside one of its commas stands no name'],
     ['api,', 'Beside one of its commas stands no name'],

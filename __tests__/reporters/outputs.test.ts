@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/action-yml.ts';
 import { InputError } from '../../src/errors.ts';
 import type { Report } from '../../src/report-types.ts';
-import { formatOutputs, shellSafeJson, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
+import { formatOutputs, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
+import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { parseOutputFile } from '../support/runner.ts';
 import { sampleMerged, sampleMergedReport } from './sample-merged.ts';
@@ -161,27 +161,6 @@ describe('a string that is no text', () => {
     expect(warnings).toEqual([
       expect.stringContaining('The output half is left out: it holds half of a surr'),
     ]);
-  });
-});
-
-describe('shellSafeJson', () => {
-  it('D12 is JSON of the same value on one line, without what a shell acts on', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const plain = JSON.parse(JSON.stringify(value));
-        const text = shellSafeJson(plain);
-        expect(JSON.parse(text)).toEqual(plain);
-        expect(text).not.toMatch(/[<>&'`$\r\n\u2028\u2029\u0085]/);
-      }),
-    );
-  });
-
-  it('D12 stays text in single quotes of a real shell', () => {
-    const value = { summary: ['$', "{{ secrets.GITHUB_TOKEN }} $(touch pwn) `id` '; id; #"].join('') };
-    const printed = execFileSync('/bin/sh', ['-c', `printf %s '${shellSafeJson(value)}'`], {
-      encoding: 'utf8',
-    });
-    expect(JSON.parse(printed)).toEqual(value);
   });
 });
 

@@ -4,6 +4,7 @@ import { summaryOf, undecidedText, wantsOf } from '../../src/merge/words.ts';
 import type { Ballot, Merged, MergedLeg, MergedVote } from '../../src/merge-types.ts';
 import type { Report } from '../../src/report-types.ts';
 import { mergedJson } from '../../src/reporters/merged-json.ts';
+import { createSecrets } from '../../src/secrets.ts';
 import type { Verdict } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 
@@ -127,6 +128,7 @@ export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Par
       ? payloadOf(
           merged,
           mergedJson(merged, (text) => text),
+          createSecrets(),
         )
       : null,
     gate: decided ? { status: merged.ballot === 'pass' ? 'met' : 'not_met', issues: [] } : null,

@@ -4,6 +4,7 @@ import { nearest } from '../nearest.ts';
 import type { MergeInputName } from './merge-inputs.ts';
 import {
   type Expectation,
+  MAX_ENVELOPES,
   parseExpectation,
   parseRule,
   parseVotes,
@@ -79,7 +80,16 @@ function required(raw: Raw, name: MergeInputName, example: string): string {
 }
 
 function requireWholeLegs({ expect, votes }: MergeConfig): void {
-  if (expect.kind === 'legs' || votes === null || expect.count % votes.count === 0) return;
+  if (votes === null) return;
+  if (expect.kind === 'legs') {
+    const { length } = expect.names;
+    if (length * votes.count <= MAX_ENVELOPES) return;
+    throw new InputError(
+      'expect',
+      `expect names ${length} legs, and votes has ${votes.count} for each: that makes ${length * votes.count} envelopes, and a merge reads at most ${MAX_ENVELOPES}. Name fewer legs, or lower votes; merge more of them in several merges.`,
+    );
+  }
+  if (expect.count % votes.count === 0) return;
   throw new InputError(
     'expect',
     `expect is ${expect.count} envelopes, and votes has ${votes.count} for each leg: that makes no whole number of legs. Give the number of legs times ${votes.count}, or the names of the legs.`,

@@ -25,6 +25,8 @@ export type Expectation =
 const RULES = ['all', 'any', 'majority'] as const;
 const MAX_VOTES = 1_000;
 const MAX_LEGS = 10_000;
+/** So many JSON files a folder of envelopes may hold; a number typed by mistake must not fill the memory with missing ones. */
+export const MAX_ENVELOPES = 20_000;
 /** 10,000 legs of it are still counted exactly. */
 const MAX_WEIGHT = 100_000;
 const MAX_NAME = 200;
@@ -83,12 +85,16 @@ export function parseVotes(text: string): VotesWord {
   return { rule: parseRule('votes', rule), count: number };
 }
 
-/** Reads `expect`. @throws InputError for anything but a number from 1, or names that differ. */
+/** Reads `expect`. @throws InputError for anything but a number from 1 to `MAX_ENVELOPES`, or names that differ. */
 export function parseExpectation(text: string): Expectation {
-  if (/^\d{1,9}$/u.test(text)) {
+  if (/^\d+$/u.test(text)) {
     const count = Number(text);
-    if (count < 1 || count > MAX_LEGS * MAX_VOTES)
-      throw refused(text, 'Use a number of envelopes from 1, or the names of the legs.');
+    if (count < 1) throw refused(text, 'Use a number of envelopes from 1, or the names of the legs.');
+    if (count > MAX_ENVELOPES)
+      throw refused(
+        text,
+        `A merge reads at most ${MAX_ENVELOPES} envelopes. Give how many the legs write in all, or the names of the legs; merge more of them in several merges.`,
+      );
     return { kind: 'envelopes', count };
   }
   const names = namesOf(text);

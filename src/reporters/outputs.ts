@@ -4,10 +4,11 @@ import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:f
 import { EOL } from 'node:os';
 import { InputError } from '../errors.ts';
 import type { Report } from '../report-types.ts';
-import type { Json, JsonObject } from '../types.ts';
+import type { JsonObject } from '../types.ts';
 import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import { RUN_OUTPUTS } from './output-table.ts';
+import { MAX_PAYLOAD_BYTES, shellSafeJson } from './shell-safe-json.ts';
 import { singleLine } from './text.ts';
 
 /** The outputs of a run by name, in the order they are written, and what had to be left out. */
@@ -19,7 +20,6 @@ export interface StepOutputs {
 
 /** A later step's shell cannot hold 128 KiB in one variable. */
 const MAX_PROPERTY_BYTES = 64 * 1024;
-const MAX_PAYLOAD_BYTES = 1024 * 1024;
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
@@ -67,17 +67,6 @@ function addPayload(
 function faultOf(value: string): string | null {
   if (value.includes('\0')) return 'it holds a NUL character, which no variable can';
   return value.isWellFormed() ? null : 'it holds half of a surrogate pair';
-}
-
-/**
- * A value as one line of JSON that a careless `${{ }}` in a script leaves as text: what quotes, substitutes or
- * redirects in a shell is a `\u` escape. None of these characters can stand outside a JSON string.
- */
-export function shellSafeJson(value: Json): string {
-  return JSON.stringify(value).replace(
-    /[<>&'`$\u007f-\u009f\u2028\u2029\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /**
