@@ -1,17 +1,5 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findingsOf } from './workflow-world.ts';
-
-const EXAMPLE = readFileSync(path.join(import.meta.dirname, '../../examples/many-legs.yml'), 'utf8');
-
-/** The example with some of it replaced; what is not in it is a mistake of the test. */
-function changed(...edits: readonly (readonly [string, string])[]): string {
-  return edits.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`The example holds no ${from}`);
-    return text.replaceAll(from, () => to);
-  }, EXAMPLE);
-}
+import { changed, findingsOf } from './workflow-world.ts';
 
 const EXPECT = 'expect: correctness, security, compatibility';
 const MATRIX = 'matrix: { leg: [correctness, security, compatibility], vote: [1, 2, 3] }';

@@ -1,18 +1,5 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkIn, findingsOf, repository } from './workflow-world.ts';
-
-const ROOT = path.join(import.meta.dirname, '../..');
-const EXAMPLE = readFileSync(path.join(ROOT, 'examples/many-legs.yml'), 'utf8');
-
-/** The example with some of it replaced; what is not in it is a mistake of the test. */
-function changed(...edits: readonly (readonly [string, string])[]): string {
-  return edits.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`The example holds no ${from}`);
-    return text.replaceAll(from, () => to);
-  }, EXAMPLE);
-}
+import { changed, checkIn, findingsOf, MANY_LEGS, repository } from './workflow-world.ts';
 
 const ALWAYS =
   '    if: ${{ always() }} # it would be skipped after a red leg, and a skipped check counts as passed\n';
@@ -36,8 +23,8 @@ const MERGE = 'uses: org/structured-agent/merge@v1\n';
 
 describe('a workflow that merges verdicts', () => {
   it('is clean as the example has it', async () => {
-    expect(await findingsOf(EXAMPLE)).toEqual([]);
-    const { code, out } = await checkIn(repository({ 'w.yml': EXAMPLE }), 'w.yml');
+    expect(await findingsOf(MANY_LEGS)).toEqual([]);
+    const { code, out } = await checkIn(repository({ 'w.yml': MANY_LEGS }), 'w.yml');
     expect([code, out]).toEqual([0, expect.stringContaining('no errors, no warnings')]);
   });
 
@@ -253,7 +240,7 @@ describe('a workflow that merges verdicts', () => {
   });
 
   it('both sides sign, or none', async () => {
-    const [before, after] = EXAMPLE.split(`          ${KEY}\n`).length === 3 ? EXAMPLE.split(MERGE) : [];
+    const [before, after] = MANY_LEGS.split(`          ${KEY}\n`).length === 3 ? MANY_LEGS.split(MERGE) : [];
     const unsigned = (before ?? '').replace(`          ${KEY}\n`, '');
     expect(await findingsOf(`${unsigned}${MERGE}${after}`)).toEqual(['error leg-unsigned at leg:']);
     const unchecked = (after ?? '').replace(`          ${KEY}\n`, '');
@@ -265,8 +252,8 @@ describe('a workflow that merges verdicts', () => {
 
   it('a leg that nothing uploads is found, and one that a script hands on is not', async () => {
     const upload = /^ +- uses: actions\/upload-artifact[\s\S]+?overwrite: true \}\n/mu;
-    expect(await findingsOf(EXAMPLE.replace(upload, ''))).toEqual(['warning leg-not-uploaded at leg:']);
-    expect(await findingsOf(EXAMPLE.replace(upload, '      - run: ./hand-on.sh\n'))).toEqual([]);
+    expect(await findingsOf(MANY_LEGS.replace(upload, ''))).toEqual(['warning leg-not-uploaded at leg:']);
+    expect(await findingsOf(MANY_LEGS.replace(upload, '      - run: ./hand-on.sh\n'))).toEqual([]);
   });
 
   it('needs rights to tell, and no others', async () => {
@@ -313,7 +300,7 @@ describe('a workflow that merges verdicts', () => {
     ).toEqual(['error text-in-script at steps.merge.outputs.structured_output']);
     const deploy =
       '  deploy:\n    needs: verdict\n    if: always()\n    runs-on: x\n    steps: [run: ./deploy]\n';
-    expect(await findingsOf(`${EXAMPLE}${deploy}`)).toEqual(['warning runs-regardless at if:']);
+    expect(await findingsOf(`${MANY_LEGS}${deploy}`)).toEqual(['warning runs-regardless at if:']);
   });
 
   it('is found by a name of its own, and in a folder', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
@@ -8,6 +8,17 @@ const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
+
+/** The example workflow of many legs. */
+export const MANY_LEGS = readFileSync(path.join(import.meta.dirname, '../../examples/many-legs.yml'), 'utf8');
+
+/** It with some of it replaced; what is not in it is a mistake of the test. */
+export function changed(...edits: readonly (readonly [string, string])[]): string {
+  return edits.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The example holds no ${from}`);
+    return text.replaceAll(from, () => to);
+  }, MANY_LEGS);
+}
 
 /** What a check wrote, and how it ended. */
 export interface Checked {
