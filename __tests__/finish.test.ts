@@ -117,7 +117,7 @@ describe('finishing', () => {
   it('masks prose before it cuts it: half a secret would be found by nobody', async () => {
     const { world, state } = scene();
     const text = `${'x'.repeat(190)}${SECRET}`;
-    const report = await finish({ kind: 'plain_text', text, truncated: false }, state, world);
+    const report = await finish({ kind: 'plain_text', text, empty: false, truncated: false }, state, world);
     const shown = `${report.lastAssistantText}${report.verdict.error}`;
     expect(report.lastAssistantText).toBe(`${'x'.repeat(190)}***`);
     expect(shown).not.toContain(SECRET.slice(0, 6));

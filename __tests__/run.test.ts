@@ -136,6 +136,36 @@ describe('what was configured', () => {
     ]);
   });
 
+  it('without structured_output is warned about before the model is asked, and named by the ending', async () => {
+    let asked = 0;
+    let askedBeforeWarning: number | null = null;
+    const listening: Reporter = {
+      name: 'events',
+      event(event) {
+        if (event.type === 'notice' && event.level === 'warning' && event.text.includes('structured_output'))
+          askedBeforeWarning = asked;
+      },
+    };
+    const run = (inputs: Partial<Record<InputName, string>>) => {
+      asked = 0;
+      askedBeforeWarning = null;
+      const replies = [{ text: 'All good.' }];
+      return converse(replies, inputs, {
+        reporters: [listening],
+        fetch: (...request) => {
+          asked += 1;
+          return fetch(...request);
+        },
+      });
+    };
+    const { report } = await run({ 'exclude-tools': 'structured_output' });
+    expect(report.verdict).toMatchObject({ reason: 'plain_text', exitCode: 1 });
+    expect(report.verdict.error).toMatch(/structured_output is excluded \(exclude-tools\).*"All good\."/u);
+    expect([askedBeforeWarning, asked]).toEqual([0, 1]);
+    await run({ 'exclude-tools': 'shell' });
+    expect(askedBeforeWarning).toBeNull();
+  });
+
   it('reaches the shell: its folder, its variables without secrets, its limits', async () => {
     await mkdir(path.join(base, 'workspace', 'sub'));
     const secrets = createSecrets();

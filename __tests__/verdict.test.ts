@@ -42,7 +42,7 @@ describe('the endings table', () => {
     ],
     [{ kind: 'cancelled', signal: 'SIGINT' }, ['inconclusive', 'cancelled', 130, 'error_cancelled', false]],
     [
-      { kind: 'plain_text', text: 'x', truncated: false },
+      { kind: 'plain_text', text: 'x', empty: false, truncated: false },
       ['inconclusive', 'plain_text', 1, 'error_plain_text', false],
     ],
     [{ kind: 'refused', text: 'x' }, ['inconclusive', 'refusal', 1, 'error_refusal', false]],
@@ -99,19 +99,45 @@ describe('the endings table', () => {
 
   it('max_turns gives the hint and the last issues by place, never their words', () => {
     const { error } = verdictOf({ kind: 'exhausted', limit: 'turns', lastIssues: issues }, facts);
-    expect(error).toMatch(/3 turns.*\/passed \(type\).*denied.*schema cannot be met/u);
+    expect(error).toMatch(/3 turns.*\/passed \(type\).*schema cannot be met/u);
     expect(error).not.toContain('QUOTED');
   });
 
   it('plain text gives the turn count and a preview', () => {
     const { error } = verdictOf(
-      { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, truncated: true },
+      { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, empty: false, truncated: true },
       facts,
     );
     expect(error).toContain('3 turns');
     expect(error).toContain('a b ccc');
     expect(error).toContain('max-output-tokens');
     expect(error).not.toContain('c'.repeat(200));
+  });
+
+  it('an empty answer is named, and the preview shows the last text before it', () => {
+    const empty = { kind: 'plain_text', empty: true, truncated: false } as const;
+    expect(verdictOf({ ...empty, text: 'The tests need a network.' }, facts).error).toBe(
+      'The model ended with an empty answer instead of calling structured_output, after 3 turns. Before that it wrote: "The tests need a network."',
+    );
+    expect(verdictOf({ ...empty, text: ' \n' }, facts).error).toBe(
+      'The model ended with an empty answer instead of calling structured_output, after 3 turns.',
+    );
+  });
+
+  it.each<Ending>([
+    { kind: 'plain_text', text: 'All good.', empty: false, truncated: false },
+    { kind: 'exhausted', limit: 'turns', lastIssues: [] },
+    { kind: 'exhausted', limit: 'time', lastIssues: [] },
+    { kind: 'exhausted', limit: 'tokens', lastIssues: [] },
+    { kind: 'exhausted', limit: 'cost', lastIssues: [] },
+  ])('an excluded structured_output is the cause that %j names, and not the model or the limit', (ending) => {
+    const { error } = verdictOf(ending, { ...facts, structuredOutputExcluded: true });
+    expect(error).toMatch(
+      /^The run could not deliver a verdict: structured_output is excluded \(exclude-tools\), .*Remove it from exclude-tools\./u,
+    );
+    expect(error).not.toMatch(/instead of calling|Likely causes|Raise/u);
+    expect(row(ending, { structuredOutputExcluded: true })).toEqual(row(ending));
+    expect(verdictOf(ending, facts).error).not.toContain('is excluded');
   });
 
   it('a gate that is not met says in one sentence what is wrong', () => {

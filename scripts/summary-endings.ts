@@ -98,6 +98,7 @@ export const endingReports: Readonly<Record<string, Report>> = {
     {
       kind: 'plain_text',
       text: 'I have finished the review. Everything looks **good** to me, @octocat! The tests pass.',
+      empty: false,
       truncated: false,
     },
     { turns: [turn(1), { ...turn(2), forced: true }] },

@@ -5,6 +5,7 @@ import { networkWeaknesses } from './network/network.ts';
 import type { Report } from './report-types.ts';
 import { answeredBy, modelWarning } from './run-model.ts';
 import type { EndWorld, RunState } from './run-state.ts';
+import { STRUCTURED_OUTPUT_NAME } from './tools/structured-output.ts';
 import type { GateResult, JsonObject, Subject } from './types.ts';
 import { type Ending, preview, verdictOf } from './verdict.ts';
 
@@ -28,6 +29,7 @@ export function buildReport(
     turns: record.totals.turns,
     gate,
     limits: limitWords(state),
+    structuredOutputExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
   });
   const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
   const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;

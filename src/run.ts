@@ -27,6 +27,10 @@ const WALLS_AFTER_MS = 10;
 /** How long after the first turn began they are raised at the latest, in milliseconds. */
 const WALLS_WITHIN_MS = 300;
 
+/** Said before the model is asked: the run is allowed, and cannot succeed. */
+const STRUCTURED_OUTPUT_EXCLUDED =
+  'structured_output is excluded (exclude-tools), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from exclude-tools.';
+
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export function run(readConfig: () => Config, world: World): Promise<Report> {
   return runToEnd((state) => work(readConfig, state, world), world);
@@ -60,7 +64,8 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const ungated = isUngated(config.gate, config.schema, contract.declaredProperties)
     ? [`${UNGATED.message} ${UNGATED.fix}`]
     : [];
-  const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated];
+  const excluded = config.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ? [STRUCTURED_OUTPUT_EXCLUDED] : [];
+  const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated, ...excluded];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, context, begin.promise, state, world);

@@ -109,7 +109,14 @@ export type Limit = 'turns' | 'time' | 'tokens' | 'cost';
 /** How the loop ended: every expected ending is a value. What is thrown is mapped once, in `verdict`. */
 export type Outcome =
   | { readonly kind: 'submitted'; readonly payload: JsonObject; readonly repaired: Repair | null }
-  | { readonly kind: 'plain_text'; readonly text: string; readonly truncated: boolean }
+  | {
+      readonly kind: 'plain_text';
+      /** The last text of the run that is not empty; empty when the model never wrote any. */
+      readonly text: string;
+      /** Whether the last answer had no text, so that `text` is from an earlier turn. */
+      readonly empty: boolean;
+      readonly truncated: boolean;
+    }
   | { readonly kind: 'refused'; readonly text: string }
   | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly Issue[] }
   | { readonly kind: 'cancelled'; readonly signal: string };

@@ -30,6 +30,8 @@ export interface VerdictFacts {
   /** The gate's result on the accepted payload; null when none was accepted. */
   readonly gate: GateResult | null;
   readonly limits: Readonly<Record<Limit, string>>;
+  /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
+  readonly structuredOutputExcluded?: boolean;
 }
 
 type Row = Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'>;
@@ -57,10 +59,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
         `Cancelled by ${ending.signal}, before a payload was accepted.`,
       );
     case 'plain_text':
-      return failed(
-        row('plain_text', 'error_plain_text', 1),
-        plainText(ending.text, ending.truncated, facts.turns),
-      );
+      return failed(row('plain_text', 'error_plain_text', 1), plainText(ending, facts));
     case 'refused':
       return failed(
         row('refusal', 'error_refusal', 1),
@@ -130,32 +129,32 @@ function accepted(facts: VerdictFacts): Verdict {
   };
 }
 
+/** What ended a run that could not deliver a verdict, whatever the model did. */
+const EXCLUDED =
+  'The run could not deliver a verdict: structured_output is excluded (exclude-tools), and only a call of that tool ' +
+  'delivers one. Remove it from exclude-tools.';
+
+/** The row of each limit, and the input that sets it. */
+const LIMITS: Readonly<Record<Limit, { readonly entry: Row; readonly input: string }>> = {
+  turns: { entry: row('max_turns', 'error_max_turns', 53), input: 'max-turns' },
+  time: { entry: row('timeout', 'error_budget', 55), input: 'timeout-minutes' },
+  tokens: { entry: row('max_tokens', 'error_budget', 55), input: 'max-total-tokens' },
+  cost: { entry: row('max_cost', 'error_budget', 55), input: 'max-cost-usd' },
+};
+
 function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts): Verdict {
+  const { entry, input } = LIMITS[limit];
   const last =
     issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
-  switch (limit) {
-    case 'turns':
-      return failed(
-        row('max_turns', 'error_max_turns', 53),
-        `Reached the limit of ${facts.limits.turns} without an accepted call of structured_output.${last} ` +
-          'Likely causes: the tool is denied (see exclude-tools), the schema cannot be met, or max-turns is too small for the task.',
-      );
-    case 'time':
-      return failed(
-        row('timeout', 'error_budget', 55),
-        `Stopped after ${turns(facts.turns)}: the limit of ${facts.limits.time} (timeout-minutes) is reached.${last} ${MORE}`,
-      );
-    case 'tokens':
-      return failed(
-        row('max_tokens', 'error_budget', 55),
-        `Stopped after ${turns(facts.turns)}: the limit of ${facts.limits.tokens} (max-total-tokens) is reached.${last} ${MORE}`,
-      );
-    case 'cost':
-      return failed(
-        row('max_cost', 'error_budget', 55),
-        `Stopped after ${turns(facts.turns)}: the limit of ${facts.limits.cost} (max-cost-usd) is reached.${last} ${MORE}`,
-      );
-  }
+  const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${input})`;
+  const stopped = `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
+  if (facts.structuredOutputExcluded === true) return failed(entry, `${EXCLUDED} ${stopped}`);
+  if (limit !== 'turns') return failed(entry, `${stopped}${last} ${MORE}`);
+  return failed(
+    entry,
+    `Reached the limit of ${reached} without an accepted call of structured_output.${last} ` +
+      'Likely causes: the schema cannot be met, or max-turns is too small for the task.',
+  );
 }
 
 function thrown(error: unknown): Verdict {
@@ -200,12 +199,15 @@ function failed(entry: Row, error: string): Verdict {
   return { ...entry, published: false, error };
 }
 
-function plainText(text: string, truncated: boolean, turnCount: number): string {
-  const shown = preview(text);
-  const what = shown === '' ? 'an empty answer' : 'plain text';
-  const cut = truncated ? ' (cut off by the output-token limit: see max-output-tokens)' : '';
-  const quote = shown === '' ? '' : ` It said: "${shown}"`;
-  return `The model ended with ${what}${cut} instead of calling structured_output, after ${turns(turnCount)}.${quote}`;
+function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
+  const shown = preview(ending.text);
+  const what = ending.empty ? 'an empty answer' : 'plain text';
+  const cut = ending.truncated ? ' (cut off by the output-token limit: see max-output-tokens)' : '';
+  const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
+  const end = `The model ended with ${what}${cut}`;
+  return facts.structuredOutputExcluded === true
+    ? `${EXCLUDED} ${end}, after ${turns(facts.turns)}.${quote}`
+    : `${end} instead of calling structured_output, after ${turns(facts.turns)}.${quote}`;
 }
 
 function turns(count: number): string {

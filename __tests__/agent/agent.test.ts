@@ -14,7 +14,7 @@ const limits = { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null };
 describe('plain text', () => {
   it('E1 twice: one forced ask, then the ending with the text', async () => {
     const run = await runScripted([{ text: 'first' }, { text: 'All good.' }]);
-    expect(run.outcome).toEqual({ kind: 'plain_text', text: 'All good.', truncated: false });
+    expect(run.outcome).toEqual({ kind: 'plain_text', text: 'All good.', empty: false, truncated: false });
     expect(run.record.totals.turns).toBe(2);
     expect(run.provider.requests.map((request) => request.toolChoice)).toEqual([
       'auto',
@@ -25,10 +25,22 @@ describe('plain text', () => {
 
   it('E2 empty and cut-off turns count as plain text; on the last permitted turn nothing is asked', async () => {
     const empty = await runScripted([{}, { stopReason: 'length' }]);
-    expect(empty.outcome).toEqual({ kind: 'plain_text', text: '', truncated: true });
+    expect(empty.outcome).toEqual({ kind: 'plain_text', text: '', empty: true, truncated: true });
     const last = await runScripted([look, { text: 'done' }], { files, limits: { ...limits, maxTurns: 2 } });
-    expect(last.outcome).toEqual({ kind: 'plain_text', text: 'done', truncated: false });
+    expect(last.outcome).toEqual({ kind: 'plain_text', text: 'done', empty: false, truncated: false });
     expect(last.provider.requests).toHaveLength(2);
+  });
+
+  it('E2 an empty answer does not hide the text of an earlier turn', async () => {
+    const forced = await runScripted([{ text: 'The tests need a network.' }, { text: ' \n' }]);
+    expect(forced.outcome).toEqual({
+      kind: 'plain_text',
+      text: 'The tests need a network.',
+      empty: true,
+      truncated: false,
+    });
+    const beside = await runScripted([{ ...look, text: 'I look at a.txt first.' }, {}, {}], { files });
+    expect(beside.outcome).toMatchObject({ text: 'I look at a.txt first.', empty: true });
   });
 
   it('E3 then a forced valid call: accepted', async () => {

@@ -11,7 +11,7 @@ import { localFiles, noPullRequest } from './no-github.ts';
 export const SECRET = 'sk-finish-0123456789abcdef';
 export const payload = { passed: true, summary: 'fine' };
 export const submitted = { kind: 'submitted', payload, repaired: null } satisfies Ending;
-export const plain = { kind: 'plain_text', text: 'hm', truncated: false } satisfies Ending;
+export const plain = { kind: 'plain_text', text: 'hm', empty: false, truncated: false } satisfies Ending;
 export const outOfTurns = { kind: 'exhausted', limit: 'turns', lastIssues: [] } satisfies Ending;
 export const outOfTime = { kind: 'exhausted', limit: 'time', lastIssues: [] } satisfies Ending;
 export const met: GateResult = { status: 'met', issues: [] };

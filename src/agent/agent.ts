@@ -57,7 +57,7 @@ export function createRecord(): AgentRecord {
  */
 export async function runAgent(options: AgentOptions, record: AgentRecord): Promise<Outcome> {
   const { signal } = options;
-  const memory: Memory = { lastIssues: [] };
+  const memory: Memory = { lastIssues: [], lastText: '' };
   try {
     return await loop(options, record, memory);
   } catch (error) {
@@ -71,6 +71,8 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
 /** What the loop remembers for the sentence of an ending. */
 interface Memory {
   lastIssues: readonly Issue[];
+  /** The last text of the model that is not empty: an empty answer must not hide an earlier explanation. */
+  lastText: string;
 }
 
 async function loop(options: AgentOptions, record: AgentRecord, memory: Memory): Promise<Outcome> {
@@ -91,6 +93,8 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
     const { message, stopReason } = completion;
     if (stopReason === 'refusal') return { kind: 'refused', text: message.text };
     messages.push(message);
+    const empty = message.text.trim() === '';
+    if (!empty) memory.lastText = message.text;
     if (message.toolCalls.length > 0) {
       const ready = () => readyInSpiteOfTime(options);
       const world = { ...options, ready, turn, records: calls, totals: () => record.totals };
@@ -103,7 +107,7 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
       continue;
     }
     if (!askable || budget.exhausted() === 'turns') {
-      return { kind: 'plain_text', text: message.text, truncated: stopReason === 'length' };
+      return { kind: 'plain_text', text: memory.lastText, empty, truncated: stopReason === 'length' };
     }
     askable = false;
     forced = true;

@@ -71,7 +71,10 @@ export const INPUTS = [
     'The tools the agent may use, separated by commas. structured_output is always there.',
     'read_file, edit, shell',
   ),
-  input('exclude-tools', 'Tools to take away, separated by commas; takes structured_output away too.'),
+  input(
+    'exclude-tools',
+    'Tools to take away, separated by commas. Without structured_output the run cannot deliver a verdict.',
+  ),
   input(
     'shell-timeout-seconds',
     'The most seconds for one command, unless the model asks for more (at most 600).',
