@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCliArgs, type RunOptions } from '../../src/config/cli-args.ts';
@@ -74,6 +76,14 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     expect(options.outputFormat).toBe(outputFormat);
   });
 
+  it('the way to give the schema that the README shows stands beside a format', () => {
+    const readme = readFileSync(path.join(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
+    const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(readme)?.[1] ?? 'not in the README';
+    const { inputs, options } = meaning(`structured-agent -p look ${flags}`);
+    expect(inputs).toEqual({ prompt: 'look', schema: '@./verdict.json' });
+    expect(options.outputFormat).toBe('object');
+  });
+
   it.each([
     ['--core-tools read_file', { tools: 'read_file' }],
     ['--core-tools read_file,run_shell_command', { tools: 'read_file, shell' }],
@@ -116,7 +126,7 @@ describe('stdin', () => {
 
   it('on a terminal is no task', () => {
     expect(refusal(['--model', 'm'])).toMatch(/^No task is given\. Write -p/u);
-    expect(refusal([])).toMatch(/^No task is given\. Write -p/u);
+    expect(refusal(['-q'])).toMatch(/^No task is given\. Write -p/u);
   });
 });
 
@@ -158,11 +168,47 @@ describe('commands', () => {
     expect(parseCliArgs(['help', kind], TERMINAL)).toEqual({ kind, rest: ['--help'] });
   });
 
-  it('a slip after help is refused, and no model is asked', () => {
+  it('an unknown command after help is refused, and no model is asked', () => {
     expect(refusal(['help', 'chek'])).toBe(
       'There is no command "chek". Did you mean structured-agent help check?',
     );
+    expect(refusal(['help', 'foo'])).toBe(
+      'There is no command "foo". The commands are check, init and report; structured-agent --help lists every flag.',
+    );
     expect(inputsOf(['help', 'chek', 'this'])).toEqual({ prompt: 'help chek this' });
+  });
+
+  it.each([
+    [['merge']],
+    [['merge', './envelopes']],
+    [['merge', '--rule', 'all']],
+    [['merge', '-m', 'm']],
+    [['help', 'merge']],
+    [['-m', 'm', 'merge']],
+  ])('%j names the action that merges', (argv) => {
+    for (const world of [TERMINAL, PIPED])
+      expect(refusal(argv, world)).toMatch(
+        /^There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge\/ of this one/u,
+      );
+  });
+
+  it('a word alone that is no command is no task that lacks a model', () => {
+    for (const world of [TERMINAL, PIPED])
+      expect(refusal(['deploy'], world)).toBe(
+        'There is no command "deploy". The commands are check, init and report. A task of one word is written after -p.',
+      );
+    expect(inputsOf(['deploy'])).toEqual({ prompt: 'deploy' });
+    expect(inputsOf(['merge', 'the', 'two', 'reports'])).toEqual({ prompt: 'merge the two reports' });
+  });
+
+  it('no argument at all shows the usage', () => {
+    for (const world of [TERMINAL, PIPED]) {
+      const command = parseCliArgs([], world);
+      expect(command).toMatchObject({ kind: 'usage' });
+      expect('text' in command && command.text).toMatch(
+        /^Usage: structured-agent \[FLAGS\] TASK\n[\s\S]*\n {2}init [\s\S]*--model[\s\S]*structured-agent --help/u,
+      );
+    }
   });
 
   it('help and version are told whatever is wrong beside them', () => {
