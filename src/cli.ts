@@ -97,6 +97,9 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
   switch (command.kind) {
     case 'help':
       return world.print(command.text);
+    case 'usage':
+      world.stderr.write(command.text);
+      return 52;
     case 'version':
       return world.print(`${VERSION}\n`);
     case 'run': {

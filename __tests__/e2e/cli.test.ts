@@ -134,6 +134,26 @@ describe('text', () => {
   });
 });
 
+describe('a line without a run', () => {
+  it('without any argument shows the usage on stderr, and is no success', async () => {
+    const run = await cli([]);
+    expect([run.code, run.stdout]).toEqual([52, '']);
+    expect(run.stderr).toMatch(/^Usage: structured-agent \[FLAGS\] TASK\n/u);
+    expect(run.stderr).toContain('structured-agent --help');
+    expect(bodies()).toEqual([]);
+  });
+
+  it.each([
+    [['merge'], 'There is no command "merge"'],
+    [['help', 'foo'], 'There is no command "foo"'],
+  ])('%j asks no model', async (args, sentence) => {
+    const run = await cli(args);
+    expect([run.code, run.stdout]).toEqual([52, '']);
+    expect(run.stderr).toContain(`structured-agent: ${sentence}`);
+    expect(bodies()).toEqual([]);
+  });
+});
+
 describe('the documented command lines', () => {
   it('the worked example runs as it is printed', async () => {
     const script = `

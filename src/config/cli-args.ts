@@ -1,8 +1,16 @@
 /** The arguments of the command line → which command, its inputs and its own options. */
 import { InputError } from '../errors.ts';
 import { COMMANDS, type CommandName } from './cli-flags.ts';
-import { helpText } from './cli-help.ts';
-import { refuseHelpSlip, refuseOtherModes, refuseTwice, refuseTwoTasks, refuseWords } from './cli-rules.ts';
+import { helpText, usageText } from './cli-help.ts';
+import {
+  refuseLoneWord,
+  refuseMerge,
+  refuseOtherModes,
+  refuseTwice,
+  refuseTwoTasks,
+  refuseUnknownHelp,
+  refuseWords,
+} from './cli-rules.ts';
 import { isAsked, type ScannedLine, scanLine, type TypedFlag } from './cli-scan.ts';
 import { refuseSecrets, secretsFromEnvironment } from './cli-secrets.ts';
 import { type OutputFormat, readOutputFormat, readSchema, toolNames } from './cli-values.ts';
@@ -33,6 +41,8 @@ export type CliCommand =
   | RunCommand
   | { readonly kind: CommandName; readonly rest: readonly string[] }
   | { readonly kind: 'help'; readonly text: string }
+  /** Nothing was typed: the text goes to stderr, and the exit code is that of a configuration error. */
+  | { readonly kind: 'usage'; readonly text: string }
   | { readonly kind: 'version' };
 
 /** What decides beside the arguments. */
@@ -47,15 +57,18 @@ export interface CliWorld {
  */
 export function parseCliArgs(argv: readonly string[], world: CliWorld): CliCommand {
   const [first, ...rest] = argv;
+  if (first === undefined) return { kind: 'usage', text: usageText() };
   const command = COMMANDS.find((each) => each === first);
   if (command !== undefined) return { kind: command, rest };
   const about = COMMANDS.find((each) => each === rest[0]);
   if (first === 'help' && about !== undefined && rest.length === 1) return { kind: about, rest: ['--help'] };
-  refuseHelpSlip(argv);
+  refuseUnknownHelp(argv);
   // With more words behind it, "help" begins a task.
   const alone = first === 'help' && rest.length === 0;
   if (alone || isAsked('help', argv)) return { kind: 'help', text: helpText() };
   if (isAsked('version', argv)) return { kind: 'version' };
+  refuseMerge(argv);
+  refuseLoneWord(argv);
   return parseRun(scanLine(argv), world);
 }
 

@@ -14,6 +14,11 @@ const USAGE = `Usage: structured-agent [FLAGS] TASK
 Gives a task to an agent that can only answer in your JSON Schema, and tells by the exit code
 whether its verdict passed. It works on the current folder; nothing is written unless asked.`;
 
+const EXAMPLE = `Give a task and a model, for example:
+  structured-agent --model claude-sonnet-4-5 "Run the tests. Did they pass?"
+
+structured-agent --help lists every flag.`;
+
 const COMMAND_HELP: Readonly<Record<CommandName, string>> = {
   check: 'Checks a schema, a gate and workflow files; asks no model.',
   init: 'Writes a workflow and a schema to begin with.',
@@ -33,13 +38,18 @@ const EXIT_CODES: readonly (readonly [string, string])[] = [
   ['0', 'A verdict was given, and the gate is met.'],
   ['1', 'The gate is not met, or there is no verdict: plain text, a refusal, a failed provider.'],
   ['44', 'The sandbox is required and absent.'],
-  ['52', 'Something typed cannot be meant.'],
+  ['52', 'The command line is invalid, incomplete or empty.'],
   ['53', 'The turns are used up.'],
   ['55', 'The time, the tokens or the money are used up.'],
   ['130', 'Stopped by a signal.'],
 ];
 
 const INTRODUCTION = 'A flag is written --name value or --name=value. A list may be given several times.';
+
+/** The short text for a line without any argument, with a newline at its end. */
+export function usageText(): string {
+  return `${[USAGE, commands(), EXAMPLE].join('\n\n')}\n`;
+}
 
 /** The whole text, with a newline at its end. */
 export function helpText(): string {
@@ -51,10 +61,7 @@ export function helpText(): string {
   );
   return [
     USAGE,
-    section('Commands', [
-      ...COMMANDS.map((command) => [command, COMMAND_HELP[command]] as const),
-      ['help COMMAND', 'The flags of a command.'],
-    ]),
+    commands(),
     ...groups,
     wrap(INTRODUCTION, WIDTH).join('\n'),
     section('Variables', VARIABLES),
@@ -62,6 +69,13 @@ export function helpText(): string {
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function commands(): string {
+  return section('Commands', [
+    ...COMMANDS.map((command) => [command, COMMAND_HELP[command]] as const),
+    ['help COMMAND', 'The flags of a command.'],
+  ]);
 }
 
 function spelling(flag: Flag): string {

@@ -24,8 +24,29 @@ export function refuseTwice(flags: readonly TypedFlag[]): void {
   }
 }
 
+const COMMAND_LIST = `The commands are ${COMMANDS.slice(0, -1).join(', ')} and ${COMMANDS.at(-1)}`;
+
+/** @throws InputError for `merge` as a command; behind it stand nothing, flags or a path, and no sentence. */
+export function refuseMerge([first, second]: readonly string[]): void {
+  if (first !== 'merge' || (second !== undefined && !/^-|[/\\]/u.test(second))) return;
+  throw new InputError(
+    null,
+    'There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge/ of this one (see docs/many-legs.md). As a task, write it after -p.',
+  );
+}
+
+/** @throws InputError for one word and nothing else: without a model it is no task yet, and may have been meant as a command. */
+export function refuseLoneWord([word = '', ...more]: readonly string[]): void {
+  if (more.length > 0 || !/^[a-z][a-z-]*$/u.test(word) || nearest(word, COMMANDS, 1).length > 0) return;
+  throw new InputError(
+    null,
+    `There is no command ${JSON.stringify(word.slice(0, 60))}. ${COMMAND_LIST}. A task of one word is written after -p.`,
+  );
+}
+
 /** @throws InputError for a word that was rather meant as a command. */
 export function refuseWords(words: readonly string[]): void {
+  if (words.length === 1) refuseMerge(words);
   const [word = '', ...more] = words;
   const command = COMMANDS.find((each) => each === word);
   if (command !== undefined)
@@ -42,15 +63,16 @@ export function refuseWords(words: readonly string[]): void {
     );
 }
 
-/** @throws InputError for `help` and one word that is nearly a command: no task, but a slip of the finger. */
-export function refuseHelpSlip([first, word = '', ...more]: readonly string[]): void {
-  if (first !== 'help' || more.length > 0) return;
+/** @throws InputError for `help` and one word that is no command. */
+export function refuseUnknownHelp([first, word, ...more]: readonly string[]): void {
+  if (first !== 'help' || word === undefined || word.startsWith('-') || more.length > 0) return;
+  refuseMerge([word]);
   const near = nearest(word, COMMANDS, 1)[0];
-  if (near !== undefined)
-    throw new InputError(
-      null,
-      `There is no command ${JSON.stringify(word.slice(0, 60))}. Did you mean structured-agent help ${near}?`,
-    );
+  const fix =
+    near === undefined
+      ? `${COMMAND_LIST}; structured-agent --help lists every flag.`
+      : `Did you mean structured-agent help ${near}?`;
+  throw new InputError(null, `There is no command ${JSON.stringify(word.slice(0, 60))}. ${fix}`);
 }
 
 /** @throws InputError for what is no single run with one verdict. */
