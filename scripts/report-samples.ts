@@ -48,14 +48,7 @@ const step = (
 });
 
 const output = (decision: string, content: string) =>
-  step(
-    'structured_output',
-    '',
-    { redacted: 'arguments of structured_output are not recorded' },
-    content,
-    decision,
-    1,
-  );
+  step('structured_output', '', { redacted: 'these arguments are not recorded' }, content, decision, 1);
 
 const REVIEW: readonly { readonly says: string; readonly steps: readonly Step[] }[] = [
   {

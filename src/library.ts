@@ -62,8 +62,8 @@ export interface RunOptions<Payload> {
   /** Ends the run as a signal would: reason `cancelled`. */
   readonly signal?: AbortSignal;
   /**
-   * Hears of each event while the run goes on; no event carries an argument of `structured_output`. Nothing else in them is
-   * masked: what stands in the prompt, or in a file that is read, is there.
+   * Hears of each event while the run goes on; no event carries an argument of `structured_output`, or of a
+   * tool that was not offered. Nothing else in them is masked: what the prompt or a file that was read holds is there.
    */
   readonly onEvent?: (event: RunEvent) => void;
   /** Hears of what is wrong beside the run. */

@@ -15,7 +15,7 @@ import type {
   Verdict,
 } from './types.ts';
 
-/** One tool call in the timeline of a run; arguments of `structured_output` never appear here. */
+/** One tool call in the timeline of a run; no call's arguments appear here. */
 export interface CallRecord {
   readonly name: string;
   /** What the call was about: a path, the first line of a command; hostile text. */
@@ -98,7 +98,10 @@ export interface Report {
   readonly weaknesses: readonly string[];
 }
 
-/** What the loop tells while it runs. No event ever carries an argument of `structured_output`. */
+/**
+ * What the loop reports while it runs. No event ever carries an argument of `structured_output`, or of a tool that was not
+ * offered.
+ */
 export type RunEvent =
   | {
       readonly type: 'run_started';
@@ -117,7 +120,7 @@ export type RunEvent =
       readonly usage: Usage | null;
       readonly totals: Totals;
       readonly stopReason: StopReason;
-      /** Redacted: the arguments of `structured_output` are the placeholder. */
+      /** Redacted: a placeholder replaces the arguments of `structured_output` and of tools that were not offered. */
       readonly message: AssistantMessage;
     }
   | { readonly type: 'tool_started'; readonly turn: number; readonly call: CallRef }

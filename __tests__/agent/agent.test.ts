@@ -392,6 +392,41 @@ describe('a conversation', () => {
     expect(told).not.toContain('"passed":');
     expect(told.replaceAll(`/${canary} `, '')).not.toContain(canary);
     expect(told).toContain('a.txt');
-    expect(told).toContain('arguments of structured_output are not recorded');
+    expect(told).toContain('these arguments are not recorded');
+  });
+
+  it('P3 no event carries an argument of a tool that was not offered; name, id, decision and result stay', async () => {
+    const canary = 'CANARY-2b9e';
+    const names = ['StructuredOutput', 'struct_output', 'functions.structured_output', 'json', 'shell'];
+    const run = await runScripted(
+      [
+        { calls: names.map((name) => call(name, { passed: true, summary: canary, command: canary })) },
+        {
+          calls: [{ name: 'StructuredOutput', rawArguments: `{"summary":"${canary}`, status: 'malformed' }],
+        },
+        { calls: [call('read_file', { path: 'a.txt' })] },
+        { calls: [good] },
+      ],
+      { files, exclude: ['shell'] },
+    );
+    expect(run.outcome).toMatchObject({ kind: 'submitted' });
+    const told = JSON.stringify(run.events);
+    expect(told).not.toContain(canary);
+    expect(told).toContain('{\\"path\\":\\"a.txt\\"}');
+    const finished = run.events.filter((event) => event.type === 'tool_finished');
+    expect(finished.slice(0, names.length).map(({ call, decision }) => [call.name, decision])).toEqual(
+      names.map((name) => [name, 'error']),
+    );
+    expect(finished[0]?.result.content).toContain('There is no tool named "StructuredOutput"');
+    // What the model said itself goes back to it whole.
+    expect(JSON.stringify(run.provider.requests.at(-1)?.messages)).toContain(canary);
+  });
+
+  it('P3 no event carries arguments of structured_output where it is excluded', async () => {
+    const run = await runScripted([{ calls: [submit({ passed: true, summary: 'CANARY-51' })] }, {}, {}], {
+      exclude: ['structured_output'],
+    });
+    expect(run.outcome).toMatchObject({ kind: 'plain_text' });
+    expect(JSON.stringify(run.events)).not.toContain('CANARY');
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { REDACTED_ARGUMENTS, redactIssues, redactMessage } from '../../src/agent/redact.ts';
 
+const offered = (name: string) => ['shell', 'structured_output'].includes(name);
+
 describe('what is told of a turn', () => {
   it('loses the arguments of structured_output and the native form, and nothing else', () => {
     const other = { id: 'b', name: 'shell', rawArguments: '{"command":"true"}', status: 'complete' } as const;
@@ -16,7 +18,7 @@ describe('what is told of a turn', () => {
       toolCalls: [call, other],
       native: { content: '{"passed":tr' },
     } as const;
-    expect(redactMessage(message)).toEqual({
+    expect(redactMessage(message, offered)).toEqual({
       role: 'assistant',
       text: 'prose',
       toolCalls: [{ ...call, rawArguments: REDACTED_ARGUMENTS }, other],
@@ -33,10 +35,21 @@ describe('what is told of a turn', () => {
       status: 'complete',
     } as const;
     expect(
-      redactMessage({ role: 'assistant', text: '', toolCalls: [call], native: null }).toolCalls[0]
+      redactMessage({ role: 'assistant', text: '', toolCalls: [call], native: null }, () => true).toolCalls[0]
         ?.rawArguments,
     ).toBe(REDACTED_ARGUMENTS);
   });
+
+  it.each(['StructuredOutput', 'struct_output', 'Shell', 'read_file', ''])(
+    'loses the arguments of %j, which was not offered, and keeps id, name and status',
+    (name) => {
+      const call = { id: 'a', name, rawArguments: '{"passed":true}', status: 'complete' } as const;
+      const message = { role: 'assistant', text: '', toolCalls: [call], native: null } as const;
+      expect(redactMessage(message, offered).toolCalls).toEqual([
+        { ...call, rawArguments: REDACTED_ARGUMENTS },
+      ]);
+    },
+  );
 
   it('keeps paths and keywords of a rejection, no message', () => {
     const issues = [

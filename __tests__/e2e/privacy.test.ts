@@ -11,13 +11,14 @@ const schema = JSON.stringify({
 
 describe('privacy', () => {
   it.each(['summary', 'full'])(
-    'P3 no argument of structured_output, valid or not, in transcript or log at log-level %s',
+    'P3 no argument of structured_output or of a tool that was not offered, valid or not, in transcript or log at log-level %s',
     async (level) => {
       const run = await runAction({
         script: [
           calls('read_file', { path: 'a.txt' }),
           submits({ passed: `${CANARY}-1`, note: `${CANARY}-2`, [`${CANARY}-3`]: 1 }),
           calls('structured_output', `{"passed": ${CANARY}-4`),
+          calls('StructuredOutput', { passed: true, note: `${CANARY}-6` }),
           submits({ passed: true, note: `${CANARY}-5` }),
         ],
         files: { 'a.txt': 'hello\n' },
@@ -27,10 +28,10 @@ describe('privacy', () => {
       expect(run.exitCode).toBe(0);
       const transcript = run.transcript;
       expect(transcript).not.toContain(CANARY);
-      expect(transcript).toContain('arguments of structured_output are not recorded');
+      expect(transcript).toContain('these arguments are not recorded');
       expect(transcript).toContain('{\\"path\\":\\"a.txt\\"}');
       expect(transcript).toContain('hello');
-      for (const part of ['-1', '-2', '-3', '-4']) expect(run.log).not.toContain(CANARY + part);
+      for (const part of ['-1', '-2', '-3', '-4', '-6']) expect(run.log).not.toContain(CANARY + part);
       expect(run.outputs.get('note')).toBe(`${CANARY}-5`);
       expect(run.summary).toContain(`${CANARY}-5`);
     },

@@ -4,7 +4,7 @@ import { createShowing } from '../../src/report/visible.ts';
 
 const showing = createShowing((text) => text.replaceAll('sk-canary', '***'));
 const read = (name: string, raw: string | null) =>
-  argumentsOf(name, raw, showing).map((each) => [each.name, each.text.text]);
+  argumentsOf(name, raw, ['shell', 'structured_output'], showing).map((each) => [each.name, each.text.text]);
 
 describe('argumentsOf', () => {
   it('shows each by its name, texts as they are and the rest as JSON', () => {
@@ -27,9 +27,12 @@ describe('argumentsOf', () => {
     expect(read('shell', '')).toEqual([]);
   });
 
-  it.each(['structured_output', 'functions.structured_output'])('P3 never shows those of %s', (name) => {
-    expect(JSON.stringify(read(name, '{"summary":"PAYLOAD-CANARY"}'))).not.toContain('CANARY');
-  });
+  it.each(['structured_output', 'functions.structured_output', 'StructuredOutput', 'Shell', ''])(
+    'P3 never shows those of %s',
+    (name) => {
+      expect(JSON.stringify(read(name, '{"summary":"PAYLOAD-CANARY"}'))).not.toContain('CANARY');
+    },
+  );
 
   it('masks a secret that the escapes of JSON had hidden', () => {
     expect(read('shell', '{"command":"echo sk-\\u0063anary"}')).toEqual([['command', 'echo ***']]);

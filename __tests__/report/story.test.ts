@@ -52,6 +52,21 @@ describe('createStory', () => {
     expect(story.turns[1]?.usage).toMatchObject({ inputTokens: 3000, outputTokens: 210 });
   });
 
+  it('P3 shows no arguments of a tool that was not offered, whatever the transcript holds', () => {
+    const says = (name: string) => ({
+      ...turn,
+      type: 'turn_completed',
+      message: { tool_calls: [{ id: 'a', name, raw_arguments: '{"path":"CANARY"}', status: 'complete' }] },
+    });
+    const shown = (...entries: readonly unknown[]) => JSON.stringify(tell([...entries]).turns);
+    for (const name of ['StructuredOutput', 'struct_output', 'structured_output'])
+      expect(shown(turn, says(name))).not.toContain('CANARY');
+    const started = { type: 'run_started', tools: ['read_file', 'structured_output'] };
+    expect(shown(started, turn, says('read_file'))).toContain('CANARY');
+    expect(shown(started, turn, says('shell'))).not.toContain('CANARY');
+    expect(shown(turn, says('shell'))).toContain('CANARY');
+  });
+
   it('gives results to calls in order where ids repeat, and shows a call that has none', () => {
     const { turns } = tell([turn, asks('x', 'x', 'y'), ends('x', 'one'), ends('x', 'two')]);
     const results = turns[0]?.parts.map((part) =>

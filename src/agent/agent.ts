@@ -132,7 +132,7 @@ async function complete(
   ask: (force: boolean) => Promise<Completion>,
   forced: boolean,
   budget: Budget,
-  { emit, now, limits }: AgentOptions,
+  { emit, now, limits, toolbox }: AgentOptions,
   record: AgentRecord,
 ) {
   const turn = record.totals.turns + 1;
@@ -148,7 +148,7 @@ async function complete(
     emit({ type: 'notice', level: 'warning', text });
   }
   const durationMs = now() - started;
-  const told = redactMessage(message);
+  const told = redactMessage(message, toolbox.has);
   emit({ type: 'turn_completed', turn, durationMs, usage, totals: record.totals, stopReason, message: told });
   const calls: CallRecord[] = [];
   record.turns.push({ turn, forced, durationMs, usage, calls });

@@ -1,20 +1,27 @@
 /**
- * The one place where arguments of `structured_output` are taken out of what is told. The payload belongs in the
- * outputs, the summary and the envelope; a rejected one belongs nowhere.
+ * The one place where arguments are taken out of what events, logs and transcripts carry: those of `structured_output`,
+ * and those of tools that were not offered, because models deliver under names of their own (`StructuredOutput`). An
+ * accepted payload belongs in the outputs, the summary and the envelope; a rejected one belongs nowhere.
  */
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { AssistantMessage, Issue } from '../types.ts';
 
-/** What stands in every log, transcript and event instead of the arguments; itself a JSON object. */
-export const REDACTED_ARGUMENTS = '{"redacted":"arguments of structured_output are not recorded"}';
+/** What every log, transcript and event carries instead of the arguments; itself a JSON object. */
+export const REDACTED_ARGUMENTS = '{"redacted":"these arguments are not recorded"}';
 
 /**
- * The message without arguments of `structured_output`, whether the tool was offered or not and however a model garbles
- * its name (`functions.structured_output`), and without its native form, which holds them too.
+ * The message without the arguments of `structured_output`, however the model garbled its name
+ * (`functions.structured_output`), without those of tools that were not offered, and without its native form, which
+ * holds them too.
  */
-export function redactMessage(message: AssistantMessage): AssistantMessage {
+export function redactMessage(
+  message: AssistantMessage,
+  isOffered: (name: string) => boolean,
+): AssistantMessage {
   const toolCalls = message.toolCalls.map((call) =>
-    call.name.includes(STRUCTURED_OUTPUT_NAME) ? { ...call, rawArguments: REDACTED_ARGUMENTS } : call,
+    call.name.includes(STRUCTURED_OUTPUT_NAME) || !isOffered(call.name)
+      ? { ...call, rawArguments: REDACTED_ARGUMENTS }
+      : call,
   );
   return { role: 'assistant', text: message.text, toolCalls, native: null };
 }

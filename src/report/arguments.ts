@@ -12,12 +12,17 @@ const STRUCTURED_OUTPUT_NAME = 'structured_output';
 const MAX_NAMES = 50;
 
 /**
- * The arguments of a call one by one, texts without their quotes. Those of `structured_output` never appear, whatever
- * the transcript holds of them, and however the model garbled the name.
+ * The arguments of a call one by one, texts without their quotes. Those of `structured_output`, however the model garbled
+ * the name, and those of a tool that is not among the offered ones never appear, whatever the transcript holds of them.
  */
-export function argumentsOf(name: string, raw: string | null, showing: Showing): readonly Argument[] {
-  if (name.includes(STRUCTURED_OUTPUT_NAME)) {
-    return [{ name: null, text: showing.text('Arguments of structured_output are not recorded.') }];
+export function argumentsOf(
+  name: string,
+  raw: string | null,
+  offered: readonly string[],
+  showing: Showing,
+): readonly Argument[] {
+  if (name.includes(STRUCTURED_OUTPUT_NAME) || !offered.includes(name)) {
+    return [{ name: null, text: showing.text('These arguments are not recorded.') }];
   }
   if (raw === null || raw.trim() === '') return [];
   const read = parseStrictJson(raw);

@@ -28,6 +28,12 @@ export function countIn(object: JsonObject, name: string): number | null {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
 }
 
+/** The texts of a field that is a list. */
+export function textsIn(object: JsonObject, name: string): readonly string[] {
+  const value = ownOf(object, name);
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
 /** Whether a field is `true`. */
 export function flagIn(object: JsonObject, name: string): boolean {
   return ownOf(object, name) === true;

@@ -2,7 +2,7 @@
 import { isObject } from '../json.ts';
 import type { JsonObject, Usage } from '../types.ts';
 import { type Argument, argumentsOf } from './arguments.ts';
-import { countIn, flagIn, objectIn, objectsIn, textIn, usageIn } from './fields.ts';
+import { countIn, flagIn, objectIn, objectsIn, textIn, textsIn, usageIn } from './fields.ts';
 import type { Showing, Shown } from './visible.ts';
 
 /** A tool call and what became of it. */
@@ -73,10 +73,14 @@ type OpenTurn = Open<Omit<Turn, 'parts'>> & {
 
 /** A browser folds and searches so many without a pause that anybody notices. */
 const MAX_PARTS = 30_000;
+/** Whose arguments are shown where the transcript does not say what was offered. */
+const TOOLS: readonly string[] = ['read_file', 'edit', 'shell'];
 
 interface State {
   model: string;
   provider: string;
+  /** Names of the tools that the model was offered. */
+  offered: readonly string[];
   finished: JsonObject | null;
   unknown: number;
   parts: number;
@@ -91,6 +95,7 @@ export function createStory(showing: Showing): StoryTeller {
   const state: State = {
     model: '',
     provider: '',
+    offered: TOOLS,
     finished: null,
     unknown: 0,
     parts: 0,
@@ -135,6 +140,7 @@ const TAKE: ReadonlyMap<string, (entry: JsonObject, state: State) => void> = new
 function startRun(entry: JsonObject, state: State): void {
   state.model = state.showing.label(textIn(entry, 'model') ?? '');
   state.provider = state.showing.label(textIn(entry, 'provider') ?? '');
+  state.offered = textsIn(entry, 'tools');
   say('prompt', textIn(entry, 'prompt'), state);
 }
 
@@ -156,7 +162,7 @@ function completeTurn(entry: JsonObject, state: State): void {
   say('model', textIn(message, 'text'), state);
   for (const each of objectsIn(message, 'tool_calls')) {
     put(() => {
-      const call = asked(each, state.showing);
+      const call = asked(each, state);
       const same = now.waiting.get(call.id);
       if (same === undefined) now.waiting.set(call.id, [call]);
       else same.push(call);
@@ -175,7 +181,7 @@ function finishCall(entry: JsonObject, state: State): void {
   now.costUsd = countIn(objectIn(entry, 'totals'), 'cost_usd') ?? now.costUsd;
   const open = now.waiting.get(callId(entry))?.shift();
   if (open !== undefined) Object.assign(open, finish(open, entry, showing));
-  else put(() => finish(asked(objectIn(entry, 'call'), showing), entry, showing), state);
+  else put(() => finish(asked(objectIn(entry, 'call'), state), entry, showing), state);
 }
 
 function notice(entry: JsonObject, state: State): void {
@@ -198,7 +204,7 @@ function blankTurn(turn: number | null): OpenTurn {
 }
 
 /** A call as the model wrote it, or as an event names it. */
-function asked(call: JsonObject, showing: Showing): Call {
+function asked(call: JsonObject, { offered, showing }: State): Call {
   const name = textIn(call, 'name') ?? '';
   const status = textIn(call, 'status');
   return {
@@ -207,7 +213,7 @@ function asked(call: JsonObject, showing: Showing): Call {
     name: showing.label(name) || 'a tool without a name',
     target: showing.label(textIn(call, 'target') ?? ''),
     damage: status === 'truncated' || status === 'malformed' ? status : null,
-    arguments: argumentsOf(name, textIn(call, 'raw_arguments'), showing),
+    arguments: argumentsOf(name, textIn(call, 'raw_arguments'), offered, showing),
     done: null,
   };
 }

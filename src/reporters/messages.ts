@@ -14,7 +14,8 @@ export interface MessagesOptions {
 /**
  * Gives a function from each event of one run, in order, to the messages that it makes. The first one is the only
  * `system` message; one `assistant` message for each turn, one `user` message for each tool result. Every string and
- * name in them is masked. Arguments of `structured_output` are the placeholder that the events carry.
+ * name in them is masked. Arguments of `structured_output` and of tools that were not offered are the
+ * placeholder that the events carry.
  */
 export function createMessages({ version, cwd, mask }: MessagesOptions): (event: RunEvent) => JsonObject[] {
   let session = '';
