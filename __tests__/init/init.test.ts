@@ -38,9 +38,9 @@ async function init(cwd: string, argv: readonly string[], answers: readonly stri
   return { code, ...written };
 }
 
-async function checked(cwd: string): Promise<string> {
+async function checked(cwd: string, argv: readonly string[] = []): Promise<string> {
   let out = '';
-  const code = await runCheck([], {
+  const code = await runCheck(argv, {
     cwd,
     stdout: { write: (text) => (out += text) },
     stderr: { write: (text) => (out += text) },
@@ -115,6 +115,30 @@ describe('what init writes', () => {
     },
   );
 
+  it.each([
+    [
+      [],
+      'org/structured-agent@v1 # org/ is a placeholder until the first release: name your copy, by commit',
+    ],
+    [['--action', 'acme/structured-agent@v2'], 'acme/structured-agent@v2 # pin it to a commit'],
+    [['--action', `acme/judge@${'0a'.repeat(20)}`], `acme/judge@${'0a'.repeat(20)}`],
+    [['--action', 'acme/tools/judge@main'], 'acme/tools/judge@main # pin it to a commit'],
+    [['--action', './.github/actions/judge'], './.github/actions/judge'],
+  ])('%j is the action that the step uses', async (flags, uses) => {
+    const folder = fresh();
+    const { code, out } = await init(folder, [...flags, '--yes']);
+    expect(code).toBe(0);
+    const text = read(folder, WORKFLOW_FILE);
+    expect(text).toContain(`        uses: ${uses}\n`);
+    const action = uses.split(' ')[0] ?? '';
+    expect(parse(text).jobs.verdict.steps[1].uses).toBe(action);
+    expect(out.includes('placeholder')).toBe(flags.length === 0);
+    // The command that init names finds the step.
+    const command = /structured-agent check(.*)/u.exec(out)?.[1]?.trim().split(' ') ?? [];
+    if (action.startsWith('./')) return;
+    expect(await checked(folder, command.filter(Boolean))).toBe('0 no errors, no warnings in 1 workflow');
+  });
+
   it('tells what is left to do', async () => {
     const { out } = await init(fresh(), ['--provider', 'azure-openai', '--yes']);
     expect(out).toContain(`Written: ${WORKFLOW_FILE}, ${SCHEMA_FILE}`);
@@ -148,6 +172,46 @@ describe('questions', () => {
       for (const answers of [null, []])
         expect(await init(fresh(), argv, answers)).toMatchObject({ code: 0, err: '' });
     }
+  });
+
+  it('take y and n for yes and no', async () => {
+    for (const [answer, comment] of [
+      ['y', 'always'],
+      ['N', undefined],
+      ['Yes', 'always'],
+    ] as const) {
+      const folder = fresh();
+      const argv = ['--preset', 'verdict', '--model', 'claude-x', '--trigger', 'pull_request'];
+      expect((await init(folder, argv, [answer])).code).toBe(0);
+      expect(parse(read(folder, WORKFLOW_FILE)).jobs.verdict.steps[1].with.comment).toBe(comment);
+    }
+  });
+
+  it('have no standard answer for the provider of an unknown model', async () => {
+    const folder = fresh();
+    const argv = ['--preset', 'verdict', '--model', 'foo', '--trigger', 'push'];
+    const { code, err } = await init(folder, argv, ['', 'gemini']);
+    expect(code).toBe(0);
+    expect(err).toContain('Whose model? (openai, anthropic, gemini, azure-openai, openai-compatible) ');
+    expect(err).not.toContain('[anthropic]');
+    expect(parse(read(folder, WORKFLOW_FILE)).jobs.verdict.steps[1].with.provider).toBe('gemini');
+  });
+
+  it('come after everything that is wrong already', async () => {
+    const folder = fresh();
+    writeFileSync(path.join(folder, '.github'), 'a file');
+    const wrong = await init(folder, ['--preset', 'nosuch'], []);
+    expect([wrong.code, wrong.err]).toEqual([
+      52,
+      expect.stringMatching(/^[^\n]*--preset is "nosuch"[^\n]*\n$/u),
+    ]);
+    const unasked = await init(fresh(), ['--preset', 'nosuch']);
+    expect(unasked.err).toContain('--preset is "nosuch"');
+    const there = fresh();
+    await init(there, ['--yes']);
+    const { code, err } = await init(there, [], ['verdict']);
+    expect([code, err]).toEqual([52, expect.stringContaining('--force')]);
+    expect(err).not.toContain('?');
   });
 
   it('that nobody can answer end it with what to give', async () => {
@@ -211,6 +275,12 @@ describe('what cannot be meant', () => {
     [['somewhere'], '--dir'],
     [['--dir', '/nowhere/at/all'], '--dir'],
     [['--modle', 'x'], '--model'],
+    [['--model', 'foo'], '--provider'],
+    [['--model', '${{ vars.MODEL }}'], '--provider'],
+    [['--action', 'acme/judge'], 'acme/judge@COMMIT'],
+    [['--action', 'judge'], 'OWNER/REPOSITORY@COMMIT'],
+    [['--action', 'acme/judge@v1\n- run: x'], 'OWNER/REPOSITORY@COMMIT'],
+    [['--action', 'acme/judge@${{ x }}'], 'OWNER/REPOSITORY@COMMIT'],
   ])('%j', async (argv, fix) => {
     const { code, out, err } = await init(fresh(), [...argv, '--yes']);
     expect([code, out]).toEqual([52, '']);

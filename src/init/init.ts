@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream';
 import { InputError } from '../errors.ts';
 import { singleLine } from '../reporters/text.ts';
 import { INIT_HELP, type InitOptions, readOptions } from './options.ts';
-import { placeFiles } from './place.ts';
-import { type Ask, askNobody, makePlan, openQuestions, type Plan } from './plan.ts';
-import { SCHEMA_FILE, SECRETS, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
+import { findRoot, placeFiles } from './place.ts';
+import { type Ask, askNobody, makePlan, openQuestions, PLACEHOLDER_ACTION, type Plan } from './plan.ts';
+import { isPinned, SCHEMA_FILE, SECRETS, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
 
 /** Where init reads, asks and writes. */
 export interface InitIo {
@@ -30,12 +30,14 @@ export async function runInit(argv: readonly string[], io: InitIo): Promise<numb
       io.stdout.write(INIT_HELP);
       return FINE;
     }
+    const { dir, force } = options;
+    const root = await findRoot(path.resolve(io.cwd, dir), [WORKFLOW_FILE, SCHEMA_FILE], force);
     const plan = await planOf(options, io);
     const files = [
       { name: WORKFLOW_FILE, text: workflowText(plan) },
       { name: SCHEMA_FILE, text: schemaText(plan) },
     ];
-    await placeFiles(path.resolve(io.cwd, options.dir), files, options.force);
+    await placeFiles(root, files, force);
     io.stdout.write(nextSteps(plan));
     return FINE;
   } catch (error) {
@@ -51,7 +53,7 @@ async function planOf(options: InitOptions, io: InitIo): Promise<Plan> {
   if (!io.isTerminal) {
     throw new InputError(
       null,
-      `Nobody can be asked here, and these are not said: ${open.join(', ')}. Give them, or --yes for the defaults.`,
+      `Stdin or stderr is no terminal, so nothing can be asked. Give ${open.join(', ')}, or --yes for the defaults.`,
     );
   }
   const { askOn } = await import('./questions.ts');
@@ -64,7 +66,7 @@ async function planOf(options: InitOptions, io: InitIo): Promise<Plan> {
 }
 
 function nextSteps(plan: Plan): string {
-  const { provider, model, trigger } = plan;
+  const { provider, model, trigger, action } = plan;
   const secret = SECRETS[provider];
   const variables = [
     ...(model.includes('vars.MODEL_NAME') ? ['MODEL_NAME'] : []),
@@ -73,8 +75,15 @@ function nextSteps(plan: Plan): string {
   const steps = [
     ...(secret === null ? [] : [`Store the provider's key as a secret: gh secret set ${secret}`]),
     ...variables.map((name) => `Set a variable of the repository: gh variable set ${name}`),
-    `Say in ${WORKFLOW_FILE} what your tests need before the agent, and pin the action to a commit.`,
-    `Change ${SCHEMA_FILE} to what you want to know, then: structured-agent check`,
+    ...(action === PLACEHOLDER_ACTION
+      ? [
+          `Replace ${action} in ${WORKFLOW_FILE}: org/ is a placeholder until the first release. (--action OWNER/REPOSITORY@COMMIT writes yours.)`,
+        ]
+      : isPinned(action)
+        ? []
+        : [`Pin ${action} in ${WORKFLOW_FILE} to a commit.`]),
+    `Add to ${WORKFLOW_FILE} what your tests need before the agent.`,
+    `Change ${SCHEMA_FILE} to what you want to know, then run: structured-agent check${checkFlags(action)}`,
     'Commit both files.',
     ...(trigger === 'push'
       ? []
@@ -87,4 +96,10 @@ function nextSteps(plan: Plan): string {
     ...steps.map((step, at) => `  ${at + 1}. ${step}`),
     '',
   ].join('\n');
+}
+
+/** `check` knows the action by the end of its name; of another name it has to be told. */
+function checkFlags(action: string): string {
+  const [name = ''] = action.split('@');
+  return action.startsWith('.') || /\/structured-agent$/iu.test(name) ? '' : ` --action ${name}`;
 }

@@ -11,10 +11,10 @@ export interface NewFile {
 }
 
 /**
- * Writes all of the files, or none where one of them cannot be.
- * @throws InputError where one is there already and `force` is not set, or where it cannot be written.
+ * The repository's real folder, once it is clear that nothing is in the way of the files to write.
+ * @throws InputError where a file is there already and `force` is not set, or where none can be.
  */
-export async function placeFiles(folder: string, files: readonly NewFile[], force: boolean): Promise<void> {
+export async function findRoot(folder: string, names: readonly string[], force: boolean): Promise<string> {
   const root = await realpath(folder).catch(() => null);
   if (root === null || !(await lstat(root)).isDirectory()) {
     throw new InputError(
@@ -23,7 +23,7 @@ export async function placeFiles(folder: string, files: readonly NewFile[], forc
     );
   }
   const there: string[] = [];
-  for (const { name } of files) {
+  for (const name of names) {
     const found = await lstat(path.join(root, name)).catch(() => null);
     if (found === null) continue;
     if (!found.isFile()) throw new InputError(null, `${name} is no regular file. Move it away.`);
@@ -36,6 +36,14 @@ export async function placeFiles(folder: string, files: readonly NewFile[], forc
       `${there.join(' and ')} ${verb} there already, and nothing was written. Rename what you want to keep, or use --force to replace what is there.`,
     );
   }
+  return root;
+}
+
+/**
+ * Writes all of the files, or none where one of them cannot be.
+ * @throws InputError where one cannot be written.
+ */
+export async function placeFiles(root: string, files: readonly NewFile[], force: boolean): Promise<void> {
   try {
     for (const { name } of files) await makeFolder(root, name);
     // Without force nothing is replaced, not even what appeared this moment.

@@ -11,13 +11,18 @@ export interface Plan {
   readonly model: string;
   readonly trigger: Trigger;
   readonly comment: boolean;
+  /** What `uses:` says. */
+  readonly action: string;
 }
 
-/** Asks one question; gives the answer, or the standard for an empty one. */
-export type Ask = (question: string, standard: string, values: readonly string[]) => Promise<string>;
+/** Asks one question; gives the answer, or the standard for an empty one. Without a standard an answer is needed. */
+export type Ask = (question: string, standard: string | null, values: readonly string[]) => Promise<string>;
 
-/** What is said instead of an answer where nobody is asked. */
-export const askNobody: Ask = async (_question, standard) => standard;
+/** Gives every standard answer; `readOptions` refuses what has none. */
+export const askNobody: Ask = async (_question, standard) => standard ?? '';
+
+/** The action until somebody names another one: nobody owns that name before the first release. */
+export const PLACEHOLDER_ACTION = 'org/structured-agent@v1';
 
 /** A model of each provider to begin with; of what has no names that everybody shares, a variable. */
 const MODELS: Readonly<Record<ProviderName, string>> = {
@@ -42,30 +47,27 @@ export function openQuestions(options: InitOptions): readonly string[] {
 
 /**
  * Makes every choice, by the flags first.
- * @throws InputError for a value that cannot be meant.
+ * @throws InputError for an answer that is not one of the values.
  */
 export async function makePlan(options: InitOptions, ask: Ask): Promise<Plan> {
   const names = [...presets.keys()];
-  // What was given is looked at before anybody is asked anything.
-  const given = {
-    preset: options.preset === null ? null : requireOneOf('preset', options.preset, names),
-    provider: options.provider === null ? null : requireOneOf('provider', options.provider, PROVIDERS),
-    trigger: options.trigger === null ? null : requireOneOf('trigger', options.trigger, TRIGGERS),
-  };
   const choose = async <C extends string>(
     name: string,
     question: string,
     values: readonly C[],
-    standard: C,
+    standard: C | null,
   ) => requireOneOf(name, await ask(question, standard, values), values);
-  const preset = given.preset ?? (await choose('preset', 'What shall be judged?', names, 'verdict'));
+  const preset = options.preset ?? (await choose('preset', 'What shall be judged?', names, 'verdict'));
   const told = options.model === null ? null : providerByName(options.model);
+  // A model of an unknown name has no provider to guess.
+  const standard = options.model === null ? 'anthropic' : null;
   const provider =
-    given.provider ?? told ?? (await choose('provider', 'Whose model?', PROVIDERS, 'anthropic'));
+    options.provider ?? told ?? (await choose('provider', 'Whose model?', PROVIDERS, standard));
   const model = options.model ?? (await ask('Which model?', MODELS[provider], []));
-  const trigger = given.trigger ?? (await choose('trigger', 'When?', TRIGGERS, 'pull_request'));
+  const trigger = options.trigger ?? (await choose('trigger', 'When?', TRIGGERS, 'pull_request'));
   const comment = options.comment ?? (trigger === 'push' ? false : await wantsComment(choose));
-  return { preset, provider, model, trigger, comment };
+  const action = options.action ?? PLACEHOLDER_ACTION;
+  return { preset, provider, model, trigger, comment, action };
 }
 
 async function wantsComment(

@@ -12,6 +12,11 @@ export interface Questions {
   close(): void;
 }
 
+const SHORT_ANSWERS: ReadonlyMap<string, string> = new Map([
+  ['y', 'yes'],
+  ['n', 'no'],
+]);
+
 /** Asks line by line; an answer that is none of the values is asked for again. */
 export function askOn(stdin: Readable, stderr: { write(text: string): unknown }): Questions {
   const output = new Writable({
@@ -26,7 +31,7 @@ export function askOn(stdin: Readable, stderr: { write(text: string): unknown })
     async ask(question, standard, values) {
       const choices = values.length === 0 ? '' : ` (${values.join(', ')})`;
       for (;;) {
-        stderr.write(`${question}${choices} [${standard}] `);
+        stderr.write(`${question}${choices} ${standard === null ? '' : `[${standard}] `}`);
         const { value, done } = await answers.next();
         if (done === true) {
           stderr.write('\n');
@@ -36,12 +41,15 @@ export function askOn(stdin: Readable, stderr: { write(text: string): unknown })
           );
         }
         const answer = String(value).trim();
-        if (answer === '') return standard;
-        if (values.length === 0) return answer;
-        const found = values.find((each) => each === answer.toLowerCase());
+        if (answer === '' && standard !== null) return standard;
+        if (answer !== '' && values.length === 0) return answer;
+        const word = SHORT_ANSWERS.get(answer.toLowerCase()) ?? answer.toLowerCase();
+        const found = values.find((each) => each === word);
         if (found !== undefined) return found;
         const near = nearest(answer, values);
-        stderr.write(near.length === 0 ? 'That is none of them.\n' : `Did you mean ${near.join(' or ')}?\n`);
+        const choice =
+          near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `Answer ${values.join(', ')}.`;
+        stderr.write(`${choice}\n`);
       }
     },
     close() {

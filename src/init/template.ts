@@ -1,7 +1,7 @@
 /** The text of the workflow and of the schema beside it. */
 import { presets } from '../contract/presets.ts';
 import { type ProviderName, providerByName } from '../providers/provider.ts';
-import type { Plan } from './plan.ts';
+import { PLACEHOLDER_ACTION, type Plan } from './plan.ts';
 
 /** Where the files go, relative to the repository's root. */
 export const WORKFLOW_FILE = '.github/workflows/structured-agent.yml';
@@ -39,7 +39,7 @@ const TASKS: ReadonlyMap<string, readonly string[]> = new Map([
     'test-report',
     [
       'Run the test suite of this repository as its documents say. For each test that fails, read the test and the',
-      'code that it tests, and say what the likely cause is. Do not mend anything.',
+      'code that it tests, and say what the likely cause is. Do not fix anything.',
     ],
   ],
 ]);
@@ -88,7 +88,7 @@ export function workflowText(plan: Plan): string {
     '          persist-credentials: false',
     '      # Before the agent comes what the tests need, for example `run: npm ci`: its shell has no network.',
     '      - id: verdict',
-    '        uses: org/structured-agent@v1 # pin it to a commit',
+    `        uses: ${usesText(plan)}`,
     '        with:',
     '          prompt: |',
     ...(TASKS.get(preset) ?? []).map((line) => `            ${line}`),
@@ -106,6 +106,17 @@ export function workflowText(plan: Plan): string {
     '          SUMMARY: ${{ steps.verdict.outputs.summary }}',
     '        run: printf \'%s\\n\' "$SUMMARY"',
   ].join('\n')}\n`;
+}
+
+/** Whether an action cannot change behind the workflow's back: by a commit, or as a part of the checkout. */
+export function isPinned(action: string): boolean {
+  return action.startsWith('.') || /@[0-9a-f]{40}$/u.test(action);
+}
+
+function usesText({ action }: Plan): string {
+  if (action === PLACEHOLDER_ACTION)
+    return `${action} # org/ is a placeholder until the first release: name your copy, by commit`;
+  return isPinned(action) ? action : `${action} # pin it to a commit`;
 }
 
 /** The preset's own gate, written out: a schema of one's own has none by itself. */
