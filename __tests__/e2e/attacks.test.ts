@@ -1,5 +1,5 @@
 /** Every attack that a model can make by its tools, through the committed bundle, behind every wall of this machine. */
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attack-batch.ts';
@@ -7,6 +7,7 @@ import { controls, fakeGitFolder } from '../support/attack-own-rows.ts';
 import type { AttackRow } from '../support/attack-row.ts';
 import { listedOnly, toolRows } from '../support/attack-rows.ts';
 import { attackWalls } from '../support/attack-step.ts';
+import { SYSTEM_FOLDERS } from '../support/attack-system.ts';
 import {
   type AttackWorld,
   type AttackWorldOptions,
@@ -46,6 +47,15 @@ const leaksIn = (text: string) => needles.filter((needle) => text.includes(needl
 /** What a log asks of the runner, its own folding aside; those lines are looked at by their titles. */
 const asked = (commands: readonly RunnerCommand[]) =>
   commands.filter(({ name }) => name !== 'group' && name !== 'endgroup');
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** All that the rows of the list can expect of one call. */
 function judge(row: AttackRow, seen: Observation | undefined): void {
@@ -210,6 +220,30 @@ describe.each(attackWalls)('in place behind %s', (wall) => {
     expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([1, 'tampered']);
     expect([...run.outputs.keys()].filter((name) => !name.startsWith('run-'))).toEqual([]);
   });
+});
+
+it('without a wall, every file that a command creates outside is found', async () => {
+  const folders = [...SYSTEM_FOLDERS, '/tmp', '/var/tmp', '/dev/shm'].filter(isWritable);
+  const world = await createAttackWorld();
+  const created = (folder: string) => join(folder, `${world.mark}-0-`);
+  try {
+    const run = await runBatch({ world, wall: 'bwrap', inputs: { sandbox: 'off' } }, [
+      {
+        id: 'created',
+        tool: 'shell',
+        args: { command: `umask 022; for d in ${folders.join(' ')}; do echo x > "$d/SAMARK"; done` },
+        expect: {},
+      },
+    ]);
+    expect(run.exitCode).toBe(0);
+    const uid = process.getuid?.();
+    expect(run.observations.get('created')?.changed).toEqual(
+      folders.map((folder) => `${created(folder)}: absent -> file 100644 ${uid}`),
+    );
+  } finally {
+    for (const folder of folders) rmSync(created(folder), { force: true });
+    await world.close();
+  }
 });
 
 if (attackWalls.length === 0)

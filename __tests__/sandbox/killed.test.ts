@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { createWorld, exec, isAlive, shellWays, UNSHARE, until, type World } from './world.ts';
+import { createMark, createWorld, exec, isAlive, shellWays, UNSHARE, until, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -17,19 +17,21 @@ const walls = shellWays.filter(({ name }) => name !== 'none');
 
 for (const way of walls) {
   it(`behind ${way.name} a command dies with the step that was killed, and so does all that held the wall up`, async () => {
-    const mark = `KILLED-${way.name}-${process.pid}`;
-    const step = spawn(process.execPath, [stepScript(way.name, mark)], {
+    const mark = createMark(`KILLED-${way.name}`);
+    const runName = createMark(`RUN-${way.name}`);
+    const step = spawn(process.execPath, [stepScript(way.name, mark, runName)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     step.stdout.setEncoding('utf8');
     const [said] = await once(step.stdout, 'data');
     expect(said).toBe('running\n');
     // Both run: the command's text alone stands in the arguments of a wall that still goes up, too.
-    await until(() => processes(`${mark}\x0060`).length === 2);
-    expect(processes(`${mark}\x0060`)).toHaveLength(2);
+    await until(() => processes(`${mark}\x00300`).length === 2);
+    expect(processes(`${mark}\x00300`)).toHaveLength(2);
     step.kill('SIGKILL');
-    await until(() => !isAlive(mark) && !isAlive(`RUN-${way.name}-${process.pid}`));
-    expect([isAlive(mark), holders(way.name), mounts()]).toEqual([false, [], []]);
+    const left = () => [...processes(mark), ...processes(runName), ...mounts()];
+    await until(() => left().length === 0);
+    expect(left()).toEqual([]);
   });
 }
 
@@ -43,11 +45,11 @@ it.runIf(walls.some(({ name }) => name === UNSHARE))(
     const other = await world.open({ mode: 'required', kinds: [UNSHARE] });
     await other.ready();
     const mine = keepers().filter((pid) => !known.has(pid));
-    const mark = `KEEPER-${process.pid}`;
-    const command = `bash -c 'exec -a ${mark} sleep 20'; echo survived`;
+    const mark = createMark('KEEPER');
+    const command = `bash -c 'exec -a ${mark} sleep 300'; echo survived`;
     const running = exec(other, command).catch((error: unknown) => error);
-    await until(() => isAlive(`${mark}\x0020`));
-    expect(isAlive(`${mark}\x0020`)).toBe(true);
+    await until(() => isAlive(`${mark}\x00300`));
+    expect(isAlive(`${mark}\x00300`)).toBe(true);
     kill(mine);
     expect(await running).not.toMatchObject({ output: expect.stringContaining('survived') });
     await expect(exec(other, 'touch ran-outside; id -u')).rejects.toBeInstanceOf(SandboxError);
@@ -57,14 +59,14 @@ it.runIf(walls.some(({ name }) => name === UNSHARE))(
 );
 
 /** A step in small: opens the sandbox, runs a command that takes long, and says so. */
-function stepScript(wall: string, mark: string): string {
+function stepScript(wall: string, mark: string, runName: string): string {
   const open = JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'));
   const file = join(world.base, `step-${wall}.mjs`);
   writeFileSync(
     file,
     `import { mkdirSync } from 'node:fs';
      import { openSandbox } from ${open};
-     const runFolder = ${JSON.stringify(join(world.temp, `RUN-${wall}-${process.pid}`))};
+     const runFolder = ${JSON.stringify(join(world.temp, runName))};
      mkdirSync(runFolder, { mode: 0o700 });
      const workspace = ${JSON.stringify(world.workspace)};
      const sandbox = await openSandbox({ workspace, workingDirectory: workspace, mode: 'required', kinds: ['${wall}'],
@@ -72,8 +74,8 @@ function stepScript(wall: string, mark: string): string {
        home: ${JSON.stringify(world.home)}, runnerTemp: ${JSON.stringify(world.temp)}, isSecret: () => false, runFolder });
      await sandbox.ready();
      console.log('running');
-     await sandbox.exec("bash -c 'exec -a ${mark} sleep 60' & setsid bash -c 'exec -a ${mark} sleep 60' & wait",
-       { timeoutMs: 50_000, maxOutputBytes: 1000, signal: new AbortController().signal });`,
+     await sandbox.exec("bash -c 'exec -a ${mark} sleep 300' & setsid bash -c 'exec -a ${mark} sleep 300' & wait",
+       { timeoutMs: 200_000, maxOutputBytes: 1000, signal: new AbortController().signal });`,
   );
   return file;
 }
@@ -82,11 +84,6 @@ function stepScript(wall: string, mark: string): string {
 function mounts(): readonly string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
   return lines.filter((line) => line.includes(world.base));
-}
-
-/** Processes of this machine whose command line names the wall's run. */
-function holders(wall: string): readonly string[] {
-  return processes(`RUN-${wall}-${process.pid}`);
 }
 
 /** The makers of namespaces that this process started, sudo before them included: other tests have their own. */

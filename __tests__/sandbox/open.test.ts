@@ -15,7 +15,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { CANARY, createWorld, exec, isAlive, overtime, shellWays, until, type World } from './world.ts';
+import {
+  CANARY,
+  createMark,
+  createWorld,
+  exec,
+  isAlive,
+  overtime,
+  shellWays,
+  until,
+  type World,
+} from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -28,7 +38,8 @@ for (const way of shellWays) describe(`a command behind ${way.name}`, () => shel
 function shellFacts({ name, options }: (typeof shellWays)[number]) {
   const mode = name === 'none' ? 'off' : 'required';
   let sandbox: OpenedSandbox;
-  const mark = (n: number) => `MARK-${name}-${n}x${process.pid}`;
+  const own = createMark(`MARK-${name}`);
+  const mark = (n: number) => `${own}-${n}`;
   beforeAll(async () => {
     sandbox = await world.open(options);
     await sandbox.ready();

@@ -11,7 +11,7 @@ import { makeFolders, removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createSeatbeltWall } from '../../src/sandbox/seatbelt.ts';
 import { PS, STAND_IN, seatbeltHelpers, THROUGH } from '../support/seatbelt-helpers.ts';
-import { CANARY, createWorld, exec, hasBwrap, isAlive, manifest, type World } from './world.ts';
+import { CANARY, createMark, createWorld, exec, hasBwrap, isAlive, manifest, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('one command', () => {
   });
 
   it('leaves nothing running: not its group, not what left it, not what it started when time is up', async () => {
-    const mark = `SEATBELT-${process.pid}`;
+    const mark = createMark('SEATBELT');
     const sleep = `bash -c 'exec -a ${mark} sleep 60'`;
     await run(`${sleep} & setsid ${sleep} & sleep 0.2`);
     expect(isAlive(mark)).toBe(false);
@@ -69,7 +69,7 @@ describe('one command', () => {
   });
 
   it('is found by its group and its parents where the system hides environments', async () => {
-    const mark = `SEATBELT-HIDDEN-${process.pid}`;
+    const mark = createMark('SEATBELT-HIDDEN');
     const sleep = `bash -c 'exec -a ${mark} sleep 60'`;
     const blind = PS.replace('axeww', 'axww');
     await run(`${sleep} & sleep 0.2`, THROUGH, 10_000, blind);
@@ -239,7 +239,7 @@ describe.runIf(hasBwrap)('behind a stand-in that keeps the profile', () => {
   it('E12 that runs too long is killed', async () => {
     const sandbox = await open();
     await sandbox.ready();
-    const mark = `SEATBELT-LATE-${process.pid}`;
+    const mark = createMark('SEATBELT-LATE');
     const result = await exec(
       sandbox,
       `trap '' TERM; setsid bash -c 'exec -a ${mark} sleep 60' & sleep 60`,

@@ -1,6 +1,6 @@
 /** A runner in small, in a real temporary folder: home, RUNNER_TEMP, a git workspace, and canaries in all of them. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   existsSync,
   lstatSync,
@@ -167,6 +167,11 @@ export function manifest(folder: string, skip: (path: string) => boolean): Reado
   return result;
 }
 
+/** A text that no other process of this machine has in its command line: those of a second run of these tests included. */
+export function createMark(name: string): string {
+  return `${name}-${randomUUID().slice(0, 8)}`;
+}
+
 /** Whether a process with this text in its command line lives. */
 export function isAlive(mark: string): boolean {
   return readdirSync('/proc')
@@ -180,9 +185,9 @@ export function isAlive(mark: string): boolean {
     });
 }
 
-/** Waits until a fact holds, or for 20 s: what is expected afterwards says what is missing. */
+/** Waits until a fact holds, or for 60 s: what is expected afterwards says what is missing. */
 export async function until(fact: () => boolean): Promise<void> {
-  for (const began = performance.now(); !fact() && performance.now() - began < 20_000; ) await sleep(20);
+  for (const began = performance.now(); !fact() && performance.now() - began < 60_000; ) await sleep(20);
 }
 
 /**
@@ -197,6 +202,6 @@ export async function overtime(sandbox: OpenedSandbox, command: string) {
 }
 
 /** Runs a command with limits that no test reaches. */
-export function exec(sandbox: OpenedSandbox, command: string, timeoutMs = 20_000) {
+export function exec(sandbox: OpenedSandbox, command: string, timeoutMs = 80_000) {
   return sandbox.exec(command, { timeoutMs, maxOutputBytes: 25_600, signal: new AbortController().signal });
 }

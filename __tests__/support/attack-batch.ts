@@ -5,6 +5,7 @@ import { isAlive } from '../sandbox/world.ts';
 import type { AttackCall, AttackRow } from './attack-row.ts';
 import { callsOf } from './attack-rows.ts';
 import { type AttackResult, type AttackStep, runAttackStep } from './attack-step.ts';
+import { differences, watchSystem } from './attack-system.ts';
 import type { AttackWorld } from './attack-world.ts';
 import type { Reply } from './model-server.ts';
 import { startStopwatch } from './stopwatch.ts';
@@ -56,6 +57,9 @@ export async function runBatch(
   const { world } = step;
   const turns = turnsOf(rows, world);
   const observations = new Map<string, Observation>();
+  const calls = turns.map(({ call }) => call);
+  const systemState = watchSystem({ calls, mark: world.mark, except: world.base });
+  const state = () => ({ ...systemState(), ...world.manifest() });
   let before: Readonly<Record<string, string>> = {};
   let spent = () => 0;
   const result = await runAttackStep({
@@ -65,10 +69,13 @@ export async function runBatch(
       const elapsedMs = spent();
       const done = turns[index - 1];
       // The first turn is a call that does nothing: with it the sandbox is up.
-      if (index === 1) before = world.manifest();
+      if (index === 1) before = state();
       if (done?.row != null) {
         const told = request.toolResults.map(({ text }) => text).join('\n');
-        observations.set(done.row.id, await observe(world, done, done.row, told, elapsedMs, before));
+        observations.set(
+          done.row.id,
+          await observe(world, done, done.row, told, elapsedMs, () => differences(before, state())),
+        );
       }
       const next = turns[index];
       spent = startStopwatch();
@@ -81,7 +88,7 @@ export async function runBatch(
 function turnsOf(rows: readonly AttackRow[], world: AttackWorld): readonly Turn[] {
   const turns: Turn[] = [{ call: { tool: 'shell', args: { command: 'true' } }, row: null, mark: '' }];
   for (const [number, row] of rows.entries()) {
-    const mark = `SAMARK-${process.pid}-${number}-`;
+    const mark = `${world.mark}-${number}-`;
     const calls = callsOf(row, {
       '{WS}': world.workspace,
       '{HOME}': world.home,
@@ -124,27 +131,15 @@ async function observe(
   row: AttackRow,
   result: string,
   elapsedMs: number,
-  before: Readonly<Record<string, string>>,
+  changes: () => readonly string[],
 ): Promise<Observation> {
   const settle = row.expect['settle_ms'];
   if (typeof settle === 'number') await sleep(settle);
-  const strays = ['/dev/shm', '/dev/mqueue', '/tmp', '/var/tmp', '/run']
-    .map((folder) => `${folder}/${mark}`)
-    .filter((file) => existsSync(file));
   return {
     result,
     elapsedMs,
-    changed: [...differences(before, world.manifest()), ...strays],
+    changed: changes(),
     reached: world.reached(),
     alive: isAlive(mark),
   };
-}
-
-function differences(
-  before: Readonly<Record<string, string>>,
-  after: Readonly<Record<string, string>>,
-): readonly string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => before[name] !== after[name])
-    .map((name) => `${name}: ${before[name] ?? 'absent'} -> ${after[name] ?? 'absent'}`);
 }

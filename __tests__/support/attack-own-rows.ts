@@ -51,7 +51,7 @@ export const own: readonly AttackRow[] = [
   ),
   shell(
     'X07 a user namespace of its own',
-    "unshare -Urm sh -c 'umount -l {HOME}; umount -l {TEMP}; umount -l {WS}/.git; umount -l {WS}/.git/config; umount -l /proc; cat {HOME}/.npmrc {WS}/.git/config {TEMP}/git-credentials-1.config; mount -o remount,rw,bind {WS}/.git; echo x >> {WS}/.git/config; mount -o remount,rw /; touch /pwn'",
+    "unshare -Urm sh -c 'umount -l {HOME}; umount -l {TEMP}; umount -l {WS}/.git; umount -l {WS}/.git/config; umount -l /proc; cat {HOME}/.npmrc {WS}/.git/config {TEMP}/git-credentials-1.config; mount -o remount,rw,bind {WS}/.git; echo x >> {WS}/.git/config; mount -o remount,rw /; touch /SAMARK'",
     {
       no_leak: 1,
       fs_same: 1,
@@ -64,6 +64,13 @@ export const own: readonly AttackRow[] = [
   shell(
     'X09 shared memory and the queue of messages',
     'touch /dev/shm/SAMARK /dev/mqueue/SAMARK /tmp/SAMARK /var/tmp/SAMARK /run/SAMARK; exit 0',
+    {
+      fs_same: 1,
+    },
+  ),
+  shell(
+    'X22 the folders of the system',
+    'for d in / /etc /usr /usr/bin /usr/local/bin /opt; do echo x > "$d/SAMARK"; mkdir "$d/SAMARK.d"; ln -s x "$d/SAMARK.l"; done; exit 0',
     {
       fs_same: 1,
     },

@@ -1,11 +1,10 @@
 /** A runner in small for attacks on the whole action: its folders, canaries in all of them, listeners, and what must not change. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
   cpSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -35,7 +34,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The folders of a runner, and who listens outside. */
 export interface AttackWorld {
-  /** Holds all of it; nothing above it is watched but a few folders of the system. */
+  /** Holds all of it; what lies elsewhere is compared by `watchSystem`. */
   readonly base: string;
   readonly home: string;
   /** RUNNER_TEMP. */
@@ -53,6 +52,8 @@ export interface AttackWorld {
   readonly socket: string;
   /** The name of a socket that has no file. */
   readonly abstract: string;
+  /** Part of what the attacks of this world name: no process and no file of another world bears it. */
+  readonly mark: string;
   /** A descriptor of the home, which every step is started with. */
   readonly openFolder: number;
   /** What of the runner's environment is no input of the action, canaries included. */
@@ -86,6 +87,7 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
     reached += 1;
   };
   const socket = path.join(base, 'out.sock');
+  const mark = `SAMARK-${randomUUID().slice(0, 8)}`;
   const abstract = `attack-${path.basename(base)}`;
   const web = await listen(createServer(count), 0);
   const servers = [web, await listen(createServer(count), socket)];
@@ -98,6 +100,7 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
     port: typeof address === 'object' && address !== null ? address.port : 0,
     socket,
     abstract,
+    mark,
     openFolder,
     variables: variablesOf(folders),
     reached: () => reached,
@@ -206,9 +209,6 @@ function startBystander(): ChildProcess {
   });
 }
 
-/** Folders of the system whose own entries are watched. */
-const SYSTEM = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt'];
-
 function manifestOf(
   { base, temp, workspace }: Pick<AttackWorld, 'base' | 'temp' | 'workspace'>,
   inPlace: boolean,
@@ -232,8 +232,6 @@ function manifestOf(
     else if (stats.isFile()) result[file] = `${owner} ${hash(file)}`;
     else result[file] = `special ${owner}`;
   }
-  for (const folder of SYSTEM)
-    if (existsSync(folder)) result[`names of ${folder}`] = readdirSync(folder).toSorted().join(' ');
   result['/dev/null'] = String(lstatSync('/dev/null').isCharacterDevice());
   result['core_pattern'] = readFileSync('/proc/sys/kernel/core_pattern', 'utf8');
   return result;

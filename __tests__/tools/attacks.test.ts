@@ -6,7 +6,15 @@ import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox, type Toolbox } from '../../src/tools/toolbox.ts';
 import attacks from '../fixtures/attacks.json' with { type: 'json' };
-import { CANARY, createWorld, isAlive, manifest, shellWays, type World } from '../sandbox/world.ts';
+import {
+  CANARY,
+  createMark,
+  createWorld,
+  isAlive,
+  manifest,
+  shellWays,
+  type World,
+} from '../sandbox/world.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 
 /** Rows that are a matter of tools and walls, not of the log, the outputs or the gate. */
@@ -14,7 +22,7 @@ const rows = attacks.filter(
   (row) => /^[ABDEF]/u.test(row.id) && !('unit' in row) && !('run' in row && row.run === false),
 );
 
-const sleepMark = () => `SAMARK${process.pid}`;
+const sleepMark = createMark('SAMARK');
 
 function rot13(text: string): string {
   return text.replace(/[a-z]/giu, (c) =>
@@ -68,7 +76,7 @@ function attackTheWall({ options, access }: Way) {
       .replaceAll('{TEMP}', world.temp)
       .replaceAll('{PORT}', String(world.port))
       .replaceAll('{SOCK}', world.socket)
-      .replaceAll('SAMARK', sleepMark());
+      .replaceAll('SAMARK', sleepMark);
     const signal = new AbortController().signal;
     return toolbox.run({ id: 'c', name: tool, rawArguments: raw, status: 'complete' }, signal);
   }
@@ -91,7 +99,7 @@ function attackTheWall({ options, access }: Way) {
       if (expected['tool'] === 'timeout') expect(answer.content).toContain('timed out after');
       expect(outside()).toEqual(before);
       expect(world.reached()).toBe(0);
-      expect(isAlive(sleepMark())).toBe(false);
+      expect(isAlive(sleepMark)).toBe(false);
       if (typeof expected['max_ms'] === 'number') expect(elapsed).toBeLessThan(expected['max_ms']);
       if (typeof expected['max_out'] === 'number')
         expect(answer.content.length).toBeLessThan(expected['max_out']);
