@@ -71,6 +71,7 @@ describe('parseStrictJson', () => {
     expect(parseStrictJson('{"x/y":[0,{"b":1,"b":2}]}')).toEqual({
       ok: false,
       fault: 'duplicate_key',
+      slip: null,
       place: 'line 1, column 18',
       problem: 'The key at "/x~1y/1/b" is given twice; give each key once (line 1, column 18).',
     });
@@ -80,11 +81,37 @@ describe('parseStrictJson', () => {
     expect(parseStrictJson('[{"a":{"a":1}},{"a":2}]').ok).toBe(true);
   });
 
+  it.each([
+    ['{"a": 1,}', 'a comma before the closing }', 'line 1, column 9'],
+    ['[1, 2, ]', 'a comma before the closing ]', 'line 1, column 8'],
+    ['{"a": 1 // why\n}', 'a comment, which JSON does not have', 'line 1, column 9'],
+    ['# why\n{}', 'a comment, which JSON does not have', 'line 1, column 1'],
+    ["{'a': 1}", 'a quote that is no straight double quote', 'line 1, column 2'],
+    ['{“a”: 1}', 'a quote that is no straight double quote', 'line 1, column 2'],
+    ['{"a": [1', 'it ends too early', 'line 1, column 9'],
+    ['{"a": "b', 'it ends too early', 'line 1, column 9'],
+    ['{"a": 1\n"b": 2}', 'a comma or a colon is missing', 'line 2, column 1'],
+    ['{"a" "b"}', 'a comma or a colon is missing', 'line 1, column 6'],
+    ['{a: 1}', 'a key without quotes', 'line 1, column 2'],
+    ['{"a": 1, b: 2}', 'a key without quotes', 'line 1, column 10'],
+  ])('names the usual mistake in %j', (text, what, place) => {
+    expect(parseStrictJson(text)).toMatchObject({ ok: false, slip: { what }, place });
+  });
+
+  it.each(['{"a": sk-canary}', '{"a": 01}', '{"a": "\\x"}', '{} {}', ']', '{"a": NaN}', 'not json'])(
+    'names no usual mistake in %j',
+    (text) => {
+      const parsed = parseStrictJson(text);
+      expect(parsed.ok ? 'accepted' : parsed.slip).toBeNull();
+    },
+  );
+
   it('quotes nothing of a text that is not JSON', () => {
     const parsed = parseStrictJson('{"ok": sk-canary-value}');
     expect(parsed).toEqual({
       ok: false,
       fault: 'syntax',
+      slip: null,
       place: 'line 1, column 8',
       problem:
         'The text is not valid JSON: it has an unexpected character where a value belongs (line 1, column 8).',

@@ -79,6 +79,26 @@ describe('the library', () => {
     expect(readFileSync(path.join(workspace, 'file.txt'), 'utf8')).toBe('one\n');
   });
 
+  it.each([
+    ['./schema.json', './gate.json'],
+    ['@schema.json', '@gate.json'],
+    ['~/schema.json', '@~/gate.json'],
+    [JSON.stringify(schema), '{"properties": {"summary": {"minLength": 9}}}'],
+    ['verdict', 'gate.json'],
+  ])('takes the schema %s and the gate %s', async (given, gate) => {
+    writeFileSync(path.join(workspace, 'schema.json'), JSON.stringify(schema));
+    writeFileSync(path.join(workspace, 'gate.json'), '{"properties": {"summary": {"minLength": 9}}}');
+    const error = await failure(
+      runStructuredAgent({
+        ...options(),
+        environment: { ...options().environment, HOME: workspace },
+        schema: given,
+        gate,
+      }),
+    );
+    expect([error.reason, error.payload]).toEqual(['gate_not_met', { passed: true, summary: 'fine' }]);
+  });
+
   it('takes a schema of Zod, and the result has its type', async () => {
     const verdict = z.object({ passed: z.boolean(), summary: z.string().min(3).optional() });
     replies = [submits({ passed: 'yes' }), submits({ passed: true, summary: 'no' }), good];
@@ -107,7 +127,15 @@ describe('the library', () => {
 
   it.each<[string, object, number, string, RegExp]>([
     ['an option that does not exist', { modle: 'x' }, 52, 'config', /no option "modle"/u],
-    ['a schema that is none', { schema: 'verdict' }, 52, 'config', /schema must be a JSON Schema/u],
+    ['a schema that is none', { schema: 3 }, 52, 'config', /schema must be a JSON Schema/u],
+    ['a schema of blanks', { schema: ' ' }, 52, 'config', /schema must be a JSON Schema/u],
+    [
+      'a schema file that is missing',
+      { schema: './no.json' },
+      52,
+      'config',
+      /could not read ".*\/no\.json"/u,
+    ],
     [
       'a schema of another library',
       { schema: { '~standard': { version: 1 } } },

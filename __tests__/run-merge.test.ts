@@ -234,29 +234,35 @@ describe('a merge', () => {
 describe('the gate of a merge', () => {
   const gate = JSON.stringify({ properties: { score: { minimum: 5 } }, required: ['score'] });
 
-  it('is looked for among the changes of the pull request where it is a file, and goes on record', async () => {
-    await writeFile(path.join(base, 'gate.json'), gate);
-    await keep('a', passing('api', { payload: { score: 5 } }));
-    await keep('b', passing('web', { payload: { score: 4 } }));
-    const change = { what: 'gate', path: 'gate.json', change: 'modified', applied: true } as const;
-    const asked: unknown[] = [];
-    const run = await merge(
-      { gate: '@gate.json' },
-      {
-        async findJudgeChanges(files) {
-          asked.push(files);
-          return [change];
+  it.each(['@gate.json', './gate.json', 'gate.json'])(
+    '%s is looked for among the changes of the pull request, and goes on record',
+    async (given) => {
+      await writeFile(path.join(base, 'gate.json'), gate);
+      await keep('a', passing('api', { payload: { score: 5 } }));
+      await keep('b', passing('web', { payload: { score: 4 } }));
+      const change = { what: 'gate', path: 'gate.json', change: 'modified', applied: true } as const;
+      const asked: unknown[] = [];
+      const run = await merge(
+        { gate: given },
+        {
+          async findJudgeChanges(files) {
+            asked.push(files);
+            return [change];
+          },
         },
-      },
-    );
-    expect(ending(run)).toEqual([1, 'failure', 'gate_not_met', true]);
-    expect([asked, run.report.judgeChanges]).toEqual([[[{ what: 'gate', path: 'gate.json' }]], [change]]);
-    expect(run.report.judge.gate_sha256).toMatch(/^[0-9a-f]{64}$/u);
-    expect(run.warnings).toEqual([]);
-    const other = await merge({ gate: gate.replace('5', '3') });
-    expect(ending(other)).toEqual([0, 'success', 'accepted', true]);
-    expect(other.report.judge.gate_sha256).not.toBe(run.report.judge.gate_sha256);
-  });
+      );
+      expect(ending(run)).toEqual([1, 'failure', 'gate_not_met', true]);
+      expect([asked, run.report.judgeChanges]).toEqual([
+        [[{ what: 'gate', path: given.replace('@', '') }]],
+        [change],
+      ]);
+      expect(run.report.judge.gate_sha256).toMatch(/^[0-9a-f]{64}$/u);
+      expect(run.warnings).toEqual([]);
+      const other = await merge({ gate: gate.replace('5', '3') });
+      expect(ending(other)).toEqual([0, 'success', 'accepted', true]);
+      expect(other.report.judge.gate_sha256).not.toBe(run.report.judge.gate_sha256);
+    },
+  );
 
   it('that is a property needs it to be true', async () => {
     await keep('a', passing('api', { payload: { safe: true } }));

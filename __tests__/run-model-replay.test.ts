@@ -219,7 +219,7 @@ describe('a replay', () => {
     expect(report.verdict).toMatchObject({
       reason: 'config',
       exitCode: 52,
-      error: 'Both --record and --replay are given. Keep one of them.',
+      error: '--record and --replay are both given. Keep one of them.',
     });
   });
 

@@ -1,11 +1,14 @@
 /** A run on the command line: the same core as the action, told on stdout and stderr. */
 import { access, constants, realpath, stat } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import type { RunCommand } from './config/cli-args.ts';
 import { withStdin } from './config/cli-prompt.ts';
 import { readStdin } from './config/cli-stdin.ts';
 import { type Config, parseConfig } from './config/config.ts';
+import { expandHome } from './config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
+import { pathHere } from './contract/source.ts';
 import { InputError } from './errors.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createReportPage } from './report/report-page.ts';
@@ -181,7 +184,8 @@ async function readSetup(
       patch: await place('patch-file', command.options.patchFile),
       record: await place('record', command.options.record),
     };
-    await refuseCollisions(files, sourcesOf(config, workspace));
+    const home = environment['HOME'] ?? os.homedir();
+    await refuseCollisions(files, sourcesOf(config, workspace, home));
     return { config: () => config, files };
   } catch (error) {
     return { config: refuse(error), files: NO_FILES };
@@ -216,17 +220,16 @@ async function writableFile(name: string, file: string): Promise<string> {
 }
 
 /** The files that a run reads, by the names of their flags. */
-function sourcesOf(config: Config, workspace: string): ReadonlyMap<string, string> {
-  const named = (source: string | null) => (source?.startsWith('@') === true ? source.slice(1) : null);
+function sourcesOf(config: Config, workspace: string, home: string): ReadonlyMap<string, string> {
   const sources = {
-    schema: named(config.schema),
-    gate: named(config.gate),
+    schema: pathHere(config.schema),
+    gate: pathHere(config.gate),
     'prompt-file': 'file' in config.prompt ? config.prompt.file : null,
     replay: config.replay,
   };
   return new Map(
     Object.entries(sources).flatMap(([name, file]) =>
-      file === null ? [] : [[name, path.resolve(workspace, file)] as const],
+      file === null ? [] : [[name, path.resolve(workspace, expandHome(file, home))] as const],
     ),
   );
 }

@@ -9,13 +9,25 @@ export const maxDepth = 500;
 /** What is wrong with a text that was to be JSON. */
 export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
 
+/** A usual mistake of syntax: what stands there, in words that quote nothing of the text, and what to do about it. */
+export interface JsonSlip {
+  readonly what: string;
+  readonly fix: string;
+}
+
 /**
- * The outcome of reading a text. `problem` is a sentence that may name keys of the text, `fault` and `place`
- * (`line 3, column 7`) hold nothing of it.
+ * The outcome of reading a text. `problem` is a sentence that may name keys of the text; `fault`, `slip` (null where the
+ * mistake is not a usual one) and `place` (`line 3, column 7`) hold nothing of it.
  */
 export type StrictJson =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly problem: string; readonly fault: JsonFault; readonly place: string };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      readonly fault: JsonFault;
+      readonly slip: JsonSlip | null;
+      readonly place: string;
+    };
 
 interface Frame {
   /** Keys seen so far; null in an array. */
@@ -33,6 +45,7 @@ interface Fault {
   readonly fault: JsonFault;
   readonly at: number;
   readonly what: string;
+  readonly slip?: JsonSlip | null;
 }
 
 /** Whether a value is an object and neither null nor an array. */
@@ -70,7 +83,34 @@ export function parseStrictJson(text: string): StrictJson {
   const fault = firstFault({ text, frames: [], at: 0 });
   if (fault === null) return { ok: true, value: JSON.parse(text) };
   const place = placeOf(text, fault.at);
-  return { ok: false, fault: fault.fault, place, problem: `${fault.what} (${place}).` };
+  const { slip = null } = fault;
+  return { ok: false, fault: fault.fault, slip, place, problem: `${fault.what} (${place}).` };
+}
+
+/** What people often write into JSON that is none, told by the character where reading stopped and the one before it. */
+function slipAt({ text, at, frames }: Cursor): JsonSlip | null {
+  const before = text.slice(Math.max(0, at - 10_000), at).trimEnd();
+  const rest = text.slice(at, at + 10);
+  const end = /^[}\]]/u.exec(rest)?.[0];
+  if (end !== undefined && before.endsWith(','))
+    return { what: `a comma before the closing ${end}`, fix: 'Remove that comma.' };
+  if (/^(?:\/\/|\/\*|#)/u.test(rest))
+    return { what: 'a comment, which JSON does not have', fix: 'Remove the comment.' };
+  if (/^['‘’“”]/u.test(rest))
+    return {
+      what: 'a quote that is no straight double quote',
+      fix: 'Put keys and strings into straight double quotes.',
+    };
+  if (rest === '')
+    return { what: 'it ends too early', fix: 'Complete it: a quote, a brace or a bracket is not closed.' };
+  if (frames.length > 0 && /^["[{]/u.test(rest) && /["\]}\w]$/u.test(before) && !/[[{,:]$/u.test(before))
+    return {
+      what: 'a comma or a colon is missing',
+      fix: 'Put a comma between entries, and a colon after a key.',
+    };
+  if (/[{,]$/u.test(before) && /^[A-Za-z_$][\w$-]*\s*:/u.test(text.slice(at, at + 200)))
+    return { what: 'a key without quotes', fix: 'Put the key into double quotes.' };
+  return null;
 }
 
 function placeOf(text: string, at: number): string {
@@ -96,6 +136,7 @@ function syntax(cursor: Cursor, expected: string): Fault {
     fault: 'syntax',
     at: cursor.at,
     what: `The text is not valid JSON: it ${found} where ${expected} belongs`,
+    slip: slipAt(cursor),
   };
 }
 

@@ -51,8 +51,12 @@ function namesOf(options: object): ReadonlySet<string> {
 }
 
 function schemaText(schema: unknown): string {
+  if (typeof schema === 'string' && schema.trim() !== '') return schema;
   if (typeof schema !== 'object' || schema === null)
-    throw new InputError('schema', 'schema must be a JSON Schema as an object, or a schema of Zod.');
+    throw new InputError(
+      'schema',
+      'schema must be a JSON Schema as an object, a schema of Zod, the path of a .json file, or the name of a preset.',
+    );
   if (!('~standard' in schema)) return jsonText(schema);
   if (!isTyped(schema))
     throw new InputError(

@@ -26,8 +26,12 @@ export interface TypedSchema<Payload> {
 /** What a run is told; each name is that of the input, in camelCase, and means the same. */
 export interface RunOptions<Payload> {
   readonly prompt: string;
-  readonly schema: JsonSchema | TypedSchema<Payload>;
-  /** A JSON Schema for the payload, the name of a boolean property, or `none`, which is what it is unless given. */
+  /** A string is inline JSON, the path of a `.json` file, or the name of a preset. */
+  readonly schema: JsonSchema | TypedSchema<Payload> | string;
+  /**
+   * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean property,
+   * or `none`, which is what it is unless given.
+   */
   readonly gate?: JsonSchema | string;
   readonly model: string;
   readonly provider?: string;

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
-import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
+import { expandHome, requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { InputError } from './errors.ts';
 import { findSecrets } from './github/runner.ts';
@@ -57,13 +57,14 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
   // A folder that is not there is told like any wrong option, once the run has begun.
   const workspace = await realpath(options.workspace).catch(() => path.resolve(options.workspace));
   const { temp, runFolder, problem: noTemp } = await makeRunFolder(workspace);
+  const home = environment['HOME'] ?? os.homedir();
   const { send, problem: noProxy } = fetchOf(environment);
   return {
     ...options,
     version: VERSION,
     subject: null,
     workspace,
-    home: environment['HOME'] ?? os.homedir(),
+    home,
     temp,
     runFolder,
     problem: noTemp ?? noProxy,
@@ -72,7 +73,10 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     privileged: false,
     files: {
       readFile: (file) =>
-        readTrustedFile(path.resolve(workspace, file), { root: null, maxBytes: maxSchemaBytes }),
+        readTrustedFile(path.resolve(workspace, expandHome(file, home)), {
+          root: null,
+          maxBytes: maxSchemaBytes,
+        }),
       readElsewhere: async ({ owner, repo, path: file }) => ({
         ok: false,
         problem: `files of other repositories are read on GitHub only. Fetch ${file} of ${owner}/${repo}, and give the path of your copy.`,

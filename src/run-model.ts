@@ -91,7 +91,7 @@ export function requirePlaces({ replay }: Config, world: World): void {
     );
   }
   if (recording !== null)
-    throw new InputError('replay', 'Both --record and --replay are given. Keep one of them.');
+    throw new InputError('replay', '--record and --replay are both given. Keep one of them.');
 }
 
 /** What is to be said loudly of where the answers come from, or go to; null for nothing. */

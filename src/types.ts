@@ -201,10 +201,13 @@ export interface Judge {
 /** What stands between the shell tool and this machine. */
 export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'sudo-unshare' | 'seatbelt' | 'none';
 
-/** What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. */
+/**
+ * What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. `isMissing` where
+ * there is no such file.
+ */
 export type Reading =
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly isMissing?: true };
 
 /** A file of another repository: `owner/repo/path@ref`, the ref a branch, a tag or a commit. */
 export interface Elsewhere {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkIn, findingsOf, repository, workflowOf } from './workflow-world.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
+const CHECKOUT = '- uses: actions/checkout@v5\n  with: { persist-credentials: false }';
 const later = (condition: string, run = 'echo') => `- if: ${condition}\n  run: ${run}`;
 
 describe('a check of a schema', () => {
@@ -30,6 +31,9 @@ describe('a check of a schema', () => {
     [['--schema', '{"type": "object", "requird": []}'], '--schema:1:1: error: '],
     [['--schema', 'verdit'], 'Did you mean "verdict"'],
     [['--schema', '@nowhere.json'], 'nowhere.json:1:1: error: schema: could not read '],
+    [['--schema', './nowhere.json'], './nowhere.json:1:1: error: schema: could not read '],
+    [['--schema', 'verdict', '--gate', './nowhere.json'], './nowhere.json:1:1: error: gate: could not read '],
+    [['--schema', '@org/judges/x.json'], 'the @REF at its end is missing'],
     [['--schema', 'verdict', '--gate', 'pased'], '--gate:1:1: error: The gate names "pased"'],
     [
       ['--schema', '{"type": "object", "properties": {"passed": {"type": "boolean"}}}'],
@@ -110,12 +114,32 @@ describe('the inputs of a step', () => {
     ['prompt: Judge.\nschema: verdit', ['error schema-source at schema:']],
     ['prompt: Judge.\nschema: "@missing.json"', ['error schema-source at schema:']],
     ['prompt: Judge.\nschema: "@org/judges/a.json@v1"', []],
+    ['prompt: Judge.\nschema: ./missing.json', ['error schema-source at schema:']],
+    ['prompt: Judge.\ngate: missing.json', ['error gate-source at gate:']],
     ['prompt: Judge.\ngate: pased', ['error gate-root at gate:']],
     ['prompt: Judge.\nworking-directory: ../up', ['error input-working-directory at working-directory:']],
     ['prompt-file: ${{ inputs.file }}', []],
     ['PROMPT: Judge.\nMax-Turns: 3', []],
   ])('%j', async (inputs, expected) => {
     expect(await findingsOf(workflowOf({ inputs }))).toEqual(expected);
+  });
+
+  it.each(['./', '', '@', '@./'])('schema and gate are files with %j before their path', async (before) => {
+    const files = {
+      'judge/s.json': '{"type": "object", "properties": {"safe": {"type": "boolean"}}, "required": ["safe"]}',
+      'judge/g.json': '{"properties": {"safe": {"const": true}}}',
+    };
+    const inputs = `prompt: Judge.\nschema: "${before}judge/s.json"\ngate: "${before}judge/g.json"`;
+    expect(await findingsOf(workflowOf({ inputs, before: CHECKOUT }), files)).toEqual([]);
+    const after = later("steps.review.outputs.safe != 'false'");
+    expect(await findingsOf(workflowOf({ inputs, before: CHECKOUT, after }), files)).toEqual([
+      'error fails-open at steps.review.outputs.safe',
+    ]);
+    const folder = repository(files);
+    for (const prefix of [before, `${before}${before === '' ? './' : ''}`]) {
+      const flags = ['--schema', `${prefix}judge/s.json`, '--gate', `${prefix}judge/g.json`];
+      expect((await checkIn(folder, ...flags)).code).toBe(0);
+    }
   });
 
   it('a key that is written out is found, and never shown', async () => {

@@ -30,7 +30,7 @@ describe('command lines that other tools document', () => {
       --bare \\
       -p "Run all tests and say whether they passed."`;
     expect(meaning(line)).toEqual({
-      inputs: { schema: '@./schema.json', prompt: 'Run all tests and say whether they passed.' },
+      inputs: { schema: './schema.json', prompt: 'Run all tests and say whether they passed.' },
       options: { ...PLAIN, outputFormat: 'object' },
     });
   });
@@ -42,7 +42,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     // A variable of the shell holds no NUL, so the arguments are asked for with another mark.
     const script = line.replace('structured-agent --', "printf '%s\\1' --");
     expect(meaning(script)).toEqual({
-      inputs: { schema: '@./schema.json', prompt: 'Run tests.' },
+      inputs: { schema: 'schema.json', prompt: 'Run tests.' },
       options: { ...PLAIN, outputFormat: 'object' },
     });
   });
@@ -150,7 +150,7 @@ describe('the task', () => {
     [[''], /^The task is empty/u],
     [[' '], /^The task is empty/u],
     [['-p', 'a', '-p', 'b'], /^-p is given twice/u],
-    [['-p', 'a', '--prompt', 'b'], /^Both -p and --prompt are given, which mean the same/u],
+    [['-p', 'a', '--prompt', 'b'], /^-p and --prompt are both given, and mean the same/u],
     [['-p', 'a', 'b'], /^The task is given twice: by -p and by words that belong to no flag.*quoted/u],
     [['-p', 'a', '--tools', 'edit', 'shell'], /^The task is given twice.*a list takes one value a flag/u],
     [['-p', 'a', '--prompt-file', 'b'], /^The task is given twice: by -p and by --prompt-file/u],

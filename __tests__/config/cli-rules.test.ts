@@ -8,13 +8,13 @@ describe('what cannot be meant', () => {
     [['--max-turns', '3', '--max-turns', '3'], /^--max-turns is given twice/u],
     [
       ['--max-turns', '3', '--max-session-turns=4'],
-      /^Both --max-turns and --max-session-turns are given, which mean the same/u,
+      /^--max-turns and --max-session-turns are both given, and mean the same/u,
     ],
     [['--quiet', '--no-quiet'], /^--quiet is switched both on and off/u],
     [['--force-output=false', '--force-output'], /^--force-output is switched both on and off/u],
     [['--no-bare'], /^Every run is bare/u],
     [['--bare=false'], /^Every run is bare/u],
-    [['--record', 'a', '--replay', 'b'], /^Both --record and --replay are given/u],
+    [['--record', 'a', '--replay', 'b'], /^--record and --replay are both given/u],
     [['--input-format', 'stream-json'], /^--input-format is refused: a run asks once/u],
   ])('%j is refused with its reason', (argv, sentence) => {
     expect(refusal([...run, ...argv])).toMatch(sentence);

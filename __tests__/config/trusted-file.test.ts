@@ -18,6 +18,7 @@ let base: string;
 let root: string;
 const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
+const missing = (text: string) => ({ ...problem(text), isMissing: true });
 const MISSING =
   'there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.';
 
@@ -36,9 +37,9 @@ describe('readTrustedFile', () => {
   });
 
   it('A7 a missing file could not be read', async () => {
-    expect(await read('nope.json')).toEqual(problem(`could not read "nope.json": ${MISSING}`));
+    expect(await read('nope.json')).toEqual(missing(`could not read "nope.json": ${MISSING}`));
     writeFileSync(join(root, 'file'), '');
-    expect(await read('file/x')).toEqual(problem(`could not read "file/x": ${MISSING}`));
+    expect(await read('file/x')).toEqual(missing(`could not read "file/x": ${MISSING}`));
   });
 
   it('A8 a directory, a FIFO, a device and a socket are refused at once', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createContract } from '../../src/contract/contract.ts';
 import { rootObjection } from '../../src/contract/root.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -30,6 +31,34 @@ describe('rootObjection', () => {
   it('a root $ref is refused with the wrapping to paste', () => {
     expect(rootObjection({ $ref: '#/$defs/A' })).toBe(
       'has a $ref at its root, which model APIs refuse. Wrap it: {"allOf": [{"$ref": "#/$defs/A"}], …} with the definitions beside allOf.',
+    );
+  });
+
+  it.each<[JsonObject, (schema: JsonObject) => JsonObject]>([
+    [
+      { $ref: '#/$defs/A', $defs: { A: { type: 'object' } } },
+      ({ $ref, ...beside }) => ({ allOf: [{ $ref: $ref ?? '' }], ...beside }),
+    ],
+    [
+      { $ref: '#/definitions/A', definitions: { A: { type: 'object' } } },
+      ({ $ref, ...beside }) => ({ allOf: [{ $ref: $ref ?? '' }], ...beside }),
+    ],
+    [{ $ref: '#' }, () => ({ type: 'object', properties: {} })],
+    [{ $ref: './other.json' }, () => ({ type: 'object' })],
+    [{ $ref: 'https://example.com/x.json' }, () => ({ type: 'object' })],
+  ])('the advice for the root $ref of %j leads to a schema that is taken', async (schema, follow) => {
+    await expect(createContract(schema)).rejects.toMatchObject({ stage: 'root' });
+    expect((await createContract(follow(schema))).schema).toEqual(follow(schema));
+  });
+
+  it.each([
+    ['./other.json', 'Name that file itself in place of this schema, or copy what it holds here.'],
+    ['defs.json', 'Name that file itself in place of this schema, or copy what it holds here.'],
+    ['./other.json#/$defs/A', 'Copy what it leads to here, in place of the $ref.'],
+    ['https://example.com/x.json', 'Copy what it leads to here, in place of the $ref.'],
+  ])('a root $ref to %s is not wrapped, for nothing is read from elsewhere', (reference, fix) => {
+    expect(rootObjection({ $ref: reference })).toBe(
+      `has a $ref at its root to another document, "${reference}", and nothing is read from elsewhere. ${fix}`,
     );
   });
 

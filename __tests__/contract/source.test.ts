@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +6,7 @@ import { maxSchemaBytes, readTrustedFile } from '../../src/config/trusted-file.t
 import { presets } from '../../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
 
+let outer: string;
 let root: string;
 const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
 const files: Files = {
@@ -28,13 +29,23 @@ const refusal = async (given: Promise<unknown>) => {
 };
 
 beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'source-')));
+  outer = realpathSync(mkdtempSync(join(tmpdir(), 'source-')));
+  root = join(outer, 'workspace');
+  mkdirSync(root);
   writeFileSync(join(root, 'ok.json'), '\uFEFF{"type":"object"}\n');
   writeFileSync(join(root, 'secret.json'), 'AWS_SECRET_ACCESS_KEY: hunter2\n');
   writeFileSync(join(root, 'twice.json'), '{"hunter2":1,"hunter2":2}');
+  writeFileSync(join(root, 'trailing-comma.json'), '{\n  "hunter2": 1,\n}');
+  writeFileSync(join(root, 'comment.json'), '{// hunter2\n}');
+  writeFileSync(join(root, 'cut.json'), '{"a": 123');
+  mkdirSync(join(root, 'sub', 'a'), { recursive: true });
+  writeFileSync(join(root, 'sub', 'ok'), '{"type":"object"}');
+  writeFileSync(join(root, 'sub', 'a', 'b.json'), '{"type":"object"}');
+  symlinkSync('/etc/hostname', join(root, 'link.json'));
+  writeFileSync(join(root, '..', 'up.json'), '{"type":"object"}');
   writeFileSync(join(root, 'a@b.json'), '{"type":"object"}');
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => rmSync(outer, { recursive: true, force: true }));
 
 describe('parseSchemaArgument', () => {
   it('A1 absent, empty or by name is the verdict preset', async () => {
@@ -91,6 +102,55 @@ describe('parseSchemaArgument', () => {
     );
   });
 
+  it.each(['ok.json', './ok.json', 'sub/../ok.json', 'sub/ok', '@ok.json', '@./ok.json'])(
+    'the file %s is read without @ and with it, as schema and as gate',
+    async (given) => {
+      expect(await schemaOf(given)).toEqual({ schema: { type: 'object' }, preset: null });
+      expect(await gateOf(given)).toEqual({ kind: 'schema', schema: { type: 'object' } });
+    },
+  );
+
+  it.each(['../up.json', '/etc/hostname', './link.json'])(
+    '%s leaves the workspace, with @ or without',
+    async (given) => {
+      for (const name of [given, `@${given}`]) {
+        expect(await refusal(schemaOf(name))).toContain(
+          'leaves the workspace; only files inside it are read.',
+        );
+        expect(await refusal(gateOf(name))).toContain('leaves the workspace; only files inside it are read.');
+      }
+    },
+  );
+
+  it.each([
+    [
+      '@org/judges/x.json',
+      ' If it is a file of the repository org/judges, the @REF at its end is missing: write "@org/judges/x.json@REF", with a branch, a tag or a commit for REF.',
+    ],
+    ['org/judges/x.json@v1', ' To read it from the repository org/judges, write "@org/judges/x.json@v1".'],
+    ['@.github/judges/x.json', 'before this step.'],
+    ['@judges/x.json', 'before this step.'],
+    ['judges/x.json', 'before this step.'],
+  ])('%s, where there is no such file, ends in: %s', async (given, end) => {
+    for (const message of [await refusal(schemaOf(given)), await refusal(gateOf(given))]) {
+      expect(message).toContain(': there is no such file. ');
+      expect(message.endsWith(`before this step.${end}`) || message.endsWith(end)).toBe(true);
+      expect(message.includes('REF')).toBe(given.startsWith('@org/'));
+    }
+  });
+
+  it('a path of three folders without a ref is the file where there is one', async () => {
+    expect(await schemaOf('@sub/a/b.json')).toEqual({ schema: { type: 'object' }, preset: null });
+  });
+
+  it.each([
+    ['trailing-comma.json', 'a comma before the closing }, at line 3, column 1. Remove that comma.'],
+    ['comment.json', 'a comment, which JSON does not have, at line 1, column 2. Remove the comment.'],
+    ['cut.json', 'it ends too early, at line 1, column 10. Complete it:'],
+  ])('%s names the mistake of syntax', async (name, text) => {
+    expect(await refusal(schemaOf(name))).toContain(`file "${name}" is not valid JSON: ${text}`);
+  });
+
   it('A10 a file that is not JSON is refused without a character of it', async () => {
     expect(await refusal(schemaOf('@secret.json'))).toBe(
       'schema file "secret.json" is not valid JSON: a syntax error, at line 1, column 1.',
@@ -105,12 +165,9 @@ describe('parseSchemaArgument', () => {
     expect(await refusal(schemaOf('{"not":'.repeat(20_000)))).toContain('deeper than 500 levels');
   });
 
-  it('a word that is no preset names the nearest, or the way to a file', async () => {
+  it('a word that is no preset names the nearest', async () => {
     expect(await refusal(schemaOf('verdit'))).toBe(
-      'schema is "verdit", which is no preset. Did you mean "verdict"? For a schema of your own give inline JSON or @path.',
-    );
-    expect(await refusal(schemaOf('schemas/x.json'))).toBe(
-      'schema is "schemas/x.json", which is no preset. To read that file, write "@schemas/x.json".',
+      'schema is "verdit", which is no preset. Did you mean "verdict"? For a schema of your own give inline JSON or the path of a .json file.',
     );
     for (const word of ['constructor', '__proto__', 'verdict2'])
       expect(await refusal(schemaOf(word))).toContain('which is no preset');
@@ -135,6 +192,19 @@ describe('parseSchemaArgument', () => {
     ['verdict', null],
     ['{}', null],
     ['@', null],
+    [' ./a.json ', './a.json'],
+    ['a.json', 'a.json'],
+    ['A.JSON', 'A.JSON'],
+    ['a/b', 'a/b'],
+    ['org/judges/x.json@v1', 'org/judges/x.json@v1'],
+    ['code-review', null],
+    ['passed', null],
+    ['{"$ref":"a/b.json"}', null],
+    ['{not json}/x.json', null],
+    ['["a/b"]', null],
+    ['"a/b"', null],
+    ['all\na/b.json', null],
+    ['true', null],
   ])('%s is the path %s of this repository', (given, path) => {
     expect(pathHere(given)).toBe(path);
   });

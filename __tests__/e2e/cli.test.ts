@@ -380,8 +380,22 @@ describe('files and places of the command line', () => {
   });
 
   it.each([
+    ['./schema.json', './gate.json'],
+    ['schema.json', 'gate.json'],
+    ['@schema.json', '@gate.json'],
+    // The home folder is this folder.
+    ['@~/schema.json', '@~/gate.json'],
+  ])('--schema %s and --gate %s are files', async (schema, gate) => {
+    writeFileSync(path.join(folder, 'gate.json'), '{"properties": {"failure_count": {"minimum": 1}}}');
+    const run = await cli(['-p', 'Judge.', '--json-schema', schema, '--gate', gate, ...usual()]);
+    expect([run.code, run.stdout]).toEqual([1, `${JSON.stringify(payload)}\n`]);
+    expect(run.stderr).toContain('The gate is not met');
+  });
+
+  it.each([
     [['--result-file', 'a.json', '--transcript-file', './a.json'], 'result-file and --transcript-file'],
     [['--record', 'schema.json'], 'schema and --record'],
+    [['--gate', './schema.json', '--result-file', 'schema.json'], 'gate and --result-file'],
   ])('%j is refused: one file would be written over another', async (flags, names) => {
     const run = await cli(['-p', 'Judge.', '--schema', './schema.json', ...flags, ...usual()]);
     expect([run.code, run.stdout]).toEqual([52, '']);

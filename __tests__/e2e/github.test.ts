@@ -155,20 +155,23 @@ describe('a run on a pull request', () => {
     expect(older.log).toContain('A newer run has already commented');
   });
 
-  it('is judged by the base, whose judge it cannot edit, and the edit is told everywhere', async () => {
-    const files = { 'judge.json': MILD };
-    const inputs = { schema: '@judge.json', gate: 'none', comment: 'always', 'max-turns': '2' };
-    const run = await judge([green], { ...inputs, 'trusted-files': 'base' }, { files });
-    expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([53, 'max_turns']);
-    for (const text of [run.summary, hub.comments()[0]?.body, run.log]) {
-      expect(text).toContain('This pull request changes what judges it');
-      expect(text).toContain('not the changed version judged, but the one of the base branch');
-      expect(text).toContain('it ran as the pull request has it');
-    }
-    const mild = await judge([green], inputs, { files, runId: '101' });
-    expect(mild.exitCode).toBe(0);
-    expect(mild.summary).toContain('the changed version judged');
-  });
+  it.each(['@judge.json', './judge.json'])(
+    'is judged by the base, whose judge it cannot edit, and the edit is told everywhere (%s)',
+    async (schema) => {
+      const files = { 'judge.json': MILD };
+      const inputs = { schema, gate: 'none', comment: 'always', 'max-turns': '2' };
+      const run = await judge([green], { ...inputs, 'trusted-files': 'base' }, { files });
+      expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([53, 'max_turns']);
+      for (const text of [run.summary, hub.comments()[0]?.body, run.log]) {
+        expect(text).toContain('This pull request changes what judges it');
+        expect(text).toContain('not the changed version judged, but the one of the base branch');
+        expect(text).toContain('it ran as the pull request has it');
+      }
+      const mild = await judge([green], inputs, { files, runId: '101' });
+      expect(mild.exitCode).toBe(0);
+      expect(mild.summary).toContain('the changed version judged');
+    },
+  );
 
   it.each([
     [

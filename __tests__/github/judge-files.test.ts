@@ -115,7 +115,12 @@ describe('with trusted-files: base', () => {
     '%s is refused, and never read from the checkout',
     async (_, answers, { file = 'x.json' }: { file?: string }, says) => {
       const reading = await open(answers).files.readFile(file);
-      expect(reading).toEqual({ ok: false, problem: expect.stringMatching(says) });
+      const isMissing = answers === tip && file === 'x.json';
+      expect(reading).toEqual({
+        ok: false,
+        problem: expect.stringMatching(says),
+        ...(isMissing ? { isMissing } : {}),
+      });
     },
   );
 
@@ -162,6 +167,7 @@ describe('a file of another repository', () => {
       ok: false,
       problem:
         'could not read "a/x.json" in org/judges at v1: there is no such file, or the token may not read that repository.',
+      isMissing: true,
     });
   });
 });

@@ -1,7 +1,7 @@
 /** One workflow file: what its steps of the action say, and what is read of them. */
 import path from 'node:path';
 import { resolveWorkingDirectory } from '../config/paths.ts';
-import { type Files, pathHere } from '../contract/source.ts';
+import { type Files, isInOtherRepository, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
 import { checkDownload } from './download.ts';
@@ -146,7 +146,7 @@ async function judgeOfStep(
 /** Whether an input is decided by an expression, or read from another repository. */
 function isElsewhere(value: string | null | undefined): boolean {
   if (typeof value !== 'string') return value === undefined;
-  return value.startsWith('@') && value.length > 1 && pathHere(value) === null;
+  return isInOtherRepository(value);
 }
 
 /** Whether a step before may have written the file. */

@@ -1,6 +1,7 @@
 /** `structured-agent check`: says offline what a run would refuse, and what a workflow lets pass unjudged. */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { PROVIDERS } from '../providers/provider.ts';
 import { singleLine } from '../reporters/text.ts';
@@ -85,8 +86,7 @@ async function checkArguments(
   const { judge, faults } = await judgeOf(schema, gate, filesIn(cwd, null));
   const names = { schema, gate: gate ?? '--gate' };
   for (const { input, fault } of faults) {
-    const name = names[input];
-    const file = name.startsWith('@') ? name.slice(1) : `--${input}`;
+    const file = pathHere(names[input]) ?? `--${input}`;
     findings.add({ file, line: 1, column: 1 }, fault);
   }
   if (judge === null) return [];

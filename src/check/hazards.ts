@@ -1,4 +1,5 @@
 /** What makes a job dangerous around the action: strangers' code beside secrets, credentials, time that runs out. */
+import { pathHere } from '../contract/source.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import type { StepInputs } from './step-inputs.ts';
 import { type Job, placeOf, type Step, type Workflow } from './workflow.ts';
@@ -95,7 +96,7 @@ const nobodyJudges = doubtful(
 function isFile(name: 'schema' | 'gate' | 'prompt-file', inputs: StepInputs): boolean {
   const value = inputs.get(name);
   if (typeof value !== 'string') return false;
-  return name === 'prompt-file' || /^@(?:\.\/|[^@]*$)/u.test(value);
+  return name === 'prompt-file' || pathHere(value) !== null;
 }
 
 /** The job, or the step, is killed before the action can say why it ends. */

@@ -1,5 +1,5 @@
 /** Whether the gate of a merge can be asked of its legs' payloads: found here, and not once all of them are paid for. */
-import type { Files } from '../contract/source.ts';
+import { type Files, pathHere } from '../contract/source.ts';
 import { nearest } from '../nearest.ts';
 import type { JsonObject } from '../types.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
@@ -53,7 +53,8 @@ function faultOf(gate: string, own: string | null, judge: Judge): Fault | null {
     const ungated = own === 'none' || (own === null && !judge.hasGate);
     return ungated && !names.includes('passed') ? told(judge, silent, fix) : null;
   }
-  if (gate === 'none' || !/^[\w.-]+$/u.test(gate) || names.includes(gate)) return null;
+  if (gate === 'none' || pathHere(gate) !== null || !/^[\w.-]+$/u.test(gate) || names.includes(gate))
+    return null;
   const near = nearest(gate, names);
   const message = `The gate of the merge wants "${gate}" to be true, which the schema of this leg does not declare: it never passes.`;
   return told(judge, message, near.length === 0 ? fix : `Did you mean ${near.join(' or ')}?`);

@@ -62,13 +62,13 @@ export const CHECK_HELP = `Usage: structured-agent check [flags] [WORKFLOW.yml .
 Checks a schema, a gate, and the workflows that use the action. Nothing is sent anywhere, no model
 is asked. Without a file: every workflow in .github/workflows that uses the action.
 
-  --schema SCHEMA         Inline JSON, @path or a preset. Beside workflows it also stands for schemas
+  --schema SCHEMA         Inline JSON, a path or a preset. Beside workflows it also stands for schemas
                           that cannot be read here (expressions, other repositories).
-  --gate GATE             What must hold: inline JSON, @path, a boolean property, auto or none.
+  --gate GATE             What must hold: inline JSON, a path, a boolean property, auto or none.
   --provider PROVIDER     How this provider alone will see the schema. Default: each of them.
   --action NAME           What else uses: may say for this action, for example my-org/verdict.
                           Everything that ends in /structured-agent counts anyway. Repeatable.
-  --root FOLDER           The folder that stands for the checkout, for @path and prompt-file.
+  --root FOLDER           The folder that stands for the checkout, for the paths in it.
                           Default: the repository that the workflow lies in.
   --output-format FORMAT  text (default) or json.
   -h, --help              This text.

@@ -135,7 +135,7 @@ function ofSource(name: string, source: Source): Meaning | null {
 }
 
 function shownSchema(name: string): string {
-  return /^[@\w][^\s{]{0,79}$/u.test(name) ? name : 'of the step';
+  return /^[@\w./~][^\s{]{0,79}$/u.test(name) ? name : 'of the step';
 }
 
 function ofJob(

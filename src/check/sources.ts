@@ -1,6 +1,8 @@
 /** The files that a check reads: workflows, and what they name. */
 import { readdir, realpath } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
+import { expandHome } from '../config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import type { Files } from '../contract/source.ts';
 import type { ActionPart } from './workflow.ts';
@@ -13,7 +15,10 @@ const MAX_WORKFLOW = 1024 ** 2;
 export function filesIn(folder: string, root: string | null): Files {
   return {
     readFile: (name) =>
-      readTrustedFile(root === null ? path.resolve(folder, name) : name, { root, maxBytes: maxSchemaBytes }),
+      readTrustedFile(root === null ? path.resolve(folder, expandHome(name, os.homedir())) : name, {
+        root,
+        maxBytes: maxSchemaBytes,
+      }),
     readElsewhere: async ({ owner, repo }) => ({
       ok: false,
       problem: `${owner}/${repo} is another repository, and a check asks nobody. Give the file with --schema @path.`,

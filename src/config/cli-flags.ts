@@ -50,12 +50,12 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
   schema: {
     group: 'Verdict',
     value: 'SCHEMA',
-    help: 'JSON Schema of the verdict: inline JSON, the path of a .json file (@ before it may stand), or the name of a preset (verdict, code-review, security-review or test-report).',
+    help: 'JSON Schema of the verdict: inline JSON, the path of a file (./path, a path that ends in .json, or @path), or the name of a preset (verdict, code-review, security-review or test-report).',
   },
   gate: {
     group: 'Verdict',
     value: 'GATE',
-    help: "What must hold for exit code 0: a JSON Schema for the payload (inline or @path), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
+    help: "What must hold for exit code 0: a JSON Schema for the payload (inline or a path), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
   },
   'force-output': { group: 'Verdict', kind: 'boolean', value: '' },
   model: {

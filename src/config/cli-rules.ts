@@ -17,7 +17,7 @@ export function refuseTwice(flags: readonly TypedFlag[]): void {
         flag.name,
         before.as === as
           ? `${as} is given twice. Keep one of them.`
-          : `Both ${before.as} and ${as} are given, which mean the same. Keep one of them.`,
+          : `${before.as} and ${as} are both given, and mean the same. Keep one of them.`,
       );
     if (before.value !== value)
       throw new InputError(flag.name, `--${flag.name} is switched both on and off. Keep one of them.`);
@@ -91,7 +91,7 @@ export function refuseOtherModes(flags: readonly TypedFlag[]): void {
   if (has(flags, 'record') && has(flags, 'replay'))
     throw new InputError(
       'record',
-      'Both --record and --replay are given: a replay asks no model, so there is nothing new to record. Keep one of them.',
+      '--record and --replay are both given: a replay asks no model, so there is nothing new to record. Keep one of them.',
     );
 }
 

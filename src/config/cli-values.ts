@@ -1,5 +1,4 @@
 /** Values of the command line that other tools write in other ways: schema, format, names of tools. */
-import path from 'node:path';
 import { InputError } from '../errors.ts';
 import type { TypedFlag } from './cli-scan.ts';
 import type { InputName } from './inputs.ts';
@@ -23,20 +22,18 @@ export function readSchema(flags: readonly TypedFlag[]): string | null {
   const [one, two] = sources;
   if (one === undefined) return null;
   if (two !== undefined) {
-    const which = one.as === two.as ? `${one.as} twice` : `both ${one.as} and ${two.as}`;
-    throw new InputError('schema', `A run has one schema, and ${which} is given. Keep one of them.`);
+    throw new InputError(
+      'schema',
+      `A run has one schema, and ${bothGiven(one.as, two.as)}. Keep one of them.`,
+    );
   }
   if (one.text === '')
     throw new InputError('schema', `${one.as} has no schema. Write ${one.as}='{"type":"object"}' or a path.`);
-  return asSchemaInput(one.text);
+  return one.text;
 }
 
-/** A path without @, as some tools take it, gets its @. */
-function asSchemaInput(text: string): string {
-  const isPath = /^[^{["@\r\n][^\r\n]*$/u.test(text) && (/\.json$/iu.test(text) || /[/\\]/u.test(text));
-  if (!isPath) return text;
-  const here = path.isAbsolute(text) || /^\.{1,2}[/\\]/u.test(text) ? '' : './';
-  return `@${here}${text}`;
+function bothGiven(one: string, two: string): string {
+  return one === two ? `${one} is given twice` : `${one} and ${two} are both given`;
 }
 
 /**
@@ -48,8 +45,10 @@ export function readOutputFormat(flags: readonly TypedFlag[]): OutputFormat {
   const [one, two] = given;
   if (one === undefined) return 'text';
   if (two !== undefined) {
-    const which = one.as === two.as ? `${one.as} twice` : `both ${one.as} and ${two.as}`;
-    throw new InputError('output-format', `A run has one format, and ${which} is given. Keep one of them.`);
+    throw new InputError(
+      'output-format',
+      `A run has one format, and ${bothGiven(one.as, two.as)}. Keep one of them.`,
+    );
   }
   const format = OUTPUT_FORMATS.find((each) => each === one.value.toLowerCase());
   if (format === undefined)

@@ -23,9 +23,9 @@ export type ToolName = (typeof TOOLS)[number];
 export interface Config extends Reporting {
   /** The task itself, or the file that holds it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
-  /** As typed: inline JSON, `@path` or a preset. */
+  /** As typed: inline JSON, a path or a preset. */
   readonly schema: string;
-  /** As typed: `auto`, `none`, a property, inline JSON or `@path`. */
+  /** As typed: `auto`, `none`, a property, inline JSON or a path. */
   readonly gate: string;
   readonly systemPrompt: string | null;
   readonly model: ModelConfig;
@@ -134,7 +134,7 @@ function parsePrompt(raw: RawInputs): Config['prompt'] {
   const text = raw.get('prompt');
   const file = raw.get('prompt-file');
   if (text !== undefined && file !== undefined) {
-    throw new InputError('prompt-file', 'Both prompt and prompt-file are given. Keep one of them.');
+    throw new InputError('prompt-file', 'prompt and prompt-file are both given. Keep one of them.');
   }
   if (text !== undefined) return { text };
   if (file !== undefined) return { file };

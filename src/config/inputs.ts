@@ -17,12 +17,12 @@ export const INPUTS = [
   input('prompt-file', 'A file in the workspace that holds the task.'),
   input(
     'schema',
-    'JSON Schema of the verdict: inline JSON, @path to a .json file in the workspace, @owner/repo/path@ref for one of another repository, or the name of a preset (verdict, code-review, security-review or test-report).',
+    'JSON Schema of the verdict: inline JSON, the path of a file in the workspace (./path, a path that ends in .json, or @path), @owner/repo/path@ref for one of another repository, or the name of a preset (verdict, code-review, security-review or test-report).',
     'verdict',
   ),
   input(
     'gate',
-    "What must hold for the step to succeed: a JSON Schema for the payload (inline, @path or @owner/repo/path@ref), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
+    "What must hold for the step to succeed: a JSON Schema for the payload (inline, a path or @owner/repo/path@ref, as for schema), the name of a boolean property, none, or auto (the preset's own gate, no gate for a schema of your own).",
     'auto',
   ),
   input('system-prompt', 'Text added to the built-in system prompt.'),

@@ -40,7 +40,7 @@ const OWN = [
   ),
   input(
     'gate',
-    "What must hold in a run's payload for the run to pass: auto (the run's own gate or, where it had none, passed is true), none (every accepted payload passes), the name of a boolean property, or a JSON Schema (inline, @path or @owner/repo/path@ref). A run whose own gate was not met never passes.",
+    "What must hold in a run's payload for the run to pass: auto (the run's own gate or, where it had none, passed is true), none (every accepted payload passes), the name of a boolean property, or a JSON Schema (inline, ./path, @path or @owner/repo/path@ref). A run whose own gate was not met never passes.",
     'auto',
   ),
 ] as const satisfies readonly Input[];

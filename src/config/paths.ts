@@ -14,6 +14,11 @@ export function isInside(inner: string, outer: string): boolean {
   );
 }
 
+/** A path that begins with `~/`, with the home folder in its place: a shell leaves `@~/…` as it is. */
+export function expandHome(file: string, home: string): string {
+  return /^~[/\\]/u.test(file) ? path.join(home, file.slice(2)) : file;
+}
+
 /**
  * The absolute, real folder for `working-directory`.
  * @throws InputError when it is missing, no folder, or leaves the workspace, symbolic links followed.

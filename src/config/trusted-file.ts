@@ -2,11 +2,10 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { Reading } from '../types.ts';
 
 /** The text of a file without a BOM, or a sentence that names the path and says why it was not read. */
-export type TrustedFile =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problem: string };
+export type TrustedFile = Reading;
 
 /** Where a file may lie, and how large it may be. */
 export interface TrustedFileLimits {
@@ -32,7 +31,7 @@ export async function readTrustedFile(path: string, limits: TrustedFileLimits): 
     handle = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     return await readOpened(handle, target, name, limits);
   } catch (error) {
-    return refusal(reasonOf(error, name));
+    return failureOf(error, name);
   } finally {
     await handle?.close();
   }
@@ -86,28 +85,33 @@ function decode(bytes: Buffer, name: string): TrustedFile {
   }
 }
 
-function reasonOf(error: unknown, name: string): string {
+function failureOf(error: unknown, name: string): TrustedFile {
   const code = error instanceof Error && 'code' in error ? String(error.code) : null;
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `could not read ${name}: there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`;
+      return {
+        ...refusal(
+          `could not read ${name}: there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`,
+        ),
+        isMissing: true,
+      };
     case 'EACCES':
     case 'EPERM':
-      return `could not read ${name}: permission denied.`;
+      return refusal(`could not read ${name}: permission denied.`);
     case 'ELOOP':
-      return `could not read ${name}: too many symbolic links.`;
+      return refusal(`could not read ${name}: too many symbolic links.`);
     // Opening a socket, or a device without a driver.
     case 'ENXIO':
     case 'ENODEV':
     case 'EOPNOTSUPP':
-      return notRegular(name, false);
+      return refusal(notRegular(name, false));
     case 'EISDIR':
-      return notRegular(name, true);
+      return refusal(notRegular(name, true));
     case null:
       throw error;
     default:
-      return `could not read ${name}: ${code}.`;
+      return refusal(`could not read ${name}: ${code}.`);
   }
 }
 
@@ -119,6 +123,6 @@ function tooLarge(name: string, maxBytes: number): string {
   return `${name} is larger than ${maxBytes / 1024 / 1024} MiB; only smaller files are read.`;
 }
 
-function refusal(problem: string): TrustedFile {
-  return { ok: false, problem };
+function refusal(problem: string) {
+  return { ok: false, problem } as const;
 }

@@ -26,12 +26,25 @@ const annotations = new Set([
  */
 export function rootObjection(schema: JsonObject): string | null {
   if (typeof schema['$ref'] === 'string') {
-    const reference = JSON.stringify(schema['$ref'].slice(0, 200));
-    return `has a $ref at its root, which model APIs refuse. Wrap it: {"allOf": [{"$ref": ${reference}}], …} with the definitions beside allOf.`;
+    return referenceObjection(schema['$ref']);
   }
   const objection = refusal(schema, []);
   if (objection === null) return requiredObjection(schema);
   return `can never accept an object at its root, and a payload is always an object: ${objection}. Give the root "type": "object"; to deliver another value, put it into a property.`;
+}
+
+/** Wrapped, a reference to a definition of the same document is accepted; to any other it would be refused as well. */
+function referenceObjection(reference: string): string {
+  const shown = brief(reference);
+  if (reference === '#' || reference === '#/')
+    return `has a $ref at its root that leads to itself, ${shown}. Replace it by "type": "object" and "properties".`;
+  if (reference.startsWith('#'))
+    return `has a $ref at its root, which model APIs refuse. Wrap it: {"allOf": [{"$ref": ${shown}}], …} with the definitions beside allOf.`;
+  const isFile = /^(?:\.{0,2}\/)?[\w./ -]+$/u.test(reference);
+  const fix = isFile
+    ? 'Name that file itself in place of this schema, or copy what it holds here.'
+    : 'Copy what it leads to here, in place of the $ref.';
+  return `has a $ref at its root to another document, ${shown}, and nothing is read from elsewhere. ${fix}`;
 }
 
 /** Every payload lacks a name that is required and forbidden: as a rule a typo, found before a model tries. */

@@ -22,7 +22,7 @@ export interface SchemaSource {
 }
 
 /**
- * Reads the `schema` input: a preset's name, `@path`, or inline JSON; absent or empty is the default preset.
+ * Reads the `schema` input: a preset's name, a path, or inline JSON; absent or empty is the default preset.
  * @throws ContractError with stage `source`.
  */
 export async function parseSchemaArgument(raw: string | undefined, files: Files): Promise<SchemaSource> {
@@ -30,14 +30,14 @@ export async function parseSchemaArgument(raw: string | undefined, files: Files)
   if (given === '') throw sourceError('schema', 'cannot be empty. Leave it out for the verdict preset.');
   const preset = presets.get(given);
   if (preset !== undefined) return { schema: preset.schema, preset };
-  if (given.startsWith('@')) return { schema: await parseFile('schema', given, files), preset: null };
+  if (namesFile(given)) return { schema: await parseFile('schema', given, files), preset: null };
   if (isBareWord(given)) throw sourceError('schema', unknownWord(given));
   return { schema: parseInline('schema', given), preset: null };
 }
 
 /**
- * Reads the `gate` input: `auto` (the preset's own gate, or none), `none`, `@path`, inline JSON, or else the name of a
- * property; absent or empty is `auto`. Whether such a property exists is asked when the gate is made.
+ * Reads the `gate` input: `auto` (the preset's own gate, or none), `none`, a path, inline JSON, or else the name of a
+ * property, which has no `/` and does not end in `.json`; absent or empty is `auto`. Whether such a property exists is asked when the gate is made.
  * @throws ContractError with stage `source`.
  */
 export async function parseGateArgument(
@@ -50,7 +50,7 @@ export async function parseGateArgument(
     throw sourceError('gate', 'cannot be empty. Write auto, none, a property, or a JSON Schema.');
   if (given === 'none') return { kind: 'none' };
   if (given === 'auto') return preset?.gate ?? { kind: 'none' };
-  if (given.startsWith('@')) return { kind: 'schema', schema: await parseFile('gate', given, files) };
+  if (namesFile(given)) return { kind: 'schema', schema: await parseFile('gate', given, files) };
   if (/^[[{"]/.test(given) || parseStrictJson(given).ok) {
     return { kind: 'schema', schema: parseInline('gate', given) };
   }
@@ -65,30 +65,51 @@ function isBareWord(given: string): boolean {
 function unknownWord(word: string): string {
   const near = nearest(word, [...presets.keys()]);
   const names = (near.length > 0 ? near : [...presets.keys()]).map((name) => JSON.stringify(name)).join(', ');
-  const file = /[./\\]/.test(word);
-  const fix = file
-    ? `To read that file, write ${shown(`@${word}`)}.`
-    : 'For a schema of your own give inline JSON or @path.';
-  const meant = file ? '' : near.length > 0 ? ` Did you mean ${names}?` : ` The presets are: ${names}.`;
-  return `is ${shown(word)}, which is no preset.${meant} ${fix}`;
+  const meant = near.length > 0 ? `Did you mean ${names}?` : `The presets are: ${names}.`;
+  return `is ${shown(word)}, which is no preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
+}
+
+/** Whether a text names a file: `@` and a path, or one line that ends in `.json` or has a separator of folders. */
+function namesFile(given: string): boolean {
+  if (given.startsWith('@')) return true;
+  return /^[^{["\r\n][^\r\n]*$/u.test(given) && /\.json$|[/\\]/iu.test(given);
 }
 
 async function parseFile(what: 'schema' | 'gate', given: string, files: Files): Promise<Json> {
-  const path = given.slice(1).trim();
+  const path = pathOf(given);
   if (path === '') throw sourceError(what, 'has no path after @. Write @path/to/file.json.');
-  const elsewhere = placeElsewhere(path);
+  const elsewhere = given.startsWith('@') ? placeElsewhere(path) : null;
   const reading = elsewhere === null ? await files.readFile(path) : await files.readElsewhere(elsewhere);
   if (!reading.ok) {
-    const hint = elsewhere === null ? '' : ' If it is a path in this repository, write @./ before it.';
+    const hint =
+      elsewhere !== null
+        ? ' If it is a path in this repository, write @./ before it.'
+        : reading.isMissing === true
+          ? elsewhereHint(given, path)
+          : '';
     throw new ContractError('source', `${what}: ${reading.problem}${hint}`);
   }
   const parsed = parseStrictJson(reading.text);
   if (parsed.ok) return parsed.value;
   // Nothing of the file is quoted: whoever chose the path may not be allowed to read it.
+  const { slip } = parsed;
   throw sourceError(
     what,
-    `file ${shown(path)} is not valid JSON: ${faults[parsed.fault]}, at ${parsed.place}.`,
+    `file ${shown(path)} is not valid JSON: ${slip?.what ?? faults[parsed.fault]}, at ${parsed.place}.${slip === null ? '' : ` ${slip.fix}`}`,
   );
+}
+
+/** What a path that leads to no file here was probably meant for: a file of another repository, written incompletely. */
+function elsewhereHint(given: string, path: string): string {
+  if (!given.startsWith('@')) {
+    const place = placeElsewhere(path);
+    return place === null
+      ? ''
+      : ` To read it from the repository ${place.owner}/${place.repo}, write ${shown(`@${path}`)}.`;
+  }
+  const [, repository] = /^([A-Za-z0-9][\w-]*\/[\w.-]+)\/[^@]+$/u.exec(path) ?? [];
+  if (repository === undefined) return '';
+  return ` If it is a file of the repository ${repository.slice(0, 140)}, the @REF at its end is missing: write ${shown(`@${path}@REF`)}, with a branch, a tag or a commit for REF.`;
 }
 
 const faults: Readonly<Record<JsonFault, string>> = {
@@ -107,18 +128,31 @@ function placeElsewhere(path: string): Elsewhere | null {
   return { owner, repo, path: file, ref };
 }
 
-/** The path in this repository that an `@path` names; null for everything else. */
-export function pathHere(given: string): string | null {
-  const path = given.startsWith('@') ? given.slice(1).trim() : '';
-  return path === '' || placeElsewhere(path) !== null ? null : path;
+/** The path in this repository that a schema or a gate names; null for everything else. */
+export function pathHere(input: string): string | null {
+  const given = input.trim();
+  if (presets.has(given) || !namesFile(given)) return null;
+  const path = pathOf(given);
+  return path === '' || (given.startsWith('@') && placeElsewhere(path) !== null) ? null : path;
+}
+
+/** Whether a schema or a gate is a file of another repository: `@owner/repo/path@ref`. */
+export function isInOtherRepository(given: string): boolean {
+  return given.startsWith('@') && placeElsewhere(pathOf(given)) !== null;
+}
+
+function pathOf(given: string): string {
+  return given.startsWith('@') ? given.slice(1).trim() : given;
 }
 
 function parseInline(what: 'schema' | 'gate', text: string): Json {
   const parsed = parseStrictJson(text);
   if (parsed.ok) return parsed.value;
-  const hint = `Write JSON, @path to a .json file, or ${what === 'schema' ? "a preset's name" : 'the name of a property'}.`;
+  const hint = `Write JSON, the path of a .json file, or ${what === 'schema' ? "a preset's name" : 'the name of a property'}.`;
   if (parsed.fault !== 'syntax') throw new ContractError('source', `${what}: ${parsed.problem} ${hint}`);
-  throw sourceError(what, `is not valid JSON: ${parserWords(text)} (${parsed.place}). ${hint}`);
+  const { slip, place } = parsed;
+  if (slip !== null) throw sourceError(what, `is not valid JSON: ${slip.what} (${place}). ${slip.fix}`);
+  throw sourceError(what, `is not valid JSON: ${parserWords(text)} (${place}). ${hint}`);
 }
 
 /** The words of JSON.parse, which quote a little of an inline text and so show the place. */

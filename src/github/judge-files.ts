@@ -130,9 +130,12 @@ async function fetchFile(
     if (error.kind === 'too_large')
       return refusal(`${name} is larger than ${maxBytes / 1024 / 1024} MiB; only smaller files are read.`);
     if (error.kind === 'not_found')
-      return refusal(
-        `could not read ${name} ${where}: there is no such file, or the token may not read that repository.`,
-      );
+      return {
+        ...refusal(
+          `could not read ${name} ${where}: there is no such file, or the token may not read that repository.`,
+        ),
+        isMissing: true,
+      };
     return refusal(`could not read ${name} ${where}: ${error.message}`);
   }
 }
@@ -152,8 +155,8 @@ export function repositoryPath(file: string, workspace: string): string | null {
   return segments.slice(Math.max(depth, 0)).join('/');
 }
 
-function refusal(problem: string): Reading {
-  return { ok: false, problem };
+function refusal(problem: string) {
+  return { ok: false, problem } as const;
 }
 
 function shown(text: string): string {

@@ -49,7 +49,7 @@ export function readOptions(argv: readonly string[]): InitOptions {
     );
   }
   if (flags.has('comment') && flags.has('no-comment')) {
-    throw new InputError('comment', 'Both --comment and --no-comment are given. Keep one of them.');
+    throw new InputError('comment', '--comment and --no-comment are both given. Keep one of them.');
   }
   const help = flags.has('help');
   const yes = flags.has('yes');
