@@ -80,7 +80,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     const readme = readFileSync(path.join(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
     const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(readme)?.[1] ?? 'not in the README';
     const { inputs, options } = meaning(`structured-agent -p look ${flags}`);
-    expect(inputs).toEqual({ prompt: 'look', schema: './verdict.json' });
+    expect(inputs).toEqual({ prompt: 'look', schema: 'verdict.json' });
     expect(options.outputFormat).toBe('object');
   });
 
