@@ -36,6 +36,7 @@ try {
   ]);
   const environment = { PATH: process.env['PATH'], HOME: folder };
   const world = await createLocalWorld({
+    door: 'library',
     environment,
     workspace,
     secrets: localSecrets(environment),

@@ -60,7 +60,7 @@ const unstarted: Partial<Report> = {
 
 function ended(ending: Ending, changes: Partial<Report> = {}): Report {
   const turns = changes.turnCount ?? 2;
-  const verdict = verdictOf(ending, { turns, gate: null, limits: LIMITS });
+  const verdict = verdictOf(ending, { turns, gate: null, limits: LIMITS, door: 'action' });
   return sampleReport({ ...unpublished(''), ...changes, verdict });
 }
 

@@ -38,7 +38,7 @@ const PASSED: GateResult = {
 function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
   const verdict = verdictOf(
     { kind: 'submitted', payload, repaired: null },
-    { turns: 2, gate, limits: LIMITS },
+    { turns: 2, gate, limits: LIMITS, door: 'action' },
   );
   return sampleReport({ verdict, gate, payload, ...changes });
 }

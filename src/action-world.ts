@@ -50,6 +50,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   });
   const told = { environment, setup, hub, subject, workspace, isMerge, version, log, secrets };
   return {
+    door: 'action',
     environment,
     version,
     secrets,

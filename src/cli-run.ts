@@ -80,6 +80,7 @@ export async function runOnCommandLine(
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
   const { result, transcript, patch, record } = setup.files;
   const world = await createLocalWorld({
+    door: 'command-line',
     environment,
     workspace,
     secrets,
@@ -173,7 +174,7 @@ async function readSetup(
       file: (file) =>
         readTrustedFile(path.resolve(workspace, file), { root: null, maxBytes: maxSchemaBytes }),
     });
-    const config = parseConfig(inputs, { environment, commandLine: true });
+    const config = parseConfig(inputs, { environment, door: 'command-line' });
     const place = (name: string, file: string | null) =>
       file === null ? null : writableFile(name, path.resolve(workspace, file));
     const files = {

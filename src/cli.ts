@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './config/cli-args.ts';
 import { intendedFormat } from './config/cli-values.ts';
 import { catchEnds, releaseSignals } from './ends.ts';
-import { InputError } from './errors.ts';
+import { InputError, messageAt } from './errors.ts';
 import { currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createSink } from './reporters/sink.ts';
 import { cleanText, singleLine } from './reporters/text.ts';
@@ -44,7 +44,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     const command = readCommand(argv, environment);
     return await execute(command, world);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageAt(error, 'command-line');
     stderr.write(`structured-agent: ${singleLine(harmless(text, environment), 4_000)}\n`);
     return error instanceof InputError ? 52 : 1;
   }

@@ -1,19 +1,43 @@
 /** Everything that is thrown on purpose. All else that is thrown is a bug. */
+import { type Door, namingAt, type Wording } from './door.ts';
+
+/** An error whose message may name inputs, which users of different doors write differently. */
+abstract class WordedError extends Error {
+  readonly #wording: Wording;
+
+  /** @param message the same text for every door, or one made for the reader's; `message` itself has the action's words. */
+  constructor(message: string | Wording, options?: ErrorOptions) {
+    const wording = typeof message === 'string' ? () => message : message;
+    super(wording(namingAt('action')), options);
+    this.#wording = wording;
+  }
+
+  /** The message in the words of one door. */
+  messageAt(door: Door): string {
+    return this.#wording(namingAt(door));
+  }
+}
+
+/** The message of anything that was thrown, in the words of one door. */
+export function messageAt(error: unknown, door: Door): string {
+  if (error instanceof WordedError) return error.messageAt(door);
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** The user typed something that cannot be meant: exit 52. The message names the input and the fix. */
-export class InputError extends Error {
+export class InputError extends WordedError {
   override readonly name = 'InputError';
   /** The input that is wrong, in kebab-case; null when it is none in particular. */
   readonly input: string | null;
 
-  constructor(input: string | null, message: string, options?: ErrorOptions) {
+  constructor(input: string | null, message: string | Wording, options?: ErrorOptions) {
     super(message, options);
     this.input = input;
   }
 }
 
 /** No key for the model, and `on-missing-key: skip`: nothing is judged, and the step is green. */
-export class MissingKeyError extends Error {
+export class MissingKeyError extends WordedError {
   override readonly name = 'MissingKeyError';
 }
 
@@ -21,11 +45,11 @@ export class MissingKeyError extends Error {
 export type ContractStage = 'source' | 'shape' | 'root' | 'compile';
 
 /** A schema or a gate that cannot be a contract: exit 52. */
-export class ContractError extends Error {
+export class ContractError extends WordedError {
   override readonly name = 'ContractError';
   readonly stage: ContractStage;
 
-  constructor(stage: ContractStage, message: string, options?: ErrorOptions) {
+  constructor(stage: ContractStage, message: string | Wording, options?: ErrorOptions) {
     super(message, options);
     this.stage = stage;
   }
@@ -41,7 +65,7 @@ export type ProviderFailure =
   | 'error';
 
 /** The model's API did not give a completion. */
-export class ProviderError extends Error {
+export class ProviderError extends WordedError {
   override readonly name = 'ProviderError';
   readonly failure: ProviderFailure;
   /** HTTP status; null when there was no response. */
@@ -50,7 +74,7 @@ export class ProviderError extends Error {
 
   constructor(
     failure: ProviderFailure,
-    message: string,
+    message: string | Wording,
     details: { status?: number | null; requestId?: string | null; cause?: unknown } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -61,12 +85,12 @@ export class ProviderError extends Error {
 }
 
 /** A replay is not asked what was asked when it was recorded: reason `replay_mismatch`. The message says what differs. */
-export class ReplayError extends Error {
+export class ReplayError extends WordedError {
   override readonly name = 'ReplayError';
 }
 
 /** The sandbox is required and absent, or broken: exit 44. The message carries one fix to paste. */
-export class SandboxError extends Error {
+export class SandboxError extends WordedError {
   override readonly name = 'SandboxError';
 }
 
@@ -76,14 +100,17 @@ export class ReportError extends Error {
 }
 
 /** A request that never reached its server: a proxy or a certificate is in the way. The message names the fix. */
-export class NetworkError extends Error {
+export class NetworkError extends WordedError {
   override readonly name = 'NetworkError';
   /** The code of the system or of TLS, such as `ECONNREFUSED`; null where there is none. */
   readonly code: string | null;
   /** Whether the same request may get through another time. */
   readonly passing: boolean;
 
-  constructor(message: string, details: { code: string | null; passing: boolean; cause?: unknown }) {
+  constructor(
+    message: string | Wording,
+    details: { code: string | null; passing: boolean; cause?: unknown },
+  ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code;
     this.passing = details.passing;

@@ -1,5 +1,5 @@
 /** *Finishing*: one ordered block, the same for every ending. */
-import { SandboxError } from './errors.ts';
+import { messageAt, SandboxError } from './errors.ts';
 import { createGrace, type Grace } from './grace.ts';
 import type { Report } from './report-types.ts';
 import { buildReport, type Changed } from './run-report.ts';
@@ -189,5 +189,5 @@ function explainBug(error: unknown, verdict: Verdict, world: EndWorld): void {
 }
 
 function warn(error: unknown, what: string, world: EndWorld): void {
-  world.warn(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+  world.warn(`${what}: ${messageAt(error, world.door)}`);
 }

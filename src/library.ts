@@ -129,6 +129,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
   const kept: { patch: Uint8Array | null } = { patch: null };
   const over = new AbortController();
   const world = await createLocalWorld({
+    door: 'library',
     environment,
     secrets,
     workspace: options.workspace ?? here.folder,
@@ -154,7 +155,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
     const problem = world.problem ?? (options.workspace === undefined ? here.problem : null);
     const report = await run(() => {
       if (problem !== null) throw problem;
-      return parseConfig(inputsOf(options), { environment });
+      return parseConfig(inputsOf(options), { environment, door: 'library' });
     }, world);
     const whole = envelope(report, secrets.mask);
     const { verdict, payload, gate } = report;

@@ -18,7 +18,10 @@ export const VERSION: string = manifest.version;
 
 /** What an entry brings. */
 export interface LocalWorldOptions
-  extends Pick<World, 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording'> {
+  extends Pick<
+    World,
+    'door' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording'
+  > {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */
   readonly workspace: string;

@@ -128,6 +128,7 @@ export async function requirePrice(config: Config, price: Price): Promise<void> 
   if (config.maxCostUsd === null || (await price(NO_USAGE)) !== null) return;
   throw new InputError(
     'max-cost-usd',
-    `max-cost-usd needs a price, and none is known for the model ${JSON.stringify(config.model.model)}. Use max-total-tokens instead.`,
+    ({ name }) =>
+      `${name('max-cost-usd')} needs a price, and none is known for the model ${JSON.stringify(config.model.model)}. Use ${name('max-total-tokens')} instead.`,
   );
 }

@@ -1,5 +1,5 @@
 /** What a run knows at its end → the report that every reporter tells. */
-
+import { type Door, namingAt } from './door.ts';
 import type { Merged } from './merge-types.ts';
 import { networkWeaknesses } from './network/network.ts';
 import type { Report } from './report-types.ts';
@@ -28,7 +28,8 @@ export function buildReport(
   const verdict = verdictOf(ending, {
     turns: record.totals.turns,
     gate,
-    limits: limitWords(state),
+    limits: limitWords(state, world.door),
+    door: world.door,
     structuredOutputExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
   });
   const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
@@ -81,11 +82,11 @@ function mergedFacts(counted: Merged | null, { secrets }: EndWorld) {
   return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
 }
 
-function limitWords(state: RunState) {
+function limitWords(state: RunState, door: Door) {
   const { config } = state;
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
   return {
-    turns: `${count(config?.maxTurns ?? 0, 'turn')} (max-turns)`,
+    turns: `${count(config?.maxTurns ?? 0, 'turn')} (${namingAt(door).name('max-turns')})`,
     time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
     tokens: count(config?.maxTotalTokens ?? 0, 'token'),
     cost: `$${config?.maxCostUsd ?? 0}`,

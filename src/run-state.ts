@@ -4,6 +4,7 @@ import { type AgentRecord, createRecord } from './agent/agent.ts';
 import type { Config } from './config/config.ts';
 import type { Contract, Gate } from './contract/contract.ts';
 import type { Files } from './contract/source.ts';
+import type { Door } from './door.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
 import type { Merged } from './merge-types.ts';
@@ -17,6 +18,8 @@ import type { Judge, JudgeChange, Subject } from './types.ts';
 
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {
+  /** How the user started this run: messages name inputs as they are written there. */
+  readonly door: Door;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly secrets: Secrets;

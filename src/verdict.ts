@@ -1,8 +1,10 @@
 /** How a run ended → conclusion, reason, exit code: the endings table, and the only place where thrown errors are mapped. */
+import { type Door, namingAt } from './door.ts';
 import {
   ContractError,
   InputError,
   MissingKeyError,
+  messageAt,
   ProviderError,
   type ProviderFailure,
   ReplayError,
@@ -32,6 +34,8 @@ export interface VerdictFacts {
   readonly limits: Readonly<Record<Limit, string>>;
   /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
   readonly structuredOutputExcluded?: boolean;
+  /** Whose words the sentences use. */
+  readonly door: Door;
 }
 
 type Row = Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'>;
@@ -93,7 +97,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
     case 'undecided':
       return failed(row('undecided', 'error_undecided', 1), ending.text);
     case 'failed':
-      return thrown(ending.error);
+      return thrown(ending.error, facts.door);
   }
 }
 
@@ -130,9 +134,10 @@ function accepted(facts: VerdictFacts): Verdict {
 }
 
 /** What ended a run that could not deliver a verdict, whatever the model did. */
-const EXCLUDED =
-  'The run could not deliver a verdict: structured_output is excluded (exclude-tools), and only a call of that tool ' +
-  'delivers one. Remove it from exclude-tools.';
+function excluded({ door }: VerdictFacts): string {
+  const input = namingAt(door).name('exclude-tools');
+  return `The run could not deliver a verdict: structured_output is excluded (${input}), and only a call of that tool delivers one. Remove it from ${input}.`;
+}
 
 /** The row of each limit, and the input that sets it. */
 const LIMITS: Readonly<Record<Limit, { readonly entry: Row; readonly input: string }>> = {
@@ -144,20 +149,22 @@ const LIMITS: Readonly<Record<Limit, { readonly entry: Row; readonly input: stri
 
 function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts): Verdict {
   const { entry, input } = LIMITS[limit];
+  const { name } = namingAt(facts.door);
   const last =
     issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
-  const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${input})`;
+  const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${name(input)})`;
   const stopped = `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
-  if (facts.structuredOutputExcluded === true) return failed(entry, `${EXCLUDED} ${stopped}`);
+  if (facts.structuredOutputExcluded === true) return failed(entry, `${excluded(facts)} ${stopped}`);
   if (limit !== 'turns') return failed(entry, `${stopped}${last} ${MORE}`);
   return failed(
     entry,
     `Reached the limit of ${reached} without an accepted call of structured_output.${last} ` +
-      'Likely causes: the schema cannot be met, or max-turns is too small for the task.',
+      `Likely causes: the schema cannot be met, or ${name('max-turns')} is too small for the task.`,
   );
 }
 
-function thrown(error: unknown): Verdict {
+function thrown(error: unknown, door: Door): Verdict {
+  const message = messageAt(error, door);
   if (error instanceof MissingKeyError) {
     return {
       conclusion: 'skipped',
@@ -165,15 +172,15 @@ function thrown(error: unknown): Verdict {
       subtype: 'skipped',
       exitCode: 0,
       published: false,
-      error: error.message,
+      error: message,
     };
   }
-  if (error instanceof InputError) return failed(row('config', 'error_config', 52), error.message);
-  if (error instanceof ContractError) return failed(row('config', 'error_config', 52), error.message);
-  if (error instanceof ReplayError) return failed(row('replay_mismatch', 'error_replay', 1), error.message);
-  if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), error.message);
+  if (error instanceof InputError) return failed(row('config', 'error_config', 52), message);
+  if (error instanceof ContractError) return failed(row('config', 'error_config', 52), message);
+  if (error instanceof ReplayError) return failed(row('replay_mismatch', 'error_replay', 1), message);
+  if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), message);
   if (error instanceof ProviderError) {
-    return failed(row(PROVIDER_REASONS[error.failure], 'error_provider', 1), error.message);
+    return failed(row(PROVIDER_REASONS[error.failure], 'error_provider', 1), message);
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return failed(
@@ -202,11 +209,12 @@ function failed(entry: Row, error: string): Verdict {
 function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
   const shown = preview(ending.text);
   const what = ending.empty ? 'an empty answer' : 'plain text';
-  const cut = ending.truncated ? ' (cut off by the output-token limit: see max-output-tokens)' : '';
+  const limit = namingAt(facts.door).name('max-output-tokens');
+  const cut = ending.truncated ? ` (cut off by the output-token limit: see ${limit})` : '';
   const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
   const end = `The model ended with ${what}${cut}`;
   return facts.structuredOutputExcluded === true
-    ? `${EXCLUDED} ${end}, after ${turns(facts.turns)}.${quote}`
+    ? `${excluded(facts)} ${end}, after ${turns(facts.turns)}.${quote}`
     : `${end} instead of calling structured_output, after ${turns(facts.turns)}.${quote}`;
 }
 

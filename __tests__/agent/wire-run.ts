@@ -103,7 +103,12 @@ export async function runOverWire(
       (error: unknown): Ending => ({ kind: 'failed', error }),
     );
     const limits = { turns: '8', time: '1 minute', tokens: '', cost: '' };
-    const { reason, exitCode } = verdictOf(ending, { turns: record.totals.turns, gate: null, limits });
+    const { reason, exitCode } = verdictOf(ending, {
+      turns: record.totals.turns,
+      gate: null,
+      limits,
+      door: 'action',
+    });
     const trace = await readFile(path.join(workspace, 'trace.txt'), 'utf8').catch(() => '');
     const executed: Record<string, number> = {};
     for (const name of trace.split('\n').filter(Boolean)) executed[name] = (executed[name] ?? 0) + 1;

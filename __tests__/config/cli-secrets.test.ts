@@ -52,12 +52,12 @@ describe('secrets', () => {
       ['-p', 'x', '--provider', 'openai'],
       world({ STRUCTURED_AGENT_API_KEY: 'k' }),
     );
-    expect(parseConfig(inputs, { environment: {}, commandLine: true }).model).toMatchObject({
+    expect(parseConfig(inputs, { environment: {}, door: 'command-line' }).model).toMatchObject({
       apiKey: 'k',
       keySource: 'the variable STRUCTURED_AGENT_API_KEY',
     });
     const bare = parseRun(['-p', 'x', '--provider', 'openai']).inputs;
-    expect(() => parseConfig(bare, { environment: {}, commandLine: true })).toThrow(
+    expect(() => parseConfig(bare, { environment: {}, door: 'command-line' })).toThrow(
       new InputError(
         'api-key',
         'No key for provider openai. Set the variable OPENAI_API_KEY, or STRUCTURED_AGENT_API_KEY for any provider.',

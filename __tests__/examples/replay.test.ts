@@ -30,6 +30,7 @@ it('the recording of examples/replay.yml fits its task; if not: npx node scripts
   const given = { ...inputs(), sandbox: HAS_BWRAP ? 'required' : 'off' };
   const named = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
   const world = await createLocalWorld({
+    door: 'library',
     environment,
     workspace,
     secrets: localSecrets(environment),

@@ -36,6 +36,7 @@ export function scene(more: Partial<World> = {}): Scene {
   const secrets = createSecrets();
   secrets.add(SECRET);
   const world: World = {
+    door: 'action',
     environment: {},
     version: '0.0.0',
     secrets,

@@ -11,6 +11,7 @@ import { localFiles, noPullRequest } from './no-github.ts';
 export function quietWorld(base: string, runFolder: string): World {
   const workspace = path.join(base, 'workspace');
   return {
+    door: 'action',
     environment: { PATH: process.env['PATH'] },
     version: '0.0.0',
     secrets: createSecrets(),

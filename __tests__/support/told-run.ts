@@ -70,7 +70,10 @@ async function publish(first: Report): Promise<Report> {
 function failed(error: unknown): Report {
   if (!(error instanceof InputError)) throw error;
   const limits = { turns: '', time: '', tokens: '', cost: '' };
-  const verdict = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits });
+  const verdict = verdictOf(
+    { kind: 'failed', error },
+    { turns: 0, gate: null, limits, door: 'command-line' },
+  );
   return { ...script.report, verdict, payload: null, gate: null };
 }
 

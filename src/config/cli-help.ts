@@ -1,6 +1,8 @@
 /** The text of `--help`, made from the table of flags. */
+
+import { KEY_VARIABLE } from '../door.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag, GROUPS } from './cli-flags.ts';
-import { HEADERS_VARIABLE, KEY_VARIABLE } from './cli-secrets.ts';
+import { HEADERS_VARIABLE } from './cli-secrets.ts';
 
 /** The columns of the text. */
 const WIDTH = 98;

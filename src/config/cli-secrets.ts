@@ -1,10 +1,9 @@
 /** Secrets of the command line: from variables of the environment, never from arguments. */
+import { KEY_VARIABLE } from '../door.ts';
 import { InputError } from '../errors.ts';
 import type { TypedFlag } from './cli-scan.ts';
 import type { InputName } from './inputs.ts';
 
-/** The variable of the key, whichever the provider is. */
-export const KEY_VARIABLE = 'STRUCTURED_AGENT_API_KEY';
 /** The variable of headers, one `Name: value` a line. */
 export const HEADERS_VARIABLE = 'STRUCTURED_AGENT_HEADERS';
 

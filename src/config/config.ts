@@ -5,6 +5,7 @@ import type { RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
 import {
+  createInputError,
   readBoolean,
   readChoice,
   readInteger,
@@ -134,14 +135,17 @@ function parsePrompt(raw: RawInputs): Config['prompt'] {
   const text = raw.get('prompt');
   const file = raw.get('prompt-file');
   if (text !== undefined && file !== undefined) {
-    throw new InputError('prompt-file', 'prompt and prompt-file are both given. Keep one of them.');
+    throw new InputError(
+      'prompt-file',
+      ({ name }) => `${name('prompt')} and ${name('prompt-file')} are both given. Keep one of them.`,
+    );
   }
   if (text !== undefined) return { text };
   if (file !== undefined) return { file };
-  throw new InputError(
-    'prompt',
-    'No task is given. Set prompt to the task, or prompt-file to a file that holds it.',
-  );
+  throw new InputError('prompt', ({ door, name, give }) => {
+    const file = door === 'library' ? '' : `, or ${name('prompt-file')} to a file that holds it`;
+    return `No task is given. ${give('prompt')}${door === 'library' ? ': the task' : ' to the task'}${file}.`;
+  });
 }
 
 function parseLimits(
@@ -168,9 +172,9 @@ function parseFolders(raw: RawInputs): readonly string[] {
   const folders = readList(raw, 'sandbox-read');
   const relative = folders.find((folder) => !path.isAbsolute(folder));
   if (relative !== undefined) {
-    throw new InputError(
+    throw createInputError(
       'sandbox-read',
-      `sandbox-read names ${JSON.stringify(relative)}, which is not an absolute path. Write it from the root, for example /opt/tools.`,
+      `names ${JSON.stringify(relative)}, which is not an absolute path. Write it from the root, for example /opt/tools.`,
     );
   }
   return folders;
@@ -184,17 +188,14 @@ function parsePassEnv(raw: RawInputs): readonly string[] {
   const names = readList(raw, 'pass-env', /[\s,]+/u);
   const malformed = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name));
   if (malformed !== undefined) {
-    throw new InputError(
+    throw createInputError(
       'pass-env',
-      `pass-env names ${JSON.stringify(malformed)}, which is not a variable's name. List names only, without values.`,
+      `names ${JSON.stringify(malformed)}, which is not a variable's name. List names only, without values.`,
     );
   }
   const refused = names.find((name) => NEVER_PASSED.test(name));
   if (refused !== undefined) {
-    throw new InputError(
-      'pass-env',
-      `pass-env names ${refused}, which the agent must never see. Take it out.`,
-    );
+    throw createInputError('pass-env', `names ${refused}, which the agent must never see. Take it out.`);
   }
   return names;
 }

@@ -74,11 +74,12 @@ function refuseTwoKeys(names: readonly string[], raw: RawInputs): void {
   if (raw.has('api-key')) {
     throw new InputError(
       'headers',
-      `Both api-key and the header ${keys[0]} in headers give a key. Keep one of them; auth-scheme: bearer sends api-key as Authorization.`,
+      ({ name, setting }) =>
+        `Both ${name('api-key')} and the header ${keys[0]} in ${name('headers')} give a key. Keep one of them; ${setting('auth-scheme', 'bearer')} sends ${name('api-key')} as Authorization.`,
     );
   }
 }
 
 function refused(number: number, what: string): InputError {
-  return new InputError('headers', `Line ${number} of headers ${what}`);
+  return new InputError('headers', ({ name }) => `Line ${number} of ${name('headers')} ${what}`);
 }

@@ -1,10 +1,10 @@
 /** Which model is asked, where, and with whose key. */
+import { type Door, KEY_VARIABLE, type Naming, namingAt } from '../door.ts';
 import { InputError } from '../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
-import { KEY_VARIABLE } from './cli-secrets.ts';
 import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
 import type { RawInputs } from './inputs.ts';
-import { readChoice, readInteger, readWord } from './values.ts';
+import { createInputError, readChoice, readInteger, readWord } from './values.ts';
 
 /** Where a model is asked. */
 export interface ModelConfig {
@@ -29,8 +29,8 @@ export interface ModelConfig {
 /** What the environment says beside the inputs. */
 export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether the user typed a command line, where a key comes from a variable only; absent: a workflow. */
-  readonly commandLine?: boolean;
+  /** How the user started the program; absent: by a workflow. */
+  readonly door?: Door;
 }
 
 const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
@@ -53,12 +53,16 @@ const ENDPOINT_FORMS: Readonly<Record<ProviderName, string | null>> = {
 /** @throws InputError that names the input and the fix. */
 export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
   const model = raw.get('model');
-  if (raw.has('replay')) return replayedModel(raw, model ?? '');
+  if (raw.has('replay')) return replayedModel(raw, model ?? '', namingAt(world.door ?? 'action'));
   if (model === undefined) {
-    throw new InputError('model', 'No model is given. Set model, for example model: claude-sonnet-4-5.');
+    throw new InputError(
+      'model',
+      ({ give }) => `No model is given. ${give('model')}, for example claude-sonnet-4-5.`,
+    );
   }
+  const naming = namingAt(world.door ?? 'action');
   const url = parseBaseUrl(raw);
-  const [provider, providerReason] = chooseProvider(raw, model, url);
+  const [provider, providerReason] = chooseProvider(raw, model, url, naming);
   const baseUrl = requireEndpoint(provider, url);
   const headers = readHeaders(raw);
   return {
@@ -73,12 +77,12 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
 }
 
 /** A replay asks nobody: what is given is still checked, and nothing is demanded. */
-function replayedModel(raw: RawInputs, model: string): ModelConfig {
+function replayedModel(raw: RawInputs, model: string, naming: Naming): ModelConfig {
   parseBaseUrl(raw);
   const named = readChoice(raw, 'provider', PROVIDERS);
   return {
     provider: named ?? providerByName(model) ?? 'openai-compatible',
-    providerReason: 'the input replay',
+    providerReason: naming.noun('replay'),
     model,
     ...FOUND,
     apiKey: null,
@@ -101,19 +105,33 @@ function readRequest(
   };
 }
 
-function chooseProvider(raw: RawInputs, model: string, baseUrl: URL | null): readonly [ProviderName, string] {
+function chooseProvider(
+  raw: RawInputs,
+  model: string,
+  baseUrl: URL | null,
+  { noun }: Naming,
+): readonly [ProviderName, string] {
   const named = readChoice(raw, 'provider', PROVIDERS);
-  if (named !== null) return [named, 'the input provider'];
+  if (named !== null) return [named, noun('provider')];
   const match = providerByName(model);
   if (match !== null) return [match, `the name of the model ${model}`];
-  if (baseUrl !== null) return ['openai-compatible', 'the input base-url'];
+  if (baseUrl !== null) return ['openai-compatible', noun('base-url')];
   throw new InputError(
     'provider',
-    `No provider is known for the model ${JSON.stringify(model)}. Set provider to one of ${PROVIDERS.join(', ')}, or set base-url for a compatible server.`,
+    ({ name, give }) =>
+      `No provider is known for the model ${JSON.stringify(model)}. ${give('provider')} (one of ${PROVIDERS.join(', ')}), or ${name('base-url')} for a compatible server.`,
   );
 }
 
 const FOUND = { missingKey: null };
+
+/** What to do about a missing key, given the provider's usual variable. */
+const KEY_ADVICE: Readonly<Record<Door, (variable: string) => string>> = {
+  action: (variable) =>
+    `Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. A pull request from a fork gets no secrets.`,
+  'command-line': (variable) => `Set the variable ${variable}, or ${KEY_VARIABLE} for any provider.`,
+  library: (variable) => `Pass apiKey, or set the variable ${variable}.`,
+};
 
 function findKey(
   raw: RawInputs,
@@ -122,28 +140,23 @@ function findKey(
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
   const given = raw.get('api-key');
-  const isCommandLine = world.commandLine === true;
+  const { door, name, noun } = namingAt(world.door ?? 'action');
   if (given !== undefined)
     return {
       ...FOUND,
       apiKey: given,
-      keySource: isCommandLine ? `the variable ${KEY_VARIABLE}` : 'the input api-key',
+      keySource: noun('api-key'),
     };
   // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
   if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
-    return { ...FOUND, apiKey: null, keySource: 'the input headers' };
+    return { ...FOUND, apiKey: null, keySource: noun('headers') };
   const variable = KEY_VARIABLES[provider];
-  if (variable === null) return { ...FOUND, apiKey: null, keySource: 'no key (api-key is not set)' };
+  if (variable === null)
+    return { ...FOUND, apiKey: null, keySource: `no key (${name('api-key')} is not set)` };
   const found = world.environment[variable]?.trim();
   if (found !== undefined && found !== '')
     return { ...FOUND, apiKey: found, keySource: `the variable ${variable}` };
-  if (isCommandLine) {
-    const fix = `No key for provider ${provider}. Set the variable ${variable}, or ${KEY_VARIABLE} for any provider.`;
-    return { apiKey: null, keySource: 'no key', missingKey: fix };
-  }
-  const missingKey =
-    `No key for provider ${provider}. Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. ` +
-    'A pull request from a fork gets no secrets.';
+  const missingKey = `No key for provider ${provider}. ${KEY_ADVICE[door](variable)}`;
   return { apiKey: null, keySource: 'no key', missingKey };
 }
 
@@ -151,20 +164,23 @@ function parseBaseUrl(raw: RawInputs): URL | null {
   const text = raw.get('base-url');
   if (text === undefined) return null;
   if (!URL.canParse(text)) {
-    throw new InputError(
+    throw createInputError(
       'base-url',
-      'base-url is not a URL. Give the whole URL, for example https://gateway.example.com/v1.',
+      'is not a URL. Give the whole URL, for example https://gateway.example.com/v1.',
     );
   }
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new InputError(
+    throw createInputError(
       'base-url',
-      `base-url begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
+      `begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
     );
   }
   if (url.username !== '' || url.password !== '') {
-    throw new InputError('base-url', 'base-url holds a user name or password. Put the key into api-key.');
+    throw new InputError(
+      'base-url',
+      ({ name }) => `${name('base-url')} holds a user name or password. Put the key into ${name('api-key')}.`,
+    );
   }
   return url;
 }
@@ -174,14 +190,20 @@ function requireEndpoint(provider: ProviderName, url: URL | null): string | null
   const form = ENDPOINT_FORMS[provider];
   if (url === null) {
     if (form === null) return null;
-    throw new InputError('base-url', `provider: ${provider} needs base-url. Set it to ${form}.`);
+    throw new InputError(
+      'base-url',
+      ({ name, setting }) => `${setting('provider', provider)} needs ${name('base-url')}. Set it to ${form}.`,
+    );
   }
   const isAzure = provider === 'azure-openai';
   const names = [...url.searchParams.keys()];
   if (url.hash !== '' || names.some((name) => !isAzure || name !== 'api-version')) {
+    const part = url.hash === '' ? 'query' : 'fragment';
+    const allowed = isAzure ? ' other than ?api-version=' : '';
     throw new InputError(
       'base-url',
-      `base-url ${url.hash === '' ? 'holds a query' : 'holds a fragment'}${isAzure ? ' other than ?api-version=' : ''}. Take it out; a key goes into api-key or headers.`,
+      ({ name }) =>
+        `${name('base-url')} holds a ${part}${allowed}. Take it out; a key goes into ${name('api-key')} or ${name('headers')}.`,
     );
   }
   return `${url.origin}${url.pathname.replace(/\/+$/u, '')}${url.search}`;

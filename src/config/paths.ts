@@ -4,6 +4,7 @@ import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../errors.ts';
 import type { InputName } from './inputs.ts';
+import { createInputError } from './values.ts';
 
 /** Whether `inner` is `outer` or lies below it; both absolute and real. */
 export function isInside(inner: string, outer: string): boolean {
@@ -27,15 +28,18 @@ export async function resolveWorkingDirectory(folder: string, workspace: string)
   const name = 'working-directory';
   const real = await realpath(path.resolve(workspace, folder)).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) {
-    throw new InputError(
-      name,
-      `${name} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path; in a workflow, also that the repository is checked out before this step.`,
-    );
+    throw new InputError(name, (naming) => {
+      const checkout =
+        naming.door === 'action'
+          ? '; in a workflow, also that the repository is checked out before this step'
+          : '';
+      return `${naming.name(name)} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path${checkout}.`;
+    });
   }
   if (!isInside(real, workspace)) {
-    throw new InputError(
+    throw createInputError(
       name,
-      `${name} is ${JSON.stringify(folder)}, which leaves the workspace. Name a folder inside it.`,
+      `is ${JSON.stringify(folder)}, which leaves the workspace. Name a folder inside it.`,
     );
   }
   return real;
@@ -56,9 +60,9 @@ export async function resolveOutputFile(
   const real = path.join(folder.real, path.basename(wanted));
   const root = roots.find((each) => isInside(real, each) && real !== each);
   if (root === undefined) {
-    throw new InputError(
+    throw createInputError(
       name,
-      `${name} is ${JSON.stringify(file)}, which lies outside the workspace and RUNNER_TEMP. Name a file inside one of them.`,
+      `is ${JSON.stringify(file)}, which lies outside the workspace and RUNNER_TEMP. Name a file inside one of them.`,
     );
   }
   if (
@@ -67,18 +71,18 @@ export async function resolveOutputFile(
       .split(path.sep)
       .some((part) => /^\.git(?:hub)?$/iu.test(part))
   ) {
-    throw new InputError(
+    throw createInputError(
       name,
-      `${name} is ${JSON.stringify(file)}. Nothing is written into .git or .github: name another file.`,
+      `is ${JSON.stringify(file)}. Nothing is written into .git or .github: name another file.`,
     );
   }
   try {
     await mkdir(path.dirname(real), { recursive: true });
     await access(path.dirname(real), constants.W_OK);
   } catch (cause) {
-    throw new InputError(
+    throw createInputError(
       name,
-      `${name} is ${JSON.stringify(file)}, whose folder cannot be written to. Name another file.`,
+      `is ${JSON.stringify(file)}, whose folder cannot be written to. Name another file.`,
       {
         cause,
       },
@@ -86,9 +90,9 @@ export async function resolveOutputFile(
   }
   const standing = await stat(real).catch(() => null);
   if (standing !== null && !standing.isFile()) {
-    throw new InputError(
+    throw createInputError(
       name,
-      `${name} is ${JSON.stringify(file)}, which is there already and no regular file. Name another file.`,
+      `is ${JSON.stringify(file)}, which is there already and no regular file. Name another file.`,
     );
   }
   return real;
@@ -158,15 +162,15 @@ export async function requireReadableFolders(folders: readonly string[]): Promis
   for (const folder of folders) {
     const real = await realpath(folder).catch(() => null);
     if (real === null || !(await stat(real)).isDirectory()) {
-      throw new InputError(
+      throw createInputError(
         name,
-        `${name} names ${JSON.stringify(folder)}, which is no folder on this machine. Correct or remove it.`,
+        `names ${JSON.stringify(folder)}, which is no folder on this machine. Correct or remove it.`,
       );
     }
     if (real === '/' || KERNEL_FOLDERS.some((kernel) => isInside(real, kernel))) {
-      throw new InputError(
+      throw createInputError(
         name,
-        `${name} names ${JSON.stringify(folder)}, which the sandbox has of its own. Name the folders that the shell needs.`,
+        `names ${JSON.stringify(folder)}, which the sandbox has of its own. Name the folders that the shell needs.`,
       );
     }
   }

@@ -4,13 +4,18 @@ import { InputError } from '../errors.ts';
 /** What was given, by the name of the input. */
 type Raw<N extends string> = ReadonlyMap<N, string>;
 
+/** An error whose message begins with the name of the input, as the user of each door writes it. */
+export function createInputError(name: string, rest: string, options?: ErrorOptions): InputError {
+  return new InputError(name, (naming) => `${naming.name(name)} ${rest}`, options);
+}
+
 /** A boolean as YAML 1.2 writes it. */
 export function readBoolean<N extends string>(raw: Raw<N>, name: NoInfer<N>, fallback: boolean): boolean {
   const text = raw.get(name);
   if (text === undefined) return fallback;
   if (/^(?:true|True|TRUE)$/u.test(text)) return true;
   if (/^(?:false|False|FALSE)$/u.test(text)) return false;
-  throw new InputError(name, `${name} is ${shown(text)}. Use true or false.`);
+  throw createInputError(name, `is ${shown(text)}. Use true or false.`);
 }
 
 /** One of a few words; null when the input is absent. */
@@ -22,7 +27,7 @@ export function readChoice<N extends string, const C extends string>(
   const text = raw.get(name);
   if (text === undefined) return null;
   const choice = choices.find((each) => each === text.toLowerCase());
-  if (choice === undefined) throw new InputError(name, `${name} is ${shown(text)}. Use ${either(choices)}.`);
+  if (choice === undefined) throw createInputError(name, `is ${shown(text)}. Use ${either(choices)}.`);
   return choice;
 }
 
@@ -31,7 +36,7 @@ export function readWord<N extends string>(raw: Raw<N>, name: NoInfer<N>): strin
   const text = raw.get(name);
   if (text === undefined) return null;
   if (!/^[a-z]{1,32}$/u.test(text)) {
-    throw new InputError(name, `${name} is ${shown(text)}. Use one word in lower case, such as high.`);
+    throw createInputError(name, `is ${shown(text)}. Use one word in lower case, such as high.`);
   }
   return text;
 }
@@ -41,7 +46,7 @@ export function readName<N extends string>(raw: Raw<N>, name: NoInfer<N>, max: n
   const text = raw.get(name);
   if (text === undefined) return null;
   if (text.length > max)
-    throw new InputError(name, `${name} has ${text.length} characters, and may have ${max}. Shorten it.`);
+    throw createInputError(name, `has ${text.length} characters, and may have ${max}. Shorten it.`);
   return text.replace(/\s+/gu, ' ');
 }
 
@@ -53,9 +58,9 @@ export function readSigningKey<N extends string>(raw: Raw<N | 'signing-key'>): s
   const key = raw.get('signing-key');
   if (key === undefined) return null;
   if (key.length < MIN_KEY) {
-    throw new InputError(
+    throw createInputError(
       'signing-key',
-      `signing-key has fewer than ${MIN_KEY} characters, so it could be guessed. Make one with: openssl rand -hex 32`,
+      `has fewer than ${MIN_KEY} characters, so it could be guessed. Make one with: openssl rand -hex 32`,
     );
   }
   return key;
@@ -73,7 +78,7 @@ export function readInteger<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value >= range.min && value <= max)) {
     const upTo = range.max === undefined ? `of at least ${range.min}` : `from ${range.min} to ${range.max}`;
-    throw new InputError(name, `${name} is ${shown(text)}. Use a whole number ${upTo}.`);
+    throw createInputError(name, `is ${shown(text)}. Use a whole number ${upTo}.`);
   }
   return value;
 }
@@ -90,7 +95,7 @@ export function readNumber<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value > range.above && value <= max)) {
     const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;
-    throw new InputError(name, `${name} is ${shown(text)}. Use a number above ${range.above}${upTo}.`);
+    throw createInputError(name, `is ${shown(text)}. Use a number above ${range.above}${upTo}.`);
   }
   return value;
 }
@@ -118,7 +123,7 @@ export function readNames<N extends string, const C extends string>(
   return readList(raw, name, /[\s,]+/u).map((entry) => {
     const found = known.find((each) => each === entry);
     if (found === undefined)
-      throw new InputError(name, `${name} names ${shown(entry)}, which is no tool. Use ${either(known)}.`);
+      throw createInputError(name, `names ${shown(entry)}, which is no tool. Use ${either(known)}.`);
     return found;
   });
 }

@@ -1,4 +1,5 @@
 /** Reading an answer to its end, in whatever way it comes, and telling a whole one from the rest. */
+import type { Wording } from '../door.ts';
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isDeeperThan, rawSlice } from '../json.ts';
 import type { JsonObject } from '../types.ts';
@@ -179,7 +180,8 @@ function broken({ api, silence, idleMs }: Reading, response: Response, error: un
 }
 
 function excessive({ context }: Api, { status }: Response, limit: string): Attempt<never> {
-  const sentence = `${context.host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and what stands between this machine and the API.`;
+  const sentence: Wording = ({ name }) =>
+    `${context.host} answered ${status} with more than ${limit}: that is no completion. Check \`${name('base-url')}\`, and what stands between this machine and the API.`;
   return { ok: false, again: false, error: new ProviderError('error', sentence, { status }) };
 }
 

@@ -1,5 +1,6 @@
 /** What went wrong at a model's API, as one sentence that says what to do. Texts of servers are hostile and capped. */
-import { ProviderError, type ProviderFailure } from '../errors.ts';
+import { type Naming, namingAt, type Wording } from '../door.ts';
+import { messageAt, ProviderError, type ProviderFailure } from '../errors.ts';
 import { causeCode, isTooLate, networkError } from './causes.ts';
 import { isOverflow, isToolless, namesToolChoice, type ServerWords } from './failure-words.ts';
 import { type FailedTry, maxRetryAfterSeconds } from './transport.ts';
@@ -26,7 +27,8 @@ export interface FailureContext {
 
 const maxServerText = 300;
 
-const SHORTER = 'Lower `max-tool-output-kb`, narrow the task, or use a model with a larger context.';
+const shorter = ({ name }: Naming): string =>
+  `Lower \`${name('max-tool-output-kb')}\`, narrow the task, or use a model with a larger context.`;
 
 const certificateCodes = new Set([
   'CERT_HAS_EXPIRED',
@@ -40,7 +42,8 @@ const certificateCodes = new Set([
 
 /** A failure as the error that a run ends with, or goes on from where it can. */
 export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
-  const [kind, sentence] = judge(failure, context);
+  const [kind] = judge(failure, context, namingAt('action'));
+  const sentence: Wording = (naming) => judge(failure, context, naming)[1];
   const { status, requestId, cause } = failure;
   return new ProviderError(kind, sentence, { status, requestId: requestId?.slice(0, 100) ?? null, cause });
 }
@@ -49,7 +52,8 @@ export function providerError(failure: ApiFailure, context: FailureContext): Pro
 export function silenceError({ host, model }: FailureContext, idleMs: number): ProviderError {
   return new ProviderError(
     'error',
-    `The stream of ${host} for ${model} went silent: nothing came for ${idleMs / 1000} s, in every try. Run again later, or set \`stream: off\` for a model that thinks longer without a sign of life.`,
+    ({ setting }) =>
+      `The stream of ${host} for ${model} went silent: nothing came for ${idleMs / 1000} s, in every try. Run again later, or set \`${setting('stream', 'off')}\` for a model that thinks longer without a sign of life.`,
   );
 }
 
@@ -75,32 +79,32 @@ function seconds(asked: number): string {
 
 type Judged = readonly [failure: ProviderFailure, sentence: string];
 
-function judge(failure: ApiFailure, context: FailureContext): Judged {
+function judge(failure: ApiFailure, context: FailureContext, naming: Naming): Judged {
   const { status } = failure;
-  if (status === null) return unanswered(failure, context);
+  if (status === null) return unanswered(failure, context, naming);
   if (context.forced && status >= 400 && status < 500 && namesToolChoice(failure)) {
     return ['tool_choice', `${told(failure, context)} It refuses a forced tool choice.`];
   }
   if (isOverflow(failure)) {
     return [
       'context_overflow',
-      `The conversation is too long for ${context.model}. ${told(failure, context)} ${SHORTER}`,
+      `The conversation is too long for ${context.model}. ${told(failure, context)} ${shorter(naming)}`,
     ];
   }
   if (isToolless(failure)) return ['error', toolless(failure, context)];
   // Google answers a wrong key with 400.
   const isWrongKey = failure.code === 'API_KEY_INVALID';
-  if (status === 401 || status === 403 || isWrongKey) return ['auth', authSentence(failure, context)];
+  if (status === 401 || status === 403 || isWrongKey) return ['auth', authSentence(failure, context, naming)];
   if (status === 429) return ['rate_limit', rateSentence(failure, context)];
   if (status === 529 || status === 503) {
     return ['overloaded', `${told(failure, context)} It is overloaded: run again later.`];
   }
-  return ['error', `${told(failure, context)}${advice(status, failure, context)}`];
+  return ['error', `${told(failure, context)}${advice(status, failure, context, naming)}`];
 }
 
-function unanswered(failure: ApiFailure, context: FailureContext): Judged {
+function unanswered(failure: ApiFailure, context: FailureContext, naming: Naming): Judged {
   if (failure.type === 'connection' || failure.type === 'timeout')
-    return ['error', connectionSentence(failure, context)];
+    return ['error', connectionSentence(failure, context, naming)];
   if (failure.type === 'cut') {
     return [
       'error',
@@ -112,7 +116,7 @@ function unanswered(failure: ApiFailure, context: FailureContext): Judged {
   // OpenAI names the kind of limit in the type, such as `tokens`.
   if (failure.type === 'rate_limit_error' || failure.code === 'rate_limit_exceeded')
     return ['rate_limit', `${sentence} Run again later.`];
-  if (isOverflow(failure)) return ['context_overflow', `${sentence} ${SHORTER}`];
+  if (isOverflow(failure)) return ['context_overflow', `${sentence} ${shorter(naming)}`];
   return ['error', `${sentence} Run again later.`];
 }
 
@@ -120,10 +124,10 @@ function toolless(failure: ApiFailure, context: FailureContext): string {
   return `${told(failure, context)} It offers no tool calls for this model, and the agent works with nothing else: choose a model that has them, or turn them on in the server.`;
 }
 
-function authSentence(failure: ApiFailure, context: FailureContext): string {
+function authSentence(failure: ApiFailure, context: FailureContext, { give }: Naming): string {
   const { host, model, keySource } = context;
   if (!context.hasKey) {
-    return `${host} refused the request for ${model} (${failure.status}): no key was given.${quoted(failure.message)} Set \`api-key\`.`;
+    return `${host} refused the request for ${model} (${failure.status}): no key was given.${quoted(failure.message)} ${give('api-key')}.`;
   }
   return (
     `${host} refused the key from ${keySource} for ${model} (${failure.status}).${quoted(failure.message)} ` +
@@ -139,35 +143,45 @@ function rateSentence(failure: ApiFailure, context: FailureContext): string {
   return `${told(failure, context)}${what}`;
 }
 
-function advice(status: number, failure: ApiFailure, { chatHint }: FailureContext): string {
+function advice(
+  status: number,
+  failure: ApiFailure,
+  { chatHint }: FailureContext,
+  { name, setting }: Naming,
+): string {
   if (status === 404 || status === 405 || status === 410) {
     const hint = chatHint
-      ? ' A server that speaks chat completions only needs `provider: openai-compatible`.'
+      ? ` A server that speaks chat completions only needs \`${setting('provider', 'openai-compatible')}\`.`
       : '';
     const what = status === 410 ? 'Model or service retired, for good' : 'Model or endpoint not found';
-    return ` ${what}: check \`model\` and \`base-url\`.${hint}`;
+    return ` ${what}: check \`${name('model')}\` and \`${name('base-url')}\`.${hint}`;
   }
-  if (status >= 300 && status < 400) return ' Redirects are not followed: check `base-url`.';
-  if (status === 200) return ' That is no completion: check `base-url`, which often ends in /v1.';
+  if (status >= 300 && status < 400) return ` Redirects are not followed: check \`${name('base-url')}\`.`;
+  if (status === 200)
+    return ` That is no completion: check \`${name('base-url')}\`, which often ends in /v1.`;
   if (isMarkup(failure.message))
-    return ' Check `base-url`, and what stands between this machine and the API.';
+    return ` Check \`${name('base-url')}\`, and what stands between this machine and the API.`;
   if (status === 402) return ' Check the plan and billing of the key.';
   return status >= 500 ? ' Every retry failed: run again later.' : '';
 }
 
-function connectionSentence(failure: ApiFailure, context: FailureContext): string {
+function connectionSentence(
+  failure: ApiFailure,
+  context: FailureContext,
+  { door, name, setting }: Naming,
+): string {
   const lost = networkError(failure.cause);
-  if (lost !== null) return `No connection to ${context.host}. ${lost.message}`;
+  if (lost !== null) return `No connection to ${context.host}. ${messageAt(lost, door)}`;
   const code = causeCode(failure.cause);
   if (isTooLate(failure.cause))
-    return `${context.host} gave no answer for ${context.model} within the time limit of one request. Set \`stream: on\`, so that it shows signs of life, or give the model less to do.`;
+    return `${context.host} gave no answer for ${context.model} within the time limit of one request. Set \`${setting('stream', 'on')}\`, so that it shows signs of life, or give the model less to do.`;
   const where = `No connection to ${context.host}${code === null ? '' : ` (${code})`}.`;
   if (code !== null && certificateCodes.has(code)) {
     return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `${where} The name does not resolve: check \`base-url\`.`;
-  return `${where} Check \`base-url\` and the network.`;
+    return `${where} The name does not resolve: check \`${name('base-url')}\`.`;
+  return `${where} Check \`${name('base-url')}\` and the network.`;
 }
 
 function told(failure: ApiFailure, context: FailureContext): string {

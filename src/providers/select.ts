@@ -1,4 +1,5 @@
 /** Makes the provider that was asked for, and loads its SDK only. */
+import type { Wording } from '../door.ts';
 import { InputError } from '../errors.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import type { AdapterSettings, ProviderSettings } from './settings.ts';
@@ -12,10 +13,11 @@ const vendorUrls: Readonly<Record<ProviderName, string | null>> = {
   'openai-compatible': null,
 };
 
-const missingUrls: Readonly<Partial<Record<ProviderName, string>>> = {
-  'openai-compatible': 'An openai-compatible provider needs `base-url`, such as http://localhost:8000/v1.',
-  'azure-openai':
-    'Azure OpenAI needs `base-url`, the endpoint of your resource, such as https://my-resource.openai.azure.com; `model` is the name of the deployment.',
+const missingUrls: Readonly<Partial<Record<ProviderName, Wording>>> = {
+  'openai-compatible': ({ name }) =>
+    `An openai-compatible provider needs \`${name('base-url')}\`, such as http://localhost:8000/v1.`,
+  'azure-openai': ({ name }) =>
+    `Azure OpenAI needs \`${name('base-url')}\`, the endpoint of your resource, such as https://my-resource.openai.azure.com; \`${name('model')}\` is the name of the deployment.`,
 };
 
 /** Hosts of Azure's own endpoints; the rest of the name is the user's. */
@@ -112,14 +114,16 @@ function endpoint({ provider, baseUrl }: ProviderSettings): URL {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new InputError(
       'base-url',
-      '`base-url` must be a whole http or https URL, such as https://host.example/v1.',
+      ({ name }) =>
+        `\`${name('base-url')}\` must be a whole http or https URL, such as https://host.example/v1.`,
     );
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '' || !isQuery(provider, url)) {
     const version = provider === 'azure-openai' ? ' other than `api-version`' : '';
     throw new InputError(
       'base-url',
-      `\`base-url\` must hold no user name, password, fragment or query${version}; keys go into \`api-key\`.`,
+      ({ name }) =>
+        `\`${name('base-url')}\` must hold no user name, password, fragment or query${version}; keys go into \`${name('api-key')}\`.`,
     );
   }
   // Anthropic's paths begin with /v1 themselves, and people copy the URL with it.

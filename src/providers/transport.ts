@@ -1,5 +1,6 @@
 /** The one way a request leaves for a model's API: exact headers, no redirects, waits that end. */
 import type { Transformer } from 'node:stream/web';
+import type { Wording } from '../door.ts';
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { isTooLate } from './causes.ts';
@@ -142,7 +143,8 @@ function within(
 }
 
 function tooLong(host: string, status: number, limit: string): ProviderError {
-  const sentence = `${host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and what stands between this machine and the API.`;
+  const sentence: Wording = ({ name }) =>
+    `${host} answered ${status} with more than ${limit}: that is no completion. Check \`${name('base-url')}\`, and what stands between this machine and the API.`;
   return new ProviderError('error', sentence, { status });
 }
 

@@ -1,0 +1,56 @@
+/** The front doors of the program, and how messages name inputs to the user of each. */
+
+/** How the user started the program. Both the action and the merge action are `action`. */
+export type Door = 'action' | 'command-line' | 'library';
+
+/** The variable of the key on the command line, whichever the provider is. */
+export const KEY_VARIABLE = 'STRUCTURED_AGENT_API_KEY';
+
+/** How messages name inputs at one door. Inputs are given by their names in kebab-case, such as `base-url`. */
+export interface Naming {
+  readonly door: Door;
+  /** What the user of this door writes: `base-url`, `--base-url`, `baseUrl`. */
+  readonly name: (input: string) => string;
+  /** The same as a noun phrase: "the input base-url", "the flag --base-url", "the option baseUrl". */
+  readonly noun: (input: string) => string;
+  /** The beginning of an instruction to give it: "Set base-url", "Add --base-url", "Pass baseUrl". */
+  readonly give: (input: string) => string;
+  /** One value of it: "stream: on", "--stream on", "stream: 'on'". */
+  readonly setting: (input: string, value: string) => string;
+}
+
+/** A message whose words depend on the door. */
+export type Wording = (naming: Naming) => string;
+
+const NAMINGS: Readonly<Record<Door, Naming>> = {
+  action: {
+    door: 'action',
+    name: (input) => input,
+    noun: (input) => `the input ${input}`,
+    give: (input) => `Set ${input}`,
+    setting: (input, value) => `${input}: ${value}`,
+  },
+  'command-line': {
+    door: 'command-line',
+    name: (input) => (input === 'api-key' ? KEY_VARIABLE : `--${input}`),
+    noun: (input) => (input === 'api-key' ? `the variable ${KEY_VARIABLE}` : `the flag --${input}`),
+    give: (input) => (input === 'api-key' ? `Set the variable ${KEY_VARIABLE}` : `Add --${input}`),
+    setting: (input, value) => `--${input} ${value}`,
+  },
+  library: {
+    door: 'library',
+    name: camelCase,
+    noun: (input) => `the option ${camelCase(input)}`,
+    give: (input) => `Pass ${camelCase(input)}`,
+    setting: (input, value) => `${camelCase(input)}: '${value}'`,
+  },
+};
+
+/** How messages name inputs at a door. */
+export function namingAt(door: Door): Naming {
+  return NAMINGS[door];
+}
+
+function camelCase(input: string): string {
+  return input.replace(/-([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+}
