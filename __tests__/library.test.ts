@@ -144,7 +144,22 @@ describe('the library', () => {
       /Zod does from 4\.2/u,
     ],
     ['a schema that accepts no object', { schema: { type: 'array' } }, 52, 'config', /object/u],
-    ['a folder that is not there', { workspace: '/nowhere/at/all' }, 52, 'config', /working-directory/u],
+    [
+      'a folder that is not there',
+      { workspace: '/nowhere/at/all' },
+      52,
+      'config',
+      /^workspace is "\/nowhere\/at\/all", which is not a folder/u,
+    ],
+    ['a file as the folder', { workspace: '/etc/passwd' }, 52, 'config', /^workspace is "\/etc\/passwd"/u],
+    ['a wrong number', { maxTurns: 'ten' }, 52, 'config', /^maxTurns is "ten"/u],
+    [
+      'no key',
+      { model: 'gpt-5', baseUrl: undefined },
+      52,
+      'config',
+      /^No key for provider openai\. Pass apiKey, or set the variable OPENAI_API_KEY\.$/u,
+    ],
     ['no model', { model: undefined }, 52, 'config', /No model is given/u],
     ['too few turns', { maxTurns: 0 }, 53, 'max_turns', /0 turns/u],
   ])('%s is that error too', async (_, more, exitCode, reason, says) => {

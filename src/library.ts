@@ -1,5 +1,8 @@
 /** The library: one call, one schema, one typed result. The same core as the action and the command line. */
+import { stat } from 'node:fs/promises';
 import { parseConfig } from './config/config.ts';
+import { shown } from './config/values.ts';
+import { InputError } from './errors.ts';
 import { inputsOf, secretOptions } from './library-options.ts';
 import { createLocalWorld, currentFolder, localSecrets } from './local-world.ts';
 import type { Report, RunEvent } from './report-types.ts';
@@ -152,8 +155,10 @@ export async function runStructuredAgent<Payload = JsonObject>(
     },
   });
   try {
-    const problem = world.problem ?? (options.workspace === undefined ? here.problem : null);
+    const given = options.workspace;
+    const problem = given === undefined ? here.problem : await workspaceProblem(given, world.workspace);
     const report = await run(() => {
+      if (world.problem !== null) throw world.problem;
       if (problem !== null) throw problem;
       return parseConfig(inputsOf(options), { environment, door: 'library' });
     }, world);
@@ -177,6 +182,17 @@ export async function runStructuredAgent<Payload = JsonObject>(
     over.abort();
     await removeFolder(world.runFolder, 5_000);
   }
+}
+
+/** What is wrong with the option `workspace`; null for a folder. */
+async function workspaceProblem(given: string, real: string): Promise<InputError | null> {
+  const isFolder = await stat(real).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return isFolder
+    ? null
+    : new InputError('workspace', `workspace is ${shown(given)}, which is not a folder. Check the path.`);
 }
 
 /** An `async` listener that rejects must not end the process, and is no more to the run than one that throws. */
