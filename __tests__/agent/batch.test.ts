@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { type Contract, createContract } from '../../src/contract/contract.ts';
 import type { Message } from '../../src/types.ts';
-import { runScripted } from '../support/agent-run.ts';
+import { runScripted, VERDICT_SCHEMA } from '../support/agent-run.ts';
 import { call, submit } from '../support/scripted-provider.ts';
 
 const good = submit({ passed: true, summary: 'all well' });
@@ -129,5 +130,33 @@ describe('a batch', () => {
     expect(given.map((each) => each.isError)).toEqual([true, true]);
     expect(given[1]?.content).toMatch(/JSON/u);
     expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
+  });
+
+  it('the duration of a structured_output call is the time that validation took; a skipped call took none', async () => {
+    let clock = 0;
+    const real = await createContract(VERDICT_SCHEMA);
+    const slow: Contract = {
+      ...real,
+      check(toolCall) {
+        clock += toolCall.rawArguments === bad.rawArguments ? 300 : 20;
+        return real.check(toolCall);
+      },
+    };
+    const run = await runScripted([{ calls: [bad, create, good] }], {
+      contract: slow,
+      now: () => clock,
+      // The wait for the sandbox is not the call's.
+      ready: async () => void (clock += 5000),
+    });
+    const expected = [
+      ['rejected', 300],
+      ['skipped', 0],
+      ['accepted', 20],
+    ];
+    expect(run.record.turns[0]?.calls.map((each) => [each.decision, each.durationMs])).toEqual(expected);
+    const finished = run.events.flatMap((event) =>
+      event.type === 'tool_finished' ? [[event.decision, event.durationMs]] : [],
+    );
+    expect(finished).toEqual(expected);
   });
 });

@@ -61,13 +61,22 @@ async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<B
   return collect(results, null, []);
 }
 
+/** What the contract made of a call, and how long that took. */
+interface Checked {
+  readonly fate: readonly Issue[] | 'accepted';
+  readonly durationMs: number;
+}
+
 async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
-  const checked = new Map<ToolCall, readonly Issue[] | 'accepted'>();
+  const checked = new Map<ToolCall, Checked>();
   let submitted: Batch['submitted'] = null;
   for (const call of calls) {
     if (call.name !== STRUCTURED_OUTPUT_NAME) continue;
+    const started = world.now();
     const check = world.contract.check(call);
-    checked.set(call, check.ok ? 'accepted' : check.issues);
+    // Before the wait for the sandbox, which is not the call's.
+    const durationMs = world.now() - started;
+    checked.set(call, { fate: check.ok ? 'accepted' : check.issues, durationMs });
     if (check.ok) {
       await world.ready();
       submitted = { payload: check.payload, repaired: check.repaired };
@@ -78,35 +87,30 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
     world.signal.throwIfAborted();
   }
   const settled = calls.map((call) => settleJudged(call, checked.get(call), submitted !== null, world));
-  const rejected = [...checked.values()].filter((issues) => issues !== 'accepted');
+  const rejected = [...checked.values()].flatMap(({ fate }) => (fate === 'accepted' ? [] : [fate]));
   return collect(settled, submitted, rejected);
 }
 
 /** Results differ from what is told of them: the model sees messages that may quote it, records see paths and keywords. */
 function settleJudged(
   call: ToolCall,
-  fate: readonly Issue[] | 'accepted' | undefined,
+  check: Checked | undefined,
   success: boolean,
   world: BatchWorld,
 ): ToolResult {
   const ref = refer(call, world.toolbox);
   const answer = (content: string, isError: boolean): ToolResult => ({ callId: call.id, content, isError });
-  if (fate === 'accepted') {
-    const result = answer(ACCEPTED, false);
-    return settle(ref, result, 'accepted', 0, result, world);
-  }
-  if (fate === undefined) {
+  if (check === undefined) {
     const result = answer(success ? SKIPPED_BESIDE_ACCEPTED : SKIPPED_BESIDE_REJECTED, true);
     return settle(ref, result, 'skipped', 0, result, world);
   }
-  return settle(
-    ref,
-    answer(rejectionText(fate), true),
-    'rejected',
-    0,
-    answer(redactIssues(fate), true),
-    world,
-  );
+  const { fate, durationMs } = check;
+  if (fate === 'accepted') {
+    const result = answer(ACCEPTED, false);
+    return settle(ref, result, 'accepted', durationMs, result, world);
+  }
+  const result = answer(rejectionText(fate), true);
+  return settle(ref, result, 'rejected', durationMs, answer(redactIssues(fate), true), world);
 }
 
 function settle(
