@@ -7,8 +7,11 @@ import type { Json, JsonObject } from '../types.ts';
 /** What this version writes, exactly: a field that it does not name is an error. */
 export const envelopeSchema: JsonObject = published;
 
-/** Fields that every envelope has by now and that the first ones did not have; without one it says the same as null. */
-const ADDED: readonly Json[] = ['leg', 'vote', 'reuse'];
+/**
+ * Fields that every envelope has by now and that the first ones did not have. Without `leg`, `vote` or `reuse` it says
+ * the same as with null there; the others repeat `num_turns` and `usage`.
+ */
+const ADDED: readonly Json[] = ['leg', 'vote', 'reuse', 'turns', 'total_input_tokens', 'total_output_tokens'];
 
 let reading: Promise<Compiled> | null = null;
 

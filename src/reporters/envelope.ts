@@ -32,9 +32,13 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
   return {
     gate: gate === null ? null : { status: gate.status, issues: gate.issues.map(issueJson) },
     num_turns: report.turnCount,
+    // The same under the names of a source design's result frame, whose consumers read them at this level.
+    turns: report.turnCount,
     rejections: report.rejections,
     repaired: repairJson(report.repaired),
     usage: usageJson(report.usage),
+    total_input_tokens: report.usage.inputTokens,
+    total_output_tokens: report.usage.outputTokens,
     total_cost_usd: report.costUsd,
     duration_ms: report.durationMs,
     model: mask(report.model),
