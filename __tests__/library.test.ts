@@ -193,6 +193,13 @@ describe('the library', () => {
     expect(events.join('\n')).not.toContain('fine');
   });
 
+  it('takes the names that other agents give to tools, as the inputs do', async () => {
+    await runStructuredAgent({ ...options(), schema, tools: ['Read', 'Bash'], excludeTools: ['bash'] });
+    expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'structured_output']);
+    const run = runStructuredAgent({ ...options(), schema, excludeTools: ['StructuredOutput'] });
+    expect((await failure(run)).message).toContain('structured_output is excluded (excludeTools)');
+  });
+
   it('takes each option as the input of the same name', async () => {
     await runStructuredAgent({
       ...options(),

@@ -51,7 +51,9 @@ export interface RunOptions<Payload> {
   readonly maxTotalTokens?: number;
   readonly maxCostUsd?: number;
   readonly forceOutput?: boolean;
-  readonly tools?: readonly ('read_file' | 'edit' | 'shell')[];
+  /** `read_file`, `edit`, `shell`, or what another agent calls one of them, for example `bash`. */
+  readonly tools?: readonly string[];
+  /** The same names, and `structured_output`, without which no payload can be delivered. */
   readonly excludeTools?: readonly string[];
   readonly shellTimeoutSeconds?: number;
   readonly maxToolOutputKb?: number;

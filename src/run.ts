@@ -5,6 +5,7 @@ import { race } from './agent/race.ts';
 import type { Config } from './config/config.ts';
 import type { Contract } from './contract/contract.ts';
 import { isUngated, UNGATED } from './contract/presets.ts';
+import { namingAt } from './door.ts';
 import { InputError, MissingKeyError } from './errors.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import { networkWeaknesses } from './network/network.ts';
@@ -26,10 +27,6 @@ import type { Ending } from './verdict.ts';
 const WALLS_AFTER_MS = 10;
 /** How long after the first turn began they are raised at the latest, in milliseconds. */
 const WALLS_WITHIN_MS = 300;
-
-/** Said before the model is asked: the run is allowed, and cannot succeed. */
-const STRUCTURED_OUTPUT_EXCLUDED =
-  'structured_output is excluded (exclude-tools), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from exclude-tools.';
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export function run(readConfig: () => Config, world: World): Promise<Report> {
@@ -64,8 +61,12 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const ungated = isUngated(config.gate, config.schema, contract.declaredProperties)
     ? [`${UNGATED.message} ${UNGATED.fix}`]
     : [];
-  const excluded = config.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ? [STRUCTURED_OUTPUT_EXCLUDED] : [];
-  const warnings = [...contract.warnings, ...(state.gate?.warnings ?? []), ...ungated, ...excluded];
+  const warnings = [
+    ...contract.warnings,
+    ...(state.gate?.warnings ?? []),
+    ...ungated,
+    ...exclusionWarnings(config, world),
+  ];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
   const { sandbox, ready } = await openWalls(config, context, begin.promise, state, world);
@@ -110,6 +111,15 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
   if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
   return outcome;
+}
+
+/** Without `structured_output` the run is allowed, but it cannot succeed. */
+function exclusionWarnings({ excludeTools }: Config, world: World): readonly string[] {
+  if (!excludeTools.includes(STRUCTURED_OUTPUT_NAME)) return [];
+  const input = namingAt(world.door).name('exclude-tools');
+  return [
+    `structured_output is excluded (${input}), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from ${input}.`,
+  ];
 }
 
 /** @throws MissingKeyError where there is none: the user said to skip then. */

@@ -146,7 +146,9 @@ describe('a batch', () => {
       contract: slow,
       now: () => clock,
       // The wait for the sandbox is not the call's.
-      ready: async () => void (clock += 5000),
+      ready: async () => {
+        clock += 5000;
+      },
     });
     const expected = [
       ['rejected', 300],

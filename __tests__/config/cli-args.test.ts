@@ -86,10 +86,10 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
 
   it.each([
     ['--core-tools read_file', { tools: 'read_file' }],
-    ['--core-tools read_file,run_shell_command', { tools: 'read_file, shell' }],
+    ['--core-tools read_file,run_shell_command', { tools: 'read_file,run_shell_command' }],
     ['--core-tools=read_file --core-tools edit', { tools: 'read_file\nedit' }],
     ['--exclude-tools structured_output', { 'exclude-tools': 'structured_output' }],
-    ['--exclude-tools ShellTool', { 'exclude-tools': 'shell' }],
+    ['--exclude-tools ShellTool', { 'exclude-tools': 'ShellTool' }],
     ['--max-session-turns 5', { 'max-turns': '5' }],
     ['--max-session-turns -1', { 'max-turns': '-1' }],
     ['--max-session-turns=-1', { 'max-turns': '-1' }],

@@ -64,22 +64,10 @@ describe('the format of a line that is refused', () => {
 });
 
 describe('names of tools', () => {
-  it('of other tools become ours, in both lists and nowhere else', () => {
-    expect(
-      inputsOf([
-        ...['-p', 'run_shell_command', '--tools', 'run_shell_command, read_file', '--tools=replace'],
-        ...['--exclude-tools', 'struct_output ShellTool', '--pass-env', 'replace'],
-      ]),
-    ).toEqual({
-      prompt: 'run_shell_command',
-      tools: 'shell, read_file\nedit',
-      'exclude-tools': 'structured_output, shell',
-      'pass-env': 'replace',
+  it('are passed on as typed, for the configuration to read', () => {
+    expect(inputsOf(['-p', 'x', '--tools', 'Bash, read', '--tools=replace'])).toEqual({
+      prompt: 'x',
+      tools: 'Bash, read\nreplace',
     });
-  });
-
-  it('that nobody knows stay, for the configuration to refuse', () => {
-    expect(inputsOf(['-p', 'x', '--tools', 'constructor,glob'])['tools']).toBe('constructor, glob');
-    expect(inputsOf(['-p', 'x', '--tools', ','])['tools']).toBe(',');
   });
 });

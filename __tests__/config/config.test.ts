@@ -30,6 +30,27 @@ function refusal(
   throw new Error('accepted');
 }
 
+describe('the names of tools', () => {
+  it.each([
+    ['read_file', 'read_file Read ReadFile ReadFileTool'],
+    ['edit', 'Edit replace EditTool'],
+    ['shell', 'shell Bash run_shell_command ShellTool'],
+  ])('%s has the names that other agents give it, in both lists', (name, aliases) => {
+    for (const alias of aliases.split(' ')) {
+      expect([alias, parse({ ...least, tools: alias }).tools]).toEqual([alias, [name]]);
+      expect([alias, parse({ ...least, 'exclude-tools': alias }).excludeTools]).toEqual([alias, [name]]);
+    }
+  });
+
+  it('structured_output has the names of other products, to exclude it', () => {
+    for (const alias of ['structured_output', 'struct_output', 'StructuredOutput'])
+      expect(parse({ ...least, 'exclude-tools': `bash, ${alias}` }).excludeTools).toEqual([
+        'shell',
+        'structured_output',
+      ]);
+  });
+});
+
 describe('the configuration', () => {
   it('has a default for everything but the task, the model and the key', () => {
     expect(parse(least)).toEqual({
@@ -286,8 +307,10 @@ describe('the configuration', () => {
     ['shell-network', 'yes'],
     ['workspace-access', 'copy'],
     ['log-level', 'debug'],
-    ['tools', 'bash'],
-    ['exclude-tools', 'bash'],
+    ['tools', 'glob'],
+    ['tools', 'constructor'],
+    ['tools', 'Bash(git log:*)'],
+    ['exclude-tools', 'glob'],
     ['pass-env', 'A-B'],
     ['pass-env', 'GITHUB_TOKEN'],
     ['pass-env', 'INPUT_API'],

@@ -13,7 +13,7 @@ import {
 } from './cli-rules.ts';
 import { isAsked, type ScannedLine, scanLine, type TypedFlag } from './cli-scan.ts';
 import { refuseSecrets, secretsFromEnvironment } from './cli-secrets.ts';
-import { type OutputFormat, readOutputFormat, readSchema, toolNames } from './cli-values.ts';
+import { type OutputFormat, readOutputFormat, readSchema } from './cli-values.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 
 /** What a run on the command line is told beside its inputs. */
@@ -111,8 +111,7 @@ function readInputs({ flags, words }: ScannedLine): Map<InputName, string> {
   for (const { flag, value } of flags) {
     if (flag.input === null) continue;
     const before = inputs.get(flag.input);
-    const text = toolNames(flag.input, value);
-    inputs.set(flag.input, before === undefined ? text : `${before}\n${text}`);
+    inputs.set(flag.input, before === undefined ? value : `${before}\n${value}`);
   }
   // As the input takes it, whichever flag gave it.
   const schema = readSchema(flags);

@@ -1,7 +1,6 @@
-/** Values of the command line that other tools write in other ways: schema, format, names of tools. */
+/** Values of the command line that other tools write in other ways: schema and format. */
 import { InputError } from '../errors.ts';
 import type { TypedFlag } from './cli-scan.ts';
-import type { InputName } from './inputs.ts';
 
 /** What stdout gets. */
 export const OUTPUT_FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
@@ -72,27 +71,4 @@ export function intendedFormat(argv: readonly string[]): OutputFormat {
     return OUTPUT_FORMATS.filter((each) => each === value.trim().toLowerCase());
   });
   return formats[0] ?? 'text';
-}
-
-/** Names that other tools give to what is a tool here. */
-const TOOL_NAMES: Readonly<Record<string, string>> = {
-  run_shell_command: 'shell',
-  shelltool: 'shell',
-  bash: 'shell',
-  replace: 'edit',
-  edittool: 'edit',
-  readfiletool: 'read_file',
-  read: 'read_file',
-  struct_output: 'structured_output',
-};
-
-/** The names of a list of tools as they are here; any other input's value as it is. */
-export function toolNames(input: InputName, value: string): string {
-  if (input !== 'tools' && input !== 'exclude-tools') return value;
-  const names = value.split(/[\s,]+/u).map((name) => {
-    const known = name.toLowerCase();
-    return Object.hasOwn(TOOL_NAMES, known) ? TOOL_NAMES[known] : name;
-  });
-  const joined = names.filter((name) => name !== '').join(', ');
-  return joined === '' ? value : joined;
 }

@@ -4,6 +4,7 @@ import { InputError } from '../errors.ts';
 import type { RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
+import { readTools, type ToolLists } from './tools.ts';
 import {
   createInputError,
   readBoolean,
@@ -11,17 +12,12 @@ import {
   readInteger,
   readList,
   readName,
-  readNames,
   readNumber,
   readSigningKey,
 } from './values.ts';
 
-/** The tools that can be allowed. */
-export const TOOLS = ['read_file', 'edit', 'shell'] as const;
-export type ToolName = (typeof TOOLS)[number];
-
 /** Everything a run is told. */
-export interface Config extends Reporting {
+export interface Config extends Reporting, ToolLists {
   /** The task itself, or the file that holds it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
   /** As typed: inline JSON, a path or a preset. */
@@ -35,8 +31,6 @@ export interface Config extends Reporting {
   readonly maxTotalTokens: number | null;
   readonly maxCostUsd: number | null;
   readonly forceOutput: boolean;
-  readonly tools: readonly ToolName[];
-  readonly excludeTools: readonly string[];
   readonly shellTimeoutSeconds: number;
   readonly maxToolOutputBytes: number;
   readonly sandbox: 'required' | 'auto' | 'off';
@@ -77,7 +71,7 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
     model: parseModel(raw, world),
     ...parseLimits(raw),
     forceOutput: readBoolean(raw, 'force-output', true),
-    ...parseTools(raw),
+    ...readTools(raw),
     shellTimeoutSeconds: readInteger(raw, 'shell-timeout-seconds', { min: 1, max: 600 }) ?? 120,
     maxToolOutputBytes: (readInteger(raw, 'max-tool-output-kb', { min: 1, max: 1024 }) ?? 25) * 1024,
     sandbox: readChoice(raw, 'sandbox', ['required', 'auto', 'off']) ?? 'required',
@@ -159,13 +153,6 @@ function parseLimits(
     maxTotalTokens: readInteger(raw, 'max-total-tokens', { min: 1 }),
     maxCostUsd: readNumber(raw, 'max-cost-usd', { above: 0 }),
   };
-}
-
-function parseTools(raw: RawInputs): Pick<Config, 'tools' | 'excludeTools'> {
-  const removable = [...TOOLS, 'structured_output'] as const;
-  const allowed = readNames(raw, 'tools', removable);
-  const tools = allowed === null ? TOOLS : TOOLS.filter((tool) => allowed.includes(tool));
-  return { tools, excludeTools: readNames(raw, 'exclude-tools', removable) ?? [] };
 }
 
 function parseFolders(raw: RawInputs): readonly string[] {

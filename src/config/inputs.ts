@@ -68,7 +68,7 @@ export const INPUTS = [
   ),
   input(
     'tools',
-    'The tools the agent may use, separated by commas. structured_output is always there.',
+    'The tools the agent may use, separated by commas; names of other agents, such as bash or read, are understood. structured_output is always there.',
     'read_file, edit, shell',
   ),
   input(

@@ -113,21 +113,6 @@ export function readList<N extends string>(
     .filter((entry) => entry !== '');
 }
 
-/** A list of known names, by commas or blanks; null when the input is absent. */
-export function readNames<N extends string, const C extends string>(
-  raw: Raw<N>,
-  name: NoInfer<N>,
-  known: readonly C[],
-): readonly C[] | null {
-  if (!raw.has(name)) return null;
-  return readList(raw, name, /[\s,]+/u).map((entry) => {
-    const found = known.find((each) => each === entry);
-    if (found === undefined)
-      throw createInputError(name, `names ${shown(entry)}, which is no tool. Use ${either(known)}.`);
-    return found;
-  });
-}
-
 /** What was typed, quoted and short enough for an annotation. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
