@@ -64,7 +64,9 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   const file = setup.summary ? options.summaryFile : null;
   return [
     ...(setup.transcriptFile === null ? [] : [createTranscript({ file: setup.transcriptFile, secrets })]),
-    ...(setup.reportFile === null ? [] : [createReportPage({ file: setup.reportFile, secrets })]),
+    ...(setup.reportFile === null
+      ? []
+      : [createReportPage({ file: setup.reportFile, secrets, tell: (text) => log.info(text) })]),
     ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), retold: true }]),
     ...sarif(options, facts, isThere ? locate : null),
     createAnnotations({

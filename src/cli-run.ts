@@ -12,7 +12,7 @@ import { pathHere } from './contract/source.ts';
 import { InputError } from './errors.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createReportPage } from './report/report-page.ts';
-import type { Reporter } from './report-types.ts';
+import type { Report, Reporter } from './report-types.ts';
 import { createPlaces } from './reporters/places.ts';
 import { writePrivateFile } from './reporters/private-file.ts';
 import { createProgress } from './reporters/progress.ts';
@@ -79,6 +79,7 @@ export async function runOnCommandLine(
       : { config: refuse(refused), files: NO_FILES };
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
   const { result, transcript, patch, record } = setup.files;
+  const written: Written = new Map();
   const world = await createLocalWorld({
     door: 'command-line',
     environment,
@@ -91,6 +92,7 @@ export async function runOnCommandLine(
       if (aborted && typeof reason === 'string') listener.signal(reason);
       else if (aborted) listener.crash(reason);
     },
+    askedModel: command.inputs.get('model') ?? '',
     resultFile: result,
     transcriptFile: transcript,
     ...(record === null ? {} : { recording: createRecordingFile(record) }),
@@ -99,7 +101,7 @@ export async function runOnCommandLine(
       if (patch !== null) writePrivateFile(patch, Buffer.from(bytes));
       return patch;
     },
-    reporters: [...onDisk(setup, workspace, secrets), stdout.reporter, progress.reporter],
+    reporters: [...onDisk(setup, { workspace, secrets, written }), stdout.reporter, progress.reporter],
     writeEnvelope: (report) => {
       if (result !== null) writeResultFile(report, secrets);
     },
@@ -111,21 +113,36 @@ export async function runOnCommandLine(
     if (world.problem !== null && refused === null) throw world.problem;
     return setup.config();
   }, world);
-  await progress.conclude(report);
+  if (patch !== null && report.patchFile === null) written.set('patch', noPatch(report));
+  await progress.conclude(report, [...written.values()]);
   await removeFolder(world.runFolder, report.verdict.exitCode === 130 ? 1_000 : 5_000);
   return report.verdict.exitCode;
 }
 
+/** A line for each file that was asked for and that the report itself does not name, by the last attempt to write it. */
+type Written = Map<'report' | 'sarif' | 'patch', string>;
+
+/** Why a patch that was asked for was not written. */
+function noPatch({ changedFiles, turnCount }: Report): string {
+  if (changedFiles === 0) return 'no patch: the agent changed nothing';
+  return `no patch: ${turnCount === 0 ? 'the model was not asked' : 'it is not known what the agent changed'}`;
+}
+
+/** What onDisk needs beside the names of the files. */
+interface DiskOptions {
+  readonly workspace: string;
+  readonly secrets: ReturnType<typeof localSecrets>;
+  readonly written: Written;
+}
+
 /** What the user asked to be written. */
-function onDisk(
-  { files }: CliSetup,
-  workspace: string,
-  secrets: ReturnType<typeof localSecrets>,
-): readonly Reporter[] {
+function onDisk({ files }: CliSetup, { workspace, secrets, written }: DiskOptions): readonly Reporter[] {
   const { transcript, report, sarif } = files;
   return [
     ...(transcript === null ? [] : [createTranscript({ file: transcript, secrets })]),
-    ...(report === null ? [] : [createReportPage({ file: report, secrets })]),
+    ...(report === null
+      ? []
+      : [createReportPage({ file: report, secrets, tell: (text) => written.set('report', text) })]),
     ...(sarif === null
       ? []
       : [
@@ -133,7 +150,7 @@ function onDisk(
             file: sarif,
             locate: createPlaces({ workspace, workingDirectory: '.', repositories: [] }),
             secrets,
-            tell: () => undefined,
+            tell: (text) => written.set('sarif', text),
             version: VERSION,
             informationUri: null,
             category: 'cli',

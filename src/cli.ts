@@ -2,7 +2,7 @@
 
 import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './config/cli-args.ts';
-import { intendedFormat } from './config/cli-values.ts';
+import { intendedFormat, intendedModel } from './config/cli-values.ts';
 import { catchEnds, releaseSignals } from './ends.ts';
 import { InputError, messageAt } from './errors.ts';
 import { currentFolder, localSecrets, VERSION } from './local-world.ts';
@@ -74,7 +74,7 @@ function readCommand(argv: readonly string[], environment: NodeJS.ProcessEnv): C
   } catch (error) {
     const outputFormat = intendedFormat(argv);
     if (!(error instanceof InputError) || outputFormat === 'text') throw error;
-    return { kind: 'refused', outputFormat, error };
+    return { kind: 'refused', outputFormat, model: intendedModel(argv), error };
   }
 }
 
@@ -82,6 +82,7 @@ function readCommand(argv: readonly string[], environment: NodeJS.ProcessEnv): C
 interface Refused {
   readonly kind: 'refused';
   readonly outputFormat: ReturnType<typeof intendedFormat>;
+  readonly model: string | null;
   readonly error: InputError;
 }
 
@@ -109,8 +110,9 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
     case 'refused': {
       const { runOnCommandLine } = await import('./cli-run.ts');
       const options = { quiet: true, record: null, patchFile: null, stdin: 'unused' } as const;
-      const { outputFormat, error } = command;
-      const line = { kind: 'run', inputs: new Map(), options: { ...options, outputFormat } } as const;
+      const { outputFormat, model, error } = command;
+      const inputs = new Map(model === null ? [] : [['model', model] as const]);
+      const line = { kind: 'run', inputs, options: { ...options, outputFormat } } as const;
       return runOnCommandLine(line, world, error);
     }
     case 'check': {

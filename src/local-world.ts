@@ -20,7 +20,7 @@ export const VERSION: string = manifest.version;
 export interface LocalWorldOptions
   extends Pick<
     World,
-    'door' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording'
+    'door' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'askedModel'
   > {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */

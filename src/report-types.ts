@@ -91,6 +91,8 @@ export interface Report {
   readonly outputNames: readonly string[];
   /** Files that the agent changed in the workspace; null when that is not known. */
   readonly changedFiles: number | null;
+  /** Where it changed them: `scratch` is a copy. Absent where the configuration could not be read. */
+  readonly workspaceAccess?: 'scratch' | 'in-place' | 'read-only' | undefined;
   readonly patchFile: string | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;

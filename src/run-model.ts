@@ -10,7 +10,7 @@ import { readRecording } from './providers/recording.ts';
 import { createReplay, replayName } from './providers/replay.ts';
 import { createProvider } from './providers/select.ts';
 import type { Report } from './report-types.ts';
-import type { RunState, World } from './run-state.ts';
+import type { EndWorld, RunState, World } from './run-state.ts';
 import { NO_USAGE } from './usage.ts';
 
 /** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
@@ -106,8 +106,11 @@ export function modelWarning({ replay }: RunState, world: Pick<World, 'recording
 }
 
 /** Who answered, for a report. */
-export function answeredBy({ config, replay }: RunState): Pick<Report, 'model' | 'provider' | 'replayed'> {
-  const { model, provider } = config?.model ?? { model: '', provider: '' };
+export function answeredBy(
+  { config, replay }: RunState,
+  { askedModel = '' }: Pick<EndWorld, 'askedModel'>,
+): Pick<Report, 'model' | 'provider' | 'replayed'> {
+  const { model, provider } = config?.model ?? { model: askedModel, provider: '' };
   if ((config?.replay ?? null) === null) return { model, provider };
   const name = replayName(replay?.model ?? (model === '' ? 'nothing' : model));
   return { model: name, provider: replay?.provider ?? provider, replayed: true };

@@ -27,6 +27,8 @@ export interface EndWorld {
   /** Which leg and which vote this run is, whatever else is wrong with its inputs; absent where nobody merges. */
   readonly leg?: string | null;
   readonly vote?: string | null;
+  /** The model as it was typed, for a run whose other inputs are wrong; absent where nobody looked. */
+  readonly askedModel?: string;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { intendedFormat } from '../../src/config/cli-values.ts';
+import { intendedFormat, intendedModel } from '../../src/config/cli-values.ts';
 import { inputsOf, parseRun, refusal } from './cli-lines.ts';
 
 const schemaOf = (...argv: readonly string[]) => inputsOf(['-p', 'x', ...argv])['schema'];
@@ -60,6 +60,20 @@ describe('the format of a line that is refused', () => {
     [[], 'text'],
   ] as const)('%j is meant for %s', (argv, format) => {
     expect(intendedFormat(argv)).toBe(format);
+  });
+});
+
+describe('the model of a line that is refused', () => {
+  it.each([
+    [['--nonsense', '-m', 'm'], 'm'],
+    [['--model=m', '--nonsense'], 'm'],
+    [['--model= m '], 'm'],
+    [['-m', '--nonsense'], null],
+    [['-m'], null],
+    [['--nonsense', '--', '-m', 'm'], null],
+    [[], null],
+  ] as const)('of %j is %s', (argv, model) => {
+    expect(intendedModel(argv)).toBe(model);
   });
 });
 

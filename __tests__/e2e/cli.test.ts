@@ -222,6 +222,7 @@ describe('json, stream-json, object', () => {
     ['max turns', ['--max-turns', '0'], 53, 'error_max_turns'],
     ['a wrong schema', ['--json-schema', '{"type":"array"}'], 52, 'error_config'],
     ['a wrong input', ['--sandbox', 'maybe'], 52, 'error_config'],
+    ['a flag that there is not', ['--modle', 'x'], 52, 'error_config'],
   ])('object is the envelope after %s too', async (_, args, code, subtype) => {
     const schema = args.includes('--json-schema') ? [] : ['--json-schema', SCHEMA];
     const plain = args.includes('--sandbox') ? usual().slice(0, -2) : usual();
@@ -229,6 +230,7 @@ describe('json, stream-json, object', () => {
     expect(run.code).toBe(code);
     expect(JSON.parse(run.stdout)).toMatchObject({
       type: 'result',
+      model: 'scripted-1',
       subtype,
       exit_code: code,
       is_error: true,
@@ -285,6 +287,35 @@ describe('files', () => {
     expect(read('p.patch')).toContain('+new\n');
     for (const name of Object.values(names)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
     expect(existsSync(path.join(folder, 'added.txt'))).toBe(false);
+  });
+
+  const ALL = ['--report-file', 'r.html', '--sarif-file', 's.sarif', '--patch-file', 'p.patch'];
+
+  it('are named, each with what is missing in it', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    const findings = [{ severity: 'error', path: 'nowhere.js', line: 3, message: 'm' }];
+    replies = [submits({ passed: false, summary: 's', findings })];
+    const run = await cli(['-p', 'J', ...ALL, ...usual()]);
+    expect(run.code).toBe(1);
+    const at = (name: string) => path.join(folder, name);
+    expect(run.stderr.split('\n').slice(-4)).toEqual([
+      `  report page: ${at('r.html')}`,
+      `  SARIF: 0 results in ${at('s.sarif')}. 1 finding without a file of the repository left out.`,
+      '  no patch: the agent changed nothing',
+      '',
+    ]);
+  });
+
+  it('that could not be made are no secret either', async () => {
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    replies = [{ calls: [{ name: 'shell', arguments: '{"command":"echo new > added.txt"}' }] }, prose, prose];
+    const run = await cli(['-p', 'J', ...ALL, ...usual()]);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain(`  patch: ${path.join(folder, 'p.patch')}\n`);
+    expect(run.stderr).toContain('  No SARIF was written: no payload was published.\n');
+    expect(run.stderr).not.toContain('no patch');
+    const where = HAS_BWRAP ? 'in its copy; your checkout is as it was' : 'in its copy';
+    expect(run.stderr).toContain(`  the agent changed 1 file ${where}\n`);
   });
 
   it('that cannot be written end the run before anybody is asked', async () => {

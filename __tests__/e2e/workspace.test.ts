@@ -39,7 +39,8 @@ describe('the workspace', () => {
     expect(patch).toMatch(/^diff --git a\/a\.txt b\/a\.txt$/mu);
     expect(patch).toMatch(/^\+new$/mu);
     expect(patch).toMatch(/^\+made$/mu);
-    expect(run.log).toMatch(/3 files/u);
+    for (const text of [run.log, run.summary])
+      expect(text).toContain('the agent changed 3 files in its copy; your checkout is as it was');
   });
 
   it.each([{}, { sandbox: 'off' }])(

@@ -12,12 +12,14 @@ const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'report-page-')));
 afterAll(() => rmSync(folder, { recursive: true }));
 const secrets = createSecrets();
 secrets.add('sk-canary-1');
+const told: string[] = [];
+const tell = (text: string) => void told.push(text);
 const signal = new AbortController().signal;
 
 describe('createReportPage', () => {
   it('writes a private page of what it heard and how the run ended, secrets masked', async () => {
     const file = path.join(folder, 'new', 'report.html');
-    const reporter = createReportPage({ file, secrets });
+    const reporter = createReportPage({ file, secrets, tell });
     for (const event of sampleEvents) reporter.event?.(event);
     await reporter.report?.(sampleReport({ payload: { a: 'PAYLOAD-CANARY' } }), signal);
     const page = readFileSync(file, 'utf8');
@@ -34,11 +36,12 @@ describe('createReportPage', () => {
     expect(page).not.toMatch(/sk-canary|NATIVE-CANARY|PAYLOAD-CANARY/);
     expect(page).not.toContain('the verdict is not in it');
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(told).toEqual([`report page: ${file}`]);
   });
 
   it('tells the last word where the ending is told again', async () => {
     const file = path.join(folder, 'again.html');
-    const reporter = createReportPage({ file, secrets });
+    const reporter = createReportPage({ file, secrets, tell });
     expect(reporter.retold).toBe(true);
     await reporter.report?.(sampleReport(), signal);
     const taken = unpublished('outputs cannot be written: sk-canary-1', {
@@ -54,7 +57,9 @@ describe('createReportPage', () => {
   });
 
   it('a page that cannot be written is a ReportError', async () => {
-    const reporter = createReportPage({ file: folder, secrets });
+    const reporter = createReportPage({ file: folder, secrets, tell });
+    told.length = 0;
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);
+    expect(told).toEqual([]);
   });
 });

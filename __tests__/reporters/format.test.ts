@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { counted, dollars, duration, grouped } from '../../src/reporters/format.ts';
+import { changedFilesText, counted, dollars, duration, grouped } from '../../src/reporters/format.ts';
 
 it('durations are read at a glance', () => {
   const told = [-1, 0, 12.4, 99, 100, 1234, 9949, 9950, 59_400, 59_600, 185_000, 3_600_000].map(duration);
@@ -29,4 +29,15 @@ it('counts and money are read at a glance', () => {
     dollars(0.00421),
     dollars(12.345),
   ]).toEqual(['0', '999', '1,234,567', '1 turn', '2,000 turns', '$0.0042', '$12.35']);
+});
+
+it.each([
+  [{ changedFiles: 10 }, 'the agent changed 10 files in its copy; your checkout is as it was'],
+  [{ changedFiles: 1, isolation: 'none' }, 'the agent changed 1 file in its copy'],
+  [{ changedFiles: 2, workspaceAccess: 'in-place' }, 'the agent changed 2 files in your checkout'],
+  [{ changedFiles: 2, workspaceAccess: undefined }, 'the agent changed 2 files'],
+  [{ changedFiles: 0 }, null],
+  [{ changedFiles: null }, null],
+] as const)('%o says where files changed', (changes, text) => {
+  expect(changedFilesText({ workspaceAccess: 'scratch', isolation: 'bwrap', ...changes })).toBe(text);
 });

@@ -106,6 +106,15 @@ describe('plain progress', () => {
     expect(text()).not.toMatch(/PROSE-CANARY|OUTPUT-CANARY|sk-canary/);
   });
 
+  it('ends in the lines about files that the report does not name', async () => {
+    const { progress, text } = open();
+    await progress.conclude(sampleReport(), ['report page: /w/sk-canary-1.html', 'no patch: a\nb']);
+    expect(text().split('\n').slice(-3)).toEqual(['  report page: /w/***.html', '  no patch: a b', '']);
+    const quiet = open({ quiet: true });
+    await quiet.progress.conclude(sampleReport(), ['report page: /w/r.html']);
+    expect(quiet.text()).toBe('');
+  });
+
   it('says why a run failed in one sentence, once', async () => {
     const { progress, text } = open();
     const report = sampleReport(unpublished('The model\ngave up.'));

@@ -311,6 +311,12 @@ describe('summaryMarkdown', () => {
     );
   });
 
+  it('says where the agent changed files', () => {
+    expect(summary({ changedFiles: 2, workspaceAccess: 'scratch' })).toContain(
+      'sandbox bwrap · the agent changed 2 files in its copy; your checkout is as it was\n',
+    );
+  });
+
   it('tells no costs of a run that never came to a model', () => {
     const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
     const none = { turns: [], turnCount: 0, usage, costUsd: null, changedFiles: null, model: '' };

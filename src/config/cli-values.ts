@@ -72,3 +72,15 @@ export function intendedFormat(argv: readonly string[]): OutputFormat {
   });
   return formats[0] ?? 'text';
 }
+
+/** The model of a line that is refused, so that its envelope can name it; null where none is typed. Never throws. */
+export function intendedModel(argv: readonly string[]): string | null {
+  const end = argv.indexOf('--');
+  const line = end === -1 ? argv : argv.slice(0, end);
+  const models = line.flatMap((argument, at) => {
+    const match = /^(?:-m|--model)(?:=(.*))?$/su.exec(argument);
+    const value = match === null ? '' : (match[1] ?? line[at + 1] ?? '').trim();
+    return value === '' || value.startsWith('-') ? [] : [value];
+  });
+  return models[0] ?? null;
+}

@@ -13,6 +13,8 @@ export interface ReportPageOptions {
   /** Absolute, its folder's path real. */
   readonly file: string;
   readonly secrets: Secrets;
+  /** Says one plain line in the log. */
+  readonly tell: (text: string) => void;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface ReportPageOptions {
  * only. It does not read the transcript's file: in the workspace, an agent could have changed that by then. `report`
  * rejects with a ReportError when the page cannot be written.
  */
-export function createReportPage({ file, secrets }: ReportPageOptions): Reporter {
+export function createReportPage({ file, secrets, tell }: ReportPageOptions): Reporter {
   const showing = createShowing(secrets.mask);
   const teller = createStory(showing);
   return {
@@ -32,6 +34,7 @@ export function createReportPage({ file, secrets }: ReportPageOptions): Reporter
         const { reportPage } = await import('./page.ts');
         const whole = envelope(report, secrets.mask);
         writePrivateFile(file, reportPage({ story: teller.story(), envelope: whole, showing, notes: [] }));
+        tell(`report page: ${file}`);
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause);
         throw new ReportError(`${file} could not be written: ${why}`, { cause });

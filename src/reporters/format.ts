@@ -1,5 +1,5 @@
 /** Numbers and names as people read them, the same in every reporter. */
-import type { Totals } from '../report-types.ts';
+import type { Report, Totals } from '../report-types.ts';
 import type { Usage } from '../types.ts';
 
 /** A duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
@@ -36,4 +36,18 @@ export function tokensOf(usage: Usage): number {
 export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
   const tokens = counted(tokensOf(totals.usage), 'token');
   return totals.costUsd === null ? tokens : `${tokens} · ${dollars(totals.costUsd)}`;
+}
+
+/** How many files the agent changed, and where: its copy is not the checkout. null where it changed none, or that is not known. */
+export function changedFilesText({
+  changedFiles,
+  workspaceAccess,
+  isolation,
+}: Pick<Report, 'changedFiles' | 'workspaceAccess' | 'isolation'>): string | null {
+  if (changedFiles === null || changedFiles === 0) return null;
+  const what = `the agent changed ${counted(changedFiles, 'file')}`;
+  if (workspaceAccess === 'in-place') return `${what} in your checkout`;
+  if (workspaceAccess !== 'scratch') return what;
+  // Without a sandbox nothing keeps the shell away from the checkout.
+  return isolation === 'none' ? `${what} in its copy` : `${what} in its copy; your checkout is as it was`;
 }

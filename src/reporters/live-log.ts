@@ -1,7 +1,7 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
 import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from '../report-types.ts';
 import type { Repair } from '../types.ts';
-import { counted, duration, spent, tokensOf } from './format.ts';
+import { changedFilesText, counted, duration, spent, tokensOf } from './format.ts';
 import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
 import { mergeLines } from './merge-lines.ts';
@@ -144,8 +144,8 @@ function tellVerdict(report: Report, log: ToldLog): void {
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
   for (const line of tookLines(report, log)) log.info(line, 1);
-  if (report.changedFiles !== null && report.changedFiles > 0)
-    log.info(`${counted(report.changedFiles, 'file')} changed in the workspace`, 1);
+  const changed = changedFilesText(report);
+  if (changed !== null) log.info(changed, 1);
   if (report.resultFile !== null) log.info(`result: ${report.resultFile}`, 1);
   if (report.transcriptFile !== null) log.info(`transcript: ${report.transcriptFile}`, 1);
   if (report.patchFile !== null) log.info(`patch: ${report.patchFile}`, 1);

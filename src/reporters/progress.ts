@@ -28,8 +28,11 @@ export interface Progress {
   readonly reporter: Reporter;
   /** Says something outside any event, on lines of its own. */
   warn(text: string): void;
-  /** The last lines, for the verdict that the exit code tells: what it took and, where it failed, the sentence. */
-  conclude(report: Report): Promise<void>;
+  /**
+   * The last lines, for the verdict that the exit code tells: what it took and, where it failed, the sentence.
+   * @param files lines about files that the report does not name.
+   */
+  conclude(report: Report, files?: readonly string[]): Promise<void>;
   /** The one sentence of a failure, for what ends before there is a report. */
   fail(sentence: string): void;
 }
@@ -60,7 +63,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const say: Say = { line, paint, harmless, quiet };
   const events = createLiveLog({ log: toldTo(say, () => paint(`[${elapsed()}] `, 'dim')), level });
   const verdict = createLiveLog({ log: toldTo(say, () => ''), level: 'summary' });
-  const { warning, error } = toldTo(say, () => '');
+  const { info, warning, error } = toldTo(say, () => '');
 
   return {
     reporter: {
@@ -75,9 +78,10 @@ export function createProgress(options: ProgressOptions): Progress {
       },
     },
     warn: (text) => warning(text),
-    async conclude(report) {
+    async conclude(report, files = []) {
       live?.end();
       await verdict.report?.(report, new AbortController().signal);
+      for (const text of files) info(text, 1);
     },
     fail(sentence) {
       live?.end();

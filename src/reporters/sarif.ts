@@ -43,7 +43,10 @@ export function createSarif(options: SarifOptions): Reporter {
     },
     async report(report: Report) {
       removeFile(file);
-      if (report.payload === null) return;
+      if (report.payload === null) {
+        tell('No SARIF was written: no payload was published.');
+        return;
+      }
       if (locate === null) throw new ReportError(NO_CHECKOUT);
       const found = alertsOf(report.payload, locate, secrets, isMerge(report));
       const { text, results } = sarifLog(report, found, options);

@@ -5,7 +5,7 @@ import type { CallRecord, Report, Reporter, TurnRecord } from '../report-types.t
 import type { Secrets } from '../secrets.ts';
 import type { Conclusion, Repair } from '../types.ts';
 import { fitSections, type Section } from './fit.ts';
-import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
+import { changedFilesText, counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';
 import { judgeBlock } from './judge-words.ts';
 import { fence } from './markdown.ts';
@@ -147,7 +147,8 @@ function repaired(repair: Repair | null, say: Say): string {
 
 /** What the run took, on one line; nothing where it never came to a model. */
 function costs(report: Report, say: Say): string {
-  const { usage, turnCount, rejections, changedFiles } = report;
+  const { usage, turnCount, rejections } = report;
+  const changed = changedFilesText(report);
   if (wasReused(report)) return `No model was asked · ${duration(report.durationMs)}\n\n`;
   if (report.model === '' && turnCount === 0) return '';
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
@@ -164,7 +165,7 @@ function costs(report: Report, say: Say): string {
     ...(turnCount === 0
       ? []
       : [report.isolation === 'none' ? '**no sandbox**' : `sandbox ${report.isolation}`]),
-    ...(changedFiles === null || changedFiles === 0 ? [] : [`${counted(changedFiles, 'file')} changed`]),
+    ...(changed === null ? [] : [changed]),
   ];
   return `${parts.join(' · ')}\n\n`;
 }
