@@ -1,7 +1,7 @@
 /** The import rules of AGENTS.md. Type-only imports count. */
 
 const LEAVES =
-  '^src/((merge-|report-)?types|door|errors|secrets|encodings|json|raw-slice|nearest|schema-keywords|usage)\\.ts$';
+  '^src/((merge-|report-)?types|door|errors|secrets|encodings|json|number-literal|raw-slice|nearest|schema-keywords|usage)\\.ts$';
 // With or without node_modules: a package that is not installed is told by its bare name.
 const ACTIONS = '(^|node_modules/)@actions/';
 const MACHINE =

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth, parseStrictJson } from '../src/json.ts';
+import {
+  isArray,
+  isDeeperThan,
+  isObject,
+  jsonPointer,
+  maxDepth,
+  parseJsonWithInexact,
+  parseStrictJson,
+} from '../src/json.ts';
 import type { Json } from '../src/types.ts';
 
 const problemOf = (text: string): string => {
@@ -56,6 +64,9 @@ describe('parseStrictJson', () => {
     ['1e+', 'syntax at line 1, column 4'],
     ['1e999', 'number at line 1, column 1'],
     ['[-1e999]', 'number at line 1, column 2'],
+    ['[9007199254740993]', 'number at line 1, column 2'],
+    ['{"a": [1.50, 79.99999999999999999]}', 'number at line 1, column 14'],
+    ['-1e-400', 'number at line 1, column 1'],
     ['"\\ud800"', 'surrogate at line 1, column 1'],
     ['"\\udc00\\ud800"', 'surrogate at line 1, column 1'],
     ['{"\\ud800":1}', 'surrogate at line 1, column 2'],
@@ -179,5 +190,36 @@ describe('the shape of values', () => {
   it('escapes pointers as RFC 6901 says', () => {
     expect(jsonPointer(['a/b', '~', 0])).toBe('/a~1b/~0/0');
     expect(jsonPointer([])).toBe('');
+  });
+});
+
+describe('parseJsonWithInexact', () => {
+  it('lists each number that changes when it is read, with its path and what it is read as', () => {
+    const text = '{"a":[0.1,{"b/c":9007199254740993}],"4915":1e999,"d":[[],1e-400,-0,1.50]}';
+    expect(parseJsonWithInexact(text)).toEqual({
+      ok: true,
+      value: JSON.parse(text),
+      inexact: [
+        { path: ['a', 1, 'b/c'], number: 9007199254740992 },
+        { path: ['4915'], number: Number.POSITIVE_INFINITY },
+        { path: ['d', 1], number: 0 },
+      ],
+    });
+  });
+
+  it('refuses everything else that is refused, and more such numbers than it lists', () => {
+    expect(parseJsonWithInexact('{"a":1e999,"a":1}')).toMatchObject({ ok: false, fault: 'duplicate_key' });
+    expect(parseJsonWithInexact('[1e999')).toMatchObject({ ok: false, fault: 'syntax' });
+    const many = (count: number) => `[${Array.from({ length: count }, () => '1e999').join()}]`;
+    expect(parseJsonWithInexact(many(10_000)).ok).toBe(true);
+    expect(parseJsonWithInexact(many(10_001))).toMatchObject({ ok: false, fault: 'number' });
+  });
+
+  it('lists none in what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(parseJsonWithInexact(JSON.stringify(value))).toMatchObject({ ok: true, inexact: [] });
+      }),
+    );
   });
 });

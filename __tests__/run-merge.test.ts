@@ -277,7 +277,12 @@ describe('the gate of a merge', () => {
 
   it('that is none of these is a mistake', async () => {
     await keep('a', passing('api'));
-    for (const wrong of ['@nowhere.json', '{"type":"strin"}', '{"type":'])
+    for (const wrong of [
+      '@nowhere.json',
+      '{"type":"strin"}',
+      '{"type":',
+      '{"properties":{"n":{"const":9007199254740993}}}',
+    ])
       expect(ending(await merge({ gate: wrong }))).toEqual([52, 'inconclusive', 'config', false]);
   });
 });

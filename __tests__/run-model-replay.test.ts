@@ -47,6 +47,25 @@ describe('a replay', () => {
     });
   });
 
+  it('rejects a number that JavaScript cannot hold, as the recorded run did: no gate sees the rounded one', async () => {
+    const build = (number: string): Reply => ({
+      calls: [{ name: 'structured_output', arguments: `{"build":${number}}` }],
+    });
+    const inputs = {
+      schema: '{"type":"object","properties":{"build":{"type":"number"}},"required":["build"]}',
+      gate: '{"properties":{"build":{"const":9007199254740992}},"required":["build"]}',
+    };
+    const first = await record([build('9007199254740993'), build('1')], inputs);
+    expect(first.report).toMatchObject({ rejections: 1, payload: { build: 1 } });
+    expect(first.report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1 });
+    expect(ending(await replay(inputs))).toEqual(ending(first));
+    await record([build('9007199254740992')], inputs);
+    expect((await replay(inputs)).report.verdict.exitCode).toBe(0);
+    const text = await readFile(file(), 'utf8');
+    await writeFile(file(), text.replace('9007199254740992', '9007199254740993'));
+    expect((await replay(inputs)).report).toMatchObject({ rejections: 1, payload: null });
+  });
+
   it('judges by its own gate', async () => {
     await record([submit({ passed: false, summary: 'no' })], { gate: 'none' });
     const { report, notices } = await replay({ gate: 'passed' });

@@ -1,4 +1,5 @@
 /** Strict JSON text: what JSON.parse would quietly bend is refused here. */
+import { isExactNumber } from './number-literal.ts';
 import type { Json, JsonObject } from './types.ts';
 
 export { rawSlice } from './raw-slice.ts';
@@ -29,6 +30,22 @@ export type StrictJson =
       readonly place: string;
     };
 
+/** A number of a text that JavaScript cannot hold: what is read is another one. */
+export interface InexactNumber {
+  /** Keys and indexes from the root. */
+  readonly path: readonly (string | number)[];
+  /** What it is read as; infinite where it is too large. */
+  readonly number: number;
+}
+
+/** A text read with the numbers in it that JavaScript cannot hold, in their order. */
+export type JsonWithInexact =
+  | { readonly ok: true; readonly value: Json; readonly inexact: readonly InexactNumber[] }
+  | Extract<StrictJson, { readonly ok: false }>;
+
+/** How many such numbers are listed; more are refused, which bounds what a hostile text costs. */
+const MAX_INEXACT = 10_000;
+
 interface Frame {
   /** Keys seen so far; null in an array. */
   readonly keys: Set<string> | null;
@@ -38,6 +55,9 @@ interface Frame {
 interface Cursor {
   readonly text: string;
   readonly frames: Frame[];
+  readonly inexact: InexactNumber[];
+  /** How many numbers `inexact` may list. */
+  readonly room: number;
   at: number;
 }
 
@@ -76,12 +96,26 @@ export function jsonPointer(path: readonly (string | number)[]): string {
 }
 
 /**
- * Reads a whole JSON text. Refuses what is not JSON, a key given twice, a number beyond the range of a double, nesting
- * deeper than `maxDepth`, and unpaired surrogates. `__proto__` is a key like any other. Linear, and iterative.
+ * Reads a whole JSON text. Refuses what is not JSON, a key given twice, a number that JavaScript cannot hold exactly,
+ * nesting deeper than `maxDepth`, and unpaired surrogates. `__proto__` is a key like any other. Linear, and iterative.
  */
 export function parseStrictJson(text: string): StrictJson {
-  const fault = firstFault({ text, frames: [], at: 0 });
-  if (fault === null) return { ok: true, value: JSON.parse(text) };
+  const read = parse(text, 0);
+  return read.ok ? { ok: true, value: read.value } : read;
+}
+
+/**
+ * Reads a whole JSON text as `parseStrictJson` does, but lists the numbers that JavaScript cannot hold exactly. The caller
+ * must look at `inexact` before it uses the value.
+ */
+export function parseJsonWithInexact(text: string): JsonWithInexact {
+  return parse(text, MAX_INEXACT);
+}
+
+function parse(text: string, room: number): JsonWithInexact {
+  const inexact: InexactNumber[] = [];
+  const fault = firstFault({ text, frames: [], inexact, room, at: 0 });
+  if (fault === null) return { ok: true, value: JSON.parse(text), inexact };
   const place = placeOf(text, fault.at);
   const { slip = null } = fault;
   return { ok: false, fault: fault.fault, slip, place, problem: `${fault.what} (${place}).` };
@@ -265,11 +299,16 @@ function readNumber(cursor: Cursor): Fault | null {
     if (cursor.text[cursor.at] === '+' || cursor.text[cursor.at] === '-') cursor.at += 1;
     if (!skipDigits(cursor)) return syntax(cursor, 'a digit');
   }
-  if (Number.isFinite(Number(cursor.text.slice(start, cursor.at)))) return null;
+  const literal = cursor.text.slice(start, cursor.at);
+  if (isExactNumber(literal)) return null;
+  if (cursor.inexact.length < cursor.room) {
+    cursor.inexact.push({ path: cursor.frames.map(({ segment }) => segment), number: Number(literal) });
+    return null;
+  }
   return {
     fault: 'number',
     at: start,
-    what: 'A number is too large to be represented; send a finite number',
+    what: 'A number cannot be represented exactly; write fewer digits, or a string',
   };
 }
 

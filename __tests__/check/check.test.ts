@@ -34,6 +34,23 @@ describe('a check of a schema', () => {
     [['--schema', './nowhere.json'], './nowhere.json:1:1: error: schema: could not read '],
     [['--schema', 'verdict', '--gate', './nowhere.json'], './nowhere.json:1:1: error: gate: could not read '],
     [['--schema', '@org/judges/x.json'], 'the @REF at its end is missing'],
+    [
+      ['--schema', '{"type":"object","properties":{"n":{"const":9007199254740993}}}'],
+      '--schema:1:1: error: schema has a number at /properties/n/const that cannot be represented exactly',
+    ],
+    [
+      ['--schema', 'verdict', '--gate', '{"minProperties":1e-400}'],
+      '--gate:1:1: error: gate: A number cannot be represented exactly',
+    ],
+    [
+      [
+        '--schema',
+        '{"type":"object","properties":{"passed":{"type":"boolean"},"n":{"maximum":9223372036854775807}}}',
+        '--gate',
+        'passed',
+      ],
+      'warning: The number at /properties/n/maximum in the schema cannot be represented exactly',
+    ],
     [['--schema', 'verdict', '--gate', 'pased'], '--gate:1:1: error: The gate names "pased"'],
     [
       ['--schema', '{"type": "object", "properties": {"passed": {"type": "boolean"}}}'],

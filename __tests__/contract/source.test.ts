@@ -44,13 +44,15 @@ beforeAll(() => {
   symlinkSync('/etc/hostname', join(root, 'link.json'));
   writeFileSync(join(root, '..', 'up.json'), '{"type":"object"}');
   writeFileSync(join(root, 'a@b.json'), '{"type":"object"}');
+  writeFileSync(join(root, 'bound.json'), '{"maximum":\n9223372036854775807}');
+  writeFileSync(join(root, 'const.json'), '{"properties":{"n":{"const":9007199254740993}}}');
 });
 afterAll(() => rmSync(outer, { recursive: true, force: true }));
 
 describe('parseSchemaArgument', () => {
   it('A1 absent, empty or by name is the verdict preset', async () => {
     for (const raw of [undefined, '', 'verdict', ' verdict\n']) {
-      expect(await schemaOf(raw)).toEqual({ schema: verdict?.schema, preset: verdict });
+      expect(await schemaOf(raw)).toEqual({ schema: verdict?.schema, preset: verdict, warnings: [] });
     }
   });
 
@@ -58,13 +60,14 @@ describe('parseSchemaArgument', () => {
     expect(await schemaOf('\uFEFF {"type":"object","title":"@x"}\n')).toEqual({
       schema: { type: 'object', title: '@x' },
       preset: null,
+      warnings: [],
     });
   });
 
   it('A3 A12 a file is parsed, with a BOM too', async () => {
-    expect(await schemaOf('@ok.json')).toEqual({ schema: { type: 'object' }, preset: null });
-    expect(await schemaOf('@./ok.json')).toEqual({ schema: { type: 'object' }, preset: null });
-    expect(await schemaOf(' @ok.json ')).toEqual({ schema: { type: 'object' }, preset: null });
+    expect(await schemaOf('@ok.json')).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
+    expect(await schemaOf('@./ok.json')).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
+    expect(await schemaOf(' @ok.json ')).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
   });
 
   it('A4 blanks only cannot be empty', async () => {
@@ -88,7 +91,7 @@ describe('parseSchemaArgument', () => {
       ['3', 3],
       ['null', null],
     ]) {
-      expect(await schemaOf(String(raw))).toEqual({ schema, preset: null });
+      expect(await schemaOf(String(raw))).toEqual({ schema, preset: null, warnings: [] });
     }
   });
 
@@ -105,7 +108,7 @@ describe('parseSchemaArgument', () => {
   it.each(['ok.json', './ok.json', 'sub/../ok.json', 'sub/ok', '@ok.json', '@./ok.json'])(
     'the file %s is read without @ and with it, as schema and as gate',
     async (given) => {
-      expect(await schemaOf(given)).toEqual({ schema: { type: 'object' }, preset: null });
+      expect(await schemaOf(given)).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
       expect(await gateOf(given)).toEqual({ kind: 'schema', schema: { type: 'object' } });
     },
   );
@@ -140,7 +143,7 @@ describe('parseSchemaArgument', () => {
   });
 
   it('a path of three folders without a ref is the file where there is one', async () => {
-    expect(await schemaOf('@sub/a/b.json')).toEqual({ schema: { type: 'object' }, preset: null });
+    expect(await schemaOf('@sub/a/b.json')).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
   });
 
   it.each([
@@ -210,14 +213,86 @@ describe('parseSchemaArgument', () => {
   });
 
   it('a path with @ in it is a path', async () => {
-    expect(await schemaOf('@a@b.json')).toEqual({ schema: { type: 'object' }, preset: null });
+    expect(await schemaOf('@a@b.json')).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
     expect(await refusal(schemaOf('@./org/judges/x.json@v1'))).toContain(
       'could not read "./org/judges/x.json@v1"',
     );
   });
 });
 
+describe('a number of a schema that JavaScript cannot hold', () => {
+  it.each([
+    ['{"const":9007199254740993}', '/const', '9007199254740992'],
+    ['{"properties":{"n":{"enum":[1,9007199254740993]}}}', '/properties/n/enum/1', '9007199254740992'],
+    ['{"items":[{"const":{"a":[79.99999999999999999]}}]}', '/items/0/const/a/0', '80'],
+    ['{"$defs":{"x":{"anyOf":[{},{"const":1e-400}]}}}', '/$defs/x/anyOf/1/const', '0'],
+    ['{"additionalProperties":{"not":{"enum":[1e-400]}}}', '/additionalProperties/not/enum/0', '0'],
+    // A $ref may lead there.
+    ['{"default":{"const":9007199254740993}}', '/default/const', '9007199254740992'],
+  ])('%s is refused with its place and the fix', async (schema, place, number) => {
+    expect(await refusal(schemaOf(schema))).toBe(
+      `schema has a number at ${place} that cannot be represented exactly: it would be read as ${number}. Write fewer digits, or declare a string.`,
+    );
+  });
+
+  it.each(['{"maximum":1e999}', '{"default":-1e999}', '[1e999]'])(
+    '%s is refused: the number is infinite',
+    async (schema) => {
+      expect(await refusal(schemaOf(schema))).toContain('it is too large. Write a smaller number.');
+    },
+  );
+
+  it.each([
+    ['{"maximum":9223372036854775807}', '/maximum', '9223372036854776000'],
+    ['{"properties":{"const":{"multipleOf":0.10000000000000000001}}}', '/properties/const/multipleOf', '0.1'],
+    ['{"patternProperties":{"enum":{"minLength":1e-400}}}', '/patternProperties/enum/minLength', '0'],
+    ['{"properties":{"a":{"default":9007199254740993}}}', '/properties/a/default', '9007199254740992'],
+    ['{"dependencies":{"enum":["a"]},"examples":[1e-400]}', '/examples/0', '0'],
+  ])('%s is read with a warning', async (schema, place, number) => {
+    expect(await schemaOf(schema)).toEqual({
+      schema: JSON.parse(schema),
+      preset: null,
+      warnings: [
+        `The number at ${place} in the schema cannot be represented exactly: it is read as ${number}. Write fewer digits.`,
+      ],
+    });
+  });
+
+  it('is found in a file too', async () => {
+    expect((await schemaOf('@bound.json')).warnings).toHaveLength(1);
+    expect(await refusal(schemaOf('@const.json'))).toContain('/properties/n/const');
+  });
+
+  it('is named five times at most', async () => {
+    const properties = Array.from({ length: 9 }, (_, at) => `"p${at}":{"maximum":9223372036854775807}`);
+    const { warnings } = await schemaOf(`{"properties":{${properties.join()}}}`);
+    expect(warnings).toHaveLength(6);
+    expect(warnings[5]).toBe('4 more numbers in the schema cannot be represented exactly.');
+  });
+
+  it('is none where digits only look different', async () => {
+    expect((await schemaOf('{"maximum":1.50,"const":1e3,"enum":[1.0,-0]}')).warnings).toEqual([]);
+  });
+});
+
 describe('parseGateArgument', () => {
+  it.each([
+    '{"properties":{"n":{"const":9007199254740993}}}',
+    '{"properties":{"score":{"minimum":79.99999999999999999}}}',
+    '{"minProperties":1e-400}',
+    '{"maximum":1e999}',
+  ])('a number that JavaScript cannot hold is refused in %s', async (gate) => {
+    expect(await refusal(gateOf(gate))).toContain(
+      'A number cannot be represented exactly; write fewer digits, or a string (line 1, column ',
+    );
+  });
+
+  it('a number that JavaScript cannot hold is refused in a file, by its line', async () => {
+    expect(await refusal(gateOf('@bound.json'))).toBe(
+      'gate file "bound.json" holds a number that cannot be represented exactly (write fewer digits, or a string), at line 2, column 1.',
+    );
+  });
+
   it("auto and absent are the preset's gate, or none", async () => {
     for (const raw of [undefined, '', 'auto']) {
       expect(await gateOf(raw)).toEqual({ kind: 'property', name: 'passed' });

@@ -125,7 +125,12 @@ describe('readEnvelopes', () => {
     [
       'a number out of range',
       whole.replace('"num_turns":2', '"num_turns":1e999'),
-      /^it holds a number that is too large/u,
+      /^it holds a number that cannot be represented exactly/u,
+    ],
+    [
+      'a number of the payload that JavaScript would round',
+      whole.replace('"passed":true', '"passed":true,"score":79.99999999999999999'),
+      /^it holds a number that cannot be represented exactly, at line 1, column \d+$/u,
     ],
     ['deep nesting', `${'['.repeat(100_000)}`, /^it nests too deeply/u],
     ['half of a surrogate pair', whole.replace('All 12', '\\ud83d'), /^it holds half of a surrogate pair/u],

@@ -47,7 +47,7 @@ export async function judgeOf(
   const given = schema ?? 'verdict';
   const made = await attempt('schema', async () => {
     const source = await parseSchemaArgument(given, files);
-    return { source, contract: await createContract(source.schema) };
+    return { source, contract: await createContract(source.schema, source.warnings) };
   });
   if (made === null) return { judge: null, faults };
   const { source, contract } = made;

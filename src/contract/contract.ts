@@ -1,10 +1,11 @@
 /** What the payload must look like. The front door of this folder. */
-import { isObject, parseStrictJson } from '../json.ts';
+import { type InexactNumber, isObject, jsonPointer, parseJsonWithInexact } from '../json.ts';
 import type { Issue, Json, JsonObject, Repair, ToolCall } from '../types.ts';
 import { type Compiled, compile } from './compile.ts';
 import { declaredProperties } from './declared.ts';
+import { cappedIssues } from './issues.ts';
 import { outputNames } from './output-names.ts';
-import { parseStrings, unwrap } from './repair.ts';
+import { parseStrings, type Repaired, unwrap } from './repair.ts';
 
 export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';
@@ -33,9 +34,13 @@ const maxWarnings = 20;
 
 /**
  * Makes a contract of a schema.
+ * @param sourceWarnings what was found where its text was read.
  * @throws ContractError with stage `shape`, `root` or `compile`, whose message names the place and the fix.
  */
-export async function createContract(schema: Json): Promise<Contract> {
+export async function createContract(
+  schema: Json,
+  sourceWarnings: readonly string[] = [],
+): Promise<Contract> {
   const compiled = await compile(schema, 'schema');
   const declared = declaredProperties(compiled.schema);
   const outputs = outputNames(declared);
@@ -46,7 +51,7 @@ export async function createContract(schema: Json): Promise<Contract> {
     title,
     declaredProperties: declared,
     outputNames: outputs.names,
-    warnings: cappedWarnings([...compiled.warnings, ...outputs.warnings]),
+    warnings: cappedWarnings([...sourceWarnings, ...compiled.warnings, ...outputs.warnings]),
     check: (call) => check(call, compiled, title),
   };
 }
@@ -64,21 +69,35 @@ function check(
   title: string | null,
 ): Check {
   if (call.status !== 'complete') return rejected(incomplete[call.status]);
-  const parsed = parseStrictJson(call.rawArguments === '' ? '{}' : call.rawArguments);
+  const parsed = parseJsonWithInexact(call.rawArguments === '' ? '{}' : call.rawArguments);
   if (!parsed.ok) return rejected(`${parsed.problem} Send the arguments as one valid JSON object.`);
+  if (parsed.inexact.length > 0) return inexactRejection(parsed.inexact);
   const { value } = parsed;
   if (!isObject(value)) {
     const mended = parseStrings(value, compiled.judge);
-    return mended === null
-      ? rejected(`${notAnObject(value)} Send one JSON object.`)
-      : { ok: true, ...mended };
+    return mended === null ? rejected(`${notAnObject(value)} Send one JSON object.`) : acceptRepaired(mended);
   }
   const judgement = compiled.judge(value);
   if (judgement.ok) return { ok: true, payload: value, repaired: null };
   // Without errors the validator came to no answer: the same value in other clothes would fare no better.
   if (judgement.errors.length === 0) return { ok: false, issues: judgement.issues };
   const mended = unwrap(value, title, compiled.judge) ?? parseStrings(value, compiled.judge);
-  return mended === null ? { ok: false, issues: judgement.issues } : { ok: true, ...mended };
+  return mended === null ? { ok: false, issues: judgement.issues } : acceptRepaired(mended);
+}
+
+/** A repair must not change a number: what was inside the string has to be what is published. */
+function acceptRepaired({ payload, repaired, inexact }: Repaired): Check {
+  return inexact.length > 0 ? inexactRejection(inexact) : { ok: true, payload, repaired };
+}
+
+function inexactRejection(inexact: readonly InexactNumber[]): Check {
+  const issues = inexact.map(({ path }) => ({
+    path: jsonPointer(path),
+    keyword: 'precision',
+    message:
+      'this number cannot be represented exactly (it has too many digits, or is too large or too close to zero) and would change. Send fewer digits, or a string where the schema allows one.',
+  }));
+  return { ok: false, issues: cappedIssues(issues) };
 }
 
 const incomplete: Readonly<Record<'truncated' | 'malformed', string>> = {

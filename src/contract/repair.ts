@@ -1,6 +1,14 @@
 /** The two near misses that are mended, and nothing else. */
 import type { ErrorObject } from 'ajv';
-import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth, parseStrictJson } from '../json.ts';
+import {
+  type InexactNumber,
+  isArray,
+  isDeeperThan,
+  isObject,
+  jsonPointer,
+  maxDepth,
+  parseJsonWithInexact,
+} from '../json.ts';
 import type { Json, JsonObject, Repair } from '../types.ts';
 import type { Judgement } from './compile.ts';
 import { typesOf } from './issues.ts';
@@ -9,6 +17,8 @@ import { typesOf } from './issues.ts';
 export interface Repaired {
   readonly payload: JsonObject;
   readonly repaired: Repair;
+  /** Numbers in it that were read out of a string and are not what the string says: with any, it must be rejected. */
+  readonly inexact: readonly InexactNumber[];
 }
 
 /** Keys that models put around the arguments of a tool. */
@@ -26,7 +36,7 @@ export function unwrap(value: JsonObject, title: string | null, judge: Judge): R
   if (key !== title && !wrappers.includes(key)) return null;
   const inner = value[key];
   if (!isObject(inner) || !judge(inner).ok) return null;
-  return { payload: inner, repaired: { kind: 'unwrapped', key } };
+  return { payload: inner, repaired: { kind: 'unwrapped', key }, inexact: [] };
 }
 
 /**
@@ -36,20 +46,25 @@ export function unwrap(value: JsonObject, title: string | null, judge: Judge): R
 export function parseStrings(value: Json, judge: Judge): Repaired | null {
   let current = value;
   const paths: string[] = [];
+  const inexact: InexactNumber[] = [];
   if (typeof current === 'string') {
-    current = containerIn(current, ['object']);
+    const held = containerIn(current, ['object']);
+    if (held === null) return null;
+    current = held.value;
     paths.push('');
+    for (const each of held.inexact) inexact.push(each);
   }
   for (let round = 0; round < maxRounds && isObject(current); round += 1) {
     if (isDeeperThan(current, maxDepth)) return null;
     const judgement = judge(current);
     if (judgement.ok) {
-      return paths.length === 0 ? null : { payload: current, repaired: { kind: 'parsed', paths } };
+      return paths.length === 0 ? null : { payload: current, repaired: { kind: 'parsed', paths }, inexact };
     }
     const mended = mendAll(current, judgement.errors);
     if (mended.paths.length === 0) return null;
     current = mended.value;
     paths.push(...mended.paths);
+    for (const each of mended.inexact) inexact.push(each);
   }
   return null;
 }
@@ -57,6 +72,13 @@ export function parseStrings(value: Json, judge: Judge): Repaired | null {
 interface Mended {
   readonly value: Json;
   readonly paths: readonly string[];
+  readonly inexact: readonly InexactNumber[];
+}
+
+/** What a walk over the places has mended so far. */
+interface Found {
+  readonly paths: string[];
+  readonly inexact: InexactNumber[];
 }
 
 function mendAll(value: Json, errors: readonly ErrorObject[]): Mended {
@@ -69,8 +91,8 @@ function mendAll(value: Json, errors: readonly ErrorObject[]): Mended {
   }
   const places: Place = { types: [], children: new Map() };
   for (const [pointer, types] of wanted) place(places, pointer, types);
-  const paths: string[] = [];
-  return { value: mend(value, places, [], paths), paths };
+  const found: Found = { paths: [], inexact: [] };
+  return { value: mend(value, places, [], found), ...found };
 }
 
 /** The places to look at, as a tree, so that one walk mends them all. */
@@ -91,30 +113,34 @@ function place(root: Place, pointer: string, types: readonly string[]): void {
 }
 
 /** Copies what changes and shares the rest; computed keys make `__proto__` an own key like any other. */
-function mend(value: Json, here: Place, path: readonly string[], mended: string[]): Json {
+function mend(value: Json, here: Place, path: readonly (string | number)[], found: Found): Json {
   if (typeof value === 'string') {
     const held = containerIn(value, here.types);
     if (held === null) return value;
-    mended.push(jsonPointer(path));
-    return held;
+    found.paths.push(jsonPointer(path));
+    for (const each of held.inexact) found.inexact.push({ ...each, path: [...path, ...each.path] });
+    return held.value;
   }
-  const descend = (child: Json, key: string): Json => {
-    const next = here.children.get(key);
-    return next === undefined ? child : mend(child, next, [...path, key], mended);
+  const descend = (child: Json, key: string | number): Json => {
+    const next = here.children.get(String(key));
+    return next === undefined ? child : mend(child, next, [...path, key], found);
   };
   if (here.children.size === 0) return value;
-  if (isArray(value)) return value.map((child, index) => descend(child, String(index)));
+  if (isArray(value)) return value.map((child, index) => descend(child, index));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, descend(child, key)]));
 }
 
 /** The object or array that a string holds as JSON, if it is of a wanted type; else null. */
-function containerIn(text: string, types: readonly string[]): Json {
+function containerIn(
+  text: string,
+  types: readonly string[],
+): { readonly value: Json; readonly inexact: readonly InexactNumber[] } | null {
   if (!looksHeld(text)) return null;
-  const parsed = parseStrictJson(text);
+  const parsed = parseJsonWithInexact(text);
   if (!parsed.ok) return null;
   const type = isArray(parsed.value) ? 'array' : 'object';
-  return types.includes(type) ? parsed.value : null;
+  return types.includes(type) ? parsed : null;
 }
 
 /** Most of what fails a type check is prose or a number; the first letter tells, without reading on. */

@@ -1,10 +1,17 @@
 /** Where a schema or a gate comes from: the text that was typed → parsed JSON, before anything is said of its shape. */
 import { ContractError } from '../errors.ts';
-import { type JsonFault, parseStrictJson } from '../json.ts';
+import {
+  type InexactNumber,
+  type JsonFault,
+  type JsonWithInexact,
+  parseJsonWithInexact,
+  parseStrictJson,
+} from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
+import { inexactObjection, inexactWarnings } from './schema-numbers.ts';
 
 /** Reads a file that the user named; given by the entry, because this folder touches no file. */
 export type ReadFile = (path: string) => Promise<Reading>;
@@ -19,6 +26,8 @@ export interface Files {
 export interface SchemaSource {
   readonly schema: Json;
   readonly preset: Preset | null;
+  /** One sentence each: numbers of the text that are read as others. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -29,10 +38,17 @@ export async function parseSchemaArgument(raw: string | undefined, files: Files)
   const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
   if (given === '') throw sourceError('schema', 'cannot be empty. Leave it out for the verdict preset.');
   const preset = presets.get(given);
-  if (preset !== undefined) return { schema: preset.schema, preset };
-  if (namesFile(given)) return { schema: await parseFile('schema', given, files), preset: null };
+  if (preset !== undefined) return { schema: preset.schema, preset, warnings: [] };
+  if (namesFile(given)) return ownSchema(await parseFile('schema', given, parseJsonWithInexact, files));
   if (isBareWord(given)) throw sourceError('schema', unknownWord(given));
-  return { schema: parseInline('schema', given), preset: null };
+  return ownSchema(parseInline('schema', given, parseJsonWithInexact));
+}
+
+/** A schema of the user's own. @throws ContractError for a number that it would have to hold exactly, and does not. */
+function ownSchema({ value, inexact }: ReadJson): SchemaSource {
+  const objection = inexactObjection(value, inexact);
+  if (objection !== null) throw sourceError('schema', objection);
+  return { schema: value, preset: null, warnings: inexactWarnings(inexact) };
 }
 
 /**
@@ -50,9 +66,10 @@ export async function parseGateArgument(
     throw sourceError('gate', 'cannot be empty. Write auto, none, a property, or a JSON Schema.');
   if (given === 'none') return { kind: 'none' };
   if (given === 'auto') return preset?.gate ?? { kind: 'none' };
-  if (namesFile(given)) return { kind: 'schema', schema: await parseFile('gate', given, files) };
+  if (namesFile(given))
+    return { kind: 'schema', schema: (await parseFile('gate', given, parseExactJson, files)).value };
   if (/^[[{"]/.test(given) || parseStrictJson(given).ok) {
-    return { kind: 'schema', schema: parseInline('gate', given) };
+    return { kind: 'schema', schema: parseInline('gate', given, parseExactJson).value };
   }
   return { kind: 'property', name: given };
 }
@@ -75,7 +92,24 @@ function namesFile(given: string): boolean {
   return /^[^{["\r\n][^\r\n]*$/u.test(given) && /\.json$|[/\\]/iu.test(given);
 }
 
-async function parseFile(what: 'schema' | 'gate', given: string, files: Files): Promise<Json> {
+/** A text that was read. */
+interface ReadJson {
+  readonly value: Json;
+  readonly inexact: readonly InexactNumber[];
+}
+
+/** A gate compares values exactly, so that no number in it may be read as another one. */
+function parseExactJson(text: string): JsonWithInexact {
+  const parsed = parseStrictJson(text);
+  return parsed.ok ? { ...parsed, inexact: [] } : parsed;
+}
+
+async function parseFile(
+  what: 'schema' | 'gate',
+  given: string,
+  parse: (text: string) => JsonWithInexact,
+  files: Files,
+): Promise<ReadJson> {
   const path = pathOf(given);
   if (path === '') throw sourceError(what, 'has no path after @. Write @path/to/file.json.');
   const elsewhere = given.startsWith('@') ? placeElsewhere(path) : null;
@@ -89,13 +123,14 @@ async function parseFile(what: 'schema' | 'gate', given: string, files: Files): 
           : '';
     throw new ContractError('source', `${what}: ${reading.problem}${hint}`);
   }
-  const parsed = parseStrictJson(reading.text);
-  if (parsed.ok) return parsed.value;
+  const parsed = parse(reading.text);
+  if (parsed.ok) return parsed;
   // Nothing of the file is quoted: whoever chose the path may not be allowed to read it.
   const { slip } = parsed;
+  const verb = parsed.fault === 'number' ? 'holds' : 'is not valid JSON:';
   throw sourceError(
     what,
-    `file ${shown(path)} is not valid JSON: ${slip?.what ?? faults[parsed.fault]}, at ${parsed.place}.${slip === null ? '' : ` ${slip.fix}`}`,
+    `file ${shown(path)} ${verb} ${slip?.what ?? faults[parsed.fault]}, at ${parsed.place}.${slip === null ? '' : ` ${slip.fix}`}`,
   );
 }
 
@@ -115,7 +150,7 @@ function elsewhereHint(given: string, path: string): string {
 const faults: Readonly<Record<JsonFault, string>> = {
   syntax: 'a syntax error',
   duplicate_key: 'a key that is given twice in one object',
-  number: 'a number that is too large',
+  number: 'a number that cannot be represented exactly (write fewer digits, or a string)',
   depth: 'too many levels of nesting',
   surrogate: 'half of a surrogate pair',
 };
@@ -145,9 +180,13 @@ function pathOf(given: string): string {
   return given.startsWith('@') ? given.slice(1).trim() : given;
 }
 
-function parseInline(what: 'schema' | 'gate', text: string): Json {
-  const parsed = parseStrictJson(text);
-  if (parsed.ok) return parsed.value;
+function parseInline(
+  what: 'schema' | 'gate',
+  text: string,
+  parse: (text: string) => JsonWithInexact,
+): ReadJson {
+  const parsed = parse(text);
+  if (parsed.ok) return parsed;
   const hint = `Write JSON, the path of a .json file, or ${what === 'schema' ? "a preset's name" : 'the name of a property'}.`;
   if (parsed.fault !== 'syntax') throw new ContractError('source', `${what}: ${parsed.problem} ${hint}`);
   const { slip, place } = parsed;

@@ -15,7 +15,7 @@ const MAX_BYTES = MAX_MIB * 1024 * 1024;
 const FAULTS: Readonly<Record<JsonFault, string>> = {
   syntax: 'it is not valid JSON',
   duplicate_key: 'it gives a key twice in one object',
-  number: 'it holds a number that is too large',
+  number: 'it holds a number that cannot be represented exactly',
   depth: 'it nests too deeply',
   surrogate: 'it holds half of a surrogate pair',
 };
