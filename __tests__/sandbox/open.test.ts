@@ -15,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { copySources } from '../support/open-sources.ts';
 import {
   CANARY,
   createMark,
@@ -555,17 +556,17 @@ function wallFacts(way: (typeof shellWays)[number]) {
   });
 }
 
-/** The whole sandbox in another process, as user 65534, with the bundle of sources of this checkout. */
+/** The whole sandbox in another process, as user 65534, with a copy of the sources of this checkout. */
 function runAsNobody(): { status: number | null; out: string } {
   const base = realpathSync(mkdtempSync(join(world.base, '..', 'nobody-')));
   const script = `
-    import { openSandbox } from ${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'))};
+    import { openSandbox } from ${JSON.stringify(join(copySources(base), 'sandbox/open.ts'))};
     const at = (name) => ${JSON.stringify(base)} + '/' + name;
     const sandbox = await openSandbox({ workspace: at('ws'), workingDirectory: at('ws'), mode: 'required', access: 'in-place',
       shellNetwork: false, readable: [], passEnv: [], environment: { PATH: '/usr/bin:/bin' }, home: at('home'),
       runnerTemp: at('temp'), isSecret: () => false, runFolder: at('temp/run') });
     await sandbox.ready();
-    const limits = { timeoutMs: 9000, maxOutputBytes: 9000, signal: new AbortController().signal };
+    const limits = { timeoutMs: 60_000, maxOutputBytes: 9000, signal: new AbortController().signal };
     const result = await sandbox.exec('echo uid $(id -u) $(grep CapEff /proc/self/status); git log --format=%s; touch new; echo sockets: $(ls -l /proc/self/fd /proc/1/fd | grep -c socket)', limits);
     console.log(sandbox.isolation());
     process.stdout.write(result.output);

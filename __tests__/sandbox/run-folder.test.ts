@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
+import { copySources } from '../support/open-sources.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'run-folder-')));
 // The shell's: what is left of a failed test may be deeper than a path can name.
@@ -30,7 +31,7 @@ describe('removeFolder', () => {
       'deep',
       `p=${'dddddddd/'.repeat(100)}; for i in $(seq 15); do mkdir -p $p && cd $p; done`,
     );
-    await removeFolder(folder);
+    await removeFolder(folder, 80_000);
     expect(existsSync(folder)).toBe(false);
   });
 
@@ -52,7 +53,7 @@ describe('removeFolder', () => {
   it('removes what a command took its own rights from, also for an ordinary user', () => {
     const script = 'mkdir -p a/b w; touch a/b/c w/f; chmod 0 a/b/c a/b a; chmod 555 w';
     const folder = made('closed', script);
-    const program = `import { removeFolder } from ${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)});`;
+    const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)});`;
     const args = ['--input-type=module-typescript', '-e', program];
     if (process.getuid?.() === 0) {
       execFileSync('chown', ['-R', '65534:65534', folder]);

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { copyWorkspace } from '../../src/sandbox/scratch.ts';
+import { copySources } from '../support/open-sources.ts';
 
 let base: string;
 let workspace: string;
@@ -87,7 +88,7 @@ it('what cannot be read is told, and the rest is there', async () => {
   writeFileSync(join(workspace, 'a'), 'a');
   writeFileSync(join(workspace, 'closed'), 'b', { mode: 0o000 });
   const script = `
-    import { copyWorkspace } from ${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/scratch.ts'))};
+    import { copyWorkspace } from ${JSON.stringify(join(copySources(base), 'sandbox/scratch.ts'))};
     const options = { withGit: false, signal: new AbortController().signal };
     console.log((await copyWorkspace(${JSON.stringify(workspace)}, ${JSON.stringify(copy)}, options)).missing);`;
   const node = [process.execPath, '--input-type=module', '-e', script];
