@@ -146,6 +146,16 @@ export const CASES: readonly Case[] = [
     comments: ['✅ Success'],
     statuses: ['head: Agent review pending', 'head: Agent review success'],
   },
+  // A recording gives the same answer whatever the repository holds, and needs no key.
+  ...[MENDED, FAILING].map((repository) => ({
+    ...mended('replay.yml', 'pull_request', [
+      HAS_PASSED,
+      '::set-output:: run-model=replay of claude-sonnet-4-5',
+      'Success - Main Read what the next job would read',
+    ]),
+    ...repository,
+    secrets: false,
+  })),
   ...MANY_LEGS,
 ];
 

@@ -1,7 +1,8 @@
 /**
  * Runs the example workflows on a real runner: nektos/act in host mode, the committed bundle, the provider emulator and a
  * GitHub of our own, both on loopback. `node scripts/act-examples.ts [path of act] [workflow …]` prints one line a run
- * and exits 1 when one went otherwise; with names of workflows it runs theirs only.
+ * and exits 1 if one of them did not end as expected; with names of workflows it runs only their cases, and a name
+ * without a case is an error.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -17,6 +18,12 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 process.exitCode = await main(process.argv[2] ?? 'act', process.argv.slice(3));
 
 async function main(act: string, only: readonly string[]): Promise<number> {
+  const known = [...new Set(CASES.map(({ workflow }) => workflow))];
+  const unknown = only.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    console.error(`No case runs ${unknown.join(', ')}. Use: ${known.join(', ')}.`);
+    return 1;
+  }
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'structured-agent-act-')));
   const model = await startModel(answerPreset);
   let failed = 0;
