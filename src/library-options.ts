@@ -1,5 +1,5 @@
 /** What the library is told → the inputs of a run. */
-import { INPUTS, type InputName } from './config/inputs.ts';
+import { INPUTS, type InputName, meantInputs } from './config/inputs.ts';
 import { InputError } from './errors.ts';
 
 /** An object that tells its JSON Schema by the Standard JSON Schema interface. */
@@ -32,10 +32,19 @@ export function inputsOf(options: object): ReadonlyMap<InputName, string> {
     if (OWN.has(key) || value === undefined) continue;
     const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
     const name = INPUTS.find((input) => input.name === kebab)?.name;
-    if (name === undefined) throw new InputError(null, `There is no option ${JSON.stringify(key)}.`);
+    if (name === undefined) throw unknownOption(key, kebab);
     raw.set(name, name === 'schema' ? schemaText(value) : textOf(name, value));
   }
   return raw;
+}
+
+function unknownOption(key: string, kebab: string): InputError {
+  const names = INPUTS.filter(({ where }) => where === 'everywhere').map(({ name }) => name);
+  const near = meantInputs(kebab, names).map((name) =>
+    name.replace(/-[a-z]/gu, (letter) => letter.slice(1).toUpperCase()),
+  );
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+  return new InputError(null, `There is no option ${JSON.stringify(key)}.${hint}`);
 }
 
 /** Inherited ones count: defaults that a gate is a part of must not be lost in silence. */

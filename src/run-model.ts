@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Price } from './agent/budget.ts';
 import type { Config } from './config/config.ts';
 import { InputError } from './errors.ts';
-import { createPricer } from './providers/pricing.ts';
+import { createPricer, unknownPriceError } from './providers/pricing.ts';
 import type { Provider } from './providers/provider.ts';
 import { recorded } from './providers/recorder.ts';
 import { readRecording } from './providers/recording.ts';
@@ -129,9 +129,5 @@ export function lazyPrice({ model, replay }: Config): Price {
 /** @throws InputError for a limit on money without a price to measure it by. */
 export async function requirePrice(config: Config, price: Price): Promise<void> {
   if (config.maxCostUsd === null || (await price(NO_USAGE)) !== null) return;
-  throw new InputError(
-    'max-cost-usd',
-    ({ name }) =>
-      `${name('max-cost-usd')} needs a price, and none is known for the model ${JSON.stringify(config.model.model)}. Use ${name('max-total-tokens')} instead.`,
-  );
+  throw unknownPriceError(config.model.model);
 }

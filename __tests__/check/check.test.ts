@@ -134,6 +134,7 @@ describe('the inputs of a step', () => {
     ['prompt: Judge.\nschema: ./missing.json', ['error schema-source at schema:']],
     ['prompt: Judge.\ngate: missing.json', ['error gate-source at gate:']],
     ['prompt: Judge.\ngate: pased', ['error gate-root at gate:']],
+    ['prompt: Judge.\ngate: true', ['error gate-shape at gate:']],
     ['prompt: Judge.\nworking-directory: ../up', ['error input-working-directory at working-directory:']],
     ['prompt-file: ${{ inputs.file }}', []],
     ['PROMPT: Judge.\nMax-Turns: 3', []],
@@ -157,6 +158,110 @@ describe('the inputs of a step', () => {
       const flags = ['--schema', `${prefix}judge/s.json`, '--gate', `${prefix}judge/g.json`];
       expect((await checkIn(folder, ...flags)).code).toBe(0);
     }
+  });
+
+  const files = {
+    'judge.json': '{"type": "object"}',
+    'task.md': 'Judge.',
+    'gate.json': '{"properties": {"passed": {"const": true}}}',
+    'sub/a.txt': '',
+  };
+  const SETUP = '- uses: actions/setup-node@v5\n- run: npm --version';
+  it.each<[string, string, readonly string[]]>([
+    ['prompt: Judge.\nschema: ./judge.json', '', ['error no-checkout at schema:']],
+    ['prompt: Judge.\nschema: "@judge.json"', SETUP, ['error no-checkout at schema:']],
+    ['prompt: Judge.\ngate: ./gate.json', SETUP, ['error no-checkout at gate:']],
+    ['prompt-file: task.md', SETUP, ['error no-checkout at prompt-file:']],
+    ['prompt: Judge.\nworking-directory: sub', '', ['error no-checkout at working-directory:']],
+    ['prompt: Judge.\nschema: verdict\nworking-directory: ./', '', []],
+    ['prompt: Judge.\nschema: "@org/judges/a.json@v1"', '', []],
+    ['prompt-file: task.md', CHECKOUT, []],
+    ['prompt-file: task.md', '- uses: my-org/checkout@v1', []],
+    ['prompt-file: task.md', '- uses: actions/download-artifact@v5', []],
+    ['prompt-file: task.md', '- run: git clone https://example.com/x .', []],
+    ['prompt-file: task.md', '- run: echo Judge. >task.md', []],
+    ['prompt-file: task.md\ntrusted-files: base', '', []],
+    ['prompt-file: ${{ inputs.file }}', '', []],
+  ])('%j after %j: %j of a checkout that is missing', async (inputs, before, expected) => {
+    const found = await findingsOf(workflowOf({ inputs, before }), files);
+    expect(found.filter((each) => each.includes('no-checkout'))).toEqual(expected);
+  });
+
+  it.each(['runs-on: self-hosted', 'runs-on: [self-hosted]', 'runs-on: ${{ vars.RUNNER }}'])(
+    'on %s an earlier job may have left the files',
+    async (runner) => {
+      const text = workflowOf({ inputs: 'prompt-file: task.md' });
+      const found = (runs: string) => findingsOf(text.replace('runs-on: ubuntu-latest', runs), files);
+      expect(await found('runs-on: ubuntu-24.04')).toEqual(['error no-checkout at prompt-file:']);
+      expect(await found(runner)).toEqual([]);
+    },
+  );
+
+  it.each<[string, readonly string[]]>([
+    ['model: claude-sonnet-4-5', []],
+    ['model: claude-sonnet-9-9', ['error input-max-cost-usd at max-cost-usd:']],
+    ['model: mine\nbase-url: https://models.example.com/v1', ['error input-max-cost-usd at max-cost-usd:']],
+    ['model: mine\nbase-url: ${{ vars.URL }}', []],
+    ['model: ${{ vars.MODEL }}', []],
+    ['model: claude-sonnet-9-9\nreplay: ${{ vars.RECORDING }}', []],
+  ])('a limit on money with %j: %j', async (inputs, expected) => {
+    expect(await findingsOf(workflowOf({ inputs: `prompt: Judge.\nmax-cost-usd: 2\n${inputs}` }))).toEqual(
+      expected,
+    );
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['structured_output', ['error no-verdict at exclude-tools:']],
+    ['shell, structured_output', ['error no-verdict at exclude-tools:']],
+    ['shell', []],
+    ['${{ vars.TOOLS }}', []],
+  ])('exclude-tools: %s: %j', async (tools, expected) => {
+    const inputs = `prompt: Judge.\nexclude-tools: ${tools}`;
+    expect(await findingsOf(workflowOf({ inputs }))).toEqual(expected);
+  });
+
+  it.each([
+    ['anthropic_api_key', 'api-key'],
+    ['openai-api-key', 'api-key'],
+    ['GEMINI_API_KEY', 'api-key'],
+    ['json_schema', 'schema'],
+    ['allowed_tools', 'tools'],
+  ])('the input %s of another action is called %s here', async (name, meant) => {
+    const folder = repository({
+      'w.yml': workflowOf({ inputs: `prompt: Judge.\n${name}: \${{ secrets.A }}` }),
+    });
+    const { out } = await checkIn(folder, 'w.yml');
+    expect(out).toContain(`There is no input "${name}". [unknown-input]\n    fix: Did you mean ${meant}?`);
+  });
+
+  it.each([
+    [
+      'schema: @.github/verdict.schema.json # mine',
+      'Put the value into quotes: schema: "@.github/verdict.schema.json"',
+    ],
+    ['schema: @a"b\'c.json', `Put the value into quotes: schema: '@a"b''c.json'`],
+    [
+      'prompt: Judge: is it safe?',
+      'Put the value, which has a colon in it, into quotes: prompt: "Judge: is it safe?"',
+    ],
+    ['prompt: Judge.\n  model: m', 'The line after this one begins further right'],
+    ['prompt: "Judge.', 'Close the quote'],
+    ['prompt: Judge.\n\tmodel: m', 'blanks'],
+    ['prompt: Judge.\nprompt: Again.', 'Keep one of the two keys.'],
+    ['prompt: Judge.\n model: m', 'into quotes, or compare its indentation|further right|same column'],
+  ])('%j is not YAML, and the fix says what to write', async (lines, fix) => {
+    const indented = lines.replaceAll('\n', `\n${' '.repeat(10)}`);
+    const text = workflowOf({ inputs: 'prompt: X' }).replace('prompt: X', () => indented);
+    const { code, out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
+    expect([code, out]).toEqual([52, expect.stringContaining('error: This is not YAML: ')]);
+    const [, said = ''] = /^ {4}fix: (.*)$/mu.exec(out) ?? [];
+    expect(fix.split('|').some((each) => said.includes(each))).toBe(true);
+  });
+
+  it('a line that is indented like no other of its step says where it belongs', async () => {
+    const text = workflowOf({}).replace('        with:', '       with:');
+    const { out } = await checkIn(repository({ 'w.yml': text }), 'w.yml');
+    expect(out).toContain('fix: Begin this line at the same column as the other keys of its step');
   });
 
   it('a key that is written out is found, and never shown', async () => {
@@ -457,7 +562,7 @@ describe('a workflow file', () => {
 
   it.each([
     ['on: [push\njobs: {}', 'w.yml:'],
-    ['a: 1\na: 2\n', 'w.yml:2:1: error: This is no YAML: Map keys must be unique.'],
+    ['a: 1\na: 2\n', 'w.yml:2:1: error: This is not YAML: Map keys must be unique.'],
     ['', 'No step'],
     ['- a\n- b\n', 'No step'],
     ['jobs: { a: { steps: 3 }, b: 4, c: { steps: [ 1, null, { uses: [] } ] } }', 'No step'],

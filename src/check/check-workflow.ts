@@ -3,7 +3,10 @@ import path from 'node:path';
 import { resolveWorkingDirectory } from '../config/paths.ts';
 import { type Files, isInOtherRepository, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
+import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
+import { NO_USAGE } from '../usage.ts';
+import { missingCheckout } from './checkout.ts';
 import { checkDownload } from './download.ts';
 import { type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
 import { checkHazards } from './hazards.ts';
@@ -107,23 +110,55 @@ async function checkStep(
     environmentOf(workflow, job, step),
     mentions(job.node, 'GITHUB_ENV'),
   );
-  const say = (key: string | null, fault: Fault) =>
+  const faulty = new Set<string | null>();
+  const say = (key: string | null, fault: Fault) => {
+    faulty.add(key);
     findings.add(
       placeOf(workflow.file, step.node, step.start, ...(key === null ? [] : ['with', key])),
       fault,
     );
+  };
   for (const { key, fault } of inputs.faults) say(key, fault);
   checkRights(workflow, job, inputs, findings);
   checkHazards(workflow, job, step, inputs, findings);
   for (const [key, fault] of await pathFaults(inputs, job, step, surroundings)) say(key, fault);
+  if (excludesVerdict(inputs)) say('exclude-tools', noVerdict);
+  const priceless = await priceFault(inputs);
+  if (priceless !== null) say('max-cost-usd', priceless);
   const { judge, faults } = await judgeOfStep(inputs, job, step, surroundings);
   for (const { input, fault } of faults)
     say(input, fault.rule.endsWith('-source') ? asRead(inputs, fault) : fault);
+  const unread = missingCheckout(job, step, inputs);
+  // A file that cannot be read here either has been found already, with the checkout in its advice.
+  if (unread !== null && !faulty.has(unread[0])) say(...unread);
   if (judge !== null) {
     const place = placeOf(workflow.file, step.node, step.start, 'with', 'schema');
     used.push({ judge, place, provider: providerOf(inputs) });
   }
   return judge;
+}
+
+const noVerdict = wrong(
+  'no-verdict',
+  'exclude-tools takes structured_output away, the only tool that delivers a verdict, so no run can end with one.',
+  'Take structured_output out of exclude-tools.',
+);
+
+function excludesVerdict(inputs: StepInputs): boolean {
+  return /(?:^|[\s,])struct(?:ured)?_?output(?:$|[\s,])/iu.test(inputs.get('exclude-tools') ?? '');
+}
+
+/** A limit on money for a model without a known price, which a run refuses; null where either is not known. */
+async function priceFault(inputs: StepInputs): Promise<Fault | null> {
+  const model = inputs.get('model');
+  const baseUrl = inputs.get('base-url');
+  const provider = providerOf(inputs);
+  const isLimited = Number(inputs.get('max-cost-usd')) > 0;
+  if (!isLimited || inputs.get('replay') !== null || typeof model !== 'string' || provider === null)
+    return null;
+  if (baseUrl === undefined) return null;
+  const price = await createPricer({ provider, model, baseUrl })(NO_USAGE);
+  return price === null ? refused('input-max-cost-usd', unknownPriceError(model).message) : null;
 }
 
 const NOTHING: Judging = { judge: null, faults: [] };

@@ -109,7 +109,7 @@ async function checkFile(
   }
   const yaml = await readYaml(file, reading.text);
   if (!yaml.ok) {
-    findings.add(yaml.place, wrong('yaml', `This is no YAML: ${yaml.problem}.`, 'Correct it.'));
+    findings.add(yaml.place, wrong('yaml', `This is not YAML: ${yaml.problem}.`, yaml.fix));
     return [];
   }
   const root =

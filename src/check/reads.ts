@@ -86,7 +86,7 @@ function isClosedBesides(atom: Atom, root: Expression, reads: Reads): boolean {
 const unreadable = wrong(
   'expression',
   'This is no expression that GitHub would take, or one too long to be followed.',
-  'Correct it, or take it apart.',
+  'Look for a quote or a parenthesis that is not closed; texts stand in single quotes. Split a long one.',
 );
 
 function resultOf(root: Expression, reads: Reads, pick: (read: Read) => string): boolean | undefined {

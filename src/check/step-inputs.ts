@@ -1,8 +1,7 @@
 /** The inputs of one step: what its `with:` says, as far as it says it literally. */
 import { parseConfig } from '../config/config.ts';
-import { INPUTS, type InputName } from '../config/inputs.ts';
+import { INPUTS, type InputName, meantInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
 import { embedded } from './expression.ts';
 import { type Fault, refused, wrong } from './finding.ts';
 import { entryAt, type Mapping, valueAt } from './yaml-file.ts';
@@ -155,7 +154,7 @@ function mend(raw: Map<InputName, string>, name: InputName): boolean {
 }
 
 function unknownInput(name: string, names: readonly string[]): Fault {
-  const near = nearest(name, names);
+  const near = meantInputs(name, names);
   const fix = near.length === 0 ? 'Remove it.' : `Did you mean ${near.join(' or ')}?`;
   return wrong('unknown-input', `There is no input ${JSON.stringify(name.slice(0, 100))}.`, fix);
 }

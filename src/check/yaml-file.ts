@@ -1,6 +1,7 @@
 /** A YAML file as a tree of our own, each node with the place where it stands. */
 import type { Document, ParsedNode, Node as YamlNode } from 'yaml';
 import type { Place } from './finding.ts';
+import { yamlFix } from './yaml-fix.ts';
 
 /** A node; offsets count characters of the file's text. */
 export type Node = Scalar | List | Mapping;
@@ -49,7 +50,7 @@ export interface YamlFile {
 /** The file, or the first thing that is wrong with it. */
 export type YamlReading =
   | { readonly ok: true; readonly file: YamlFile }
-  | { readonly ok: false; readonly place: Place; readonly problem: string };
+  | { readonly ok: false; readonly place: Place; readonly problem: string; readonly fix: string };
 
 /** More nodes than any workflow has; aliases of aliases would otherwise multiply without end. */
 const MAX_NODES = 100_000;
@@ -69,7 +70,8 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   const [fault] = document.errors;
   if (fault !== undefined) {
     const [first = 'is wrong'] = fault.message.split(/ at line \d+|\n/u);
-    return { ok: false, place: place(fault.pos[0]), problem: first };
+    const fix = yamlFix(text, fault.code, fault.pos[0], first);
+    return { ok: false, place: place(fault.pos[0]), problem: first, fix };
   }
   let count = 0;
   let tooLarge = false;
@@ -101,7 +103,7 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   const root = document.contents === null ? null : convert(document.contents, 0, 0);
   if (tooLarge) {
     const problem = 'The file has more parts, or deeper ones, than a workflow can have';
-    return { ok: false, place: place(0), problem };
+    return { ok: false, place: place(0), problem, fix: 'Name a workflow file.' };
   }
   const placeIn: YamlFile['placeIn'] = (scalar, offset, part) =>
     place(find(text.slice(scalar.start, scalar.end), scalar, offset, part));

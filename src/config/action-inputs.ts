@@ -1,7 +1,6 @@
 /** The runner's `INPUT_*` variables → raw inputs. */
 import { InputError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
-import { INPUTS, type RawInputs } from './inputs.ts';
+import { INPUTS, meantInputs, type RawInputs } from './inputs.ts';
 import { MERGE_NAMES, type MergeInputName } from './merge-inputs.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,7 +42,7 @@ function readInputs<N extends string>(environment: Environment, names: readonly 
 }
 
 function unknownInput(name: string, names: readonly string[]): InputError {
-  const near = nearest(name, names);
+  const near = meantInputs(name, names);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   return new InputError(
     name,

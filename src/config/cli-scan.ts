@@ -120,7 +120,7 @@ function unknownFlag(as: string): InputError {
       'A lone - is no flag: stdin is read by itself where it is no terminal. Leave it out.',
     );
   const shown = JSON.stringify(as.length > 60 ? `${as.slice(0, 60)}…` : as);
-  if (name === 'api-key' || name === 'openai-api-key') return keyOnLine(as);
+  if (/(?:^|[-_])api[-_]key$/iu.test(name)) return keyOnLine(as);
   const reason = REFUSED.get(name);
   if (reason !== undefined) return new InputError(name, `${as} is refused: ${reason}`);
   const input = INPUTS.find((each) => each.where === 'github' && each.name === name);

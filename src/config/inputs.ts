@@ -1,5 +1,7 @@
 /** The one input table: action.yml, the README and the flags of the command line are made from it. */
 
+import { nearest } from '../nearest.ts';
+
 /** One input as users see it. */
 export interface Input {
   readonly name: string;
@@ -193,6 +195,38 @@ export type EverywhereName = Extract<(typeof INPUTS)[number], { readonly where: 
 
 /** What was given for each input, trimmed; absent where nothing but blanks was. */
 export type RawInputs = ReadonlyMap<InputName, string>;
+
+/** Inputs of other actions, in kebab-case, and the input that means the same here. */
+const OTHER_ACTIONS: Readonly<Record<string, InputName>> = {
+  'claude-code-oauth-token': 'api-key',
+  'custom-headers': 'headers',
+  'custom-instructions': 'system-prompt',
+  'direct-prompt': 'prompt',
+  'disallowed-tools': 'exclude-tools',
+  'allowed-tools': 'tools',
+  effort: 'reasoning-effort',
+  endpoint: 'base-url',
+  'json-schema': 'schema',
+  'max-completion-tokens': 'max-output-tokens',
+  'max-tokens': 'max-output-tokens',
+  'output-file': 'result-file',
+  'output-schema': 'schema',
+  'output-schema-file': 'schema',
+  'responses-api-endpoint': 'base-url',
+  'use-sticky-comment': 'comment',
+};
+
+/** The inputs among `names` that a name which is none was probably meant for, the likeliest first. */
+export function meantInputs(name: string, names: readonly string[]): readonly string[] {
+  const kebab = name
+    .slice(0, 100)
+    .toLowerCase()
+    .replaceAll(/[\s_]+/gu, '-');
+  const other = Object.hasOwn(OTHER_ACTIONS, kebab) ? OTHER_ACTIONS[kebab] : undefined;
+  // anthropic_api_key, openai-api-key: one input holds the key of every provider.
+  const known = /(?:^|-)api-key$/u.test(kebab) ? 'api-key' : other;
+  return known !== undefined && names.includes(known) ? [known] : nearest(name, names);
+}
 
 function input<const N extends string>(name: N, description: string, defaultValue = '') {
   return { name, description, default: defaultValue, where: 'everywhere' } as const;

@@ -36,8 +36,21 @@ export async function createGate(
     case 'property':
       return propertyGate(request.name, contract.schema);
     case 'schema':
+      if (typeof request.schema === 'boolean')
+        throw new ContractError('shape', booleanGate(request.schema, contract.schema));
       return schemaGate(request.schema, contract.schema);
   }
+}
+
+/** `gate: true` is easily written for a gate that wants a property to be true. */
+function booleanGate(value: boolean, schema: JsonObject): string {
+  if (!value) return 'The gate is false, which no payload can meet. For no gate at all write none.';
+  const booleans = declaredBooleans(schema).slice(0, 3);
+  const fix =
+    booleans.length === 0
+      ? 'Write the name of a boolean property, or a JSON Schema for the payload.'
+      : `Write the name of the boolean property that must be true: ${booleans.map(quoted).join(' or ')}.`;
+  return `The gate is true, which every payload meets. ${fix}`;
 }
 
 function propertyGate(name: string, schema: JsonObject): Gate {

@@ -1,4 +1,5 @@
 /** What a completion costs, by price data that is bundled; nothing is fetched. */
+import { InputError } from '../errors.ts';
 import type { Usage } from '../types.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -30,6 +31,16 @@ export function createPricer(
       return null;
     }
   };
+}
+
+/** The error of a limit on money that cannot be held, because `createPricer` gives null for the model. */
+export function unknownPriceError(model: string): InputError {
+  const shown = JSON.stringify(model.length > 200 ? `${model.slice(0, 200)}…` : model);
+  return new InputError(
+    'max-cost-usd',
+    ({ name }) =>
+      `${name('max-cost-usd')} needs a price, and none is known for the model ${shown}. Use ${name('max-total-tokens')} instead.`,
+  );
 }
 
 /** In the words of the data, where cached tokens are a part of the input, as they are here. */
