@@ -127,6 +127,7 @@ describe('the library', () => {
 
   it.each<[string, object, number, string, RegExp]>([
     ['an option that does not exist', { modle: 'x' }, 52, 'config', /no option "modle"/u],
+    ['a key by another name', { anthropicApiKey: 'x' }, 52, 'config', /Did you mean apiKey\?/u],
     ['a schema that is none', { schema: 3 }, 52, 'config', /schema must be a JSON Schema/u],
     ['a schema of blanks', { schema: ' ' }, 52, 'config', /schema must be a JSON Schema/u],
     [

@@ -350,6 +350,17 @@ describe('the configuration', () => {
     });
   });
 
+  it.each([
+    ['anthropic_api_key', 'api-key'],
+    ['openai-api-key', 'api-key'],
+    ['json_schema', 'schema'],
+    ['disallowed_tools', 'exclude-tools'],
+  ])('the input %s of another action is named %s', (name, ours) => {
+    expect(refusal({ ...least, [name]: 'sk-hunter2' }).message).toBe(
+      `There is no input "${name}". Did you mean ${ours}? Correct its name, or remove it.`,
+    );
+  });
+
   it('blanks around a value are no part of it, and the case of a variable does not count', () => {
     expect(parse({ ...least, gate: ' passed\n' }).gate).toBe('passed');
     expect([...readActionInputs({ Input_Max_Turns: '', 'input_max-turns': '3' })]).toEqual([

@@ -49,6 +49,28 @@ describe('a gate that no payload can fail', () => {
   });
 });
 
+describe('a gate that is a boolean', () => {
+  const ask = (value: boolean, schema: JsonObject) =>
+    createGate({ kind: 'schema', schema: value }, { schema });
+  const booleans = { properties: { passed: { type: 'boolean' }, safe: { type: 'boolean' }, n: {} } };
+
+  it.each<[boolean, JsonObject, string]>([
+    [
+      true,
+      booleans,
+      'The gate is true, which every payload meets. Write the name of the boolean property that must be true: "passed" or "safe".',
+    ],
+    [
+      true,
+      {},
+      'The gate is true, which every payload meets. Write the name of a boolean property, or a JSON Schema for the payload.',
+    ],
+    [false, booleans, 'The gate is false, which no payload can meet. For no gate at all write none.'],
+  ])('%j is refused, and the message says what to write', async (value, schema, message) => {
+    await expect(ask(value, schema)).rejects.toMatchObject({ stage: 'shape', message });
+  });
+});
+
 describe('a gate that is the name of a property', () => {
   it('is met by true alone', async () => {
     const { evaluate } = await gate({ kind: 'property', name: 'passed' });
