@@ -143,7 +143,7 @@ export default {
         pathNot: [
           '^src/merge/',
           '^src/(contract/contract|envelope/envelope)\\.ts$',
-          '^src/reporters/(costs|findings|severity|merge-words|shell-safe-json)\\.ts$',
+          '^src/reporters/(costs|findings|resolved-paths|severity|merge-words|shell-safe-json)\\.ts$',
           LEAVES,
         ],
       },

@@ -74,6 +74,7 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
     version: '0.0.0',
     secrets,
     subject: SUBJECT,
+    locate: null,
     workspace: base,
     resultFile: path.join(base, 'result.json'),
     transcriptFile: null,

@@ -15,6 +15,7 @@ describe('what the pull request says', () => {
     findContext: async () => ({
       number: 7,
       load: async () => ({
+        diff: 'complete',
         base: null,
         notes: [],
         files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
@@ -52,8 +53,9 @@ describe('what the pull request says', () => {
     await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
     git('add', 'added.txt');
     git('commit', '-q', '-m', 'two');
-    const context = about({ base: commit, notes: ['Nobody answered.'] });
-    const { asked, notices } = await converse([look, good], inputs, context);
+    const context = about({ diff: 'missing', base: commit, notes: ['Nobody answered.'] });
+    const { asked, notices, report } = await converse([look, good], inputs, context);
+    expect(report.evidence?.context).toBe('complete');
     const text = asked[1]?.toolResults[0]?.text ?? '';
     expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
     expect(text).toContain('\n+new\n');
@@ -61,19 +63,81 @@ describe('what the pull request says', () => {
     const unknown = await converse(
       [look, good],
       inputs,
-      about({ base: '0'.repeat(40), notes: ['Nobody answered.'] }),
+      about({ diff: 'missing', base: '0'.repeat(40), notes: ['Nobody answered.'] }),
     );
+    expect(unknown.report.evidence?.context).toBe('missing');
     expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
     expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
     await rm(path.join(base, 'workspace', '.git'), { recursive: true });
   });
 
+  it.each([
+    ['complete', 'complete'],
+    ['truncated', 'truncated'],
+    ['missing', 'missing'],
+  ] as const)('counts as %s in the evidence where GitHub gave a diff that is %s', async (context, diff) => {
+    const { report } = await converse([look, good], {}, about({ diff }));
+    expect(report.evidence).toEqual({ context, toolCalls: 1, findings: [] });
+  });
+
+  it('counts as missing where nobody could say which pull request it is', async () => {
+    const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
+    expect([report.evidence?.context, asked[0]?.messages.at(-1)?.text]).toEqual(['missing', 'Judge.']);
+  });
+
   it('is not asked for with context: none', async () => {
     const findContext = () => Promise.reject(new Error('nobody asks'));
     const { asked, report } = await converse([good], { context: 'none' }, { findContext });
+    expect(report.evidence?.context).toBe('none');
     expect([asked[0]?.messages.at(-1), report.verdict.exitCode]).toEqual([
       { role: 'user', text: 'Judge.' },
       0,
     ]);
+  });
+});
+
+describe('the evidence of a run', () => {
+  it('counts the tool calls that ran, and nothing else', async () => {
+    const call = (name: string, input: object) => ({ name, arguments: JSON.stringify(input) });
+    const calls = [
+      call('shell', { command: 'exit 3' }),
+      call('read_file', { path: 'nowhere.txt' }),
+      call('read_file', { file: 'wrong argument' }),
+      call('grep', { pattern: 'x' }),
+    ];
+    const beside = [call('shell', { command: 'true' }), call('structured_output', { passed: 'yes' })];
+    const { report } = await converse([{ calls }, { calls: beside }, good]);
+    expect(report.verdict.exitCode).toBe(0);
+    expect(report.turns.flatMap((turn) => turn.calls.map(({ decision }) => decision))).toEqual([
+      ...['ok', 'error', 'error', 'error'],
+      ...['skipped', 'rejected'],
+      'accepted',
+    ]);
+    expect(report.evidence).toEqual({ context: 'none', toolCalls: 2, findings: [] });
+  });
+
+  it('has the resolved path of each finding, from the working directory too', async () => {
+    const payload = {
+      passed: true,
+      summary: 'Fine.',
+      findings: [
+        { severity: 'warning', message: 'One.', path: 'index.js', line: 1 },
+        { severity: 'warning', message: 'Two.' },
+      ],
+    };
+    const locate: World['locate'] = ({ path: file, ...lines }) => ({
+      path: `packages/api/${file}`,
+      ...lines,
+      source: null,
+    });
+    const submit: Reply = { calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }] };
+    const { report } = await converse([submit], {}, { locate });
+    expect(report.payload).toEqual(payload);
+    expect(report.evidence?.findings).toEqual([{ path: 'packages/api/index.js' }, { path: null }]);
+  });
+
+  it('is not there where the run ended before anything was known', async () => {
+    const { report } = await converse([good], { 'max-turns': 'many' });
+    expect([report.verdict.exitCode, report.evidence]).toEqual([52, null]);
   });
 });

@@ -67,6 +67,18 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     ]);
   });
 
+  it('rests on what the earlier run rests on; on nothing that is known where that does not say it', async () => {
+    const { evidence: _, ...rest } = await first();
+    const evidence = { context: 'missing', tool_calls: 4, findings: [] };
+    await keep('a', { ...rest, evidence });
+    const report = await judge();
+    expect(wasAsked()).toBe(false);
+    expect(report.evidence).toEqual({ context: 'missing', toolCalls: 4, findings: [] });
+    await keep('a', rest);
+    expect((await judge()).evidence).toBeNull();
+    expect(wasAsked()).toBe(false);
+  });
+
   it('a chain tells the run whose model judged', async () => {
     await keep('a', await first());
     const second = await judge({}, { subject: { ...subject, run_id: '200' } });

@@ -19,6 +19,7 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
     subject: null,
     resultFile: null,
     transcriptFile: null,
+    locate: null,
     writePatch: () => null,
     restoreRunnerFiles: () => undefined,
     now: () => performance.now(),

@@ -2,7 +2,7 @@
 import type { Config } from './config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { createGitHub, type GitHub } from './github/api.ts';
-import { createChangedFiles } from './github/changed-files.ts';
+import { createChangedFiles, type ListChangedFiles } from './github/changed-files.ts';
 import { checkedOutCommit } from './github/checked-out.ts';
 import { type EventFacts, readEvent } from './github/event.ts';
 import { createContextFinder } from './github/find-context.ts';
@@ -28,6 +28,8 @@ export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'fin
   /** null where there is no token. */
   readonly github: GitHub | null;
   readonly finder: PullRequestFinder;
+  /** The files that the pull request changes; empty until GitHub has listed them, and where it does not. */
+  readonly changedPaths: ReadonlySet<string>;
 }
 
 /** Makes them. */
@@ -46,13 +48,16 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
   const github = config.githubToken === null ? null : client(config.githubToken);
   // Now, before the agent could have put another one there.
   const finder = createPullRequestFinder(event, github, checkedOutCommit(workspace));
-  const changed = github === null ? null : createChangedFiles(event, finder, github);
+  const changedPaths = new Set<string>();
+  const listed = github === null ? null : createChangedFiles(event, finder, github);
+  const changed = listed === null ? null : () => remember(listed(), changedPaths);
   const trusted = config.trustedFiles;
   const workflowRef = environment['GITHUB_WORKFLOW_REF'] ?? '';
   return {
     event,
     github,
     finder,
+    changedPaths,
     files: createJudgeFiles({
       trusted,
       event,
@@ -66,4 +71,14 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
     findContext: createContextFinder(event, finder, changed, options.warn),
     findJudgeChanges: (files) => findJudgeChanges(files, { event, changed, workspace, trusted, workflowRef }),
   };
+}
+
+/** Notes the paths of the files once they are listed. */
+async function remember(
+  listing: ReturnType<ListChangedFiles>,
+  paths: Set<string>,
+): ReturnType<ListChangedFiles> {
+  const files = await listing;
+  for (const { path } of files ?? []) paths.add(path);
+  return files;
 }

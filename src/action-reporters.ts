@@ -12,7 +12,7 @@ import { createComment } from './reporters/comment.ts';
 import { createCommitStatus } from './reporters/commit-status.ts';
 import { createLiveLog } from './reporters/live-log.ts';
 import type { Log } from './reporters/log.ts';
-import { createPlaces, isCheckedOut, type Locate } from './reporters/places.ts';
+import { isCheckedOut, type Locate } from './reporters/places.ts';
 import { runPage } from './reporters/run-link.ts';
 import { createSarif } from './reporters/sarif.ts';
 import { createSummary, type SummaryFacts } from './reporters/summary.ts';
@@ -41,6 +41,8 @@ export interface ActionReportersOptions {
   readonly hub: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
+  /** Finds the files of findings. */
+  readonly locate: Locate;
   /** Whether it is a merge's, which may go without a checkout. */
   readonly isMerge: boolean;
   /** The step's summary file; null where the runner gave none. */
@@ -52,14 +54,10 @@ export interface ActionReportersOptions {
 
 /** Those on this machine first: what goes over the network may take its time, and is dropped after a signal. */
 export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
-  const { environment, setup, hub, log, secrets, workspace } = options;
+  const { environment, setup, hub, log, secrets, workspace, locate } = options;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
-  const head = textAt(hub.event.payload, 'pull_request', 'head', 'repo', 'full_name');
-  const repositories = [hub.event.repository, head].filter((name) => name !== '');
-  const workingDirectory = setup.known?.workingDirectory ?? '.';
-  const locate = createPlaces({ workspace, workingDirectory, repositories });
   // Without the files a merge takes paths at their word: its legs have looked at them.
-  const isThere = !options.isMerge || isCheckedOut({ workspace, repositories });
+  const isThere = !options.isMerge || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
   const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
   const file = setup.summary ? options.summaryFile : null;
   return [
@@ -78,6 +76,12 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
     { ...createLiveLog({ log, level: setup.level }), retold: true },
     ...onGitHub(options, facts),
   ];
+}
+
+/** The judged repository, and the one that a pull request comes from. */
+export function repositoriesOf({ event }: Pick<ActionGitHub, 'event'>): readonly string[] {
+  const head = textAt(event.payload, 'pull_request', 'head', 'repo', 'full_name');
+  return [event.repository, head].filter((name) => name !== '');
 }
 
 function sarif(

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
 import { type ActionGitHub, openGitHub } from './action-github.ts';
-import { createReporters } from './action-reporters.ts';
+import { createReporters, repositoriesOf } from './action-reporters.ts';
 import type { Folders, Setup } from './action-setup.ts';
 import type { Step } from './action-start.ts';
 import { signer } from './envelope/signature.ts';
@@ -10,6 +10,7 @@ import { checkedOutCommit } from './github/checked-out.ts';
 import { readSubject } from './github/event.ts';
 import { keepFiles, type RunnerFiles } from './github/runner.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
+import { createPlaces } from './reporters/places.ts';
 import { writeResultFile } from './reporters/result-file.ts';
 import type { EndWorld } from './run-state.ts';
 
@@ -48,7 +49,13 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     version,
     warn,
   });
-  const told = { environment, setup, hub, subject, workspace, isMerge, version, log, secrets };
+  const locate = createPlaces({
+    workspace,
+    workingDirectory: setup.known?.workingDirectory ?? '.',
+    repositories: repositoriesOf(hub),
+    changed: hub.changedPaths,
+  });
+  const told = { environment, setup, hub, subject, workspace, locate, isMerge, version, log, secrets };
   return {
     door: 'action',
     environment,
@@ -58,6 +65,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     workspace,
     resultFile: setup.resultFile,
     transcriptFile: setup.transcriptFile,
+    locate: isMerge ? null : locate,
     restoreRunnerFiles: keepFiles(files.all),
     files: hub.files,
     findContext: hub.findContext,

@@ -80,10 +80,12 @@ export async function runOnCommandLine(
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
   const { result, transcript, patch, record } = setup.files;
   const written: Written = new Map();
+  const workingDirectory = command.inputs.get('working-directory') ?? '.';
   const world = await createLocalWorld({
     door: 'command-line',
     environment,
     workspace,
+    workingDirectory,
     secrets,
     listen(listener) {
       host.listen(listener);
@@ -101,7 +103,11 @@ export async function runOnCommandLine(
       if (patch !== null) writePrivateFile(patch, Buffer.from(bytes));
       return patch;
     },
-    reporters: [...onDisk(setup, { workspace, secrets, written }), stdout.reporter, progress.reporter],
+    reporters: [
+      ...onDisk(setup, { workspace, workingDirectory, secrets, written }),
+      stdout.reporter,
+      progress.reporter,
+    ],
     writeEnvelope: (report) => {
       if (result !== null) writeResultFile(report, secrets);
     },
@@ -131,12 +137,16 @@ function noPatch({ changedFiles, turnCount }: Report): string {
 /** What onDisk needs beside the names of the files. */
 interface DiskOptions {
   readonly workspace: string;
+  readonly workingDirectory: string;
   readonly secrets: ReturnType<typeof localSecrets>;
   readonly written: Written;
 }
 
 /** What the user asked to be written. */
-function onDisk({ files }: CliSetup, { workspace, secrets, written }: DiskOptions): readonly Reporter[] {
+function onDisk(
+  { files }: CliSetup,
+  { workspace, workingDirectory, secrets, written }: DiskOptions,
+): readonly Reporter[] {
   const { transcript, report, sarif } = files;
   return [
     ...(transcript === null ? [] : [createTranscript({ file: transcript, secrets })]),
@@ -148,7 +158,7 @@ function onDisk({ files }: CliSetup, { workspace, secrets, written }: DiskOption
       : [
           createSarif({
             file: sarif,
-            locate: createPlaces({ workspace, workingDirectory: '.', repositories: [] }),
+            locate: createPlaces({ workspace, workingDirectory, repositories: [] }),
             secrets,
             tell: (text) => written.set('sarif', text),
             version: VERSION,

@@ -138,6 +138,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
     environment,
     secrets,
     workspace: options.workspace ?? here.folder,
+    workingDirectory: options.workingDirectory ?? '.',
     resultFile: null,
     transcriptFile: null,
     writePatch(patch) {

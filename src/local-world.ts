@@ -10,6 +10,7 @@ import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { InputError } from './errors.ts';
 import { findSecrets } from './github/runner.ts';
 import { createFetch, proxySecrets } from './network/network.ts';
+import { createPlaces } from './reporters/places.ts';
 import type { World } from './run-state.ts';
 import { createSecrets } from './secrets.ts';
 
@@ -25,6 +26,8 @@ export interface LocalWorldOptions
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */
   readonly workspace: string;
+  /** Where the agent starts: absolute, or relative to the workspace; the workspace unless given. */
+  readonly workingDirectory?: string;
   readonly secrets: ReturnType<typeof localSecrets>;
   /** Absolute; null for none. */
   readonly resultFile: string | null;
@@ -68,6 +71,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     subject: null,
     workspace,
     home,
+    locate: createPlaces({ workspace, workingDirectory: options.workingDirectory ?? '.', repositories: [] }),
     temp,
     runFolder,
     problem: noTemp ?? noProxy,

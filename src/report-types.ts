@@ -50,6 +50,27 @@ export interface Reuse {
   } | null;
 }
 
+/**
+ * What the model was given of the change under review: `missing` where the diff was asked for and not obtained,
+ * `truncated` where parts of it were left out, `none` where none was asked for or there is no pull request.
+ */
+export type ContextStatus = 'complete' | 'truncated' | 'missing' | 'none';
+
+/** Where one finding of a payload is. */
+export interface FindingEvidence {
+  /** The file, relative to the root of the repository, with `/`; null where the finding names no file that was found. */
+  readonly path: string | null;
+}
+
+/** What a verdict rests on. */
+export interface Evidence {
+  readonly context: ContextStatus;
+  /** How many tool calls ran; calls of `structured_output` and skipped calls are not counted. */
+  readonly toolCalls: number;
+  /** One entry for each row of the payload's findings, in their order. */
+  readonly findings: readonly FindingEvidence[];
+}
+
 /** Everything a reporter may tell about a finished run. */
 export interface Report {
   readonly verdict: Verdict;
@@ -76,6 +97,8 @@ export interface Report {
   readonly vote?: string | null;
   /** null where nothing was to be reused, or its key is not known. */
   readonly reuse?: Reuse | null;
+  /** null for a merge, and for a run that ended before it knew what it would rest on. */
+  readonly evidence?: Evidence | null;
   /** What a merge found; absent for the run of an agent. */
   readonly merged?: Merged | null;
   readonly isolation: Isolation;

@@ -2,7 +2,8 @@
 import { type Door, namingAt } from './door.ts';
 import type { Merged } from './merge-types.ts';
 import { networkWeaknesses } from './network/network.ts';
-import type { Report } from './report-types.ts';
+import type { Evidence, Report } from './report-types.ts';
+import { resolveFindings } from './reporters/resolved-paths.ts';
 import { answeredBy, modelWarning } from './run-model.ts';
 import type { EndWorld, RunState } from './run-state.ts';
 import { STRUCTURED_OUTPUT_NAME } from './tools/structured-output.ts';
@@ -51,6 +52,7 @@ export function buildReport(
     leg: world.leg ?? null,
     vote: world.vote ?? null,
     reuse: state.reuse,
+    evidence: evidenceOf(payload, state, world),
     isolation: state.sandbox?.isolation() ?? 'none',
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
     subject: subjectOf(state, world),
@@ -68,6 +70,19 @@ export function buildReport(
       ...networkWeaknesses(world.environment),
       ...(state.sandbox?.weaknesses() ?? []),
     ],
+  };
+}
+
+/** Of a reused verdict the evidence of the run in which a model gave it: this one asked nobody. */
+function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
+  const { context, record, reuse, reusedEvidence } = state;
+  if (context === null || locate === null) return null;
+  const reused = (reuse?.from ?? null) !== null;
+  if (reused && reusedEvidence === null) return null;
+  return {
+    context: reusedEvidence?.context ?? context,
+    toolCalls: reusedEvidence?.toolCalls ?? record.toolCalls,
+    findings: payload === null ? [] : resolveFindings(payload, locate, reusedEvidence),
   };
 }
 

@@ -11,7 +11,7 @@ import { isInside, resolveReuseFolder } from './config/paths.ts';
 import type { Contract } from './contract/contract.ts';
 import { type Envelope, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
-import type { Reuse } from './report-types.ts';
+import type { Evidence, Reuse } from './report-types.ts';
 import type { RunState, World } from './run-state.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import { steeringVariable } from './sandbox/steering.ts';
@@ -73,8 +73,9 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
     );
     return null;
   }
-  const { from, payload } = match;
+  const { from, payload, evidence } = match;
   state.reuse = { ...found, from };
+  state.reusedEvidence = evidence;
   state.record.totals = { ...state.record.totals, costUsd: 0 };
   // Nobody has touched the workspace, and nobody will.
   state.changes = { compare: async () => ({ changedFiles: 0, patch: null }) };
@@ -165,6 +166,8 @@ export function reuseKey({ tree, paths, place, config, judge }: KeyParts): strin
 interface Match {
   readonly from: NonNullable<Reuse['from']>;
   readonly payload: JsonObject;
+  /** null where its envelope is of a version that wrote none. */
+  readonly evidence: Evidence | null;
 }
 
 /** In which words the envelope that is nearest differs; null where none is of this leg and vote. */
@@ -235,7 +238,7 @@ function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): 
   const { run_id, run_attempt } = subject;
   const from = reuse?.from ?? { run_id, run_attempt, session_id: envelope.sessionId };
   return RUN_ID.test(from.run_id) && SESSION_ID.test(from.session_id)
-    ? { from, payload: check.payload }
+    ? { from, payload: check.payload, evidence: envelope.evidence }
     : null;
 }
 

@@ -9,7 +9,8 @@ import type { PullRequestContext } from './github/find-context.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
 import type { Merged } from './merge-types.ts';
 import type { RecordingHeader } from './providers/recording.ts';
-import type { Report, Reporter, Reuse } from './report-types.ts';
+import type { ContextStatus, Evidence, Report, Reporter, Reuse } from './report-types.ts';
+import type { Locate } from './reporters/places.ts';
 import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
@@ -31,6 +32,8 @@ export interface EndWorld {
   readonly askedModel?: string;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
+  /** Finds the files that a payload names; null for a merge, whose legs have looked for them. */
+  readonly locate: Locate | null;
   /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
   readonly writePatch: (patch: Buffer) => string | null;
   /** Takes back what somebody wrote into this step's own file-command files. */
@@ -67,8 +70,11 @@ export interface World extends EndWorld {
   readonly privileged: boolean;
   /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
   readonly files: Files;
-  /** What the agent can be told of the run's pull request; null where it is about none. Never rejects. */
-  readonly findContext: () => Promise<PullRequestContext | null>;
+  /**
+   * What the agent can be told of the run's pull request; null where it is about none, `unknown` where nobody could say.
+   * Never rejects.
+   */
+  readonly findContext: () => Promise<PullRequestContext | 'unknown' | null>;
   /** Which files of the judge the pull request changes. Never rejects. */
   readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
@@ -111,6 +117,10 @@ export interface RunState {
   commentUrl: string | null;
   /** What was reused, or by which key this run may be; null where that was not asked for. */
   reuse: Reuse | null;
+  /** What the model was given of the change; null before that is known. */
+  context: ContextStatus | null;
+  /** What a reused verdict rests on: its own run's evidence, null where that has none. */
+  reusedEvidence: Evidence | null;
   /** What a merge found, null before it has counted; undefined for the run of an agent. */
   merged: Merged | null | undefined;
   /** The commit that was judged, where the world cannot know it; null where it does. */
@@ -139,6 +149,8 @@ export function createState(world: EndWorld): RunState {
     judging: Promise.resolve(),
     commentUrl: null,
     reuse: null,
+    context: null,
+    reusedEvidence: null,
     merged: undefined,
     commit: null,
     sandbox: null,

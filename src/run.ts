@@ -1,4 +1,5 @@
 /** The whole program on one page: what was typed → contract → agent → verdict → finish. */
+import path from 'node:path';
 import { type RunStop, runAgent } from './agent/agent.ts';
 import { contextNote, systemPrompt } from './agent/prompt.ts';
 import { race } from './agent/race.ts';
@@ -9,7 +10,8 @@ import { namingAt } from './door.ts';
 import { InputError, MissingKeyError } from './errors.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import { networkWeaknesses } from './network/network.ts';
-import type { Report, RunEvent } from './report-types.ts';
+import type { ContextStatus, Report, RunEvent } from './report-types.ts';
+import { repositoryAround } from './reporters/checkouts.ts';
 import { readJudge } from './run-judge.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './run-model.ts';
 import type { RunState, World } from './run-state.ts';
@@ -54,7 +56,10 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
   const { contract, prompt } = await readJudge(config, state, world);
-  const context = await race(finding, state.stop.signal);
+  const found = await race(finding, state.stop.signal);
+  // Until the diff is there it is missing.
+  state.context = found === null ? 'none' : 'missing';
+  const context = found === 'unknown' ? null : found;
   if (config.replay !== null) await race(provider, state.stop.signal);
   const told = modelWarning(state, world);
   if (told !== null) emit({ type: 'notice', level: 'warning', text: told });
@@ -90,7 +95,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
       limits: config,
       price,
       system: systemPrompt({
-        workingDirectory: sandbox.workingDirectory,
+        ...(await foldersOf(config, sandbox, world)),
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
         writable: config.workspaceAccess !== 'read-only',
         offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
@@ -128,6 +133,13 @@ function requireKey({ model }: Config): void {
   throw new MissingKeyError(
     `Nothing was judged, and this step is green all the same (on-missing-key: skip). ${model.missingKey}`,
   );
+}
+
+/** Where the agent starts, and the root of the repository around it, both as its tools see them: maybe in a copy. */
+async function foldersOf(config: Config, { workingDirectory }: OpenedSandbox, world: World) {
+  const here = await world.resolveFolder(config.workingDirectory);
+  const root = repositoryAround(here, world.workspace) ?? world.workspace;
+  return { workingDirectory, root: path.resolve(workingDirectory, path.relative(here, root)) };
 }
 
 function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox): Toolbox {
@@ -183,7 +195,9 @@ async function openWalls(
     const isCopy = config.workspaceAccess === 'scratch';
     state.changes = await rememberWorkspace(sandbox, state.stop.signal, isCopy).catch(() => null);
   };
-  const place = () => (context === null ? null : placeContext(context, sandbox, state.stop.signal, world));
+  const place = async () => {
+    if (context !== null) state.context = await placeContext(context, sandbox, state.stop.signal, world);
+  };
   const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), begin.then(place)]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
   });
@@ -192,22 +206,25 @@ async function openWalls(
   return { sandbox, ready: () => snapshots };
 }
 
-/** Gives the agent what is known of the pull request, before it can ask for it. */
+/** Gives the agent what is known of the pull request, before it can ask for it; says how much of the diff there is. */
 async function placeContext(
   context: PullRequestContext,
   sandbox: OpenedSandbox,
   signal: AbortSignal,
   world: World,
-): Promise<void> {
-  const { base, notes, files } = await context.load();
+): Promise<ContextStatus> {
+  const { diff, base, notes, files } = await context.load();
   await sandbox.ready();
   // Without a shell there is no wall either, behind which git could be asked.
-  const asked = base === null || !sandbox.shellOffered ? false : await writeGitDiff(sandbox, base, signal);
-  for (const text of asked ? [] : notes) {
+  const fromGit =
+    base === null || !sandbox.shellOffered ? 'missing' : await writeGitDiff(sandbox, base, signal);
+  const byGit = fromGit !== 'missing';
+  for (const text of byGit ? [] : notes) {
     const told = `Pull request #${context.number}: ${text}`;
     tell({ type: 'notice', level: 'warning', text: told }, world);
   }
-  for (const [name, text] of files(asked)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
+  for (const [name, text] of files(byGit)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
+  return byGit ? fromGit : diff;
 }
 
 function startClock(timeoutMs: number, state: RunState): void {

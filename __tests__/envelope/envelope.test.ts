@@ -34,7 +34,12 @@ describe('readEnvelopes', () => {
       tree: 'b'.repeat(40),
       from: { run_id: '41', run_attempt: 2, session_id: 's' },
     };
-    const report = sampleReport({ leg: 'api', vote: '2', reuse, replayed: true });
+    const evidence = {
+      context: 'truncated',
+      toolCalls: 3,
+      findings: [{ path: 'packages/api/src/sum.js' }],
+    } as const;
+    const report = sampleReport({ leg: 'api', vote: '2', reuse, evidence, replayed: true });
     put(
       'verdict-api/result.json',
       envelope(report, (text) => text),
@@ -65,10 +70,52 @@ describe('readEnvelopes', () => {
           subject,
           judge,
           reuse,
+          evidence,
           merged: false,
         },
       },
     ]);
+  });
+
+  it('takes no path of the evidence that this program would not write', async () => {
+    const paths = [
+      'packages/api/index.js',
+      '/etc/passwd',
+      '../index.js',
+      'a/../index.js',
+      'a//index.js',
+      './index.js',
+      '.git/config',
+      'a\\index.js',
+      'a\0b',
+      'a\nb',
+      '',
+      null,
+    ];
+    const findings = paths.map((each) => ({ path: each }));
+    put('result.json', { ...made(), evidence: { context: 'none', tool_calls: 1, findings } });
+    const [one] = await read();
+    expect(one?.ok === true ? one.envelope.evidence?.findings.map(({ path }) => path) : one).toEqual([
+      'packages/api/index.js',
+      ...Array.from({ length: 11 }, () => null),
+    ]);
+  });
+
+  it.each([
+    [
+      'a path longer than any',
+      { context: 'none', tool_calls: 1, findings: [{ path: 'x'.repeat(1_000_000) }] },
+    ],
+    ['a path that is no text', { context: 'none', tool_calls: 1, findings: [{ path: 1 }] }],
+    ['a context that is not known', { context: 'most', tool_calls: 1, findings: [] }],
+    ['fewer calls than none', { context: 'none', tool_calls: -1, findings: [] }],
+    ['no findings', { context: 'none', tool_calls: 1 }],
+    ['a null', null],
+  ])('evidence with %s is no envelope of this action', async (_, evidence) => {
+    put('result.json', { ...made(), evidence });
+    expect(await told()).toEqual({
+      'result.json': expect.stringMatching(/^it is no envelope of this action: see \/evidence/u),
+    });
   });
 
   it('gives a run without a payload, one of an early version, and a merge', async () => {

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { envelopeSchema, readingSchema } from '../../src/envelope/schema.ts';
-import { CONCLUSIONS, GATE_STATUSES, REASONS } from '../../src/envelope/view.ts';
+import { CONCLUSIONS, CONTEXT_STATUSES, GATE_STATUSES, REASONS } from '../../src/envelope/view.ts';
 import { isArray, isObject } from '../../src/json.ts';
 import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
@@ -73,6 +73,7 @@ describe('the schema of the envelope', () => {
     expect(at('properties', 'sandbox', 'enum')).toEqual(Object.keys(ISOLATIONS));
     expect(at('properties', 'exit_code', 'enum')).toEqual(Object.keys(EXIT_CODES).map(Number));
     expect(at('properties', 'gate', 'properties', 'status', 'enum')).toEqual(Object.keys(GATE_STATUSES));
+    expect(at('definitions', 'context', 'enum')).toEqual(Object.keys(CONTEXT_STATUSES));
     expect(at('definitions', 'said_conclusion', 'enum')).toEqual([...Object.keys(CONCLUSIONS), 'missing']);
     expect(at('definitions', 'said_reason', 'enum')).toEqual([...Object.keys(REASONS), 'missing']);
   });

@@ -90,6 +90,29 @@ describe('a vote', () => {
     expect(said({ payload: null, gate: null })[0]).toBe('abstain');
   });
 
+  it('brings its findings at the paths that its run has resolved', () => {
+    const payload = findingPayload(
+      { severity: 'high', path: 'index.js', line: 1, message: 'One.' },
+      { severity: 'low', path: 'gone.js:2', message: 'Two.' },
+      { severity: 'low', message: 'Three.' },
+    );
+    const paths = (...resolved: (string | null)[]) => {
+      const findings = resolved.map((path) => ({ path }));
+      const evidence = { context: 'none', toolCalls: 1, findings } as const;
+      const { findings: kept } = castOf(sampleEnvelope({ payload, evidence }), null, createSecrets());
+      return kept.read().map(({ path, line }) => [path, line]);
+    };
+    const rest = [
+      ['gone.js', 2],
+      [null, null],
+    ];
+    expect(paths('packages/api/index.js', null, null)).toEqual([['packages/api/index.js', 1], ...rest]);
+    // One entry too few or too many: none of them can be trusted to be about its row.
+    expect(paths('packages/api/index.js')).toEqual([['index.js', 1], ...rest]);
+    expect(paths('a', 'b', 'c', 'd')).toEqual([['index.js', 1], ...rest]);
+    expect(paths()).toEqual([['index.js', 1], ...rest]);
+  });
+
   it('brings its findings only where it counts', () => {
     const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, message: 'No.' });
     const found = (changes: Changes) =>

@@ -39,6 +39,7 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     subject: { ...SUBJECT, run_attempt: 1 },
     judge: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
     reuse: null,
+    evidence: null,
     merged: false,
     ...changes,
   };

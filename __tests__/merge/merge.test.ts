@@ -46,6 +46,24 @@ describe('a merge', () => {
     ]);
   });
 
+  it('keeps findings apart that legs have in files of one name, and finds those together that are in one file', () => {
+    const finding = { severity: 'high', path: 'index.js', line: 1, rule: 'r', message: 'It leaks.' };
+    const found = (leg: string, path: string | null) => {
+      const evidence = { context: 'none', toolCalls: 1, findings: [{ path }] } as const;
+      return sampleCast(leg, null, 'pass', { payload: findingPayload(finding), evidence });
+    };
+    const paths = (...casts: readonly Cast[]) =>
+      merge(casts, options()).findings.map(({ path, legs: names }) => [path, names]);
+    expect(paths(found('api', 'packages/api/index.js'), found('web', 'packages/web/index.js'))).toEqual([
+      ['packages/api/index.js', ['api']],
+      ['packages/web/index.js', ['web']],
+    ]);
+    expect(paths(found('api', 'lib/index.js'), found('web', 'lib/index.js'))).toEqual([
+      ['lib/index.js', ['api', 'web']],
+    ]);
+    expect(paths(found('api', null), found('web', null))).toEqual([['index.js', ['api', 'web']]]);
+  });
+
   it('counts a leg by its name that has no envelope as abstaining', () => {
     const merged = merge([sampleCast('web', null, 'pass')], options());
     expect(merged.ballot).toBe('abstain');

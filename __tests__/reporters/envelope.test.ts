@@ -61,6 +61,22 @@ describe('envelope', () => {
     ]);
   });
 
+  it('tells what the verdict rests on behind what was reused, its paths masked and well formed', () => {
+    const evidence = {
+      context: 'missing',
+      toolCalls: 7,
+      findings: [{ path: 'src/hunter2/a.js' }, { path: null }, { path: 'half \ud800' }],
+    } as const;
+    const told = envelope(sampleReport({ evidence }), (text) => text.replaceAll('hunter2', '***'));
+    expect(told['evidence']).toEqual({
+      context: 'missing',
+      tool_calls: 7,
+      findings: [{ path: 'src/***/a.js' }, { path: null }, { path: 'half \ufffd' }],
+    });
+    expect(Object.keys(told).slice(-2)).toEqual(['reuse', 'evidence']);
+    expect(envelope(sampleReport({ evidence: null }), same)).not.toHaveProperty('evidence');
+  });
+
   it('says of a replay that it was one, and of nothing else', () => {
     expect(envelope(sampleReport({ replayed: true }), same)).toMatchObject({ replayed: true });
     expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');

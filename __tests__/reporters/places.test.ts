@@ -41,6 +41,31 @@ describe('a written path', () => {
     expect(locator(usual(), { from: 'packages/api' })(written)?.path).toBe(file);
   });
 
+  it('that exists at the root and in the working directory is the one that the change touches', () => {
+    const find = (changed?: readonly string[]) =>
+      locator(usual(), {
+        from: 'packages/api',
+        ...(changed === undefined ? {} : { changed: new Set(changed) }),
+      })('README.md')?.path;
+    expect(find(['packages/api/README.md', 'src/x.js'])).toBe('packages/api/README.md');
+    expect(find(['packages/api/README.md', 'README.md'])).toBe('README.md');
+    expect(find(['src/x.js'])).toBe('README.md');
+    expect(find([])).toBe('README.md');
+    expect(find()).toBe('README.md');
+  });
+
+  it('is compared with changed files as git names them, also where the repository lies below the workspace', () => {
+    const workspace = make();
+    workspace.checkout('sub', OURS);
+    workspace.write('sub/README.md', 'root\n');
+    workspace.write('sub/packages/api/README.md', 'api\n');
+    const from = 'sub/packages/api';
+    const find = (...changed: string[]) =>
+      locator(workspace, { from, changed: new Set(changed) })('README.md')?.path;
+    expect(find('packages/api/README.md')).toBe('packages/api/README.md');
+    expect(find('sub/packages/api/README.md')).toBe('README.md');
+  });
+
   it('may be absolute', () => {
     const workspace = usual();
     expect(locator(workspace)(path.join(workspace.root, 'src/a b.js'))?.path).toBe('src/a b.js');

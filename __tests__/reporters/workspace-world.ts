@@ -44,11 +44,16 @@ export function workspaces(): () => Workspace {
 interface LocatorOptions {
   readonly from?: string;
   readonly names?: readonly string[];
+  readonly changed?: ReadonlySet<string>;
 }
 
 /** Looks places up in a workspace, by path and numbers. */
-export function locator({ root }: Workspace, { from = '.', names = ['octo/demo'] }: LocatorOptions = {}) {
-  const locate = createPlaces({ workspace: root, workingDirectory: from, repositories: names });
+export function locator(
+  { root }: Workspace,
+  { from = '.', names = ['octo/demo'], changed }: LocatorOptions = {},
+) {
+  const options = { workspace: root, workingDirectory: from, repositories: names };
+  const locate = createPlaces(changed === undefined ? options : { ...options, changed });
   return (
     written: string,
     line: number | null = null,

@@ -49,10 +49,23 @@ describe('the diff out of the history of the checkout', () => {
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(repo, 'api/a.txt'), 'two\n');
     git('commit', '-qam', 'second');
-    expect(await writeGitDiff(shellIn(path.join(repo, 'api')), first, never)).toBe(true);
+    expect(await writeGitDiff(shellIn(path.join(repo, 'api')), first, never)).toBe('complete');
     expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tapi/a.txt\n');
     expect(readFileSync(context('diff.patch'), 'utf8')).toContain('+two');
-    expect(await writeGitDiff(shellIn(repo), 'f'.repeat(40), never)).toBe(false);
+    expect(await writeGitDiff(shellIn(repo), 'f'.repeat(40), never)).toBe('missing');
+  });
+
+  it('is truncated where it is longer than the agent is given', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const grow = async (bytes: number) => {
+      await writeFile(path.join(repo, 'api/large.txt'), `${'x'.repeat(99)}\n`.repeat(bytes / 100));
+      git('add', '-A');
+      git('commit', '-qm', 'grown');
+      return writeGitDiff(shellIn(repo), first, never);
+    };
+    expect(await grow(3_900_000)).toBe('complete');
+    expect(await grow(4_000_000)).toBe('truncated');
+    expect(readFileSync(context('diff.patch')).length).toBe(4_000_000);
   });
 
   it('a folder that the change made look like a repository has no say in it', async () => {
@@ -64,7 +77,7 @@ describe('the diff out of the history of the checkout', () => {
     await writeFile(path.join(api, 'a.txt'), 'two\n');
     git('add', '-A');
     git('commit', '-qm', 'second');
-    expect(await writeGitDiff(shellIn(api), first, never)).toBe(false);
+    expect(await writeGitDiff(shellIn(api), first, never)).toBe('missing');
     expect(existsSync(context('diff.patch'))).toBe(false);
   });
 });

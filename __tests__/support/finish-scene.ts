@@ -47,6 +47,7 @@ export function scene(more: Partial<World> = {}): Scene {
     runFolder: '/temp/run',
     resultFile: '/temp/result.json',
     transcriptFile: null,
+    locate: () => null,
     writePatch: (patch) => {
       steps.push(`patch ${patch.toString()}`);
       return '/temp/changes.patch';

@@ -22,6 +22,7 @@ export function quietWorld(base: string, runFolder: string): World {
     runFolder,
     resultFile: null,
     transcriptFile: null,
+    locate: () => null,
     writePatch: () => 'changes.patch',
     restoreRunnerFiles: () => undefined,
     spareResultFile: null,

@@ -53,6 +53,7 @@ describe('which tools there are', () => {
     expect(await box.run(call('structured_output', '{}'), signal)).toEqual({
       content: 'There is no tool named "structured_output". The tools are: read_file, shell.',
       isError: true,
+      ran: false,
     });
   });
 
@@ -82,6 +83,7 @@ describe('calls that cannot be run are answered', () => {
       content:
         'There is no tool named "write_file". The tools are: read_file, edit, shell, structured_output.',
       isError: true,
+      ran: false,
     });
   });
 
@@ -108,6 +110,7 @@ describe('calls that cannot be run are answered', () => {
       content:
         'Wrong arguments for edit: new_string is missing; path must be a string; "mode" is not a parameter. It takes: path, old_string, new_string, replace_all (optional).',
       isError: true,
+      ran: false,
     });
     expect((await run('shell', '{"command":"true","timeout_seconds":601}')).content).toContain('at most 600');
     expect((await run('read_file', '{"path":"x","offset":0}')).content).toContain(

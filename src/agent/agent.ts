@@ -43,12 +43,14 @@ export type RunStop = { readonly stop: 'timeout' } | { readonly stop: 'signal'; 
 export interface AgentRecord {
   readonly turns: TurnRecord[];
   rejections: number;
+  /** Tool calls that ran; `structured_output` and skipped ones are not among them. */
+  toolCalls: number;
   totals: Totals;
 }
 
 /** A record of nothing done yet. */
 export function createRecord(): AgentRecord {
-  return { turns: [], rejections: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
+  return { turns: [], rejections: 0, toolCalls: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
 }
 
 /**
@@ -97,7 +99,7 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
     if (!empty) memory.lastText = message.text;
     if (message.toolCalls.length > 0) {
       const ready = () => readyInSpiteOfTime(options);
-      const world = { ...options, ready, turn, records: calls, totals: () => record.totals };
+      const world = { ...options, ready, turn, record, records: calls, totals: () => record.totals };
       const batch = await runBatch(message.toolCalls, world);
       record.rejections += batch.rejections;
       if (batch.submitted !== null) return { kind: 'submitted', ...batch.submitted };

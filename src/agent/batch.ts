@@ -12,6 +12,8 @@ export interface BatchWorld {
   readonly turn: number;
   /** Where each call goes on record as soon as it is settled: a run that is stopped midway is told whole. */
   readonly records: CallRecord[];
+  /** Where calls that ran are counted. */
+  readonly record: { toolCalls: number };
   readonly contract: Contract;
   readonly toolbox: Toolbox;
   /** Resolves when the sandbox has passed its self-test; no payload is accepted before. */
@@ -50,11 +52,14 @@ async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<B
     const ref = refer(call, world.toolbox);
     world.emit({ type: 'tool_started', turn: world.turn, call: ref });
     const started = world.now();
-    const answer = await race(world.toolbox.run(call, world.signal), world.signal).catch((error: unknown) => {
-      const { name, target } = ref;
-      world.records.push({ name, target, decision: 'error', durationMs: world.now() - started });
-      throw error;
-    });
+    const { ran, ...answer } = await race(world.toolbox.run(call, world.signal), world.signal).catch(
+      (error: unknown) => {
+        const { name, target } = ref;
+        world.records.push({ name, target, decision: 'error', durationMs: world.now() - started });
+        throw error;
+      },
+    );
+    if (ran) world.record.toolCalls += 1;
     const result = { callId: call.id, ...answer };
     results.push(settle(ref, result, answer.isError ? 'error' : 'ok', world.now() - started, result, world));
   }

@@ -1,6 +1,6 @@
 /** From the JSON of an envelope to the nouns of this program. */
 import { isArray, isObject } from '../json.ts';
-import type { Reuse } from '../report-types.ts';
+import type { ContextStatus, Evidence, Reuse } from '../report-types.ts';
 import type {
   Conclusion,
   GateResult,
@@ -44,6 +44,8 @@ export interface Envelope {
   readonly subject: Subject | null;
   readonly judge: Judge;
   readonly reuse: Reuse | null;
+  /** null in an envelope of a version that wrote none, and where the run ended before it was known. */
+  readonly evidence: Evidence | null;
   /** Whether a merge wrote it: its payload is a tally, and no vote of a leg. */
   readonly merged: boolean;
 }
@@ -89,12 +91,21 @@ export const GATE_STATUSES: Readonly<Record<GateResult['status'], true>> = {
   none: true,
 };
 
+/** Every status of the context there is. */
+export const CONTEXT_STATUSES: Readonly<Record<ContextStatus, true>> = {
+  complete: true,
+  truncated: true,
+  missing: true,
+  none: true,
+};
+
 /** The typed form of an envelope that the schema has judged; null for words that it would have refused. */
 export function viewOf(file: string, envelope: JsonObject): Envelope | null {
   const { conclusion, reason } = envelope;
   if (!isWord(CONCLUSIONS, conclusion) || !isWord(REASONS, reason)) return null;
   const gate = gateOf(objectAt(envelope, 'gate'));
-  if (gate === undefined) return null;
+  const evidence = evidenceOf(objectAt(envelope, 'evidence'));
+  if (gate === undefined || evidence === undefined) return null;
   return {
     file,
     leg: textAt(envelope, 'leg'),
@@ -117,6 +128,7 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
     subject: subjectOf(objectAt(envelope, 'subject')),
     judge: judgeOf(objectAt(envelope, 'judge') ?? {}),
     reuse: reuseOf(objectAt(envelope, 'reuse')),
+    evidence,
     merged: objectAt(envelope, 'merged') !== null,
   };
 }
@@ -146,6 +158,24 @@ function gateOf(gate: JsonObject | null): Envelope['gate'] | undefined {
   const { status, issues } = gate;
   if (!isWord(GATE_STATUSES, status) || !isArray(issues)) return undefined;
   return { status, issues: issues.filter(isObject).map(issueOf) };
+}
+
+function evidenceOf(evidence: JsonObject | null): Envelope['evidence'] | undefined {
+  if (evidence === null) return null;
+  const { context, findings } = evidence;
+  if (!isWord(CONTEXT_STATUSES, context) || !isArray(findings)) return undefined;
+  return {
+    context,
+    toolCalls: countAt(evidence, 'tool_calls'),
+    findings: findings.map((each) => ({ path: isObject(each) ? pathInside(textAt(each, 'path')) : null })),
+  };
+}
+
+/** A path as this program writes it: of a file in the repository. Any other counts as none. */
+function pathInside(path: string | null): string | null {
+  if (path === null || /[\p{Cc}\\]/u.test(path)) return null;
+  const isOdd = (part: string) => ['', '.', '..', '.git'].includes(part.toLowerCase());
+  return path.split('/').some(isOdd) ? null : path;
 }
 
 function issueOf(issue: JsonObject): Issue {

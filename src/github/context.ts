@@ -56,6 +56,18 @@ export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
   ]);
 }
 
+/**
+ * Whether the diff lacks something that it could show: files beyond those that GitHub lists, changed lines without a patch
+ * (a binary file has no changed lines), or what did not fit.
+ */
+export function isTruncated(files: readonly ChangedFile[]): boolean {
+  return (
+    files.length >= MAX_CHANGED_FILES ||
+    files.some((file) => file.patch === null && file.additions + file.deletions > 0) ||
+    pages(files).isCut
+  );
+}
+
 function description(pull: PullRequest): string {
   const body = pull.body.trim() === '' ? '(no description)' : pull.body.slice(0, MAX_BODY).toWellFormed();
   return [
@@ -82,7 +94,11 @@ interface Page {
 }
 
 /** Whole files to a page, until the page is full. */
-function pages(files: readonly ChangedFile[]): { pages: readonly Page[]; notes: readonly string[] } {
+function pages(files: readonly ChangedFile[]): {
+  pages: readonly Page[];
+  notes: readonly string[];
+  isCut: boolean;
+} {
   const texts: { text: string; paths: number }[] = [];
   const [bare, cut]: [string[], string[]] = [[], []];
   let left = MAX_DIFF;
@@ -111,7 +127,7 @@ function pages(files: readonly ChangedFile[]): { pages: readonly Page[]; notes: 
   ];
   const name = (at: number) =>
     texts.length === 1 ? 'diff.patch' : `diff-${String(at + 1).padStart(3, '0')}.patch`;
-  return { pages: texts.map((page, at) => ({ ...page, name: name(at) })), notes };
+  return { pages: texts.map((page, at) => ({ ...page, name: name(at) })), notes, isCut: cut.length > 0 };
 }
 
 /** One file as `git diff` would begin it. */

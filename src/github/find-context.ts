@@ -1,6 +1,6 @@
 /** Finds what the agent is told of the pull request; what cannot be had is said, and never ends a run. */
 import type { ListChangedFiles } from './changed-files.ts';
-import { type ContextFacts, contextFiles } from './context.ts';
+import { type ContextFacts, contextFiles, isTruncated } from './context.ts';
 import type { EventFacts } from './event.ts';
 import type { PullRequest, PullRequestFinder } from './pull-request.ts';
 
@@ -13,6 +13,8 @@ export interface PullRequestContext {
 
 /** What GitHub told. */
 export interface LoadedContext {
+  /** How much of the diff GitHub gave. */
+  readonly diff: 'complete' | 'truncated' | 'missing';
   /** The base commit for a diff by git, where GitHub gave none and the commit is known; null otherwise. */
   readonly base: string | null;
   /** One sentence each: what is missing and why. */
@@ -31,14 +33,19 @@ export function createContextFinder(
   finder: PullRequestFinder,
   changed: ListChangedFiles | null,
   warn: (text: string) => void,
-): () => Promise<PullRequestContext | null> {
+): () => Promise<PullRequestContext | 'unknown' | null> {
   const unknown = (error: unknown) => {
     warn(`No context: the pull request could not be looked for. ${wordsOf(error)}`);
-    return null;
+    return 'unknown' as const;
+  };
+  const look = async () => {
+    if (finder.number !== null || event.name !== 'workflow_run') return finder.number;
+    if (changed === null) return unknown('github-token is empty.');
+    return finder.find().then((pull) => pull?.number ?? null, unknown);
   };
   return async () => {
-    const after = event.name === 'workflow_run' ? await finder.find().catch(unknown) : null;
-    const number = finder.number ?? after?.number ?? null;
+    const number = await look();
+    if (number === 'unknown') return number;
     return number === null ? null : { number, load: () => load(number, finder, changed) };
   };
 }
@@ -60,6 +67,7 @@ async function load(
     notes.push('GitHub was not asked for the changed files and the diff: github-token is empty.');
   const facts: Omit<ContextFacts, 'diffFromGit'> = { number, pull, files, notes };
   return {
+    diff: files === null ? 'missing' : isTruncated(files) ? 'truncated' : 'complete',
     base: files === null && pull !== null ? pull.base.sha : null,
     notes,
     files: (diffFromGit) => contextFiles({ ...facts, diffFromGit }),

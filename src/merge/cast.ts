@@ -3,7 +3,8 @@ import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import type { Ballot } from '../merge-types.ts';
-import { readFindings } from '../reporters/findings.ts';
+import { type Finding, readFindings } from '../reporters/findings.ts';
+import { resolvedPaths } from '../reporters/resolved-paths.ts';
 import type { Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';
 import { type Kept, keep } from './kept.ts';
@@ -86,8 +87,18 @@ export function castOf(envelope: Envelope, gate: LegGate, known: Known): Cast {
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
     subject: envelope.subject,
     judge: envelope.judge,
-    findings: keep(said === null || payload === null ? [] : readFindings(payload), known),
+    findings: keep(said === null || payload === null ? [] : foundIn(envelope, payload), known),
   };
+}
+
+/** The findings at the paths that the run itself has resolved; as they are written where it says nothing of them. */
+function foundIn({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
+  const resolved = resolvedPaths(payload, evidence?.findings ?? []);
+  return readFindings(payload).map((finding) => {
+    const { place } = finding;
+    const path = place === null ? null : (resolved.get(place.path) ?? null);
+    return place === null || path === null ? finding : { ...finding, place: { ...place, path } };
+  });
 }
 
 /** Why a vote fails, in its own words too where its payload has a `summary`; its findings are told elsewhere. */

@@ -6,6 +6,7 @@ import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import { isMerge, OUTVOTED } from './merge-words.ts';
 import { weighedFindings } from './outvoted.ts';
 import type { Locate, Place } from './places.ts';
+import { locateByEvidence } from './resolved-paths.ts';
 import type { Severity } from './severity.ts';
 
 /** The world of annotations. */
@@ -57,7 +58,7 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
     async report(report: Report) {
       if (mode === 'none' || report.payload === null) return;
       const { counted: heavy, outvoted } = weighedFindings(report.payload, isMerge(report));
-      const all = unique([...heavy.map(loud), ...outvoted.map(quiet)], locate);
+      const all = unique([...heavy.map(loud), ...outvoted.map(quiet)], locateByEvidence(report, locate));
       let left = 0;
       for (const level of new Set(Object.values(LEVELS))) {
         const placed = all.filter((each) => each.level === level).toSorted(placedFirst);

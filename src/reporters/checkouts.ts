@@ -27,13 +27,7 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 export function findCheckouts(workspace: string, names: readonly string[]): Checkouts {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
   const known = new Map<string, boolean>();
-  const around = (folder: string): string | null => {
-    for (let at = folder; isBelow(at, workspace); at = path.dirname(at)) {
-      if (isCheckout(at)) return at;
-      if (at === workspace) break;
-    }
-    return null;
-  };
+  const around = (folder: string) => repositoryAround(folder, workspace);
   const belongs = (root: string): boolean => {
     const remotes = remotesOf(root, workspace);
     if (remotes.length > 0 && wanted.size > 0) return remotes.some((remote) => wanted.has(remote));
@@ -56,6 +50,15 @@ export function findCheckouts(workspace: string, names: readonly string[]): Chec
       return all.length === 0 ? workspace : null;
     },
   };
+}
+
+/** The root of the repository that a folder lies in, inside the workspace; null where there is none. Both absolute and real. */
+export function repositoryAround(folder: string, workspace: string): string | null {
+  for (let at = folder; isBelow(at, workspace); at = path.dirname(at)) {
+    if (isCheckout(at)) return at;
+    if (at === workspace) break;
+  }
+  return null;
 }
 
 /** Whether `inner` is `outer` or lies below it; both absolute and normal. */

@@ -1,6 +1,6 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
 import { isArray } from '../json.ts';
-import type { Report, Reuse } from '../report-types.ts';
+import type { Evidence, Report, Reuse } from '../report-types.ts';
 import type { Issue, Json, JsonObject, Repair } from '../types.ts';
 import { mergedJson, usageJson } from './merged-json.ts';
 
@@ -28,7 +28,7 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
 
 /** Everything behind the payload. */
 function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
-  const { gate, reuse = null, merged = null } = report;
+  const { gate, reuse = null, evidence = null, merged = null } = report;
   return {
     gate: gate === null ? null : { status: gate.status, issues: gate.issues.map(issueJson) },
     num_turns: report.turnCount,
@@ -53,6 +53,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     leg: report.leg ?? null,
     vote: report.vote ?? null,
     reuse: reuseJson(reuse),
+    ...(evidence === null ? {} : { evidence: evidenceJson(evidence, mask) }),
     ...(merged === null ? {} : { merged: mergedJson(merged, mask) }),
   };
 }
@@ -72,6 +73,18 @@ function reuseJson(reuse: Reuse | null): Json {
   if (reuse === null) return null;
   const { key, tree, from } = reuse;
   return { key, tree, from: from === null ? null : { ...from } };
+}
+
+/** A resolved path may hold what the payload does not: links are followed. */
+function evidenceJson(
+  { context, toolCalls, findings }: Evidence,
+  mask: (text: string) => string,
+): JsonObject {
+  return {
+    context,
+    tool_calls: toolCalls,
+    findings: findings.map(({ path }) => ({ path: path === null ? null : mask(path) })),
+  };
 }
 
 /**

@@ -38,7 +38,7 @@ export function urlPath(file: string): string {
 }
 
 /** Takes a place at its word, where there is no repository to look into. */
-function asWritten(written: WrittenPlace): Place | null {
+export function asWritten(written: WrittenPlace): Place | null {
   const file = written.path.replace(/^\.\//, '');
   const isOdd = (segment: string) => segment === '' || segment === '.' || segment === '..';
   if (written.line === null || file.length > MAX_PATH || file.includes('\\') || file.split('/').some(isOdd))

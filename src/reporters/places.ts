@@ -31,6 +31,11 @@ export interface PlacesOptions {
   readonly workingDirectory: string;
   /** The judged repository as `owner/name`, and the one that a pull request comes from; none outside GitHub. */
   readonly repositories: readonly string[];
+  /**
+   * The files that the change under review touches, relative to the root of the repository. Read with each lookup, since
+   * the list may arrive during the run; empty or absent where it is not known.
+   */
+  readonly changed?: ReadonlySet<string>;
 }
 
 /** A larger file keeps its findings, without lines. */
@@ -42,14 +47,18 @@ const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 const MAX_PATHS = 5_000;
 
 /** Whether the judged repository is checked out below the workspace; a job that only merges may well go without. */
-export function isCheckedOut({ workspace, repositories }: Omit<PlacesOptions, 'workingDirectory'>): boolean {
+export function isCheckedOut({
+  workspace,
+  repositories,
+}: Pick<PlacesOptions, 'workspace' | 'repositories'>): boolean {
   return findCheckouts(workspace, repositories).found;
 }
 
 /**
  * Looks on the disk, at first use: the workspace itself, not the agent's scratch copy of it. A path may be absolute, or
- * relative to the repository's root, to where the agent worked, or to the workspace, in this order; it may carry a
- * prefix of a diff (`a/`, `b/`) and backslashes. Links out of the workspace and `.git` lead nowhere.
+ * relative to the repository's root, to where the agent worked, or to the workspace, in this order; where several of
+ * these files exist, one that the change touches is preferred. A path may carry a prefix of a diff (`a/`, `b/`) and
+ * backslashes. Links out of the workspace and `.git` lead nowhere.
  */
 export function createPlaces(options: PlacesOptions): Locate {
   const found = new Map<string, Omit<Place, 'line' | 'endLine' | 'column'> | null>();
@@ -58,10 +67,9 @@ export function createPlaces(options: PlacesOptions): Locate {
   const find = (written: string) => {
     if (found.size >= MAX_PATHS) return null;
     world ??= openWorld(options);
-    const file = firstFile(candidates(written, world), options.workspace);
-    const root = file === null ? null : world.checkouts.rootOf(file);
-    if (file === null || root === null) return null;
-    return { path: path.relative(root, file).split(path.sep).join('/'), source: read(file) };
+    const file = chooseFile(written, world, options);
+    const inside = file === null ? null : pathInRepository(file, world);
+    return file === null || inside === null ? null : { path: inside, source: read(file) };
   };
   return (written) => {
     const known = found.get(written.path);
@@ -85,28 +93,46 @@ function openWorld({ workspace, workingDirectory, repositories }: PlacesOptions)
   return { checkouts, bases: [...new Set(bases)] };
 }
 
-/** What a path may mean, the most literal first. */
-function candidates(written: string, { bases }: World): readonly string[] {
-  const spellings = [written, written.replaceAll('\\', '/')].flatMap((text) => [
-    text,
-    text.replace(/^[ab]\//, ''),
-  ]);
-  return [...new Set(spellings)].flatMap((text) => [
-    ...(path.isAbsolute(text) ? [path.normalize(text)] : []),
-    ...bases.map((base) => path.join(base, text)),
-  ]);
-}
-
-function firstFile(paths: readonly string[], workspace: string): string | null {
-  for (const each of paths) {
-    const real = isBelow(each, workspace) ? realOf(each) : null;
-    if (real === null || !isBelow(real, workspace)) continue;
-    const inside = path.relative(workspace, real);
-    if (/\p{Cc}/u.test(inside) || inside.split(path.sep).some((part) => part.toLowerCase() === '.git'))
-      continue;
-    if (lstatSync(real, { throwIfNoEntry: false })?.isFile() === true) return real;
+/** The file that a written path means: of those that exist one that the change touches, else the first. */
+function chooseFile(written: string, world: World, { workspace, changed }: PlacesOptions): string | null {
+  for (const spelling of spellingsOf(written)) {
+    const files = existingFiles(candidates(spelling, world), workspace);
+    const [first] = files;
+    if (first === undefined) continue;
+    if (changed === undefined || changed.size === 0) return first;
+    return files.find((file) => changed.has(pathInRepository(file, world) ?? '')) ?? first;
   }
   return null;
+}
+
+/** How a path may be written, the most literal first. */
+function spellingsOf(written: string): readonly string[] {
+  const spellings = [written, written.replaceAll('\\', '/')];
+  return [...new Set(spellings.flatMap((text) => [text, text.replace(/^[ab]\//, '')]))];
+}
+
+/** What a path may be relative to, in the order of preference. */
+function candidates(written: string, { bases }: World): readonly string[] {
+  const absolute = path.isAbsolute(written) ? [path.normalize(written)] : [];
+  return [...absolute, ...bases.map((base) => path.join(base, written))];
+}
+
+/** The regular files among the paths, inside the workspace and outside of `.git`, links resolved. */
+function existingFiles(paths: readonly string[], workspace: string): readonly string[] {
+  return paths.flatMap((each) => {
+    const real = isBelow(each, workspace) ? realOf(each) : null;
+    if (real === null || !isBelow(real, workspace)) return [];
+    const inside = path.relative(workspace, real);
+    if (/\p{Cc}/u.test(inside) || inside.split(path.sep).some((part) => part.toLowerCase() === '.git'))
+      return [];
+    return lstatSync(real, { throwIfNoEntry: false })?.isFile() === true ? [real] : [];
+  });
+}
+
+/** A file's path as git names it; null where it belongs to no checkout of the judged repository. */
+function pathInRepository(file: string, { checkouts }: World): string | null {
+  const root = checkouts.rootOf(file);
+  return root === null ? null : path.relative(root, file).split(path.sep).join('/');
 }
 
 function realOf(file: string): string | null {

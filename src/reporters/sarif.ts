@@ -8,6 +8,7 @@ import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import type { Locate } from './places.ts';
 import { writePrivateFile } from './private-file.ts';
+import { locateByEvidence } from './resolved-paths.ts';
 import { alertsOf } from './sarif-alerts.ts';
 import { type SarifFacts, sarifLog } from './sarif-log.ts';
 
@@ -48,7 +49,7 @@ export function createSarif(options: SarifOptions): Reporter {
         return;
       }
       if (locate === null) throw new ReportError(NO_CHECKOUT);
-      const found = alertsOf(report.payload, locate, secrets, isMerge(report));
+      const found = alertsOf(report.payload, locateByEvidence(report, locate), secrets, isMerge(report));
       const { text, results } = sarifLog(report, found, options);
       try {
         writePrivateFile(file, text);

@@ -8,10 +8,12 @@ import { fitSections, type Section } from './fit.ts';
 import { changedFilesText, counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';
 import { judgeBlock } from './judge-words.ts';
+import { asWritten } from './line-link.ts';
 import { fence } from './markdown.ts';
 import { mergeSections, ruleFacts } from './merge-sections.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { Locate } from './places.ts';
+import { locateByEvidence } from './resolved-paths.ts';
 import { reusedLine, wasReused } from './reuse-words.ts';
 import { createSay, type Say } from './say.ts';
 import { verdictTitle } from './verdict-title.ts';
@@ -85,7 +87,7 @@ export function verdictSections(
   rows: readonly number[],
 ): readonly Section[] {
   const { payload, subject, merged = null } = report;
-  const view = { subject, serverUrl, locate };
+  const view = { subject, serverUrl, locate: locateByEvidence(report, locate ?? asWritten) };
   if (merged !== null) return mergeSections(report, merged, { ...view, rows }, say);
   const tables = rows.map((maxRows) =>
     payload === null ? '' : payloadTables(payload, { ...view, maxRows }, say),

@@ -28,6 +28,11 @@ export interface ToolboxOptions {
   readonly structuredOutput: ToolSpec;
 }
 
+/** The answer to a call, and whether a tool ran for it: not where there is no such tool, or its arguments are wrong. */
+export interface CallAnswer extends ToolAnswer {
+  readonly ran: boolean;
+}
+
 /** What the agent may call. */
 export interface Toolbox {
   /** In a stable order, `structured_output` last; the same array for the whole run. */
@@ -40,7 +45,7 @@ export interface Toolbox {
    * Runs a call; what is wrong with it is an error answer. `structured_output` is not run here: the contract judges it.
    * @throws SandboxError when the wall is absent or broken, the signal's reason when it was aborted.
    */
-  run(call: ToolCall, signal: AbortSignal): Promise<ToolAnswer>;
+  run(call: ToolCall, signal: AbortSignal): Promise<CallAnswer>;
 }
 
 /** Makes the toolbox of a run. */
@@ -67,10 +72,10 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
       const tool = byName.get(call.name);
       if (tool === undefined) return unknownTool(call.name, names);
       const read = readArguments(call, tool.spec);
-      if (!read.ok) return { content: read.problem, isError: true };
+      if (!read.ok) return { content: read.problem, isError: true, ran: false };
       await sandbox.ready();
       signal.throwIfAborted();
-      return tool.run(read.input, signal);
+      return { ...(await tool.run(read.input, signal)), ran: true };
     },
   };
 }
@@ -85,8 +90,12 @@ function makeTools(options: ToolboxOptions): readonly Tool[] {
   ];
 }
 
-function unknownTool(name: string, names: readonly string[]): ToolAnswer {
+function unknownTool(name: string, names: readonly string[]): CallAnswer {
   const there =
     names.length === 0 ? 'There are no tools in this run.' : `The tools are: ${names.join(', ')}.`;
-  return { content: `There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${there}`, isError: true };
+  return {
+    content: `There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${there}`,
+    isError: true,
+    ran: false,
+  };
 }

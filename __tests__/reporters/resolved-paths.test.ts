@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { WrittenPlace } from '../../src/reporters/findings.ts';
+import { asWritten } from '../../src/reporters/line-link.ts';
+import type { Place } from '../../src/reporters/places.ts';
+import { locateByEvidence, resolvedPaths, resolveFindings } from '../../src/reporters/resolved-paths.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { locator, workspaces } from './workspace-world.ts';
+
+const make = workspaces();
+
+/** Two packages with a file of the same name, looked at from one of them. */
+function monorepo() {
+  const workspace = make();
+  workspace.checkout('.', 'https://github.com/octo/demo');
+  workspace.write('packages/api/index.js', 'one\ntwo\n');
+  workspace.write('packages/web/index.js', 'one\n');
+  const find = locator(workspace, { from: 'packages/api' });
+  return ({ path, line, endLine, column }: WrittenPlace): Place | null => find(path, line, endLine, column);
+}
+
+const pathsOf = (payload: JsonObject) => resolveFindings(payload, monorepo()).map(({ path }) => path);
+
+describe('the evidence of findings', () => {
+  it('has one entry for each row, in the order of the rows', () => {
+    const findings = [
+      { path: 'index.js', line: 1, message: 'in the working directory' },
+      { path: 'packages/web/index.js:1', message: 'from the root' },
+      { path: 'gone.js', message: 'nowhere' },
+      { message: 'about no file' },
+      { path: '../../../../etc/passwd', message: 'outside' },
+      { path: '/etc/passwd', message: 'outside' },
+      { path: 'x\0y', message: 'odd' },
+      { path: 'x'.repeat(1_000_000), message: 'long' },
+      'no object',
+    ];
+    expect(pathsOf({ findings })).toEqual([
+      'packages/api/index.js',
+      'packages/web/index.js',
+      ...Array.from({ length: 7 }, () => null),
+    ]);
+  });
+
+  it('is about the only list whose rows name files where none is called findings', () => {
+    const failures = [{ test: 'adds', path: 'index.js' }, { test: 'subtracts' }];
+    expect(pathsOf({ failures, numbers: [1, 2], notes: [{ text: 'x' }] })).toEqual([
+      'packages/api/index.js',
+      null,
+    ]);
+    expect(pathsOf({ failures, others: [{ path: 'index.js', message: 'x' }] })).toEqual([]);
+    expect(pathsOf({ findings: [], failures })).toEqual([]);
+    expect(pathsOf({ passed: true })).toEqual([]);
+  });
+
+  it('is that of the earlier run where its payload is reused, if it fits', () => {
+    const payload = { findings: [{ path: 'index.js', message: 'x' }] };
+    const earlier = (...paths: string[]) => ({
+      context: 'none' as const,
+      toolCalls: 1,
+      findings: paths.map((path) => ({ path })),
+    });
+    expect(resolveFindings(payload, monorepo(), earlier('packages/web/index.js'))).toEqual([
+      { path: 'packages/web/index.js' },
+    ]);
+    expect(resolveFindings(payload, monorepo(), earlier('a', 'b'))).toEqual([
+      { path: 'packages/api/index.js' },
+    ]);
+  });
+});
+
+describe('resolved paths', () => {
+  const payload = {
+    findings: [
+      { path: 'index.js:1', message: 'x' },
+      { path: 'gone.js', message: 'y' },
+    ],
+  };
+
+  it('are told by what was written', () => {
+    const resolved = resolvedPaths(payload, [{ path: 'packages/api/index.js' }, { path: null }]);
+    expect([...resolved]).toEqual([
+      ['index.js', 'packages/api/index.js'],
+      ['gone.js', null],
+    ]);
+  });
+
+  it.each([[[]], [[{ path: 'a' }]], [[{ path: 'a' }, { path: 'b' }, { path: 'c' }]]])(
+    'are none where the number of entries is another one: %j',
+    (findings) => {
+      expect(resolvedPaths(payload, findings).size).toBe(0);
+    },
+  );
+});
+
+describe('a place by evidence', () => {
+  const payload = { findings: [{ path: 'index.js', line: 2, message: 'x' }] };
+  const written = { path: 'index.js', line: 2, endLine: null, column: null };
+  const evidence = (path: string | null) => ({
+    context: 'none' as const,
+    toolCalls: 1,
+    findings: [{ path }],
+  });
+
+  it('is the resolved file, whatever else the path could mean', () => {
+    const web = locateByEvidence({ payload, evidence: evidence('packages/web/index.js') }, monorepo());
+    expect(web(written)).toMatchObject({ path: 'packages/web/index.js', line: null });
+    const taken = locateByEvidence({ payload, evidence: evidence('packages/web/index.js') }, asWritten);
+    expect(taken(written)).toMatchObject({ path: 'packages/web/index.js', line: 2 });
+    expect(locateByEvidence({ payload, evidence: evidence(null) }, monorepo())(written)).toBeNull();
+  });
+
+  it('is looked for where there is no evidence', () => {
+    for (const given of [null, undefined]) {
+      const report = given === undefined ? { payload } : { payload, evidence: given };
+      expect(locateByEvidence(report, monorepo())(written)).toMatchObject({
+        path: 'packages/api/index.js',
+        line: 2,
+      });
+    }
+    const locate = monorepo();
+    expect(locateByEvidence({ payload: null, evidence: evidence('a') }, locate)).toBe(locate);
+  });
+});
