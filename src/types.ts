@@ -87,6 +87,9 @@ export interface Issue {
   readonly message: string;
 }
 
+/** What a durable surface may hold of an issue: no message, and `*` in the path for keys that the schema does not declare. */
+export type RedactedIssue = Pick<Issue, 'path' | 'keyword'>;
+
 /** How a near miss was mended before it was accepted. */
 export type Repair =
   | { readonly kind: 'unwrapped'; readonly key: string }
@@ -118,7 +121,7 @@ export type Outcome =
       readonly truncated: boolean;
     }
   | { readonly kind: 'refused'; readonly text: string }
-  | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly Issue[] }
+  | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly RedactedIssue[] }
   | { readonly kind: 'cancelled'; readonly signal: string };
 
 /** The three-valued (and one skipped) answer of a run. */

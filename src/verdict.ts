@@ -10,7 +10,7 @@ import {
   ReplayError,
   SandboxError,
 } from './errors.ts';
-import type { GateResult, Issue, Limit, Outcome, Reason, Subtype, Verdict } from './types.ts';
+import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from './types.ts';
 
 /** What ended a run: an outcome of the loop, something thrown, or a check of the finishing block. */
 export type Ending =
@@ -147,7 +147,7 @@ const LIMITS: Readonly<Record<Limit, { readonly entry: Row; readonly input: stri
   cost: { entry: row('max_cost', 'error_budget', 55), input: 'max-cost-usd' },
 };
 
-function exhausted(limit: Limit, issues: readonly Issue[], facts: VerdictFacts): Verdict {
+function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: VerdictFacts): Verdict {
   const { entry, input } = LIMITS[limit];
   const { name } = namingAt(facts.door);
   const last =
@@ -232,7 +232,7 @@ function say(issues: readonly Issue[]): string {
 }
 
 /** Where a rejection found fault: paths and keywords, because the messages may quote what was rejected. */
-function places(issues: readonly Issue[]): string {
+function places(issues: readonly RedactedIssue[]): string {
   return issues
     .map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`)
     .join(', ');

@@ -18,8 +18,11 @@ const passed: JsonObject = {
   required: ['passed', 'summary'],
   additionalProperties: false,
 };
-const checking = async (schema: JsonObject, raw: string) =>
-  (await createContract(schema)).check(complete(raw));
+/** What the model is told of a candidate. */
+const checking = async (schema: JsonObject, raw: string) => {
+  const check = (await createContract(schema)).check(complete(raw));
+  return check.ok ? check : { ok: check.ok, issues: check.issues };
+};
 
 describe('createContract', () => {
   it('tells what the schema declares', async () => {
@@ -222,7 +225,7 @@ describe('check', () => {
       rawArguments: '{"passed":true,"summary":"al',
       status: 'truncated',
     });
-    expect(check).toEqual({
+    expect(check).toMatchObject({
       ok: false,
       issues: [
         {
@@ -248,6 +251,35 @@ describe('check', () => {
     expect(check).toEqual({
       ok: false,
       issues: [{ path: '', keyword: 'arguments', message: expect.stringContaining(words) }],
+    });
+  });
+
+  it('names no key in what lasts of a rejection that the schema does not declare', async () => {
+    const item = { type: 'object', properties: { id: { type: 'number' } } };
+    const contract = await createContract({
+      type: 'object',
+      properties: { list: { type: 'array', items: item }, 'a/b': item },
+      additionalProperties: item,
+    });
+    const redactedOf = (raw: string) => {
+      const check = contract.check(complete(raw));
+      return check.ok ? check.repaired : check.redacted.map(({ path, keyword }) => `${path} ${keyword}`);
+    };
+    expect(redactedOf('{"list":[{},{"id":"x"}],"a/b":1,"alice@example.com":{"id":"x"},"0":1}')).toEqual([
+      '/* type',
+      '/*/id type',
+      '/list/1/id type',
+      '/a~1b type',
+    ]);
+    expect(redactedOf('{"list":[{"id":1e999}],"alice":{"id":1e-400,"0":[[1e999]]}}')).toEqual([
+      '/list/0/id precision',
+      '/*/id precision',
+      '/*/*/0/0 precision',
+    ]);
+    expect(redactedOf('{"a":1,"a":2}')).toEqual([' arguments']);
+    expect(redactedOf(JSON.stringify({ alice: '{"id":1}', list: ['{"id":1}'] }))).toEqual({
+      kind: 'parsed',
+      paths: ['/*', '/list/0'],
     });
   });
 

@@ -18,6 +18,7 @@ describe('privacy', () => {
           calls('read_file', { path: 'a.txt' }),
           submits({ passed: `${CANARY}-1`, note: `${CANARY}-2`, [`${CANARY}-3`]: 1 }),
           calls('structured_output', `{"passed": ${CANARY}-4`),
+          submits({ passed: true, [`${CANARY}-7`]: 'x' }),
           calls('StructuredOutput', { passed: true, note: `${CANARY}-6` }),
           submits({ passed: true, note: `${CANARY}-5` }),
         ],
@@ -31,7 +32,7 @@ describe('privacy', () => {
       expect(transcript).toContain('these arguments are not recorded');
       expect(transcript).toContain('{\\"path\\":\\"a.txt\\"}');
       expect(transcript).toContain('hello');
-      for (const part of ['-1', '-2', '-3', '-4', '-6']) expect(run.log).not.toContain(CANARY + part);
+      for (const part of ['-1', '-2', '-3', '-4', '-6', '-7']) expect(run.log).not.toContain(CANARY + part);
       expect(run.outputs.get('note')).toBe(`${CANARY}-5`);
       expect(run.summary).toContain(`${CANARY}-5`);
     },

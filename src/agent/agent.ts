@@ -4,7 +4,7 @@ import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import type { CallRecord, RunEvent, Totals, TurnRecord } from '../report-types.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { Issue, Message, Outcome } from '../types.ts';
+import type { Message, Outcome, RedactedIssue } from '../types.ts';
 import { NO_USAGE } from '../usage.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
@@ -72,7 +72,7 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
 
 /** What the loop remembers for the sentence of an ending. */
 interface Memory {
-  lastIssues: readonly Issue[];
+  lastIssues: readonly RedactedIssue[];
   /** The last text of the model that is not empty: an empty answer must not hide an earlier explanation. */
   lastText: string;
 }
@@ -213,7 +213,7 @@ function droppedNotice({ dropped, characters }: Shortened, model: string): strin
 }
 
 /** What a stop from outside makes of a run. */
-export function stopped(stop: RunStop, lastIssues: readonly Issue[]): Outcome {
+export function stopped(stop: RunStop, lastIssues: readonly RedactedIssue[]): Outcome {
   return stop.stop === 'timeout'
     ? { kind: 'exhausted', limit: 'time', lastIssues }
     : { kind: 'cancelled', signal: stop.signal };

@@ -1,8 +1,8 @@
 /** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
-import type { Contract } from '../contract/contract.ts';
+import type { Check, Contract } from '../contract/contract.ts';
 import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../report-types.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { Issue, JsonObject, Repair, ToolCall, ToolResult } from '../types.ts';
+import type { JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
 import { race } from './race.ts';
 import { redactIssues } from './redact.ts';
@@ -30,8 +30,8 @@ export interface Batch {
   readonly results: readonly ToolResult[];
   /** Rejected `structured_output` calls. */
   readonly rejections: number;
-  /** The issues of the last rejection; empty when there was none. */
-  readonly lastIssues: readonly Issue[];
+  /** The issues of the last rejection, redacted; empty when there was none. */
+  readonly lastIssues: readonly RedactedIssue[];
 }
 
 /**
@@ -68,7 +68,7 @@ async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<B
 
 /** What the contract made of a call, and how long that took. */
 interface Checked {
-  readonly fate: readonly Issue[] | 'accepted';
+  readonly check: Check;
   readonly durationMs: number;
 }
 
@@ -81,7 +81,7 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
     const check = world.contract.check(call);
     // Before the wait for the sandbox, which is not the call's.
     const durationMs = world.now() - started;
-    checked.set(call, { fate: check.ok ? 'accepted' : check.issues, durationMs });
+    checked.set(call, { check, durationMs });
     if (check.ok) {
       await world.ready();
       submitted = { payload: check.payload, repaired: check.repaired };
@@ -92,30 +92,30 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
     world.signal.throwIfAborted();
   }
   const settled = calls.map((call) => settleJudged(call, checked.get(call), submitted !== null, world));
-  const rejected = [...checked.values()].flatMap(({ fate }) => (fate === 'accepted' ? [] : [fate]));
+  const rejected = [...checked.values()].flatMap(({ check }) => (check.ok ? [] : [check.redacted]));
   return collect(settled, submitted, rejected);
 }
 
-/** Results differ from what is told of them: the model sees messages that may quote it, records see paths and keywords. */
+/** Results differ from what is told of them: the model sees messages that may quote it, records see redacted paths and keywords. */
 function settleJudged(
   call: ToolCall,
-  check: Checked | undefined,
+  checked: Checked | undefined,
   success: boolean,
   world: BatchWorld,
 ): ToolResult {
   const ref = refer(call, world.toolbox);
   const answer = (content: string, isError: boolean): ToolResult => ({ callId: call.id, content, isError });
-  if (check === undefined) {
+  if (checked === undefined) {
     const result = answer(success ? SKIPPED_BESIDE_ACCEPTED : SKIPPED_BESIDE_REJECTED, true);
     return settle(ref, result, 'skipped', 0, result, world);
   }
-  const { fate, durationMs } = check;
-  if (fate === 'accepted') {
+  const { check, durationMs } = checked;
+  if (check.ok) {
     const result = answer(ACCEPTED, false);
     return settle(ref, result, 'accepted', durationMs, result, world);
   }
-  const result = answer(rejectionText(fate), true);
-  return settle(ref, result, 'rejected', durationMs, answer(redactIssues(fate), true), world);
+  const result = answer(rejectionText(check.issues), true);
+  return settle(ref, result, 'rejected', durationMs, answer(redactIssues(check.redacted), true), world);
 }
 
 function settle(
@@ -143,7 +143,7 @@ function settle(
 function collect(
   results: readonly ToolResult[],
   submitted: Batch['submitted'],
-  rejected: readonly (readonly Issue[])[],
+  rejected: readonly (readonly RedactedIssue[])[],
 ): Batch {
   return {
     submitted,

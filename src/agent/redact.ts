@@ -4,7 +4,7 @@
  * accepted payload belongs in the outputs, the summary and the envelope; a rejected one belongs nowhere.
  */
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
-import type { AssistantMessage, Issue } from '../types.ts';
+import type { AssistantMessage, RedactedIssue } from '../types.ts';
 
 /** What every log, transcript and event carries instead of the arguments; itself a JSON object. */
 export const REDACTED_ARGUMENTS = '{"redacted":"these arguments are not recorded"}';
@@ -26,8 +26,8 @@ export function redactMessage(
   return { role: 'assistant', text: message.text, toolCalls, native: null };
 }
 
-/** What a record may keep of a rejection: instance paths and keywords, no values. */
-export function redactIssues(issues: readonly Issue[]): string {
+/** What a record may keep of a rejection: redacted instance paths and keywords, no values. */
+export function redactIssues(issues: readonly RedactedIssue[]): string {
   const parts = issues.map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`);
   return `Rejected: ${parts.join(', ')}`;
 }

@@ -1,11 +1,13 @@
 /** What the payload must look like. The front door of this folder. */
 import { type InexactNumber, isObject, jsonPointer, parseJsonWithInexact } from '../json.ts';
-import type { Issue, Json, JsonObject, Repair, ToolCall } from '../types.ts';
+import type { Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
 import { type Compiled, compile } from './compile.ts';
 import { declaredProperties } from './declared.ts';
 import { cappedIssues } from './issues.ts';
 import { outputNames } from './output-names.ts';
+import { pathIn, redactPath } from './redact-path.ts';
 import { parseStrings, type Repaired, unwrap } from './repair.ts';
+import { mentions } from './vetting.ts';
 
 export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';
@@ -13,7 +15,13 @@ export { createGate, type Gate, type GateRequest } from './gate.ts';
 /** What became of one candidate: the payload exactly as it was validated, or what is wrong with it. */
 export type Check =
   | { readonly ok: true; readonly payload: JsonObject; readonly repaired: Repair | null }
-  | { readonly ok: false; readonly issues: readonly Issue[] };
+  | {
+      readonly ok: false;
+      /** For the model. */
+      readonly issues: readonly Issue[];
+      /** The same for everything that lasts: logs, events, transcripts, envelopes. */
+      readonly redacted: readonly RedactedIssue[];
+    };
 
 /** A compiled schema. */
 export interface Contract {
@@ -45,6 +53,7 @@ export async function createContract(
   const declared = declaredProperties(compiled.schema);
   const outputs = outputNames(declared);
   const given = compiled.schema['title'];
+  const { propertyNames } = mentions(compiled.schema);
   const title = typeof given === 'string' && given !== '' ? given : null;
   return {
     schema: compiled.schema,
@@ -52,7 +61,7 @@ export async function createContract(
     declaredProperties: declared,
     outputNames: outputs.names,
     warnings: cappedWarnings([...sourceWarnings, ...compiled.warnings, ...outputs.warnings]),
-    check: (call) => check(call, compiled, title),
+    check: (call) => check(call, compiled, title, propertyNames),
   };
 }
 
@@ -67,37 +76,62 @@ function check(
   call: Pick<ToolCall, 'rawArguments' | 'status'>,
   compiled: Compiled,
   title: string | null,
+  declared: ReadonlySet<string>,
 ): Check {
   if (call.status !== 'complete') return rejected(incomplete[call.status]);
   const parsed = parseJsonWithInexact(call.rawArguments === '' ? '{}' : call.rawArguments);
   if (!parsed.ok) return rejected(`${parsed.problem} Send the arguments as one valid JSON object.`);
-  if (parsed.inexact.length > 0) return inexactRejection(parsed.inexact);
+  if (parsed.inexact.length > 0) return inexactRejection(parsed.inexact, declared);
   const { value } = parsed;
   if (!isObject(value)) {
     const mended = parseStrings(value, compiled.judge);
-    return mended === null ? rejected(`${notAnObject(value)} Send one JSON object.`) : acceptRepaired(mended);
+    return mended === null
+      ? rejected(`${notAnObject(value)} Send one JSON object.`)
+      : acceptRepaired(mended, value, declared);
   }
   const judgement = compiled.judge(value);
   if (judgement.ok) return { ok: true, payload: value, repaired: null };
   // Without errors the validator came to no answer: the same value in other clothes would fare no better.
-  if (judgement.errors.length === 0) return { ok: false, issues: judgement.issues };
+  if (judgement.errors.length === 0) return rejection(judgement.issues, value, declared);
   const mended = unwrap(value, title, compiled.judge) ?? parseStrings(value, compiled.judge);
-  return mended === null ? { ok: false, issues: judgement.issues } : acceptRepaired(mended);
+  return mended === null
+    ? rejection(judgement.issues, value, declared)
+    : acceptRepaired(mended, value, declared);
 }
 
 /** A repair must not change a number: what was inside the string has to be what is published. */
-function acceptRepaired({ payload, repaired, inexact }: Repaired): Check {
-  return inexact.length > 0 ? inexactRejection(inexact) : { ok: true, payload, repaired };
+function acceptRepaired(
+  { payload, repaired, inexact }: Repaired,
+  value: Json,
+  declared: ReadonlySet<string>,
+): Check {
+  if (inexact.length > 0) return inexactRejection(inexact, declared);
+  if (repaired.kind !== 'parsed') return { ok: true, payload, repaired };
+  // The log names these places, and holds no text of the model.
+  const paths = repaired.paths.map((pointer) => redactPath(pathIn(value, pointer), declared));
+  return { ok: true, payload, repaired: { kind: 'parsed', paths } };
 }
 
-function inexactRejection(inexact: readonly InexactNumber[]): Check {
+function rejection(issues: readonly Issue[], value: Json, declared: ReadonlySet<string>): Check {
+  const redacted = issues.map(({ path, keyword }) => ({
+    path: redactPath(pathIn(value, path), declared),
+    keyword,
+  }));
+  return { ok: false, issues, redacted };
+}
+
+function inexactRejection(inexact: readonly InexactNumber[], declared: ReadonlySet<string>): Check {
   const issues = inexact.map(({ path }) => ({
     path: jsonPointer(path),
     keyword: 'precision',
     message:
       'this number cannot be represented exactly (it has too many digits, or is too large or too close to zero) and would change. Send fewer digits, or a string where the schema allows one.',
   }));
-  return { ok: false, issues: cappedIssues(issues) };
+  const capped = cappedIssues(issues);
+  const redacted = inexact
+    .slice(0, capped.length)
+    .map(({ path }) => ({ path: redactPath(path, declared), keyword: 'precision' }));
+  return { ok: false, issues: capped, redacted };
 }
 
 const incomplete: Readonly<Record<'truncated' | 'malformed', string>> = {
@@ -113,5 +147,6 @@ function notAnObject(value: Json): string {
 }
 
 function rejected(message: string): Check {
-  return { ok: false, issues: [{ path: '', keyword: 'arguments', message }] };
+  const place = { path: '', keyword: 'arguments' };
+  return { ok: false, issues: [{ ...place, message }], redacted: [place] };
 }
