@@ -7,6 +7,7 @@ const schema = JSON.stringify({
   type: 'object',
   required: ['passed'],
   properties: { passed: { type: 'boolean' }, note: { type: 'string' } },
+  additionalProperties: { type: 'number' },
 });
 
 describe('privacy', () => {
