@@ -6,9 +6,10 @@ import { InputError } from '../errors.ts';
 import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
 import { NO_USAGE } from '../usage.ts';
+import { calledWorkflows, type Judged } from './called.ts';
 import { missingCheckout } from './checkout.ts';
 import { checkDownload } from './download.ts';
-import { type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
+import { createFindings, type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
 import { checkHazards } from './hazards.ts';
 import { type Judge, type Judging, judgeOf } from './judge.ts';
 import { checkLegs } from './legs.ts';
@@ -17,11 +18,19 @@ import { checkMergeGate, type MergeStep } from './merge-gate.ts';
 import { checkMergeJob } from './merge-job.ts';
 import { type MergeStepInputs, readMergeStep } from './merge-step.ts';
 import { MERGE_RUN_OUTPUTS, MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
-import { checkForgiven, checkReads } from './reads.ts';
-import type { Source } from './references.ts';
+import { checkForgiven, checkReads, checkUnknown } from './reads.ts';
 import { checkMergeRights, checkRights } from './rights.ts';
 import { readStepInputs, type StepInputs } from './step-inputs.ts';
-import { type Job, judgeSteps, mentions, mergeSteps, placeOf, type Step, type Workflow } from './workflow.ts';
+import {
+  type Job,
+  judgeSteps,
+  mentions,
+  mergeSteps,
+  placeOf,
+  type Source,
+  type Step,
+  type Workflow,
+} from './workflow.ts';
 import { valueAt } from './yaml-file.ts';
 
 /** A step whose judge is known. */
@@ -40,15 +49,52 @@ export interface Surroundings {
   /** Stands for schemas that cannot be read here; null for none. */
   readonly standIn: string | null;
   readonly findings: Findings;
+  /** Reads the text of another workflow of the same checkout; null where it is none. */
+  readonly readWorkflow: (file: string, text: string) => Promise<Workflow | null>;
 }
 
 /** Checks a workflow; gives the steps of the action whose schema is in order, null where it has no step of it. */
 export async function checkWorkflow(
-  workflow: Workflow,
+  alone: Workflow,
   surroundings: Surroundings,
 ): Promise<readonly Used[] | null> {
-  const sources: Source[] = [];
+  const { findings } = surroundings;
   const used: Used[] = [];
+  const called = await calledWorkflows(alone, surroundings.root, (file, text) =>
+    judgedOf(file, text, surroundings),
+  );
+  const workflow: Workflow = { ...alone, called };
+  const { sources, merges } = await checkSteps(workflow, surroundings, used);
+  checkUnknown(workflow, findings);
+  const isOurs = sources.length > 0 || [...called.values()].some((each) => each.isOurs);
+  if (!isOurs) return null;
+  for (const merge of workflow.isComposite ? [] : merges) {
+    const gate = merge.inputs.get('gate');
+    const files =
+      isElsewhere(gate) || isWrittenBefore(gate, merge.job, merge.step) ? null : surroundings.files;
+    await checkMergeGate(workflow, merge, sources, files, findings);
+  }
+  for (const source of sources) checkForgiven(source, workflow, sources, findings);
+  checkReads(workflow, sources, findings);
+  if (!workflow.isComposite) checkMatrix(workflow, findings);
+  return used;
+}
+
+/** What the steps of another workflow give; what is wrong with them is found where that one is checked. */
+async function judgedOf(file: string, text: string, surroundings: Surroundings): Promise<Judged | null> {
+  const workflow = await surroundings.readWorkflow(file, text);
+  if (workflow === null) return null;
+  const { sources } = await checkSteps(workflow, { ...surroundings, findings: createFindings() }, []);
+  return { workflow, sources };
+}
+
+/** Checks the steps of the action, each by itself. */
+async function checkSteps(
+  workflow: Workflow,
+  surroundings: Surroundings,
+  used: Used[],
+): Promise<{ readonly sources: readonly Source[]; readonly merges: readonly MergeStep[] }> {
+  const sources: Source[] = [];
   const merges: MergeStep[] = [];
   for (const job of workflow.jobs) {
     for (const step of judgeSteps(job)) {
@@ -60,17 +106,7 @@ export async function checkWorkflow(
       sources.push({ job, step, judge: MERGED, about: MERGE_RUN_OUTPUTS });
     }
   }
-  if (sources.length === 0) return null;
-  for (const merge of merges) {
-    const gate = merge.inputs.get('gate');
-    const files =
-      isElsewhere(gate) || isWrittenBefore(gate, merge.job, merge.step) ? null : surroundings.files;
-    await checkMergeGate(workflow, merge, sources, files, surroundings.findings);
-  }
-  for (const source of sources) checkForgiven(source, workflow, sources, surroundings.findings);
-  checkReads(workflow, sources, surroundings.findings);
-  checkMatrix(workflow, surroundings.findings);
-  return used;
+  return { sources, merges };
 }
 
 /** A merge is red unless it passed, whatever made it of. */
@@ -90,6 +126,8 @@ function checkMergeStep(workflow: Workflow, job: Job, step: Step, findings: Find
       fault,
     );
   }
+  // The jobs around a composite action are its callers'.
+  if (workflow.isComposite) return inputs;
   checkMergeRights(workflow, job, inputs, findings);
   checkMergeJob(workflow, job, step, findings);
   checkDownload(workflow, job, step, inputs, findings);
@@ -108,7 +146,7 @@ async function checkStep(
   const inputs = readStepInputs(
     step.node,
     environmentOf(workflow, job, step),
-    mentions(job.node, 'GITHUB_ENV'),
+    workflow.isComposite || mentions(job.node, 'GITHUB_ENV'),
   );
   const faulty = new Set<string | null>();
   const say = (key: string | null, fault: Fault) => {
@@ -119,15 +157,21 @@ async function checkStep(
     );
   };
   for (const { key, fault } of inputs.faults) say(key, fault);
-  checkRights(workflow, job, inputs, findings);
+  if (!workflow.isComposite) checkRights(workflow, job, inputs, findings);
   checkHazards(workflow, job, step, inputs, findings);
-  for (const [key, fault] of await pathFaults(inputs, job, step, surroundings)) say(key, fault);
+  for (const [key, fault] of await pathFaults(inputs, job, step, surroundings)) {
+    if (!workflow.isComposite) say(key, fault);
+  }
   if (excludesVerdict(inputs)) say('exclude-tools', noVerdict);
   const priceless = await priceFault(inputs);
   if (priceless !== null) say('max-cost-usd', priceless);
   const { judge, faults } = await judgeOfStep(inputs, job, step, surroundings);
-  for (const { input, fault } of faults)
-    say(input, fault.rule.endsWith('-source') ? asRead(inputs, fault) : fault);
+  for (const { input, fault } of faults) {
+    const isRead = fault.rule.endsWith('-source');
+    // The paths of a composite action lead into the checkout of its caller, which may be another repository.
+    if (isRead && workflow.isComposite && pathHere(inputs.get(input) ?? '') !== null) continue;
+    say(input, isRead ? asRead(inputs, fault) : fault);
+  }
   const unread = missingCheckout(job, step, inputs);
   // A file that cannot be read here either has been found already, with the checkout in its advice.
   if (unread !== null && !faulty.has(unread[0])) say(...unread);

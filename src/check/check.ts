@@ -12,8 +12,8 @@ import { CHECK_HELP, type CheckOptions, readOptions } from './options.ts';
 import { viewsOf } from './projection.ts';
 import { type CheckReport, reportJson, reportText, type SchemaReport } from './report.ts';
 import { filesIn, findWorkflows, localActions, readWorkflowText, rootOf } from './sources.ts';
-import { readWorkflow } from './workflow.ts';
-import { readYaml } from './yaml-file.ts';
+import { readWorkflow, type Workflow } from './workflow.ts';
+import { readYaml, type YamlFile } from './yaml-file.ts';
 
 /** Where a check reads and writes. */
 export interface CheckIo {
@@ -65,7 +65,7 @@ async function check(options: CheckOptions, cwd: string): Promise<CheckReport> {
 const unused = wrong(
   'no-step',
   'No step of this file uses the action.',
-  'Name the action with --action where it goes by another name.',
+  'Name the action with --action where it goes by another name. Workflows of other repositories that it calls are not read.',
 );
 
 function nothingToCheck(looked: number): InputError {
@@ -115,12 +115,24 @@ async function checkFile(
   const root =
     given === null ? await rootOf(file, cwd) : await realpath(path.resolve(cwd, given)).catch(() => null);
   if (root === null) throw new InputError('root', '--root names a folder that is not there. Check the path.');
-  const local = yaml.file.root === null ? null : await localActions(yaml.file.root, root);
-  const localPart = (folder: string) => local?.get(folder) ?? null;
-  const workflow = readWorkflow(yaml.file, { names: actions, localPart });
+  const workflow = await workflowOf(yaml.file, actions, root);
   if (workflow === null) return null;
   // What the command line gives is relative to where it is typed.
-  return checkWorkflow(workflow, { files: filesIn(root, root), root, standIn: schema, findings });
+  return checkWorkflow(workflow, {
+    files: filesIn(root, root),
+    root,
+    standIn: schema,
+    findings,
+    async readWorkflow(name, text) {
+      const other = await readYaml(name, text);
+      return other.ok ? workflowOf(other.file, actions, root) : null;
+    },
+  });
+}
+
+async function workflowOf(file: YamlFile, names: readonly string[], root: string): Promise<Workflow | null> {
+  const local = file.root === null ? null : await localActions(file.root, root);
+  return readWorkflow(file, { names, localPart: (folder) => local?.get(folder) ?? null });
 }
 
 /** Each schema once, with the steps that use it. */

@@ -5,8 +5,7 @@ import type { JsonObject } from '../types.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import { gateFaults, type Judge } from './judge.ts';
 import type { MergeStepInputs } from './merge-step.ts';
-import type { Source } from './references.ts';
-import { type Job, placeOf, type Step, type Workflow, withOf } from './workflow.ts';
+import { type Job, placeOf, type Source, type Step, type Workflow, withOf } from './workflow.ts';
 
 /** A merge with what is known of its inputs. */
 export interface MergeStep {

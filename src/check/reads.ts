@@ -1,10 +1,20 @@
 /** What a workflow reads of the action's outputs, and what it decides by them. */
 import { type Atom, atomFault, atomsOf, holds, openDefaults, type Read } from './conditions.ts';
 import { evaluate, isTruthy } from './evaluate.ts';
-import { type Expression, nodesOf } from './expression.ts';
+import { type Expression, nodesOf, pathOf } from './expression.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
-import { meaningOf, outputsIn, type Site, type Source, sitesOf, wholesIn } from './references.ts';
-import { type Job, mentions, mergeSteps, ourSteps, placeOf, type Step, type Workflow } from './workflow.ts';
+import { MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
+import { meaningOf, outputsIn, type Site, sitesOf, wholesIn } from './references.ts';
+import {
+  givesVerdict,
+  type Job,
+  mentions,
+  mergeSteps,
+  placeOf,
+  type Source,
+  type Step,
+  type Workflow,
+} from './workflow.ts';
 import { scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
 type Reads = readonly (Read & { readonly source: Source })[];
@@ -175,13 +185,45 @@ function formatFault(site: Site, workflow: Workflow, sources: readonly Source[])
   return wrong('always-true', message, 'Put the whole condition into one ${{ }}.');
 }
 
+/**
+ * Looks at conditions on what a workflow of another repository hands on. It is not read, so that only names that the action
+ * gives are looked at, and what is found is a warning.
+ */
+export function checkUnknown(workflow: Workflow, findings: Findings): void {
+  for (const site of sitesOf(workflow)) {
+    for (const { root, text, at } of site.expressions) {
+      const names = new Map<Expression, string>();
+      const reads = [...nodesOf(root)].flatMap((node): readonly Read[] => {
+        const [context, id, third, name] = pathOf(node) ?? [];
+        const job = workflow.jobs.find((each) => each.id === id);
+        const called = job === undefined ? undefined : workflow.called.get(job);
+        const output = [...MERGED_OUTPUTS, ...RUN_OUTPUTS].find((each) => each.name === name);
+        if (context !== 'needs' || third !== 'outputs' || called?.isKnown !== false || output === undefined)
+          return [];
+        names.set(node, called.name);
+        return [{ node, output }];
+      });
+      for (const atom of atomsOf(root, site.isCondition, reads)) {
+        const shown = cut(text.slice(atom.node.at, atom.node.end));
+        const fault = atomFault(atom, shown, site.isCondition && failsWhere(site));
+        const [read] = atom.reads;
+        if (fault?.rule !== 'fails-open' || read === undefined) continue;
+        const from = cut(names.get(read.node) ?? '');
+        const message = `${shown} is true where ${read.output.name} is empty. Whether ${from} takes it from the action is not known here: workflows of other repositories are not read.`;
+        const place = workflow.file.placeIn(site.scalar, at + atom.node.at, shown);
+        findings.add(place, doubtful('unknown-workflow', message, fault.fix));
+      }
+    }
+  }
+}
+
 /** A job that runs after a red verdict, and never asks for it. */
 function checkUnconditional(job: Job, workflow: Workflow, findings: Findings): void {
   const condition = textAt(job.node, 'if');
   if (condition === null || !/\b(?:always|cancelled)\s*\(/iu.test(condition)) return;
   // A merge reads what became of them from their files.
   if (mergeSteps(job).length > 0) return;
-  const judged = workflow.jobs.filter((each) => job.needs.includes(each.id) && ourSteps(each).length > 0);
+  const judged = workflow.jobs.filter((each) => job.needs.includes(each.id) && givesVerdict(each, workflow));
   const texts = [...scalarsOf(job.node)].map(({ scalar }) => scalar.text.toLowerCase());
   for (const { id } of judged) {
     if (

@@ -2,9 +2,17 @@
 import { nearest } from '../nearest.ts';
 import { type Embedded, type Expression, embedded, nodesOf, parseExpression, pathOf } from './expression.ts';
 import { type Fault, wrong } from './finding.ts';
-import type { Judge } from './judge.ts';
 import { type Output, PAYLOAD_OUTPUT } from './outputs.ts';
-import { type Job, mergeSteps, ourSteps, type Step, type Workflow } from './workflow.ts';
+import {
+  type Called,
+  givesVerdict,
+  type Job,
+  mergeSteps,
+  ourSteps,
+  type Source,
+  type Step,
+  type Workflow,
+} from './workflow.ts';
 import { type Scalar, scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
 /** A text of the workflow that holds expressions. */
@@ -22,16 +30,6 @@ export interface Site {
   readonly expressions: readonly { readonly root: Expression; readonly text: string; readonly at: number }[];
 }
 
-/** A step of the action with what it gives. */
-export interface Source {
-  readonly job: Job;
-  readonly step: Step;
-  /** null where the schema is not known. */
-  readonly judge: Judge | null;
-  /** What it tells about the run. */
-  readonly about: readonly Output[];
-}
-
 /** An output that an expression reads, or what is wrong with the reference; null for what is none of ours. */
 export type Meaning =
   | { readonly kind: 'output'; readonly output: Output; readonly source: Source }
@@ -39,10 +37,11 @@ export type Meaning =
 
 /** Every text of a workflow that holds expressions. */
 export function* sitesOf(workflow: Workflow): Generator<Site> {
+  const [steps = null] = workflow.isComposite ? workflow.jobs : [];
   const called = valueAt(valueAt(workflow.root, 'on'), 'workflow_call');
-  for (const part of [valueAt(called, 'outputs')]) {
-    if (part === null) continue;
-    for (const { scalar, keys } of scalarsOf(part)) yield* site(null, null, scalar, keys);
+  const outputs = valueAt(workflow.isComposite ? workflow.root : called, 'outputs');
+  if (outputs !== null) {
+    for (const { scalar, keys } of scalarsOf(outputs)) yield* site(steps, null, scalar, keys);
   }
   for (const job of workflow.jobs) {
     for (const { key, value } of job.node.entries) {
@@ -72,7 +71,7 @@ function* site(job: Job | null, step: Step | null, scalar: Scalar, keys: readonl
 /** What a node of an expression at a site means. */
 export function meaningOf(
   node: Expression,
-  at: Site,
+  at: Pick<Site, 'job' | 'step'>,
   workflow: Workflow,
   sources: readonly Source[],
 ): Meaning | null {
@@ -147,11 +146,13 @@ function ofJob(
   sources: readonly Source[],
 ): Meaning | null {
   const job = workflow.jobs.find((each) => each.id === id);
-  const isOurs = job !== undefined && ourSteps(job).length > 0;
+  const called = job === undefined ? undefined : workflow.called.get(job);
+  const isOurs = job !== undefined && givesVerdict(job, workflow);
   if (!isOurs && (reader === null || !decides(reader, workflow))) return null;
   if (reader !== null && !reader.needs.includes(id))
     return { kind: 'fault', fault: notNeeded(id, job, reader, workflow) };
   if (job === undefined || third !== 'outputs' || name === undefined) return null;
+  if (called !== undefined) return ofCalled(name, job, called);
   // What a called workflow hands on stands elsewhere.
   if (valueAt(job.node, 'uses') !== null) return null;
   const outputs = valueAt(job.node, 'outputs');
@@ -164,6 +165,24 @@ function ofJob(
   }
   const meaning = passedOn(text, job, sources);
   return meaning?.kind === 'output' ? meaning : null;
+}
+
+/** What a job hands on that calls another workflow, whose steps are the sources. */
+function ofCalled(name: string, job: Job, { name: file, isOurs, isKnown, outputs }: Called): Meaning | null {
+  const found = outputs.get(name);
+  if (found === undefined && isKnown && isOurs) {
+    const message = `The workflow ${file.slice(0, 200)} declares no output ${JSON.stringify(name.slice(0, 100))}, so it is always empty.`;
+    const otherwise = `Add it below on: workflow_call: outputs: of that workflow.`;
+    return {
+      kind: 'fault',
+      fault: wrong('unknown-output', message, meant(name, [...outputs.keys()], otherwise)),
+    };
+  }
+  if (found === undefined || found === null) return null;
+  const { source, output } = found;
+  // Whether its job is red is decided there.
+  const isForgiven = textAt(source.job.node, 'continue-on-error') !== null;
+  return { kind: 'output', output, source: { ...source, job, judge: isForgiven ? null : source.judge } };
 }
 
 /** Whether a job judges or merges, or is one that a merge waits for: what it reads decides what is judged. */

@@ -31,21 +31,28 @@ export function readWorkflowText(file: string): ReturnType<typeof readTrustedFil
   return readTrustedFile(file, { root: null, maxBytes: MAX_WORKFLOW });
 }
 
-/** The workflows of the repository that a folder is the root of, relative to it and in order. */
+/** The workflows of the repository that a folder is the root of, and its composite actions, relative to it and in order. */
 export async function findWorkflows(folder: string): Promise<readonly string[]> {
   const below = path.join('.github', 'workflows');
   const names = await readdir(path.join(folder, below)).catch(() => []);
-  return names
-    .filter((name) => /\.ya?ml$/u.test(name))
-    .toSorted()
-    .map((name) => path.join(below, name));
+  const workflows = names.filter((name) => /\.ya?ml$/u.test(name)).map((name) => path.join(below, name));
+  const actions = path.join('.github', 'actions');
+  const within = await readdir(path.join(folder, actions), { recursive: true }).catch(() => []);
+  const composite = within
+    .filter((name) => /^action\.ya?ml$/u.test(path.basename(name)))
+    .map((name) => path.join(actions, name));
+  return [...workflows.toSorted(), ...composite.toSorted()];
 }
 
-/** The real folder of the checkout that a workflow belongs to: that which holds its `.github`, else the current one. */
+/** The real folder of the checkout that a file belongs to: that which holds the `.github` around it, else the current one. */
 export async function rootOf(file: string, cwd: string): Promise<string> {
-  const folder = path.dirname(path.resolve(cwd, file));
-  const isUsual = path.basename(folder) === 'workflows' && path.basename(path.dirname(folder)) === '.github';
-  return realpath(isUsual ? path.dirname(path.dirname(folder)) : cwd);
+  let folder = path.dirname(path.resolve(cwd, file));
+  while (path.basename(folder) !== '.github') {
+    const parent = path.dirname(folder);
+    if (parent === folder) return realpath(cwd);
+    folder = parent;
+  }
+  return realpath(path.dirname(folder));
 }
 
 /** The folders of a checkout that a workflow uses as actions, and that hold a part of this one. */

@@ -1,5 +1,7 @@
 /** A workflow file as far as the action's steps are concerned. */
 import type { Place } from './finding.ts';
+import type { Judge } from './judge.ts';
+import type { Output } from './outputs.ts';
 import { entryAt, type Mapping, type Node, scalarsOf, textAt, valueAt, type YamlFile } from './yaml-file.ts';
 
 /** A workflow. */
@@ -9,6 +11,32 @@ export interface Workflow {
   /** The names of the events that start it. */
   readonly events: readonly string[];
   readonly jobs: readonly Job[];
+  /** Whether it is a composite action, whose steps are those of one job here. */
+  readonly isComposite: boolean;
+  /** What the jobs hand on that call other workflows, as far as that is known. */
+  readonly called: ReadonlyMap<Job, Called>;
+}
+
+/** A step of the action with what it gives. */
+export interface Source {
+  readonly job: Job;
+  readonly step: Step;
+  /** null where the schema is not known. */
+  readonly judge: Judge | null;
+  /** What it tells about the run. */
+  readonly about: readonly Output[];
+}
+
+/** A workflow that a job calls. */
+export interface Called {
+  /** As the job names it. */
+  readonly name: string;
+  /** Whether it could be read: those of other repositories cannot. */
+  readonly isKnown: boolean;
+  /** Whether a step of it, or of one that it calls, is a step of the action. */
+  readonly isOurs: boolean;
+  /** By name; null for one that is none of the action's. */
+  readonly outputs: ReadonlyMap<string, { readonly output: Output; readonly source: Source } | null>;
 }
 
 /** A job. */
@@ -47,14 +75,19 @@ export interface ActionNames {
   readonly localPart: (folder: string) => ActionPart | null;
 }
 
-/** Reads a file as a workflow; null where it has no jobs. */
+/** Reads a file as a workflow, or as a composite action; null where it is neither. */
 export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | null {
+  const runs = valueAt(file.root, 'runs');
+  if (file.root?.kind === 'map' && runs?.kind === 'map' && textAt(runs, 'using') === 'composite')
+    return compositeAction(file, file.root, runs, action);
   const jobs = valueAt(file.root, 'jobs');
   if (file.root?.kind !== 'map' || jobs?.kind !== 'map') return null;
   const general = valueAt(file.root, 'permissions');
   return {
     file,
     root: file.root,
+    isComposite: false,
+    called: new Map(),
     events: namesIn(valueAt(file.root, 'on')),
     jobs: jobs.entries.flatMap(({ key, start, value }): Job[] =>
       value.kind === 'map'
@@ -72,6 +105,25 @@ export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | nu
         : [],
     ),
   };
+}
+
+/** Its steps run in the job of a caller, of which nothing is known here. */
+function compositeAction(file: YamlFile, root: Mapping, runs: Mapping, action: ActionNames): Workflow {
+  const job: Job = {
+    id: '',
+    node: runs,
+    start: runs.start,
+    needs: [],
+    hasMatrix: false,
+    steps: stepsOf(runs, action),
+    permissions: null,
+  };
+  return { file, root, isComposite: true, called: new Map(), events: [], jobs: [job] };
+}
+
+/** Whether a job has a step of this action, or calls a workflow that has one. */
+export function givesVerdict(job: Job, { called }: Workflow): boolean {
+  return ourSteps(job).length > 0 || called.get(job)?.isOurs === true;
 }
 
 /** The steps of this action that judge. */
