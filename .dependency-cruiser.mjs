@@ -130,7 +130,7 @@ export default {
       from: { path: '^src/report/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/report/', '^src/reporters/(transcript|envelope|format|private-file)\\.ts$', LEAVES],
+        pathNot: ['^src/report/', '^src/reporters/(transcript|envelope|evidence-words|format|private-file)\\.ts$', LEAVES],
       },
     },
     {

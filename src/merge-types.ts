@@ -1,5 +1,5 @@
 /** The nouns of a merge: what many legs said, and what is made of it. */
-import type { Conclusion, Reason, Usage } from './types.ts';
+import type { Conclusion, ContextStatus, Reason, Usage } from './types.ts';
 
 /** What a vote or a leg says: `abstain` where it is missing, undecided, or cannot be read. */
 export type Ballot = 'pass' | 'fail' | 'abstain';
@@ -30,6 +30,8 @@ export interface MergedVote {
   readonly model: string;
   /** Whether an earlier run's payload was taken in the place of a model's. */
   readonly reused: boolean;
+  /** What the run rests on; null for a missing vote, and where its envelope does not say it. */
+  readonly evidence?: { readonly context: ContextStatus; readonly toolCalls: number } | null;
   /** The attempt of the workflow run in which it was cast; null for a missing one and off GitHub. */
   readonly attempt: number | null;
   /** The page of that attempt; null where there is none. */

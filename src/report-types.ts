@@ -2,6 +2,7 @@
 import type { Merged } from './merge-types.ts';
 import type {
   AssistantMessage,
+  ContextStatus,
   GateResult,
   Isolation,
   JsonObject,
@@ -49,12 +50,6 @@ export interface Reuse {
     readonly session_id: string;
   } | null;
 }
-
-/**
- * What the model was given of the change under review: `missing` where the diff was asked for and not obtained,
- * `truncated` where parts of it were left out, `none` where none was asked for or there is no pull request.
- */
-export type ContextStatus = 'complete' | 'truncated' | 'missing' | 'none';
 
 /** Where one finding of a payload is. */
 export interface FindingEvidence {

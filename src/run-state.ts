@@ -9,13 +9,13 @@ import type { PullRequestContext } from './github/find-context.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
 import type { Merged } from './merge-types.ts';
 import type { RecordingHeader } from './providers/recording.ts';
-import type { ContextStatus, Evidence, Report, Reporter, Reuse } from './report-types.ts';
+import type { Evidence, Report, Reporter, Reuse } from './report-types.ts';
 import type { Locate } from './reporters/places.ts';
 import type { Changes } from './sandbox/changes.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import type { TamperCheck } from './sandbox/tamper.ts';
 import type { Secrets } from './secrets.ts';
-import type { Judge, JudgeChange, Subject } from './types.ts';
+import type { ContextStatus, Judge, JudgeChange, Subject } from './types.ts';
 
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {

@@ -10,7 +10,7 @@ import { namingAt } from './door.ts';
 import { InputError, MissingKeyError } from './errors.ts';
 import type { PullRequestContext } from './github/find-context.ts';
 import { networkWeaknesses } from './network/network.ts';
-import type { ContextStatus, Report, RunEvent } from './report-types.ts';
+import type { Report, RunEvent } from './report-types.ts';
 import { repositoryAround } from './reporters/checkouts.ts';
 import { readJudge } from './run-judge.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './run-model.ts';
@@ -23,6 +23,7 @@ import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import { createTamperCheck } from './sandbox/tamper.ts';
 import { structuredOutputSpec } from './tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from './tools/toolbox.ts';
+import type { ContextStatus } from './types.ts';
 import type { Ending } from './verdict.ts';
 
 /** How long after the first request was handed to the network the walls are raised, in milliseconds. */

@@ -124,6 +124,12 @@ export type Outcome =
   | { readonly kind: 'exhausted'; readonly limit: Limit; readonly lastIssues: readonly RedactedIssue[] }
   | { readonly kind: 'cancelled'; readonly signal: string };
 
+/**
+ * What the model was given of the change under review: `missing` where the diff was asked for and not obtained,
+ * `truncated` where parts of it were left out, `none` where none was asked for or there is no pull request.
+ */
+export type ContextStatus = 'complete' | 'truncated' | 'missing' | 'none';
+
 /** The three-valued (and one skipped) answer of a run. */
 export type Conclusion = 'success' | 'failure' | 'inconclusive' | 'skipped';
 

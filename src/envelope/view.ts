@@ -1,8 +1,9 @@
 /** From the JSON of an envelope to the nouns of this program. */
 import { isArray, isObject } from '../json.ts';
-import type { ContextStatus, Evidence, Reuse } from '../report-types.ts';
+import type { Evidence, Reuse } from '../report-types.ts';
 import type {
   Conclusion,
+  ContextStatus,
   GateResult,
   Issue,
   Json,

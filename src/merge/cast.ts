@@ -2,7 +2,7 @@
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
-import type { Ballot } from '../merge-types.ts';
+import type { Ballot, MergedVote } from '../merge-types.ts';
 import { type Finding, readFindings } from '../reporters/findings.ts';
 import { resolvedPaths } from '../reporters/resolved-paths.ts';
 import type { Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
@@ -25,6 +25,7 @@ export interface Cast {
   readonly costUsd: number | null;
   readonly model: string;
   readonly reused: boolean;
+  readonly evidence: MergedVote['evidence'];
   readonly subject: Subject | null;
   readonly judge: Judge;
   /** None where it abstains. */
@@ -85,10 +86,16 @@ export function castOf(envelope: Envelope, gate: LegGate, known: Known): Cast {
     costUsd: (envelope.costUsd ?? 0) > MAX_COST ? null : envelope.costUsd,
     model: clipped(envelope.model, MAX_TEXT, known),
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
+    evidence: lookedOf(envelope),
     subject: envelope.subject,
     judge: envelope.judge,
     findings: keep(said === null || payload === null ? [] : foundIn(envelope, payload), known),
   };
+}
+
+/** The evidence without what is said of each finding, which would have to be kept of every run. */
+function lookedOf({ evidence }: Envelope): MergedVote['evidence'] {
+  return evidence === null ? null : { context: evidence.context, toolCalls: bounded(evidence.toolCalls) };
 }
 
 /** The findings at the paths that the run itself has resolved; as they are written where it says nothing of them. */

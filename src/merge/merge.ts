@@ -170,9 +170,11 @@ function namedVotes({ expect, rule, votes, weights }: MergeOptions): readonly st
 
 function votedBy(cast: Cast, page: MergeOptions['page']): MergedVote {
   const { vote, ballot, why, conclusion, reason, turns, usage, costUsd, model, reused, subject } = cast;
+  const { evidence = null } = cast;
   const attempt = subject?.run_attempt ?? null;
   return {
     ...{ vote, ballot, why, conclusion, reason, turns, usage, costUsd, model, reused },
+    evidence,
     attempt,
     url: page(subject),
   };
@@ -190,6 +192,7 @@ function absent(vote: string | null, refused: boolean): MergedVote {
     costUsd: 0,
     model: '',
     reused: false,
+    evidence: null,
     attempt: null,
     url: null,
   };

@@ -1,9 +1,11 @@
 /** The report: one page that needs nothing beside itself, runs nothing but its own script, and asks no network. */
 import { createHash } from 'node:crypto';
+import { warningsAbout } from '../reporters/evidence-words.ts';
 import { counted } from '../reporters/format.ts';
 import type { JsonObject } from '../types.ts';
 import { charts } from './chart.ts';
 import { contradicts, endingOf } from './ending.ts';
+import { countIn, objectIn, textIn } from './fields.ts';
 import { type Html, html, verbatim } from './html.ts';
 import { SCRIPT } from './script.ts';
 import type { Story } from './story.ts';
@@ -69,6 +71,7 @@ function tools(): Html {
 function remarksOn(story: Story, envelope: JsonObject | null): readonly string[] {
   const { unknown, left, finished } = story;
   return [
+    ...(envelope === null ? [] : weaknessesOf(envelope)),
     ...(unknown === 0
       ? []
       : [
@@ -85,6 +88,18 @@ function remarksOn(story: Story, envelope: JsonObject | null): readonly string[]
       : []),
   ];
 }
+
+/** What the verdict rests on, where that is less than it could be. */
+function weaknessesOf(envelope: JsonObject): readonly string[] {
+  const evidence = objectIn(envelope, 'evidence');
+  const [context, toolCalls] = [textIn(evidence, 'context'), countIn(evidence, 'tool_calls')];
+  if (toolCalls === null) return [];
+  const known = CONTEXTS.find((each) => each === context) ?? 'none';
+  const hasPayload = Object.hasOwn(envelope, 'structured_output');
+  return warningsAbout({ context: known, toolCalls }, hasPayload);
+}
+
+const CONTEXTS = ['complete', 'truncated', 'missing', 'none'] as const;
 
 /** Nothing is loaded or sent, and of scripts and styles only the page's own count. */
 function policy(): string {

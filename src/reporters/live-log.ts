@@ -1,6 +1,7 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
 import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from '../report-types.ts';
 import type { Repair } from '../types.ts';
+import { evidenceWarnings } from './evidence-words.ts';
 import { changedFilesText, counted, duration, spent, tokensOf } from './format.ts';
 import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
@@ -21,6 +22,7 @@ const MAX_TARGET = 120;
 const MAX_ENDED_TARGET = 50;
 const MAX_NAME = 60;
 const MAX_RESULT = 200;
+const MAX_WARNING = 500;
 /** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)[^\]\n]*\]$/;
 
@@ -143,6 +145,8 @@ function tellVerdict(report: Report, log: ToldLog): void {
     for (const clause of isMerge(report) ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
+  for (const text of evidenceWarnings(report))
+    log.info(`weaker than it could be: ${log.excerpt(text, MAX_WARNING)}`, 1);
   for (const line of tookLines(report, log)) log.info(line, 1);
   const changed = changedFilesText(report);
   if (changed !== null) log.info(changed, 1);

@@ -1,5 +1,6 @@
 /** The legs and votes of a merge as tables in Markdown, which 256 legs leave readable. */
 import type { Merged, MergedLeg, MergedVote } from '../merge-types.ts';
+import { voteWarnings } from './evidence-words.ts';
 import { counted, dollars, grouped } from './format.ts';
 import { BALLOT_MARKS, gravestLegs, legReasons, legWord } from './merge-words.ts';
 import type { Say } from './say.ts';
@@ -86,12 +87,14 @@ function columnsOf(
   say: Say,
 ): readonly Column[] {
   const why = ({ leg }: Row) =>
-    [...legReasons(leg), ...reusedWords(leg)].map((reason) => say.prose(reason, maxReason)).join('<br>');
+    [...legReasons(leg), ...voteWarnings(leg.votes), ...reusedWords(leg)]
+      .map((reason) => say.prose(reason, maxReason))
+      .join('<br>');
   const weighted = merged.legs.some(({ weight }) => weight !== 1);
   const models = merged.votes === null && merged.models.length > 1;
   const attempted = rows.some(({ leg }) => leg.votes.some(({ attempt }) => attempt !== null));
   return [
-    { name: 'Leg', cell: (row) => `${mark(row.leg)}&nbsp;${legName(row, say)}` },
+    { name: 'Leg', cell: (row) => `${mark(row.leg)}${weakMark(row.leg.votes)}&nbsp;${legName(row, say)}` },
     { name: 'Says', cell: ({ leg }) => legWord(leg) },
     ...(merged.votes === null ? [] : [{ name: 'Votes', cell: ({ leg }: Row) => voteMarks(leg) }]),
     ...(weighted ? [{ name: 'Weight', right: true, cell: ({ leg }: Row) => String(leg.weight) }] : []),
@@ -113,10 +116,14 @@ export function voteTable(merged: Merged, which: 'all' | 'grave', maxReason: num
   const models = merged.models.length > 1;
   const rows = legs.flatMap((leg) =>
     leg.votes.map((vote) => {
-      const why = [...(vote.why === null ? [] : [vote.why]), ...(vote.reused ? [REUSED] : [])];
+      const why = [
+        ...(vote.why === null ? [] : [vote.why]),
+        ...voteWarnings([vote]),
+        ...(vote.reused ? [REUSED] : []),
+      ];
       return line([
         legName({ leg, count: 1 }, say),
-        `${mark(vote)}${vote.vote === null ? '' : `&nbsp;${say.inline(vote.vote, MAX_NAME)}`}`,
+        `${mark(vote)}${weakMark([vote])}${vote.vote === null ? '' : `&nbsp;${say.inline(vote.vote, MAX_NAME)}`}`,
         why.map((each) => say.prose(each, maxReason)).join('<br>'),
         ...(models ? [modelCell(vote, say)] : []),
         grouped(vote.turns),
@@ -130,6 +137,11 @@ export function voteTable(merged: Merged, which: 'all' | 'grave', maxReason: num
   const names = ['Leg', 'Vote', 'Why', ...(models ? ['Model'] : []), 'Turns', 'Cost', 'Attempt'];
   const ruler = names.map((name) => (name === 'Turns' || name === 'Cost' ? '---:' : ':---'));
   return `<details><summary>${title} (${rows.length})</summary>\n\n${line(names)}${line(ruler)}${rows.join('')}\n</details>\n\n`;
+}
+
+/** Behind the mark of votes that rest on less than they could. */
+function weakMark(votes: readonly MergedVote[]): string {
+  return voteWarnings(votes).length === 0 ? '' : '⚠️';
 }
 
 const REUSED = 'Reused: no model was asked.';

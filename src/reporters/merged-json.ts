@@ -51,6 +51,10 @@ const WORDS = {
   abstain: { conclusion: 'inconclusive', reason: 'undecided' },
 } as const satisfies Readonly<Record<Ballot, object>>;
 
+function evidenceJson({ evidence = null }: MergedVote): JsonObject | null {
+  return evidence === null ? null : { context: evidence.context, tool_calls: evidence.toolCalls };
+}
+
 function voteJson(vote: MergedVote, mask: (text: string) => string): JsonObject {
   return {
     vote: vote.vote === null ? null : mask(vote.vote),
@@ -63,6 +67,7 @@ function voteJson(vote: MergedVote, mask: (text: string) => string): JsonObject 
     total_cost_usd: vote.costUsd,
     model: mask(vote.model),
     reused: vote.reused,
+    evidence: evidenceJson(vote),
     attempt: vote.attempt,
     url: vote.url,
   };

@@ -4,6 +4,7 @@ import { ReportError } from '../errors.ts';
 import type { CallRecord, Report, Reporter, TurnRecord } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Conclusion, Repair } from '../types.ts';
+import { evidenceWarnings } from './evidence-words.ts';
 import { fitSections, type Section } from './fit.ts';
 import { changedFilesText, counted, dollars, duration, grouped, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';
@@ -100,8 +101,9 @@ export function verdictSections(
 
 /** What is weaker than it could be, loudly; empty where nothing is. */
 export function weaknesses(report: Report, say: Say): string {
-  if (report.weaknesses.length === 0) return '';
-  const lines = report.weaknesses.map((weakness) => `> - ${say.prose(weakness)}`);
+  const all = [...evidenceWarnings(report), ...report.weaknesses];
+  if (all.length === 0) return '';
+  const lines = all.map((weakness) => `> - ${say.prose(weakness)}`);
   return `> [!WARNING]\n> **This run was weaker than it could be:**\n${lines.join('\n')}\n\n`;
 }
 

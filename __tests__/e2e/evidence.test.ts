@@ -1,0 +1,233 @@
+/** The committed bundle: what a verdict rests on, as its envelope, its page and the merge of many verdicts tell it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ActionRun, type Places, runAction, submits } from '../support/action.ts';
+import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { parseLog } from '../support/runner.ts';
+
+const HEAD = 'a'.repeat(40);
+const BASE = 'b'.repeat(40);
+const LEGS = ['api', 'web'] as const;
+const PACKAGES = { 'packages/api/index.js': 'api\n', 'packages/web/index.js': 'web\n' };
+const pull = {
+  number: 7,
+  title: 'Change both',
+  body: '',
+  author: 'mona',
+  head: { ref: 'topic', sha: HEAD },
+  base: { ref: 'main', sha: BASE },
+  files: Object.keys(PACKAGES).map((filename) => ({
+    filename,
+    additions: 1,
+    deletions: 0,
+    patch: '@@ -0,0 +1 @@\n+x',
+  })),
+};
+const event = {
+  pull_request: {
+    number: 7,
+    title: pull.title,
+    body: '',
+    user: { login: 'mona' },
+    head: { ref: 'topic', sha: HEAD, repo: { full_name: 'octo/demo' } },
+    base: { ref: 'main', sha: BASE, repo: { full_name: 'octo/demo' } },
+  },
+};
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'evidence-'));
+const eventFile = path.join(folder, 'event.json');
+writeFileSync(eventFile, JSON.stringify(event));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let hub: GitHubServer;
+beforeEach(async () => {
+  hub = await startGitHubServer({ pulls: [pull], branches: { main: BASE }, contents: {} });
+});
+afterEach(() => hub.close());
+
+const ON_GITHUB = {
+  GITHUB_REPOSITORY: 'octo/demo',
+  GITHUB_SERVER_URL: 'https://github.com',
+  GITHUB_RUN_ID: '100',
+  GITHUB_RUN_ATTEMPT: '1',
+};
+/** On the pull request; without an address of the API on a push. */
+const onPullRequest = (apiUrl: string) => ({
+  ...ON_GITHUB,
+  GITHUB_API_URL: apiUrl,
+  GITHUB_GRAPHQL_URL: hub.graphqlUrl,
+  GITHUB_EVENT_NAME: 'pull_request',
+  GITHUB_EVENT_PATH: eventFile,
+});
+
+const prepare = async ({ workspace }: Places): Promise<void> => {
+  mkdirSync(path.join(workspace, '.git'));
+  writeFileSync(path.join(workspace, '.git/HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(
+    path.join(workspace, '.git/config'),
+    '[remote "origin"]\nurl = https://github.com/octo/demo\n',
+  );
+};
+
+const finding = { severity: 'error', path: 'index.js', line: 1, title: 'Leak', message: 'It leaks.' };
+const red = submits({ passed: false, summary: 'No.', findings: [finding] });
+
+function leg(
+  name: (typeof LEGS)[number],
+  files: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
+) {
+  const inputs = {
+    ...{ leg: name, 'working-directory': `packages/${name}`, gate: 'none', 'sarif-file': 'out.sarif' },
+    'github-token': 'test-token',
+  };
+  return runAction({ files, prepare, inputs, variables, script: [red] });
+}
+
+function merge(
+  envelopes: readonly ActionRun['envelope'][],
+  files: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
+) {
+  const verdicts = Object.fromEntries(
+    envelopes.map((envelope, at) => [`verdicts/${at}/result.json`, JSON.stringify(envelope)]),
+  );
+  return runAction({
+    door: 'merge',
+    files: { ...files, ...verdicts },
+    prepare,
+    inputs: { verdicts: 'verdicts', expect: 'api, web', 'sarif-file': 'merged.sarif' },
+    variables,
+  });
+}
+
+/** Files of the annotations, and of the results of a SARIF file. */
+const annotated = (run: ActionRun) =>
+  parseLog(run.log)
+    .filter(({ properties }) => properties['title'] === 'Leak')
+    .map(({ properties }) => properties['file']);
+function inSarif(run: ActionRun, file: string): readonly string[] {
+  const sarif: {
+    runs: [{ results: { locations: [{ physicalLocation: { artifactLocation: { uri: string } } }] }[] }];
+  } = JSON.parse(run.files[file] ?? '');
+  return sarif.runs[0].results.map(({ locations }) => locations[0].physicalLocation.artifactLocation.uri);
+}
+
+describe('legs with a working directory', () => {
+  it.each([
+    ['alone', {}],
+    [
+      'beside an unrelated index.js at the root, on a pull request that changes the others',
+      { 'index.js': '0\n' },
+    ],
+  ])('have their findings at their own files, and so does the merge: %s', async (_, more) => {
+    const files = { ...PACKAGES, ...more };
+    const variables = 'index.js' in more ? onPullRequest(hub.apiUrl) : ON_GITHUB;
+    const runs = await Promise.all(LEGS.map((name) => leg(name, files, variables)));
+    const own = LEGS.map((name) => `packages/${name}/index.js`);
+    for (const [at, run] of runs.entries()) {
+      const file = own[at] ?? '';
+      expect(run.envelope).toMatchObject({
+        structured_output: { findings: [finding] },
+        evidence: { findings: [{ path: file }] },
+      });
+      expect([annotated(run), inSarif(run, 'out.sarif')]).toEqual([[file], [file]]);
+      expect(run.summary).toMatch(new RegExp(`/blob/[0-9a-f]+/${file}#L1\\)`, 'u'));
+    }
+    const merged = await merge(
+      runs.map(({ envelope }) => envelope),
+      files,
+      variables,
+    );
+    expect(merged.exitCode).toBe(1);
+    expect(merged.envelope?.['structured_output']).toMatchObject({
+      findings: LEGS.map((name, at) => ({ path: own[at], line: 1, legs: [name], votes: 1 })),
+    });
+    expect([annotated(merged), inSarif(merged, 'merged.sarif')]).toEqual([own, own]);
+    for (const file of own) expect(merged.summary).toMatch(new RegExp(`/blob/[0-9a-f]+/${file}#L1\\)`, 'u'));
+  });
+
+  it('of an earlier version, and with evidence that is forged, are merged as the model wrote them', async () => {
+    const runs = await Promise.all(LEGS.map((name) => leg(name, PACKAGES, ON_GITHUB)));
+    const forged = (path: string) => ({ context: 'none', tool_calls: 1, findings: [{ path }] });
+    const tries = [
+      undefined,
+      forged('/etc/passwd'),
+      forged('../../etc/passwd'),
+      { ...forged('a'), findings: [] },
+      { ...forged('a'), findings: [{ path: 'a' }, { path: 'b' }] },
+    ];
+    for (const evidence of tries) {
+      const envelopes = runs.map(({ envelope }) => {
+        const { evidence: _, ...rest } = envelope ?? {};
+        return evidence === undefined ? rest : { ...rest, evidence };
+      });
+      const merged = await merge(envelopes, PACKAGES, ON_GITHUB);
+      expect(merged.envelope?.['structured_output']).toMatchObject({
+        findings: [{ path: 'index.js', legs: ['api', 'web'] }],
+      });
+      expect([annotated(merged), inSarif(merged, 'merged.sarif')]).toEqual([[undefined], []]);
+      expect(merged.log + merged.summary).not.toContain('passwd');
+    }
+  });
+});
+
+describe('a pull request whose diff cannot be had', () => {
+  const green = submits({ passed: true, summary: 'Fine.', findings: [] });
+  const NO_DIFF = 'The model was not given the diff of this pull request';
+  const NO_CALL = 'The payload was accepted without a single tool call';
+
+  it('is green as before, and summary, log, envelope, page and merge say what it rests on', async () => {
+    // Nobody listens there.
+    const variables = onPullRequest('http://127.0.0.1:9');
+    const judge = (name: string) =>
+      runAction({
+        files: PACKAGES,
+        prepare,
+        script: [green],
+        inputs: { leg: name, 'github-token': 'test-token', 'report-file': 'report.html' },
+        variables,
+      });
+    const runs = await Promise.all(LEGS.map(judge));
+    for (const run of runs) {
+      expect(run.exitCode).toBe(0);
+      expect(run.envelope?.['evidence']).toEqual({ context: 'missing', tool_calls: 0, findings: [] });
+      expect(run.summary).toMatch(/weaker than it could be:\*\*\n> - The model was not given the diff/u);
+      for (const text of [NO_DIFF, NO_CALL]) {
+        expect(run.summary).toContain(`> - ${text}`);
+        expect(run.log).toContain(`weaker than it could be: ${text}`);
+        expect(run.files['report.html']).toContain(text);
+      }
+    }
+    const merged = await merge(
+      runs.map(({ envelope }) => envelope),
+      PACKAGES,
+      variables,
+    );
+    expect(merged.exitCode).toBe(0);
+    expect(merged.summary).toContain('> - 2 of 2 runs judged the pull request without its diff: api, web.');
+    expect(merged.summary).toContain(
+      '✅⚠️&nbsp;**api** | passes | Judged without the diff of the pull request.<br>Accepted without a single tool call. |',
+    );
+    expect(merged.log).toContain('2 of 2 runs had a payload accepted without a single tool call: api, web.');
+    expect(merged.envelope).toMatchObject({
+      merged: { legs: LEGS.map(() => ({ votes: [{ evidence: { context: 'missing', tool_calls: 0 } }] })) },
+    });
+    expect(merged.envelope).not.toHaveProperty('evidence');
+  });
+
+  it('says nothing of it where the diff was there and the model looked', async () => {
+    const look = { calls: [{ name: 'read_file', arguments: '{"path":"packages/api/index.js"}' }] };
+    const run = await runAction({
+      files: PACKAGES,
+      prepare,
+      script: [look, green],
+      inputs: { 'github-token': 'test-token' },
+      variables: onPullRequest(hub.apiUrl),
+    });
+    expect(run.envelope?.['evidence']).toEqual({ context: 'complete', tool_calls: 1, findings: [] });
+    for (const text of [NO_DIFF, NO_CALL]) expect(run.summary + run.log).not.toContain(text);
+  });
+});
