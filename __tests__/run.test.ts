@@ -259,7 +259,7 @@ describe('the judge', () => {
     const asked: unknown[] = [];
     await writeFile(path.join(base, 'workspace', 'task.md'), 'Judge.');
     const inputs = { 'prompt-file': path.join(base, 'workspace', 'task.md'), gate: '@gate.json' };
-    const gate = '{"required":["passed"]}';
+    const gate = '{"properties":{"passed":{"const":true}}}';
     const { report } = await converse([good], inputs, {
       files: localFiles(async (file) => ({ ok: true, text: file === 'gate.json' ? gate : 'Judge.' })),
       findJudgeChanges: async (files) => {

@@ -63,6 +63,16 @@ describe('the gate of a merge that is a schema, or none', () => {
       `'{"properties": {"pased": {"const": true}}}'`,
       ['error gate-root at gate:'],
     ],
+    [
+      'every payload of the legs meets',
+      `'{"properties": {"passed": {"type": "boolean"}}}'`,
+      ['error gate-root at gate:'],
+    ],
+    [
+      'no payload of the legs can meet',
+      `'{"properties": {"passed": {"const": "true"}}}'`,
+      ['error gate-root at gate:'],
+    ],
     ['is no JSON', `'{"properties": '`, ['error gate-source at gate:']],
     ['is a file that is not there', `'@gate.json'`, ['error gate-source at gate:']],
     ['is a file', `'@.github/gate.json'`, []],

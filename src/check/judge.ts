@@ -94,19 +94,31 @@ export async function gateFaults(
   files: Files,
 ): Promise<readonly Fault[]> {
   const faults: Fault[] = [];
+  const errors: ContractError[] = [];
   try {
     const request = await parseGateArgument(gate, null, files);
     if (request.kind !== 'schema') return [];
-    // What holds for payloads of any schema is wrong for each.
-    for (const schema of [{ type: 'object' }, ...schemas]) {
-      const { warnings } = await createGate(request, { schema });
-      faults.push(...warnings.map((text) => warned('gate', text)));
+    // A gate that is wrong for payloads of any schema is wrong for each.
+    const { warnings } = await createGate(request, { schema: { type: 'object' } });
+    faults.push(...warnings.map((text) => warned('gate', text)));
+    for (const schema of schemas) {
+      try {
+        const { warnings } = await createGate(request, { schema });
+        faults.push(...warnings.map((text) => warned('gate', text)));
+      } catch (error) {
+        if (!(error instanceof ContractError)) throw error;
+        errors.push(error);
+      }
     }
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     return [refused(`gate-${error.stage}`, error.message)];
   }
-  return faults;
+  // A gate that is useless for the payloads of one leg may be meant for those of another.
+  const [first] = errors;
+  if (first !== undefined && errors.length === schemas.length)
+    return [refused(`gate-${first.stage}`, first.message)];
+  return [...errors.map(({ message }) => warned('gate', message)), ...faults];
 }
 
 function isAbout(name: string): (issue: { readonly path: string }) => boolean {

@@ -4,7 +4,7 @@ import { nearest } from '../nearest.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
-import { doubtsOf } from './gate-sense.ts';
+import { lintGate } from './gate-lint.ts';
 import { brokenWords, listedWords, metWords, unmetPropertyWords, unmetWords } from './gate-words.ts';
 import { cappedIssues } from './issues.ts';
 
@@ -86,12 +86,17 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
 }
 
 async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
+  if (schema === true) {
+    const [name = 'passed'] = declaredBooleans(contract);
+    const message = `The gate is true, which every payload meets. Write the name of a boolean property that must be true, such as ${quoted(name)}.`;
+    throw new ContractError('root', message);
+  }
   const compiled = await compile(schema, 'gate');
   // Conjunctive branches count as top level, since a $ref may stand only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
-  const doubts = doubtsOf(compiled.schema, contract, named);
+  const suspicions = lintGate(compiled.schema, contract, named);
   return {
-    warnings: [...compiled.warnings, ...doubts],
+    warnings: [...compiled.warnings, ...suspicions],
     evaluate: (payload) => {
       const missing = named.filter((name) => !Object.hasOwn(payload, name));
       const judgement = compiled.judge(payload);

@@ -1,0 +1,501 @@
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { options } from '../../src/contract/ajv-options.ts';
+import { createGate } from '../../src/contract/gate.ts';
+import { decideGate } from '../../src/contract/gate-lint.ts';
+import { ContractError } from '../../src/errors.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+
+/** A schema as users write them, with properties of each type, required and optional ones. */
+const SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    passed: { type: 'boolean' },
+    summary: { type: 'string', minLength: 1 },
+    failure_count: { type: 'integer', minimum: 0 },
+    coverage: { type: 'number', minimum: 0, maximum: 100 },
+    risk: { enum: ['low', 'medium', 'high'] },
+    commit: { type: 'string', pattern: '^[0-9a-f]{4,40}$' },
+    maybe: { anyOf: [{ type: 'boolean' }, { type: 'null' }] },
+    owner: { type: ['string', 'null'] },
+    tags: { type: 'array', items: { type: 'string' }, maxItems: 5 },
+    stats: { $ref: '#/$defs/stats' },
+    step: { type: 'integer', multipleOf: 5 },
+    note: {},
+    findings: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          severity: { enum: ['critical', 'high', 'low'] },
+          line: { type: 'integer', minimum: 1 },
+        },
+        required: ['severity'],
+        additionalProperties: false,
+      },
+    },
+    extra: { type: 'object', properties: { ok: { type: 'boolean' }, score: { type: 'number' } } },
+  },
+  required: ['passed', 'summary', 'failure_count', 'coverage', 'stats', 'findings'],
+  additionalProperties: false,
+  $defs: {
+    stats: {
+      type: 'object',
+      properties: {
+        tests: { type: 'integer', minimum: 0 },
+        ok: { type: 'boolean' },
+        runner: { type: 'string' },
+      },
+      required: ['tests', 'ok'],
+      additionalProperties: false,
+    },
+  },
+};
+const at = (name: string, part: Json): JsonObject => ({ properties: { [name]: part } });
+const lint = async (gate: JsonObject, schema: JsonObject = SCHEMA) =>
+  (await createGate({ kind: 'schema', schema: gate }, { schema })).warnings;
+
+/** Expects a gate to be refused before a model is asked, with some words. */
+async function expectRefusal(gate: JsonObject, words: string, schema = SCHEMA): Promise<void> {
+  const error: unknown = await lint(gate, schema).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ContractError);
+  expect(error).toMatchObject({ message: expect.stringContaining(words) });
+}
+
+describe('a gate that no payload can meet is refused', () => {
+  it.each<[JsonObject, string]>([
+    [
+      at('passed', { const: 'true' }),
+      'The gate wants `passed` to be "true", but the schema requires it to be of the type boolean, so no payload can meet the gate. Write {"const": true}, without quotes.',
+    ],
+    [at('failure_count', { const: -1 }), 'at least 0, so no payload can meet the gate. Write {"const": 0}.'],
+    [at('failure_count', { const: '0' }), 'Write {"const": 0}, without quotes.'],
+    [at('failure_count', { const: 1.5 }), 'to be of the type integer'],
+    [at('failure_count', { maximum: -1 }), 'Write {"maximum": 0}.'],
+    [
+      at('coverage', { minimum: 101 }),
+      'at most 100, so no payload can meet the gate. Write {"minimum": 100}.',
+    ],
+    [at('coverage', { exclusiveMinimum: 100 }), 'to be more than 100'],
+    [at('coverage', { minimum: 5, maximum: 3 }), 'to be at least 5 and to be at most 3'],
+    [at('failure_count', { exclusiveMinimum: 0, exclusiveMaximum: 1 }), 'to be less than 1'],
+    [at('summary', { const: 5 }), 'Write {"const": "5"}, in quotes.'],
+    [
+      at('summary', { type: 'integer' }),
+      'of the type integer, but the schema requires it to be of the type string',
+    ],
+    [at('summary', { maxLength: 0 }), 'to be empty'],
+    [
+      at('risk', { const: 'hihg' }),
+      'one of "low", "medium", "high", so no payload can meet the gate. Write {"const": "high"}.',
+    ],
+    [at('risk', { enum: ['none', 'critical'] }), 'one of "low", "medium", "high"'],
+    [at('risk', { type: 'boolean' }), 'one of "low"'],
+    [at('commit', { const: 'HEAD' }), 'to match the pattern'],
+    [at('maybe', { const: 'true' }), 'Write {"const": true}, without quotes.'],
+    [at('owner', { const: 5 }), 'Write {"const": "5"}, in quotes.'],
+    [at('tags', { minItems: 6 }), 'to have at most 5 entries'],
+    [at('stats', at('ok', { const: 'yes' })), 'The gate wants `/stats/ok` to be "yes"'],
+    [
+      at('stats', { properties: { tests: { maximum: -1 } }, required: ['tests'] }),
+      '`/stats/tests` to be at most -1',
+    ],
+    [
+      at('stats', { required: ['test'] }),
+      'about `/stats/test`, which the schema does not allow, so no payload can meet the gate. Did you mean `tests`?',
+    ],
+    [
+      at('pased', { const: true }),
+      'about `pased`, which the schema does not allow, so no payload can meet the gate. Did you mean `passed`?',
+    ],
+    [{ allOf: [{ required: ['zzzzzzzzzzzz'] }] }, 'Correct the name, or declare it in the schema.'],
+    [at('passed', false), 'To ask for its absence, write {"not": {"required": ["passed"]}}.'],
+    [at('passed', { not: {} }), 'not to satisfy `{}`, which nothing satisfies'],
+    [{ not: {} }, 'The gate wants the payload not to satisfy `{}`, which nothing satisfies'],
+    [
+      { properties: { passed: { const: true } }, additionalProperties: false },
+      'The gate allows no property `summary`, but the schema requires it',
+    ],
+    [{ allOf: [at('coverage', { minimum: 80 }), at('coverage', { maximum: 70 })] }, 'to be at least 80'],
+    [{ allOf: [{ $ref: '#/$defs/ok' }], $defs: { ok: at('passed', { const: 1 }) } }, '`passed` to be 1'],
+  ])('%j', expectRefusal);
+});
+
+describe('a gate that every payload meets is refused', () => {
+  it.each<[JsonObject, string]>([
+    [
+      {},
+      'The gate checks nothing: every payload meets it. Write what must hold, such as {"properties": {"passed": {"const": true}}}, or leave the gate out.',
+    ],
+    [
+      at('failure_count', { minimum: 0 }),
+      'The gate checks nothing: it wants `failure_count` to be at least 0, and every payload that the schema accepts meets that.',
+    ],
+    [at('failure_count', { type: 'integer' }), 'to be of the type integer, and every payload'],
+    [at('failure_count', { exclusiveMinimum: -1 }), 'to be more than -1'],
+    [at('coverage', { maximum: 100 }), 'to be at most 100'],
+    [at('coverage', { minimum: -5, maximum: 200 }), 'to be at least -5'],
+    [at('passed', { type: 'boolean' }), 'to be of the type boolean'],
+    [at('passed', { enum: [true, false] }), 'to be one of true, false'],
+    [at('passed', { anyOf: [{ const: true }, { const: false }] }), 'to satisfy anyOf'],
+    [at('passed', { not: { const: 'false' } }), 'not to be "false"'],
+    [at('passed', { description: 'must be true' }), 'every payload meets it.'],
+    [at('summary', { minimum: 5 }), 'to be at least 5'],
+    [at('summary', { minLength: 1 }), 'to have at least 1 character'],
+    [at('stats', at('tests', { minimum: 0 })), '`/stats/tests` to be at least 0'],
+    [
+      at('stats', at('okay', { const: true })),
+      'The schema does not declare `/stats/okay`. Did you mean `ok`?',
+    ],
+    [
+      at('findings', { items: at('severity', { enum: ['critical', 'high', 'low'] }) }),
+      'every `severity` in `findings`',
+    ],
+    [{ required: ['passed'] }, 'The gate checks nothing'],
+    [{ minimum: 5, maximum: 3 }, 'The gate checks nothing'],
+    [{ allOf: [{}] }, 'every payload meets it.'],
+    [{ anyOf: [{ required: ['note'] }, {}] }, 'to satisfy anyOf'],
+    [{ oneOf: [false, {}] }, 'to satisfy oneOf'],
+    [{ not: { not: {} } }, 'not to satisfy'],
+    [
+      { anyOf: [at('pased', { const: true })] },
+      'The schema does not declare `pased`. Did you mean `passed`?',
+    ],
+    [
+      { patternProperties: { '^x': {} }, propertyNames: {}, dependencies: { a: [], b: {} } },
+      'The gate checks nothing',
+    ],
+  ])('%j', expectRefusal);
+});
+
+describe('a gate that may mean what it says is not refused', () => {
+  const numbers = [0, 0.5, 1, 3, 79.5, 80, 99.9];
+  const limits = (name: string): readonly JsonObject[] =>
+    numbers
+      .flatMap((number): readonly JsonObject[] => [
+        ...[{ const: number }, { minimum: number }, { maximum: number }, { exclusiveMinimum: number }],
+        ...[{ exclusiveMaximum: number + 1 }, { minimum: number, maximum: number + 10 }],
+      ])
+      .map((part) => at(name, part));
+  const parts: readonly (readonly [string, readonly Json[]])[] = [
+    [
+      'passed',
+      [
+        { const: true },
+        { const: false },
+        { enum: [true] },
+        { not: { const: false } },
+        { type: 'boolean', const: true },
+      ],
+    ],
+    [
+      'summary',
+      [
+        { minLength: 20 },
+        { maxLength: 200 },
+        { pattern: '^OK' },
+        { const: 'ok' },
+        { not: { pattern: 'TODO' } },
+        { const: 'true' },
+        { format: 'email' },
+      ],
+    ],
+    [
+      'risk',
+      [
+        { const: 'low' },
+        { enum: ['low', 'medium'] },
+        { not: { const: 'high' } },
+        { enum: ['low', 'none'] },
+        { pattern: '^l' },
+      ],
+    ],
+    ['commit', [{ const: 'abcd' }, { pattern: '^abc' }, { minLength: 40 }, { const: '0123456789' }]],
+    ['maybe', [{ const: true }, { const: null }, { type: 'boolean' }, { not: { const: false } }]],
+    ['owner', [{ const: 'me' }, { type: 'string' }, { type: 'null' }, { minLength: 1 }]],
+    [
+      'tags',
+      [
+        { minItems: 1 },
+        { maxItems: 0 },
+        { contains: { const: 'x' } },
+        { items: { const: 5 } },
+        { items: false },
+        { uniqueItems: true },
+        { not: { contains: { const: 'x' } } },
+      ],
+    ],
+    ['step', [{ maximum: 10 }, { minimum: 0.5 }, { const: 5 }, { minimum: 1, maximum: 4 }]],
+    ['note', [{ const: 5 }, { const: 'x' }, { minimum: 5, maximum: 3 }, { type: 'string' }, { minimum: 5 }]],
+    [
+      'stats',
+      [
+        at('ok', { const: true }),
+        at('tests', { minimum: 1 }),
+        { required: ['runner'] },
+        at('runner', { const: 5 }),
+        at('runner', { const: 'vitest' }),
+      ],
+    ],
+    [
+      'extra',
+      [
+        at('ok', { const: true }),
+        at('ok', { const: 'true' }),
+        { required: ['ok'] },
+        at('score', { minimum: 5, maximum: 3 }),
+        at('other', false),
+      ],
+    ],
+    [
+      'findings',
+      [
+        { maxItems: 0 },
+        { maxItems: 3 },
+        { items: at('severity', { enum: ['low'] }) },
+        { items: at('severity', { const: 'none' }) },
+        { items: at('line', { minimum: 0.5, maximum: 0.7 }) },
+        { contains: at('severity', { const: 'critical' }) },
+        { not: { contains: at('severity', { const: 'critical' }) } },
+        { type: 'array', maxItems: 0 },
+      ],
+    ],
+  ];
+  const single = [
+    ...parts.flatMap(([name, all]) => all.map((part) => at(name, part))),
+    ...limits('coverage'),
+    ...limits('failure_count'),
+  ].filter(
+    // Half of a failure, or 1 at least of none: refused with reason above.
+    (gate) =>
+      !/"failure_count":\{"const":(?:0\.5|79\.5|99\.9)|"failure_count":\{"minimum":0\}|"coverage":\{"minimum":0\}|"coverage":\{"exclusiveMaximum":100\.9/.test(
+        JSON.stringify(gate),
+      ),
+  );
+  const [first] = single;
+  const combined = single.flatMap((gate, index): readonly JsonObject[] => [
+    gate,
+    { anyOf: [gate, at('passed', { const: 'no' })] },
+    { allOf: [gate, first ?? {}] },
+    { required: ['passed'], ...gate },
+    JSON.parse(`{"if": {"properties": {"passed": {"const": true}}}, "then": ${JSON.stringify(gate)}}`),
+    { allOf: [{ $ref: `#/$defs/g${index}` }], $defs: { [`g${index}`]: gate } },
+    { not: at('coverage', { maximum: 50 }), ...gate },
+  ]);
+
+  it('in a few hundred ordinary gates', async () => {
+    expect(combined.length).toBeGreaterThan(500);
+    const refused: string[] = [];
+    for (const gate of combined) {
+      const named = Object.keys(Object(gate['properties']));
+      const { answer } = decideGate(gate, SCHEMA, named);
+      if (answer === 'never' || (answer === 'always' && named.length === 0))
+        refused.push(`${answer} ${JSON.stringify(gate)}`);
+    }
+    expect(refused).toEqual([]);
+    for (const gate of single) await lint(gate);
+  });
+});
+
+describe('a gate that is likely a mistake is a warning', () => {
+  it.each<[JsonObject, string]>([
+    [
+      at('note', {}),
+      'The gate only asks that `note` be present, whatever the value. Write what the value must be, such as {"const": true}.',
+    ],
+    [at('step', { multipleOf: 5 }), 'The gate only asks that `step` be present'],
+    [
+      at('extra', at('okay', { const: true })),
+      'The gate is about `/extra/okay`, which the schema does not declare: a payload without it meets that part of the gate. Did you mean `ok`?',
+    ],
+    [{ not: at('extra', at('scores', { const: 1 })) }, '`/extra/scores`'],
+  ])('%j', async (gate, words) => {
+    expect(await lint(gate)).toEqual([expect.stringContaining(words)]);
+  });
+
+  it('where an open schema does not declare what the gate names, at most 5 times', async () => {
+    const open: JsonObject = { type: 'object', properties: { passed: { type: 'boolean' } } };
+    expect(await lint(at('pased', { const: true }), open)).toEqual([
+      'The gate is about `pased`, which the schema does not declare: a payload without it does not meet the gate. Did you mean `passed`?',
+    ]);
+    const many = Array.from({ length: 30 }, (_, index) => [`x${index}`, { const: true }]);
+    expect(await lint({ properties: Object.fromEntries(many) }, open)).toHaveLength(5);
+    expect(await lint(at('pased', { const: true }), { ...open, additionalProperties: {} })).toEqual([]);
+    expect(await lint(at('anything', { const: true }), { type: 'object' })).toEqual([]);
+  });
+});
+
+describe('the work of the lint', () => {
+  it('grows with the number of properties, and not with its square', () => {
+    const count = 20_000;
+    let reads = 0;
+    const names = Array.from({ length: count }, (_, index) => `p${index}`);
+    const required = new Proxy(names, {
+      get: (target, key) => {
+        reads += 1;
+        return Reflect.get(target, key);
+      },
+    });
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'integer', minimum: 0 }]));
+    const schema = { type: 'object', properties, required, additionalProperties: false };
+    const gate = { properties: Object.fromEntries(names.map((name) => [name, { maximum: 5 }])) };
+    expect(decideGate(gate, schema, names).answer).toBe('maybe');
+    expect(reads).toBeLessThan(10 * count);
+  });
+
+  it('ends where parts are shared without end, and where references go in a circle', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => {
+        const next = { $ref: `#/$defs/d${index + 1}` };
+        return [`d${index}`, index === 59 ? {} : { properties: { a: next, b: next } }];
+      }),
+    );
+    expect(decideGate({ allOf: [{ $ref: '#/$defs/d0' }], $defs }, {}, []).answer).toBe('maybe');
+    expect(decideGate({ allOf: [{ $ref: '#' }] }, {}, []).answer).toBe('maybe');
+  });
+});
+
+const names = fc.constantFrom('a', 'b', 'c');
+const scalar = fc.constantFrom<Json>(true, false, null, 0, 1, 2, 5, -1, 1.5, 'x', 'xy', '');
+const size = fc.constantFrom(0, 1, 2, 3);
+const value = fc.oneof(
+  { weight: 6, arbitrary: scalar },
+  { weight: 1, arbitrary: fc.array(scalar, { maxLength: 3 }) },
+  { weight: 2, arbitrary: fc.dictionary(names, scalar, { maxKeys: 3 }) },
+);
+const types = fc.constantFrom<Json>('boolean', 'integer', 'number', 'string', 'array', 'object', 'null', [
+  'boolean',
+  'null',
+]);
+const { part } = fc.letrec<{ part: Json; node: JsonObject }>((tie) => {
+  const keyword = fc.oneof(
+    { maxDepth: 3 },
+    fc.tuple(fc.constant('type'), types),
+    fc.tuple(fc.constant('const'), value),
+    fc.tuple(
+      fc.constant('enum'),
+      fc.uniqueArray(value, { minLength: 1, maxLength: 3, selector: JSON.stringify }),
+    ),
+    fc.tuple(
+      fc.constantFrom('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'),
+      fc.constantFrom<Json>(0, 0.5, 1, 2, 3),
+    ),
+    fc.tuple(
+      fc.constantFrom('minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'),
+      size,
+    ),
+    fc.tuple(fc.constantFrom('multipleOf'), fc.constantFrom<Json>(1, 2)),
+    fc.tuple(fc.constantFrom('pattern'), fc.constantFrom<Json>('^x', 'y$')),
+    fc.tuple(fc.constant('uniqueItems'), fc.boolean()),
+    fc.tuple(fc.constantFrom('$ref'), fc.constantFrom<Json>('#/$defs/one', '#/$defs/two')),
+    fc.tuple(fc.constant('required'), fc.uniqueArray(names, { maxLength: 2 })),
+    fc.tuple(
+      fc.constantFrom('properties', 'dependencies'),
+      fc.dictionary(names, tie('part'), { maxKeys: 2 }),
+    ),
+    fc.tuple(
+      fc.constantFrom('allOf', 'anyOf', 'oneOf'),
+      fc.array(tie('part'), { minLength: 1, maxLength: 2 }),
+    ),
+    fc.tuple(
+      fc.constantFrom('not', 'items', 'propertyNames', 'additionalProperties', 'contains'),
+      tie('part'),
+    ),
+    fc.tuple(fc.constant('additionalProperties'), fc.constant<Json>(false)),
+  );
+  return {
+    part: fc.oneof(
+      { maxDepth: 3 },
+      { weight: 1, arbitrary: fc.boolean() },
+      { weight: 8, arbitrary: tie('node') },
+    ),
+    node: fc.array(keyword, { maxLength: 3 }).map((entries): JsonObject => Object.fromEntries(entries)),
+  };
+});
+const root = fc
+  .record({
+    properties: fc.dictionary(names, part, { maxKeys: 3 }),
+    required: fc.uniqueArray(names, { maxLength: 3 }),
+    more: fc.array(part, { maxLength: 1 }),
+    isClosed: fc.boolean(),
+    one: part,
+    two: part,
+  })
+  .map(
+    ({ properties, required, more, isClosed, one, two }): JsonObject => ({
+      properties,
+      required,
+      ...(more.length > 0 ? { allOf: more } : {}),
+      ...(isClosed ? { additionalProperties: false } : {}),
+      $defs: { one, two },
+    }),
+  );
+const some: readonly (Json | undefined)[] = [
+  ...[undefined, true, false, null, 0, 1, 2, 5, -1, 1.5, 'x', 'xy', ''],
+  ...[[], [1], [1, 1, 'x'], {}, { a: 1 }, { a: true, b: 'x' }],
+];
+const few: readonly (Json | undefined)[] = [undefined, true, 1, 'x', { a: 2 }];
+/** Payloads with the properties a, b and c, each absent or of any type. */
+const PAYLOADS = some.flatMap((a) =>
+  few.flatMap((b) =>
+    few.map((c) => Object.fromEntries(Object.entries({ a, b, c }).filter(([, each]) => each !== undefined))),
+  ),
+);
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 400);
+
+const AJV = new Ajv({
+  ...options,
+  strictSchema: false,
+  allErrors: false,
+  meta: false,
+  validateSchema: false,
+});
+
+/** What a compiled schema says; null where it does not compile, false where it breaks off. */
+function validator(schema: object): ((payload: unknown) => boolean) | null {
+  try {
+    const validate = AJV.compile(schema);
+    return (payload) => {
+      try {
+        return validate(payload) === true;
+      } catch {
+        return false;
+      }
+    };
+  } catch {
+    return null;
+  }
+}
+
+describe('for random schemas and gates', () => {
+  it('every payload meets a gate that is always met, and none meets one that is never met', () => {
+    const count = { always: 0, never: 0, maybe: 0, tried: 0 };
+    fc.assert(
+      fc.property(root, root, fc.constantFrom(0, 0, 1, 2), (schema, other, mode) => {
+        // A copy of the schema, or a part of it, is often a gate that is always met.
+        const copy =
+          mode === 1 ? schema : { properties: schema['properties'] ?? {}, $defs: schema['$defs'] ?? {} };
+        const gate = mode === 0 ? other : copy;
+        const named = Object.keys(Object(gate['properties']));
+        const { answer, conflict, missing } = decideGate(gate, schema, named);
+        count[answer] += 1;
+        expect(conflict !== null).toBe(answer === 'never');
+        if (answer === 'maybe') return;
+        const [accepts, meets] = [validator(schema), validator(gate)];
+        if (accepts === null || meets === null) return;
+        for (const payload of PAYLOADS.filter(accepts)) {
+          count.tried += 1;
+          const isMet = meets(payload) && named.every((name) => Object.hasOwn(payload, name));
+          if (answer === 'never' && isMet) expect({ schema, gate, payload }).toBe('not met');
+          if (answer === 'always' && !isMet && !missing.some((name) => !Object.hasOwn(payload, name)))
+            expect({ schema, gate, payload }).toBe('met');
+        }
+      }),
+      { numRuns: RUNS },
+    );
+    expect(count.always).toBeGreaterThan(RUNS / 20);
+    expect(count.never).toBeGreaterThan(RUNS / 20);
+    expect(count.tried).toBeGreaterThan(RUNS);
+  });
+});
