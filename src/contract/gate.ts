@@ -86,11 +86,6 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
 }
 
 async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
-  if (schema === true) {
-    const [name = 'passed'] = declaredBooleans(contract);
-    const message = `The gate is true, which every payload meets. Write the name of a boolean property that must be true, such as ${quoted(name)}.`;
-    throw new ContractError('root', message);
-  }
   const compiled = await compile(schema, 'gate');
   // Conjunctive branches count as top level, since a $ref may stand only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
