@@ -292,6 +292,34 @@ describe('the judge', () => {
 });
 
 describe('the wall', () => {
+  it.each([
+    ['is not there', null, /needs bubblewrap/u],
+    [
+      'cannot start',
+      'echo "bwrap: no permissions" >&2; exit 1',
+      /did not come up: bwrap: no permissions.*Fix/u,
+    ],
+  ])('that %s ends the run with 44 before a model is asked', async (_, bwrap, why) => {
+    const helpers = path.join(base, 'helpers');
+    await mkdir(helpers);
+    if (bwrap !== null)
+      await writeFile(path.join(helpers, 'bwrap'), `#!/bin/sh\n${bwrap}\n`, { mode: 0o755 });
+    for (const tools of ['read_file, edit, shell', 'read_file']) {
+      const { report, asked } = await converse(
+        [good],
+        { sandbox: 'required', tools },
+        { helperFolders: [helpers] },
+      );
+      expect([report.verdict.reason, report.verdict.exitCode, report.isolation]).toEqual([
+        'sandbox',
+        44,
+        'none',
+      ]);
+      expect(report.verdict.error).toMatch(why);
+      expect(asked).toEqual([]);
+    }
+  });
+
   it.runIf(HAS_BWRAP).each<[string, Reply | Promise<Reply>]>([
     ['never answers', new Promise<never>(() => undefined)],
     ['submits', good],

@@ -66,6 +66,8 @@ export interface World extends EndWorld {
   readonly runFolder: string;
   /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
   readonly guarded: readonly string[];
+  /** Where the helpers of the sandbox are looked for, absolute; the system's own folders when left out. */
+  readonly helperFolders?: readonly string[];
   /** Whether the trigger gives a stranger's text the repository's rights. */
   readonly privileged: boolean;
   /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */

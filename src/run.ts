@@ -87,10 +87,13 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     const reused = await reuseVerdict({ config, contract, sandbox, state, world, tell: notice });
     if (reused !== null) return reused;
   }
+  const connected = await provider;
+  // Nothing is asked, and paid, where no wall can start.
+  await race(sandbox.started(), state.stop.signal);
   const outcome = await runAgent(
     {
       sessionId: state.sessionId,
-      provider: await provider,
+      provider: connected,
       toolbox,
       contract,
       limits: config,
@@ -112,7 +115,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     },
     state.record,
   );
-  if (outcome.kind === 'submitted') (await provider).accepted?.();
+  if (outcome.kind === 'submitted') connected.accepted?.();
   // A broken wall explains more than whatever the model did in front of it.
   const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
   if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
@@ -186,6 +189,7 @@ async function openWalls(
     runFolder: world.runFolder,
     begin,
     stop: state.stop.signal,
+    ...(world.helperFolders === undefined ? {} : { helperFolders: world.helperFolders }),
   });
   state.sandbox = sandbox;
   const tamper = createTamperCheck({ workspace: world.workspace, extra: world.guarded });

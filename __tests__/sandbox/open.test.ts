@@ -234,6 +234,7 @@ function fakeBwrap(body: string): string {
 describe('a machine without a wall', () => {
   it('required: ready rejects with the fix to paste, and nothing runs', async () => {
     const sandbox = await world.open({ mode: 'required', helperFolders: [] });
+    await expect(sandbox.started()).rejects.toThrow(/apt-get install -y bubblewrap.*sandbox: off/u);
     await expect(sandbox.ready()).rejects.toThrow(/apt-get install -y bubblewrap.*sandbox: off/u);
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
     await expect(sandbox.read('README.md', 10)).rejects.toBeInstanceOf(SandboxError);
@@ -285,7 +286,9 @@ describe('a wall that does not stand', () => {
     const sandbox = await world.open({
       mode: 'required',
       helperFolders: [fakeBwrap('echo "bwrap: no permissions" >&2; exit 1')],
+      begin: new Promise(() => undefined),
     });
+    await expect(sandbox.started()).rejects.toThrow(/did not come up: bwrap: no permissions.*sandbox: off/u);
     await expect(sandbox.ready()).rejects.toThrow(/did not come up: bwrap: no permissions.*sandbox: off/u);
   });
 
@@ -294,8 +297,18 @@ describe('a wall that does not stand', () => {
       mode: 'required',
       helperFolders: [fakeBwrap(`${through}; exec "$@"`)],
     });
+    await sandbox.started();
     await expect(sandbox.ready()).rejects.toThrow(/failed its self-test: /u);
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
+  });
+
+  it('one that fails once starts: the next try decides', async () => {
+    const flag = join(world.base, 'tried');
+    const sandbox = await world.open({
+      mode: 'required',
+      helperFolders: [fakeBwrap(`[ -e ${flag} ] || { touch ${flag}; exit 1; }`)],
+    });
+    await sandbox.started();
   });
 
   it('auto takes the shell away', async () => {

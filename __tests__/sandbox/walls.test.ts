@@ -4,6 +4,7 @@ import { findCandidates } from '../../src/sandbox/walls.ts';
 import { PS, seatbeltHelpers, THROUGH } from '../support/seatbelt-helpers.ts';
 import { createWorld, type World } from './world.ts';
 
+const place = { shell: '/bin/sh', shellNetwork: false };
 let world: World;
 beforeAll(async () => {
   world = await createWorld();
@@ -12,12 +13,14 @@ afterAll(() => world.close());
 
 describe('the choice of a wall', () => {
   const kinds = async (folder: string, platform: NodeJS.Platform) =>
-    (await findCandidates(world.workspace, [folder, '/usr/bin'], platform)).map(({ isolation }) => isolation);
+    (await findCandidates(world.workspace, [folder, '/usr/bin'], platform, place)).map(
+      ({ isolation }) => isolation,
+    );
 
   it('macOS has sandbox-exec and nothing else, no other system has it', async () => {
     const folder = seatbeltHelpers(world.base, { 'sandbox-exec': THROUGH, ps: PS });
     expect(await kinds(folder, 'darwin')).toEqual(['seatbelt']);
-    expect(await findCandidates(world.workspace, ['/nowhere'], 'darwin')).toEqual([]);
+    expect(await findCandidates(world.workspace, ['/nowhere'], 'darwin', place)).toEqual([]);
     expect(await kinds(folder, 'linux')).not.toContain('seatbelt');
     expect(await kinds(folder, 'win32')).toEqual([]);
   });

@@ -57,6 +57,17 @@ export function createBwrapWall(options: BwrapOptions): Wall {
   };
 }
 
+/** The arguments of a command that does nothing behind the least of these walls: no mounts but those that all have. */
+export function bwrapProbe(
+  options: Pick<BwrapOptions, 'shell' | 'shellNetwork' | 'byRoot'>,
+): readonly string[] {
+  return [
+    ...namespaceArguments({ ...options, workingDirectory: '/' }),
+    ...mountArguments([], options.byRoot !== null),
+    ...['--', options.shell, '-c', ':'],
+  ];
+}
+
 interface Start {
   readonly file: string;
   readonly args: readonly string[];
@@ -94,7 +105,9 @@ function handedOver(
   return { file, args, environment: {}, instructions: { text: script, channel: 'standard' } };
 }
 
-function namespaceArguments(options: BwrapOptions): readonly string[] {
+function namespaceArguments(
+  options: Pick<BwrapOptions, 'shellNetwork' | 'byRoot' | 'workingDirectory'>,
+): readonly string[] {
   return [
     // As root without user namespaces the rest still stands: no capability is left either way.
     ...(options.byRoot === null ? ['--unshare-user-try'] : []),

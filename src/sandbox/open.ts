@@ -9,6 +9,7 @@ import { findRepositories, type Repository } from './git-folders.ts';
 import { canMount, findHelper, HELPER_FOLDERS } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
 import { realOrSame } from './present.ts';
+import { requireStart } from './probe.ts';
 import { runProcess } from './process.ts';
 import { protectedIn } from './protected.ts';
 import { raiseFirst, shellPlace } from './raise.ts';
@@ -40,6 +41,18 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
   const closing = new AbortController();
 
+  // At once, also where the rest waits for the first request: that must not be paid where no wall can start.
+  const candidates =
+    options.mode === 'off'
+      ? Promise.resolve([])
+      : findCandidates(options.workspace, helpers, platform, {
+          shell,
+          shellNetwork: options.shellNetwork,
+        }).then((found) => found.filter(({ isolation }) => options.kinds?.includes(isolation) ?? true));
+  const started =
+    options.mode === 'required'
+      ? candidates.then((found) => requireStart(found, platform, closing.signal))
+      : Promise.resolve();
   const begun = options.mode === 'auto' ? Promise.resolve() : whenBegun(options.begin, closing.signal);
   const copied = begun.then(() =>
     scratch
@@ -49,17 +62,16 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   const repositories = copied.then(() => findRepositories(options.workspace));
   // Before a wall is raised: it may take the credentials out of a copy.
   const credentials = repositories.then(holdCredentials);
-  const wall = Promise.all([repositories, credentials]).then(async ([known]) => {
+  const wall = Promise.all([repositories, credentials, started]).then(async ([known]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
-    const found = await findCandidates(options.workspace, helpers, platform);
-    const candidates = found.filter(({ isolation }) => options.kinds?.includes(isolation) ?? true);
     const around = { ...options, tree, checkout: asked.workspace };
-    return raiseFirst(candidates, shell, around, folders, known, closing.signal);
+    return raiseFirst(await candidates, shell, around, folders, known, closing.signal);
   });
   const isOpen = !mounts ? Promise.resolve(true) : wallless(options.mode, wall);
   const files = repositories.then(async (found) => confine(options, tree, folders, found, await isOpen));
   // Who awaits them is told; nobody awaiting them is no reason to crash.
-  for (const promise of [repositories, credentials, files, wall]) promise.catch(() => undefined);
+  for (const promise of [candidates, started, repositories, credentials, files, wall])
+    promise.catch(() => undefined);
 
   const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
   const walled = options.mode !== 'off' && broken === null;
@@ -69,7 +81,11 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
     .catch(() => undefined);
   const ready = options.mode === 'auto' ? Promise.resolve() : wall.then(() => undefined);
   ready.catch(() => undefined);
-  return assemble({ options, tree, mounts, folders, files, wall, ready, closing }, walled, weaknesses.list);
+  return assemble(
+    { options, tree, mounts, folders, files, wall, started, ready, closing },
+    walled,
+    weaknesses.list,
+  );
 }
 
 /** The same sandbox around another folder. */
@@ -113,12 +129,13 @@ interface Parts {
   readonly folders: Folders;
   readonly files: Promise<Confinement>;
   readonly wall: Promise<Wall>;
+  readonly started: Promise<void>;
   readonly ready: Promise<void>;
   readonly closing: AbortController;
 }
 
 function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly string[]): OpenedSandbox {
-  const { options, tree, mounts, folders, files, wall, ready, closing } = parts;
+  const { options, tree, mounts, folders, files, wall, started, ready, closing } = parts;
   const running = new Set<Promise<unknown>>();
   const outputFolder = walled && mounts ? '/tmp' : folders.tmp;
 
@@ -154,6 +171,7 @@ function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly stri
     workingDirectory: options.workingDirectory,
     shellOffered: walled || options.mode !== 'auto',
     weaknesses,
+    started: () => started,
     ready: () => ready,
     async read(path, maxBytes, intent = 'read') {
       await ready;

@@ -83,6 +83,11 @@ export interface Sandbox {
 export interface OpenedSandbox extends Sandbox {
   /** Whether the shell tool may be offered: false where `auto` found no wall. */
   readonly shellOffered: boolean;
+  /**
+   * Resolves once a wall was seen to start, which says nothing yet of how well it holds; with `auto` and `off` at once.
+   * @throws SandboxError when none can start, and `required` asks for one.
+   */
+  started(): Promise<void>;
   /** What is weaker than it could be, one sentence each, for people; whole once `ready` has settled. */
   weaknesses(): readonly string[];
 }

@@ -57,12 +57,23 @@ export async function raiseUnshareWall(options: UnshareOptions): Promise<Wall> {
   const [file = '', ...args] = [
     ...privilege.prefix,
     helpers.unshare,
-    ...['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--ipc', '--uts'],
-    ...(shellNetwork ? [] : ['--net']),
+    ...namespaceArguments(shellNetwork),
     ...['--', '/bin/sh', '-s'],
   ];
   const holder = spawn(file, args, { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   return wallOver(options, holder, { target: await whenUp(holder, script), mark });
+}
+
+function namespaceArguments(shellNetwork: boolean): readonly string[] {
+  return [
+    ...['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--ipc', '--uts'],
+    ...(shellNetwork ? [] : ['--net']),
+  ];
+}
+
+/** The arguments of a command that does nothing in such namespaces but mount their own /proc. */
+export function unshareProbe({ shell, shellNetwork }: Pick<UnshareOptions, 'shell' | 'shellNetwork'>) {
+  return [...namespaceArguments(shellNetwork), '--mount-proc', '--', shell, '-c', ':'];
 }
 
 /** Gives the holder its script and waits for its word. The script goes on to read: its input stays open. */

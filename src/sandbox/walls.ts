@@ -1,19 +1,33 @@
 /** The kinds of wall that this machine may have, in the order in which they are tried. */
 import { stat } from 'node:fs/promises';
 import type { Isolation } from '../types.ts';
-import { type ByRoot, createBwrapWall } from './bwrap.ts';
+import { type ByRoot, bwrapProbe, createBwrapWall } from './bwrap.ts';
 import { findHelper } from './machine.ts';
 import type { Mount } from './mounts.ts';
-import { findPrivilege } from './privilege.ts';
+import { findPrivilege, type Privilege } from './privilege.ts';
 import { createSeatbeltWall } from './seatbelt.ts';
 import { profileText, type Rule } from './seatbelt-profile.ts';
-import { raiseUnshareWall } from './unshare.ts';
+import { raiseUnshareWall, unshareProbe } from './unshare.ts';
 import type { Wall } from './wall.ts';
 
 /** A wall that may be tried. */
 export interface Candidate {
   readonly isolation: Isolation;
+  /** A harmless command in new namespaces with the mounts that every wall of this kind needs; null where none is known. */
+  readonly probe: Probe | null;
   raise(place: Place): Promise<Wall>;
+}
+
+/** A command whose failure shows that a wall of this kind cannot start; its success shows nothing more. */
+export interface Probe {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+/** What a probe must know of the walls that it stands for. */
+export interface ProbePlace {
+  readonly shell: string;
+  readonly shellNetwork: boolean;
 }
 
 /** What a wall is put up around. */
@@ -38,6 +52,7 @@ export async function findCandidates(
   workspace: string,
   folders: readonly string[],
   platform: NodeJS.Platform,
+  place: ProbePlace,
 ): Promise<readonly Candidate[]> {
   if (platform === 'darwin') return findSeatbelt(folders);
   if (platform !== 'linux') return [];
@@ -51,7 +66,8 @@ export async function findCandidates(
   if (bwrap != null && isSelf) {
     candidates.push({
       isolation: 'bwrap',
-      raise: async (place) => createBwrapWall({ ...place, bwrap, byRoot: null }),
+      probe: { file: bwrap, args: bwrapProbe({ ...place, byRoot: null }) },
+      raise: async (around) => createBwrapWall({ ...around, bwrap, byRoot: null }),
     });
   }
   const privilege = setpriv == null ? null : await findPrivilege(sudo ?? null);
@@ -61,16 +77,24 @@ export async function findCandidates(
   if (bwrap != null && (viaSudo || !isSelf)) {
     candidates.push({
       isolation: viaSudo ? 'sudo-bwrap' : 'bwrap',
-      raise: async (place) => createBwrapWall({ ...place, bwrap, byRoot }),
+      probe: asRoot(privilege, [bwrap, ...bwrapProbe({ ...place, byRoot })]),
+      raise: async (around) => createBwrapWall({ ...around, bwrap, byRoot }),
     });
   }
   if (unshare != null && nsenter != null) {
     candidates.push({
       isolation: viaSudo ? 'sudo-unshare' : 'unshare',
-      raise: (place) => raiseUnshareWall({ ...place, helpers: { unshare, nsenter }, byRoot }),
+      probe: asRoot(privilege, [unshare, ...unshareProbe(place)]),
+      raise: (around) => raiseUnshareWall({ ...around, helpers: { unshare, nsenter }, byRoot }),
     });
   }
   return candidates;
+}
+
+/** As arguments: they name nothing of this run, so that it does no harm that sudo logs them. */
+function asRoot({ prefix }: Privilege, command: readonly string[]): Probe {
+  const [file = '', ...args] = [...prefix, ...command];
+  return { file, args };
 }
 
 async function findSeatbelt(folders: readonly string[]): Promise<readonly Candidate[]> {
@@ -80,6 +104,7 @@ async function findSeatbelt(folders: readonly string[]): Promise<readonly Candid
   return [
     {
       isolation: 'seatbelt',
+      probe: null,
       raise: async (place) => createSeatbeltWall({ ...place, sandboxExec, ps, profile: profileText(place) }),
     },
   ];
