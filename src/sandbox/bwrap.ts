@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Mount, mountArguments, withoutGone } from './mounts.ts';
 import { keepWatch, killAll, type Privilege } from './privilege.ts';
-import { type Identity, quote, settled, shellArguments } from './shell-line.ts';
+import { type Identity, quote, settled, shellArguments, withoutStrays } from './shell-line.ts';
 import type { Instructions, Wall } from './wall.ts';
 
 /** What the wall is built from. */
@@ -77,10 +77,12 @@ interface Start {
 
 function direct(options: BwrapOptions, walls: readonly string[], command: string): Start {
   const shell = [options.shell, ...shellArguments(options, command)];
+  const words = [options.bwrap, '--args', '3', '--json-status-fd', '4', '--', ...shell];
+  const [file = '', ...args] = withoutStrays(options.shell, words);
   return {
-    file: options.bwrap,
+    file,
     // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
-    args: ['--args', '3', '--json-status-fd', '4', '--', ...shell],
+    args,
     environment: options.environment,
     instructions: { text: `${walls.join('\0')}\0`, channel: 'descriptors' },
   };
@@ -96,11 +98,11 @@ function handedOver(
 ): Start {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
   const told = walls.map(quote).join(' ');
-  const words = [
+  const words = withoutStrays(options.shell, [
     options.bwrap,
     ...['--args', '4', '--json-status-fd', '3', '--'],
     ...settled({ ...options, ...byRoot }, command),
-  ];
+  ]);
   const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
   return { file, args, environment: {}, instructions: { text: script, channel: 'standard' } };
 }

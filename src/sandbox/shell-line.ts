@@ -53,11 +53,24 @@ export function withLimits(shell: string, command: string, folder = '.'): readon
 
 /** @param folder a word of a script. */
 function preparation(shell: string, folder: string): string {
-  // A descriptor that this process was started with may lead out of the wall, as an open folder does. Other shells than
-  // bash know one-digit numbers only.
-  const strays = basename(shell) === 'bash' ? '[3-9]|[1-9][0-9]*' : '[3-9]';
-  const close = `for _fd in /proc/self/fd/*; do _fd=\${_fd##*/}; case $_fd in ${strays}) eval "exec $_fd>&-";; esac; done; unset _fd`;
-  return `cd ${folder} || exit 125; ${close}; { ${LIMITS}; } 2>/dev/null`;
+  // A descriptor that this process was started with may lead out of the wall, as an open folder does.
+  return `cd ${folder} || exit 125; ${closeStrays(shell, 3)}; { ${LIMITS}; } 2>/dev/null`;
+}
+
+/**
+ * The words that start a program without the descriptors from 5 on. Process 1 of bubblewrap lies behind the wall and
+ * closes those that it inherited only after it has let the command run: until then /proc/1/fd leads out.
+ */
+export function withoutStrays(shell: string, words: readonly string[]): readonly string[] {
+  // With -p bash takes neither a file to read first nor functions from the environment, which is the command's.
+  const options = basename(shell) === 'bash' ? ['-p', '-c'] : ['-c'];
+  return [shell, ...options, `${closeStrays(shell, 5)}; exec "$@"`, shell, ...words];
+}
+
+/** A script that closes the descriptors from a one-digit number on; another shell than bash leaves those above 9 open. */
+function closeStrays(shell: string, first: number): string {
+  const strays = basename(shell) === 'bash' ? `[${first}-9]|[1-9][0-9]*` : `[${first}-9]`;
+  return `for _fd in /proc/self/fd/*; do _fd=\${_fd##*/}; case $_fd in ${strays}) eval "exec $_fd>&-";; esac; done; unset _fd`;
 }
 
 /** The words by which root becomes the user who runs the command: no capability, and none to be had. */
