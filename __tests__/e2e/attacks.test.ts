@@ -22,6 +22,7 @@ import {
   type RunnerCommand,
   withoutStopCommands,
 } from '../support/runner.ts';
+import { loaded } from '../support/stopwatch.ts';
 
 /** Generous: two whole runs, one of some ninety turns. */
 const RUN_MS = 400_000;
@@ -67,7 +68,7 @@ function judge(row: AttackRow, seen: Observation | undefined): void {
   expect(seen.alive).toBe(false);
   if (expected['tool'] === 'denied') expect(seen.result).toMatch(DENIED);
   if (expected['tool'] === 'timeout') expect(seen.result).toContain('timed out after');
-  if (typeof expected['max_ms'] === 'number') expect(seen.elapsedMs).toBeLessThan(expected['max_ms']);
+  if (typeof expected['max_ms'] === 'number') expect(seen.elapsedMs).toBeLessThan(loaded(expected['max_ms']));
   if (typeof expected['max_out'] === 'number') expect(seen.result.length).toBeLessThan(expected['max_out']);
   if (typeof expected['match'] === 'string') expect(seen.result).toContain(expected['match']);
   if (typeof expected['not_match'] === 'string') expect(seen.result).not.toContain(expected['not_match']);

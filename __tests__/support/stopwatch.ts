@@ -3,6 +3,14 @@
 const TICK_MS = 20;
 
 /**
+ * A bound of the shared list of attacks on a machine that others load as well. What such a bound excludes, a read or a
+ * process that nothing ends, takes 30 s at least.
+ */
+export function loaded(boundMs: number): number {
+  return 4 * boundMs;
+}
+
+/**
  * Starts counting the milliseconds in which this machine ran; gives what stops it and tells them. Where it stands still, so does
  * this process, and of such a time nothing but two ticks counts: a bound says how long something takes, not how long it lay.
  */
