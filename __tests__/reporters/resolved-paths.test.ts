@@ -1,9 +1,18 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createAnnotations } from '../../src/reporters/annotations.ts';
+import { commentBody } from '../../src/reporters/comment-body.ts';
 import type { WrittenPlace } from '../../src/reporters/findings.ts';
 import { asWritten } from '../../src/reporters/line-link.ts';
-import type { Place } from '../../src/reporters/places.ts';
+import { createLog } from '../../src/reporters/log.ts';
+import { createPlaces, type Place } from '../../src/reporters/places.ts';
 import { locateByEvidence, resolvedPaths, resolveFindings } from '../../src/reporters/resolved-paths.ts';
+import { createSarif } from '../../src/reporters/sarif.ts';
+import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import { createSecrets } from '../../src/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { sampleReport } from './sample-report.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
@@ -15,10 +24,11 @@ function monorepo() {
   workspace.write('packages/api/index.js', 'one\ntwo\n');
   workspace.write('packages/web/index.js', 'one\n');
   const find = locator(workspace, { from: 'packages/api' });
-  return ({ path, line, endLine, column }: WrittenPlace): Place | null => find(path, line, endLine, column);
+  return ({ path: written, line, endLine, column }: WrittenPlace): Place | null =>
+    find(written, line, endLine, column);
 }
 
-const pathsOf = (payload: JsonObject) => resolveFindings(payload, monorepo()).map(({ path }) => path);
+const pathsOf = (payload: JsonObject) => resolveFindings(payload, monorepo()).map((each) => each.path);
 
 describe('the evidence of findings', () => {
   it('has one entry for each row, in the order of the rows', () => {
@@ -118,5 +128,41 @@ describe('a place by evidence', () => {
     }
     const locate = monorepo();
     expect(locateByEvidence({ payload: null, evidence: evidence('a') }, locate)).toBe(locate);
+  });
+});
+
+describe('what a run has resolved', () => {
+  it('is where annotations, SARIF, summary and comment show a finding, though its path could mean another file', async () => {
+    const workspace = make();
+    workspace.checkout('.', 'https://github.com/octo/demo');
+    workspace.write('index.js', 'root\n');
+    workspace.write('packages/web/index.js', 'one\n');
+    const places = { workspace: workspace.root, workingDirectory: '.', repositories: ['octo/demo'] };
+    const locate = createPlaces(places);
+    const secrets = createSecrets();
+    const payload = { findings: [{ path: 'index.js', line: 1, severity: 'error', message: 'x' }] };
+    const findings = [{ path: 'packages/web/index.js' }];
+    const report = sampleReport({ payload, evidence: { context: 'none', toolCalls: 1, findings } });
+    let text = '';
+    const write = (part: string) => {
+      text += part;
+    };
+    const log = createLog({ write, secrets, token: () => 'token' });
+    const { signal } = new AbortController();
+    const annotations = createAnnotations({ log, mode: 'findings', locate, elsewhere: 'the summary' });
+    await annotations.report?.(report, signal);
+    const file = path.join(workspace.root, 'out.sarif');
+    const facts = { version: '0', informationUri: null, category: 'c', serverUrl: null };
+    const sarif = createSarif({ file, locate, secrets, tell: () => undefined, ...facts });
+    await sarif.report?.(report, signal);
+    const page = { secrets, serverUrl: 'https://github.com', locate };
+    const shown = [
+      text,
+      readFileSync(file, 'utf8'),
+      summaryMarkdown(report, page, 1e6),
+      commentBody(report, 'key', page),
+      summaryMarkdown(report, { secrets, serverUrl: 'https://github.com' }, 1e6),
+    ];
+    for (const each of shown) expect(each).toMatch(/(?:file=|"uri":"|\/)packages\/web\/index\.js/u);
   });
 });
