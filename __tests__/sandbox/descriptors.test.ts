@@ -22,9 +22,10 @@ it.runIf(hasBwrap).each(owners)(
     for (const name of ['helpers', 'workspace', 'temp', 'run']) mkdirSync(at(name));
     if (isRoot) execFileSync('chown', [`${owner}:${owner}`, at('workspace')]);
     const seen = at('seen');
+    // The probe of the wall runs nothing of the model's and has its arguments on its command line.
     writeFileSync(
       at('helpers/bwrap'),
-      `#!/bin/sh\nls -l /proc/$$/fd | sed -n 's/.* -> //p' >> ${seen}\nexec /usr/bin/bwrap "$@"\n`,
+      `#!/bin/sh\n[ "$1" != --args ] || ls -l /proc/$$/fd | sed -n 's/.* -> //p' >> ${seen}\nexec /usr/bin/bwrap "$@"\n`,
       { mode: 0o755 },
     );
     const open = JSON.stringify(join(import.meta.dirname, '../../src/sandbox/open.ts'));
