@@ -125,12 +125,16 @@ export default {
     },
     {
       name: '5-the-page-says-it-as-the-reporters-do',
-      comment: 'a transcript, an envelope, numbers and private files are what they are in reporters/',
+      comment: 'a transcript, an envelope, numbers, severities, cut texts and private files are what they are in reporters/',
       severity: 'error',
       from: { path: '^src/report/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/report/', '^src/reporters/(transcript|envelope|evidence-words|format|private-file)\\.ts$', LEAVES],
+        pathNot: [
+          '^src/report/',
+          '^src/reporters/(transcript|envelope|evidence-words|format|severity|text|private-file)\\.ts$',
+          LEAVES,
+        ],
       },
     },
     {

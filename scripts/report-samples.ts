@@ -98,6 +98,32 @@ const REVIEW: readonly { readonly says: string; readonly steps: readonly Step[] 
   { says: '', steps: [output('accepted', 'Accepted.')] },
 ];
 
+const GATE = {
+  gate: {
+    status: 'not_met',
+    issues: [{ path: '/passed', keyword: 'const', message: 'must be true' }],
+    words: ['wants `passed` to be true; the payload says false'],
+  },
+};
+
+const PAYLOAD = {
+  passed: false,
+  summary:
+    'One of 12 tests fails: a discount of 100 % leaves one cent, because the change sets a lower bound.',
+  findings: [
+    { severity: 'note', path: 'src/cart.js', line: 40, message: 'The comment names the old function.' },
+    {
+      severity: 'error',
+      path: 'src/discount.js',
+      line: 3,
+      message: 'Math.max(0.01, …) makes a price of nothing impossible: a discount of 100 % costs one cent.',
+      suggestion: 'Math.max(0, price * (1 - percent / 100))',
+    },
+    { severity: 'warning', path: 'test/discount.test.js', message: 'No test has a discount above 100 %.' },
+  ],
+  risk: 'medium',
+};
+
 /** Every sample by its name. */
 export function reportSamples(): Readonly<Record<string, ReportSample>> {
   const long = Array.from({ length: 2_500 }, (_, at) => ({
@@ -209,7 +235,7 @@ function envelope(verdict: Verdict, { turns, rejections, usage, costUsd }: End) 
   return {
     type: 'result',
     ...verdict,
-    gate: { status: 'not_met', issues: [{ path: '/passed', keyword: 'const', message: 'must be true' }] },
+    ...(verdict.reason === 'gate_not_met' ? { structured_output: PAYLOAD, ...GATE } : { gate: null }),
     num_turns: turns,
     rejections,
     usage,

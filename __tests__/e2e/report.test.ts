@@ -8,14 +8,14 @@ import { openBrowser } from '../support/browser.ts';
 
 const TRAP = '</pre><script>document.title = "CANARY"</script><img src=x onerror=alert(1)>';
 
-it('P3 report-file: the run as a page that shows the tools and no payload, and runs nothing of theirs', async () => {
+it('P3 report-file: the run as a page with what was found and no rejected arguments, that runs nothing of theirs', async () => {
   let mode = 0;
   let place = '';
   const run = await runAction({
     files: { 'a.txt': TRAP },
     script: [
       calls('read_file', { path: 'a.txt' }),
-      submits({ passed: 'PAYLOAD-CANARY' }),
+      submits({ passed: 'REJECTED-CANARY' }),
       submits({ passed: true, summary: 'PAYLOAD-CANARY', findings: [] }),
     ],
     inputs: { 'report-file': 'out/report.html' },
@@ -28,9 +28,16 @@ it('P3 report-file: the run as a page that shows the tools and no payload, and r
   });
   expect([run.exitCode, mode]).toEqual([0, 0o600]);
   const page = run.files['out/report.html'] ?? '';
-  for (const text of ['Success: the gate is met', 'read_file', 'rejected', 'Rejected: '])
+  for (const text of [
+    'Success: the gate is met',
+    'What was found',
+    'PAYLOAD-CANARY',
+    'read_file',
+    'rejected',
+    'Rejected: ',
+  ])
     expect(page).toContain(text);
-  expect(page).not.toContain('PAYLOAD-CANARY');
+  expect(page).not.toContain('REJECTED-CANARY');
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'report-e2e-')));
   const browser = await openBrowser();
   try {

@@ -137,7 +137,14 @@ const envelope = {
 describe('the page in a browser', () => {
   it('runs nothing, loads nothing and breaks nothing of a hostile transcript', async () => {
     const heard = browser.tab.heard.length;
-    const page = await show(hostile(), envelope);
+    const payload = {
+      [TRAP]: TRAP,
+      findings: TRAPS.map((text) => ({ severity: 'error', path: text, [text]: text })),
+    };
+    const words = [TRAP, ...TRAPS.map((text) => `wants \`${text}\``)];
+    const told = { ...envelope, conclusion: TRAP, reason: TRAP, num_turns: 1, structured_output: payload };
+    const page = await show(hostile(), { ...told, gate: { status: 'not_met', issues: [], words } });
+    expect(await see("document.querySelector('.found tbody').rows.length")).toBe(TRAPS.length);
     await see("for (const each of document.querySelectorAll('details')) each.open = true");
     await see(
       "for (const each of document.querySelectorAll('*')) each.dispatchEvent(new MouseEvent('mouseover'))",

@@ -125,7 +125,7 @@ describe('runReport', () => {
 
   it('takes gate, sandbox and judge from the result, alone or as the last of a stream', async () => {
     const alone = await pageOf(whole, '--result', 'result.json');
-    for (const text of ['not met', 'bwrap', 'octo/cart', '<code>/passed</code> (const)', 'gate_not_met']) {
+    for (const text of ['not met', 'bwrap', 'octo/cart', '<code>passed</code>', 'gate_not_met']) {
       expect(alone).toContain(text);
     }
     writeFileSync(path.join(folder, 'stream'), `{"type":"system"}\n${JSON.stringify(envelope)}\n`);
@@ -154,18 +154,73 @@ describe('runReport', () => {
     }
   });
 
-  it('P3 shows nothing of a payload, wherever an envelope holds it', async () => {
+  it('shows what was found, the gravest first, and the gate in words', async () => {
+    const page = await pageOf(whole, '--result', 'result.json');
+    const text = page
+      .replace(/<\/?code>/gu, '')
+      .replace(/<[^>]+>/gu, ' ')
+      .replace(/\s+/gu, ' ');
+    expect(text).toContain('The gate is not met: It wants passed to be true; the payload says false.');
+    expect(text).toMatch(/What was found passed false summary One of 12 tests fails: [^.]*\. risk medium/u);
+    expect(text).toMatch(
+      /findings \(3 entries\) severity path line message suggestion error src\/discount\.js 3 Math[\s\S]*warning test\/discount\.test\.js[\s\S]*note src\/cart\.js 40/u,
+    );
+    expect(page).not.toContain('was not given');
+  });
+
+  it('says where what was found would come from', async () => {
+    expect(await pageOf(whole)).toContain('which was not given: --result FILE adds it to this page');
+    expect(await pageOf(whole, '--without-payload')).not.toContain('was not given');
+  });
+
+  it('shows no more of a payload than can be read', async () => {
+    const findings = Array.from({ length: 700 }, (_, at) => ({ message: `m${at}`, long: 'x'.repeat(5_000) }));
+    const wide = { rows: [Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`c${at}`, at]))] };
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`v${at}`, at]));
+    for (const [payload, shown] of [
+      [{ findings }, '… and 200 more rows: see the result file.'],
+      [wide, '… and 12 more columns: see the result file.'],
+      [many, '… and 200 more values: see the result file.'],
+      [{ list: ['a', 1], none: [], nested: { b: 1 } }, '{&quot;b&quot;:1}'],
+    ] as const) {
+      writeFileSync(path.join(folder, 'big'), JSON.stringify({ ...envelope, structured_output: payload }));
+      const page = await pageOf(whole, '--result', 'big');
+      expect(page).toContain(shown);
+      expect(page.length).toBeLessThan(1_500_000);
+    }
+  });
+
+  it('bears a payload that is nested too deeply', async () => {
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
+    const text = JSON.stringify({ ...envelope, structured_output: { deep: 'HERE' } });
+    writeFileSync(path.join(folder, 'deep'), text.replace('"HERE"', deep));
+    expect(await pageOf(whole, '--result', 'deep')).toContain('What was found');
+  });
+
+  it.each([null, 3, 'text', [1], undefined])('shows no section for a payload that is %j', async (payload) => {
+    writeFileSync(path.join(folder, 'none'), JSON.stringify({ ...envelope, structured_output: payload }));
+    expect(await pageOf(whole, '--result', 'none')).not.toContain('What was found');
+  });
+
+  it('P3 shows nothing of a payload --without-payload, wherever an envelope holds it', async () => {
     const leaky = {
       ...envelope,
       result: '{"a":"PAYLOAD-CANARY"}',
       structured_result: { a: 'PAYLOAD-CANARY' },
       structured_output: { a: 'PAYLOAD-CANARY' },
       error: 'The gate is not met: it is PAYLOAD-CANARY.',
-      gate: { status: 'not_met', issues: [{ path: '/a', keyword: 'const', message: 'is PAYLOAD-CANARY' }] },
+      gate: {
+        status: 'not_met',
+        issues: [{ path: '/a', keyword: 'const', message: 'is PAYLOAD-CANARY' }],
+        words: ['wants `PAYLOAD-CANARY`'],
+      },
       last_assistant_text: 'PAYLOAD-CANARY',
     };
     writeFileSync(path.join(folder, 'leaky'), JSON.stringify(leaky));
-    expect(await pageOf(whole, '--result', 'leaky')).not.toContain('CANARY');
+    const page = await pageOf(whole, '--result', 'leaky', '--without-payload');
+    expect(page).not.toContain('CANARY');
+    expect(page).toContain('The gate finds fault with:');
+    expect(await pageOf(whole, '--result', 'leaky')).toContain('<code>PAYLOAD-CANARY</code>');
   });
 
   it('shows the sentence of an ending that quotes nothing', async () => {
@@ -205,7 +260,8 @@ describe('runReport', () => {
     const other = { ...envelope, conclusion: 'success', reason: 'accepted', gate: null, replayed: true };
     writeFileSync(path.join(folder, 'other'), JSON.stringify(other));
     const page = await pageOf(whole, '--result', 'other');
-    expect(page).toContain('Do they belong to the same run?');
+    expect(page).toContain('Do they belong to the same run? Its payload is not shown.');
+    expect(page).not.toContain('What was found');
     expect(page).toContain('Replay, judged by no model. Success');
   });
 });

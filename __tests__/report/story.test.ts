@@ -155,7 +155,13 @@ describe('createStory', () => {
       fc.property(fc.array(entry, { maxLength: 6 }), value, (entries, envelope) => {
         const showing = createShowing((each) => each);
         const whole = isObject(envelope) ? envelope : null;
-        const page = reportPage({ story: tell(entries), envelope: whole, showing, notes: [] });
+        const page = reportPage({
+          story: tell(entries),
+          envelope: whole,
+          showing,
+          withPayload: true,
+          notes: [],
+        });
         expect(foreignIn(page)).toEqual([]);
         expect(page).not.toMatch(/undefined|NaN|\[object/);
       }),
@@ -213,11 +219,11 @@ const NAMES = [
 ];
 /** What a page is built of. */
 const ELEMENTS =
-  'html head meta title style body a header p b span button main section h1 h2 h3 h4 ul li dl div dt dd aside figure figcaption svg g rect polygon polyline form label input output kbd article details summary code pre footer script'.split(
+  'html head meta title style body a header p b span button main section h1 h2 h3 h4 ul li dl div dt dd aside figure figcaption svg g rect polygon polyline form label input output kbd table thead tbody tr th td article details summary code pre footer script'.split(
     ' ',
   );
 const ATTRIBUTES =
-  'lang charset http-equiv content name class href type id hidden aria-labelledby aria-label aria-hidden aria-keyshortcuts aria-describedby aria-live role viewBox preserveAspectRatio x y width height points for autocomplete spellcheck checked tabindex data-row data-problem open'.split(
+  'lang charset http-equiv content name class href type id hidden aria-labelledby aria-label aria-hidden aria-keyshortcuts aria-describedby aria-live role viewBox preserveAspectRatio x y width height points for autocomplete spellcheck checked tabindex scope data-name data-row data-problem open'.split(
     ' ',
   );
 

@@ -1,6 +1,8 @@
 /** How the run ended: from the transcript's last line, and from the result envelope where that is at hand. */
+import { isObject } from '../json.ts';
+import { cutText } from '../reporters/text.ts';
 import type { JsonObject, Usage } from '../types.ts';
-import { countIn, flagIn, objectIn, objectsIn, textIn, usageIn } from './fields.ts';
+import { countIn, flagIn, objectIn, objectsIn, textIn, textsIn, usageIn } from './fields.ts';
 import type { Story } from './story.ts';
 import type { Showing } from './visible.ts';
 
@@ -19,6 +21,10 @@ export interface Ending {
   readonly exitCode: number | null;
   readonly gate: string;
   readonly faults: readonly GateFault[];
+  /** What the gate wanted and what the payload says; empty where the payload is not to be shown. */
+  readonly gateWords: readonly string[];
+  /** The accepted payload; null where there is none, or it is not to be shown. */
+  readonly payload: JsonObject | null;
   /** The sentence for people. */
   readonly error: string;
   readonly turns: number | null;
@@ -35,14 +41,23 @@ export interface Ending {
 
 const CONCLUSIONS = ['success', 'failure', 'inconclusive', 'skipped'] as const;
 
+/** Characters of one clause about the gate. */
+const MAX_CLAUSE = 1_000;
+
 /** Reasons whose sentences may hold something of a payload, which has no place on the page. */
 const QUOTING = new Set(['accepted', 'gate_not_met', 'internal']);
 
 /**
  * The ending of a story.
- * @param envelope the parsed result envelope; of it the payload, `result` and the words about the gate are left out.
+ * @param envelope the parsed result envelope.
+ * @param withPayload whether the payload, and the gate's words about it, are to be shown; never those of another run.
  */
-export function endingOf(story: Story, envelope: JsonObject | null, showing: Showing): Ending {
+export function endingOf(
+  story: Story,
+  envelope: JsonObject | null,
+  showing: Showing,
+  withPayload: boolean,
+): Ending {
   const last = story.finished ?? {};
   const whole = envelope ?? {};
   const word = (object: JsonObject, name: string) => showing.label(textIn(object, name) ?? '');
@@ -50,6 +65,9 @@ export function endingOf(story: Story, envelope: JsonObject | null, showing: Sho
   const conclusion = either('conclusion');
   const reason = either('reason');
   const gate = objectIn(whole, 'gate');
+  const isShown = withPayload && !contradicts(story, whole);
+  const payload =
+    isShown && Object.hasOwn(whole, 'structured_output') ? whole['structured_output'] : undefined;
   return {
     conclusion: CONCLUSIONS.find((each) => each === conclusion) ?? null,
     reason,
@@ -59,6 +77,12 @@ export function endingOf(story: Story, envelope: JsonObject | null, showing: Sho
     faults: objectsIn(gate, 'issues')
       .slice(0, 10)
       .map((issue) => ({ path: word(issue, 'path') || 'the root', keyword: word(issue, 'keyword') })),
+    gateWords: isShown
+      ? textsIn(gate, 'words')
+          .slice(0, 10)
+          .map((clause) => cutText(showing.text(clause).text, MAX_CLAUSE))
+      : [],
+    payload: isObject(payload) ? payload : null,
     error: QUOTING.has(reason) ? '' : showing.text(textIn(whole, 'error') ?? '').text.slice(0, 2_000),
     turns: countIn(whole, 'num_turns') ?? countIn(last, 'turn_count'),
     rejections: countIn(whole, 'rejections') ?? countIn(last, 'rejections'),
@@ -74,7 +98,7 @@ export function endingOf(story: Story, envelope: JsonObject | null, showing: Sho
 
 /** Whether an envelope tells of another run than the transcript, as far as both tell. */
 export function contradicts({ finished }: Story, envelope: JsonObject): boolean {
-  if (finished === null) return false;
+  if (finished === null || Object.keys(envelope).length === 0) return false;
   return (
     textIn(finished, 'conclusion') !== textIn(envelope, 'conclusion') ||
     textIn(finished, 'reason') !== textIn(envelope, 'reason') ||

@@ -7,6 +7,7 @@ import { charts } from './chart.ts';
 import { contradicts, endingOf } from './ending.ts';
 import { countIn, objectIn, textIn } from './fields.ts';
 import { type Html, html, verbatim } from './html.ts';
+import { payloadSection } from './payload-section.ts';
 import { SCRIPT } from './script.ts';
 import type { Story } from './story.ts';
 import { storySection } from './story-section.ts';
@@ -20,14 +21,16 @@ export interface PageFacts {
   /** The parsed result envelope; null where it is not at hand. */
   readonly envelope: JsonObject | null;
   readonly showing: Showing;
+  /** Whether what was found is shown, and the gate's words about it. */
+  readonly withPayload: boolean;
   /** Sentences of ours about what could not be read. */
   readonly notes: readonly string[];
 }
 
 /** The page as HTML text. Everything of the transcript in it is inert text. */
-export function reportPage({ story, envelope, showing, notes }: PageFacts): string {
-  const ending = endingOf(story, envelope, showing);
-  const remarks = [...notes, ...remarksOn(story, envelope)];
+export function reportPage({ story, envelope, showing, withPayload, notes }: PageFacts): string {
+  const ending = endingOf(story, envelope, showing, withPayload);
+  const remarks = [...notes, ...remarksOn(story, envelope, withPayload)];
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -45,11 +48,12 @@ export function reportPage({ story, envelope, showing, notes }: PageFacts): stri
 <main>
 ${verdictSection(ending)}
 ${remarks.length === 0 ? null : html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map((each) => html`<li>${each}</li>`)}</ul></aside>`}
+${ending.payload === null ? null : payloadSection(ending.payload, showing)}
 ${charts(story.turns)}
 ${tools()}
 ${storySection(story.turns)}
 </main>
-<footer class="dim"><p>Made from the redacted transcript of the run: arguments of structured_output, and with them the payload, are not in it. Invisible characters are shown by their codes. What the model and the repository said is text, and nobody vouches for it.</p></footer>
+<footer class="dim"><p>Made from the redacted transcript of the run, in which arguments of structured_output are not recorded${ending.payload === null ? '' : ', and from its result envelope, which holds the accepted payload'}. Invisible characters are shown by their codes. What the model and the repository said is text, and nobody vouches for it.</p></footer>
 <script>${verbatim(SCRIPT)}</script>
 </body>
 </html>
@@ -68,8 +72,10 @@ function tools(): Html {
 </form>`;
 }
 
-function remarksOn(story: Story, envelope: JsonObject | null): readonly string[] {
+function remarksOn(story: Story, envelope: JsonObject | null, withPayload: boolean): readonly string[] {
   const { unknown, left, finished } = story;
+  const conclusion = finished === null ? null : textIn(finished, 'conclusion');
+  const isForeign = envelope !== null && contradicts(story, envelope);
   return [
     ...(envelope === null ? [] : weaknessesOf(envelope)),
     ...(unknown === 0
@@ -83,8 +89,13 @@ function remarksOn(story: Story, envelope: JsonObject | null): readonly string[]
     ...(finished === null && envelope === null
       ? ['The transcript ends before the run did: the verdict is not in it.']
       : []),
-    ...(envelope !== null && contradicts(story, envelope)
-      ? ['The result file tells of another ending than the transcript. Do they belong to the same run?']
+    ...(isForeign
+      ? [
+          `The result file tells of another ending than the transcript. Do they belong to the same run?${withPayload ? ' Its payload is not shown.' : ''}`,
+        ]
+      : []),
+    ...(withPayload && envelope === null && (conclusion === 'success' || conclusion === 'failure')
+      ? ['What was found is in the result file, which was not given: --result FILE adds it to this page.']
       : []),
   ];
 }

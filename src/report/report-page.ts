@@ -33,7 +33,10 @@ export function createReportPage({ file, secrets, tell }: ReportPageOptions): Re
       try {
         const { reportPage } = await import('./page.ts');
         const whole = envelope(report, secrets.mask);
-        writePrivateFile(file, reportPage({ story: teller.story(), envelope: whole, showing, notes: [] }));
+        writePrivateFile(
+          file,
+          reportPage({ story: teller.story(), envelope: whole, showing, withPayload: true, notes: [] }),
+        );
         tell(`report page: ${file}`);
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause);

@@ -22,12 +22,13 @@ export interface ReportIo {
 
 const MAX_RESULT = 64 * 1024 ** 2;
 
-const USAGE = `Usage: structured-agent report TRANSCRIPT -o FILE [--result RESULT]
+const USAGE = `Usage: structured-agent report TRANSCRIPT -o FILE [--result RESULT] [--without-payload]
 
 Makes one self-contained web page of a run's redacted transcript (transcript-file).
 
   -o, --output FILE   the page to write, for its owner only to read; - for stdout
-  --result RESULT     the run's result envelope (result-file), for the gate, the error and what was judged
+  --result RESULT     the run's result envelope (result-file): what was found, the gate, the error, what was judged
+  --without-payload   leave out what was found: a page for people who must not see the payload
   -h, --help          this text
 `;
 
@@ -57,6 +58,7 @@ interface Asked {
   readonly transcript: string;
   readonly output: string;
   readonly result: string | null;
+  readonly withPayload: boolean;
 }
 
 function readArguments(argv: readonly string[]): Asked | null {
@@ -75,7 +77,7 @@ function readArguments(argv: readonly string[]): Asked | null {
   const [output, result] = [single('--output', values.output), single('--result', values.result)];
   if (output === null)
     throw new InputError(null, 'No page is named. Name it with -o report.html, or -o - for stdout.');
-  return { transcript, output, result };
+  return { transcript, output, result, withPayload: values['without-payload'] !== true };
 }
 
 function parse(argv: readonly string[]) {
@@ -86,6 +88,7 @@ function parse(argv: readonly string[]) {
       options: {
         output: { type: 'string', short: 'o', multiple: true },
         result: { type: 'string', multiple: true },
+        'without-payload': { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -103,7 +106,7 @@ function single(flag: string, given: readonly string[] | undefined): string | nu
   return first;
 }
 
-function makePage({ transcript, result }: Asked, cwd: string): string {
+function makePage({ transcript, result, withPayload }: Asked, cwd: string): string {
   const showing = createShowing((text) => text);
   const teller = createStory(showing);
   const notes: string[] = [];
@@ -132,6 +135,7 @@ function makePage({ transcript, result }: Asked, cwd: string): string {
     story: { ...story, unknown: story.unknown - (isTorn ? 1 : 0) },
     envelope,
     showing,
+    withPayload,
     notes,
   });
 }

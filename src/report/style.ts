@@ -63,6 +63,18 @@ dd { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
 .remarks { margin-top: 1rem; padding: .75rem 1rem; border: 1px solid var(--odd); border-radius: .6rem; font-size: .875rem; }
 .remarks ul { padding-left: 1.1rem; }
 
+.found h3 { margin: 1.25rem 0 .5rem; }
+.found p { margin-top: .5rem; }
+.values { background: var(--card); border: 1px solid var(--edge); border-radius: .6rem; padding: .25rem 1rem; }
+.values div { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: 1rem; padding: .45rem 0; }
+.values div + div { border-top: 1px solid var(--edge); }
+.values dt { font-size: .875rem; unicode-bidi: isolate; }
+.values dd, td { white-space: pre-wrap; unicode-bidi: isolate; }
+table { width: 100%; border-collapse: collapse; background: var(--card); border: 1px solid var(--edge); font-size: .9rem; }
+th, td { text-align: left; vertical-align: top; padding: .45rem .75rem; border-top: 1px solid var(--edge); }
+th { color: var(--dim); font-size: .8rem; font-weight: 600; white-space: nowrap; }
+td .tag { white-space: nowrap; }
+
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: 1rem; }
 figure { background: var(--card); border: 1px solid var(--edge); border-radius: .6rem; padding: .9rem 1rem; }
 figure svg { display: block; width: 100%; height: 7rem; margin: .6rem 0 .4rem; border-bottom: 1px solid var(--edge); }
@@ -130,6 +142,14 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--edge); padding-top: 1re
   h1 { font-size: 1.25rem; }
   .tools { margin-inline: -.75rem; padding-inline: .75rem; }
   .tools .keys { display: none; }
+  .values div { grid-template-columns: 1fr; gap: 0; }
+  thead { position: absolute; left: -100vw; }
+  tr, td { display: block; }
+  tbody tr { padding: .35rem 0; }
+  tbody tr + tr { border-top: 1px solid var(--edge); }
+  td { border: 0; padding: .15rem .75rem; }
+  td:empty { display: none; }
+  td::before { content: attr(data-name) ' '; color: var(--dim); font-size: .8rem; }
   .row summary { flex-wrap: wrap; gap: .2rem .5rem; }
   .row .name { max-width: none; }
   .row .time { margin-left: auto; }

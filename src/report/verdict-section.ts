@@ -37,7 +37,11 @@ ${ending.error === '' ? null : html`<p class="error">${ending.error}</p>`}${faul
 ${judged(ending)}</section>`;
 }
 
-function faults({ faults }: Ending): Html | null {
+function faults({ conclusion, faults, gateWords }: Ending): Html | null {
+  if (gateWords.length > 0) {
+    const rows = gateWords.map((clause) => html`<li>It ${withCode(clause)}.</li>`);
+    return html`<p>The gate is ${conclusion === 'failure' ? 'not met' : 'met'}:</p><ul>${rows}</ul>`;
+  }
   if (faults.length === 0) return null;
   const rows = faults.map(({ path, keyword }) => html`<li><code>${path}</code> (${keyword})</li>`);
   return html`<p>The gate finds fault with:</p><ul>${rows}</ul>`;
@@ -70,4 +74,11 @@ function judged({ judged }: Ending): Html | null {
   if (judged.length === 0) return null;
   const rows = judged.map(([name, value]) => html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>`);
   return html`<details class="judged"><summary>What was judged, and by what</summary><dl class="facts wide">${rows}</dl></details>`;
+}
+
+/** A text with what stands between backticks as code. */
+function withCode(text: string): readonly Html[] {
+  return text
+    .split(/`([^`]+)`/u)
+    .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }

@@ -1,7 +1,7 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
 import { isArray } from '../json.ts';
 import type { Evidence, Report, Reuse } from '../report-types.ts';
-import type { Issue, Json, JsonObject, Repair } from '../types.ts';
+import type { GateResult, Issue, Json, JsonObject, Repair } from '../types.ts';
 import { mergedJson, usageJson } from './merged-json.ts';
 
 /**
@@ -30,7 +30,7 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
 function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
   const { gate, reuse = null, evidence = null, merged = null } = report;
   return {
-    gate: gate === null ? null : { status: gate.status, issues: gate.issues.map(issueJson) },
+    gate: gate === null ? null : gateJson(gate, mask),
     num_turns: report.turnCount,
     // The same under the names of a source design's result frame, whose consumers read them at this level.
     turns: report.turnCount,
@@ -56,6 +56,10 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     ...(evidence === null ? {} : { evidence: evidenceJson(evidence, mask) }),
     ...(merged === null ? {} : { merged: mergedJson(merged, mask) }),
   };
+}
+
+function gateJson({ status, issues, words = [] }: GateResult, mask: (text: string) => string): JsonObject {
+  return { status, issues: issues.map(issueJson), ...(words.length === 0 ? {} : { words: words.map(mask) }) };
 }
 
 function issueJson(issue: Issue): Json {
