@@ -125,7 +125,8 @@ export default {
     },
     {
       name: '5-the-page-says-it-as-the-reporters-do',
-      comment: 'a transcript, an envelope, numbers, severities, cut texts and private files are what they are in reporters/',
+      comment:
+        'a transcript, an envelope, numbers, severities, cut texts and private files are what they are in reporters/',
       severity: 'error',
       from: { path: '^src/report/' },
       to: {
