@@ -25,6 +25,13 @@ export interface FailureContext {
   readonly forced: boolean;
 }
 
+/** Hosts that are asked without a base-url. */
+const VENDOR_HOSTS: ReadonlySet<string> = new Set([
+  'api.openai.com',
+  'api.anthropic.com',
+  'generativelanguage.googleapis.com',
+]);
+
 const maxServerText = 300;
 
 const shorter = ({ name }: Naming): string =>
@@ -179,9 +186,16 @@ function connectionSentence(
   if (code !== null && certificateCodes.has(code)) {
     return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;
   }
+  // A vendor's own host is right without anybody having typed it.
+  const isVendors = VENDOR_HOSTS.has(context.host);
+  const fix = isVendors
+    ? 'Check the network, DNS and, behind a proxy, HTTPS_PROXY.'
+    : `Check \`${name('base-url')}\` and the network.`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `${where} The name does not resolve: check \`${name('base-url')}\`.`;
-  return `${where} Check \`${name('base-url')}\` and the network.`;
+    return isVendors
+      ? `${where} The name does not resolve. ${fix}`
+      : `${where} The name does not resolve: check \`${name('base-url')}\`.`;
+  return `${where} ${fix}`;
 }
 
 function told(failure: ApiFailure, context: FailureContext): string {
