@@ -5,6 +5,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { type RunOptions, runStructuredAgent, StructuredAgentError } from '../src/library.ts';
+import type { ProviderName } from '../src/providers/provider.ts';
+import type { RunEvent } from '../src/report-types.ts';
 import type { JsonObject } from '../src/types.ts';
 import { HAS_BWRAP } from './support/action.ts';
 import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';
@@ -126,7 +128,13 @@ describe('the library', () => {
   });
 
   it.each<[string, object, number, string, RegExp]>([
-    ['an option that does not exist', { modle: 'x' }, 52, 'config', /no option "modle"/u],
+    [
+      'an option that does not exist',
+      { modle: 'x' },
+      52,
+      'config',
+      /no option "modle"\. Did you mean model/u,
+    ],
     ['a key by another name', { anthropicApiKey: 'x' }, 52, 'config', /Did you mean apiKey\?/u],
     ['a schema that is none', { schema: 3 }, 52, 'config', /schema must be a JSON Schema/u],
     ['a schema of blanks', { schema: ' ' }, 52, 'config', /schema must be a JSON Schema/u],
@@ -142,7 +150,7 @@ describe('the library', () => {
       { schema: { '~standard': { version: 1 } } },
       52,
       'config',
-      /Zod does from 4\.2/u,
+      /Use Zod 4\.2 or newer/u,
     ],
     ['a schema that accepts no object', { schema: { type: 'array' } }, 52, 'config', /object/u],
     [
@@ -153,6 +161,15 @@ describe('the library', () => {
       /^workspace is "\/nowhere\/at\/all", which is not a folder/u,
     ],
     ['a file as the folder', { workspace: '/etc/passwd' }, 52, 'config', /^workspace is "\/etc\/passwd"/u],
+    [
+      'an option of the action alone',
+      { comentKey: 'x' },
+      52,
+      'config',
+      /^There is no option "comentKey"\.$/u,
+    ],
+    ['an empty task', { prompt: '' }, 52, 'config', /^prompt is empty\./u],
+    ['a blank task', { prompt: '  \n' }, 52, 'config', /^prompt is empty\./u],
     ['a wrong number', { maxTurns: 'ten' }, 52, 'config', /^maxTurns is "ten"/u],
     [
       'no key',
@@ -257,5 +274,96 @@ describe('what the library is told', () => {
     const environment = { HTTP_PROXY: 'http://[bad' };
     const error = await failure(runStructuredAgent({ ...options(), schema, environment }));
     expect(error.reason).toBe('config');
+  });
+});
+
+describe('the validator of a schema object', () => {
+  it('refinements reject what the JSON Schema accepts, and the model can correct it', async () => {
+    const refined = z
+      .object({ n: z.number().refine((n) => n > 10, 'n must be above 10'), of: z.number() })
+      .refine(({ n, of }) => n <= of, { message: 'n is more than of', path: ['of'] });
+    replies = [submits({ n: 1, of: 20 }), submits({ n: 30, of: 20 }), submits({ n: 11, of: 20 })];
+    const events: RunEvent[] = [];
+    const result = await runStructuredAgent({
+      ...options(),
+      schema: refined,
+      onEvent: (event) => events.push(event),
+    });
+    expect([result.payload, result.turns]).toEqual([{ n: 11, of: 20 }, 3]);
+    const told = asked.at(-1)?.messages.filter(({ role }) => role === 'tool');
+    expect(JSON.stringify(told)).toContain('n must be above 10');
+    expect(JSON.stringify(told)).toContain('n is more than of');
+    // What lasts has paths and keywords only: a message may quote the payload.
+    expect(JSON.stringify(events)).not.toContain('n must be above 10');
+    expect(JSON.stringify(events)).toContain('/n (validate)');
+    expect(JSON.stringify(events)).toContain('/of (validate)');
+  });
+
+  it('an asynchronous refinement counts as well', async () => {
+    const refined = z.object({ n: z.number().refine(async (n) => n > 10) });
+    replies = [submits({ n: 1 }), submits({ n: 11 })];
+    expect((await runStructuredAgent({ ...options(), schema: refined })).payload).toEqual({ n: 11 });
+  });
+
+  it('a payload that is never valid ends like any that is rejected', async () => {
+    const refined = z.object({ n: z.number().refine(() => false) });
+    replies = [submits({ n: 1 })];
+    const error = await failure(runStructuredAgent({ ...options(), schema: refined, maxTurns: 2 }));
+    expect([error.reason, error.payload]).toEqual(['max_turns', null]);
+    expect(error.message).toContain('/n (validate)');
+  });
+
+  it('what only cleans up is a rejection until the model sends it clean', async () => {
+    replies = [submits({ s: ' x ' }), submits({ s: 'x' })];
+    const schema = z.object({ s: z.string().trim() });
+    expect((await runStructuredAgent({ ...options(), schema })).payload).toEqual({ s: 'x' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each<[string, z.ZodType, RegExp]>([
+    [
+      'a date',
+      z.object({ at: z.array(z.object({ day: z.date() })) }),
+      /type date at at\[\]\.day, .*z\.iso\.datetime/u,
+    ],
+    ['a bigint', z.object({ n: z.bigint() }), /type bigint at n, .*z\.int\(\), or z\.string\(\)/u],
+    ['a map', z.object({ m: z.map(z.string(), z.string()) }), /type map at m, .*z\.record\(\)/u],
+    [
+      'a transform',
+      z.object({ n: z.string().transform((s) => s.length) }),
+      /transforms what it is given at n, /u,
+    ],
+    ['a default', z.object({ o: z.object({ s: z.string().default('x') }) }), /another value .* at o\.s /u],
+    ['a codec', z.object({ b: z.stringbool() }), /another value .* at b /u],
+  ])('%s is a wrong option, named with its place and what to use', async (_, wrong, says) => {
+    const error = await failure(runStructuredAgent({ ...options(), schema: wrong }));
+    expect([error.reason, error.exitCode, error.message]).toEqual([
+      'config',
+      52,
+      expect.stringMatching(says),
+    ]);
+    expect(asked).toHaveLength(0);
+  });
+
+  it('nothing is wrong with schemas that only check', async () => {
+    const inner = z.object({ id: z.uuid().optional(), kind: z.enum(['a', 'b']) }).meta({ id: 'inner' });
+    const schema = z.intersection(
+      z.object({ list: z.array(inner), n: z.int().brand('n') }),
+      z.object({ more: z.record(z.string(), z.unknown()).optional(), when: z.iso.datetime().nullable() }),
+    );
+    const payload = { list: [{ kind: 'a' }], n: 1, more: { x: [1] }, when: null };
+    replies = [submits(payload)];
+    expect((await runStructuredAgent({ ...options(), schema })).payload).toEqual(payload);
+  });
+
+  it('a call without options is a typed error', async () => {
+    for (const wrong of [undefined, null, 'x', []]) {
+      const call: unknown = Reflect.apply(runStructuredAgent, undefined, [wrong]);
+      expect(await failure(Promise.resolve(call))).toMatchObject({ reason: 'config', exitCode: 52 });
+    }
+  });
+
+  it('the names of providers are those that the program knows', () => {
+    expectTypeOf<NonNullable<RunOptions<never>['provider']>>().toEqualTypeOf<ProviderName>();
   });
 });

@@ -1,13 +1,10 @@
 /** What the library is told → the inputs of a run. */
 import { INPUTS, type InputName, meantInputs } from './config/inputs.ts';
+import { shown } from './config/values.ts';
+import { namingAt } from './door.ts';
 import { InputError } from './errors.ts';
-
-/** An object that tells its JSON Schema by the Standard JSON Schema interface. */
-interface Typed {
-  readonly '~standard': {
-    readonly jsonSchema: { input(options: { readonly target: 'draft-07' }): Record<string, unknown> };
-  };
-}
+import { schemaText } from './library-schema.ts';
+import { nearest } from './nearest.ts';
 
 /** The options that may hold secrets, by the names of the action's variables. */
 export function secretOptions(options: {
@@ -22,7 +19,7 @@ export function secretOptions(options: {
 }
 
 /** Options that are not inputs of the same name. */
-const OWN = new Set(['signal', 'onEvent', 'onWarning', 'environment', 'workspace']);
+const OWN: ReadonlySet<string> = new Set(['signal', 'onEvent', 'onWarning', 'environment', 'workspace']);
 
 /** The options of a library's run as if they had been typed: one parser judges them all. @throws InputError */
 export function inputsOf(options: object): ReadonlyMap<InputName, string> {
@@ -33,18 +30,20 @@ export function inputsOf(options: object): ReadonlyMap<InputName, string> {
     const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
     const name = INPUTS.find((input) => input.name === kebab)?.name;
     if (name === undefined) throw unknownOption(key, kebab);
-    raw.set(name, name === 'schema' ? schemaText(value) : textOf(name, value));
+    const text = name === 'schema' ? schemaText(value) : textOf(name, value);
+    if (name === 'prompt' && text.trim() === '')
+      throw new InputError('prompt', 'prompt is empty. Write what the agent is to do.');
+    raw.set(name, text);
   }
   return raw;
 }
 
 function unknownOption(key: string, kebab: string): InputError {
   const names = INPUTS.filter(({ where }) => where === 'everywhere').map(({ name }) => name);
-  const near = meantInputs(kebab, names).map((name) =>
-    name.replace(/-[a-z]/gu, (letter) => letter.slice(1).toUpperCase()),
-  );
+  const inputs = meantInputs(kebab, names).map((name) => namingAt('library').name(name));
+  const near = inputs.length > 0 ? inputs : nearest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return new InputError(null, `There is no option ${JSON.stringify(key)}.${hint}`);
+  return new InputError(null, `There is no option ${shown(key)}.${hint}`);
 }
 
 /** Inherited ones count: defaults that a gate is a part of must not be lost in silence. */
@@ -57,41 +56,6 @@ function namesOf(options: object): ReadonlySet<string> {
   )
     for (const name of Object.keys(each)) names.add(name);
   return names;
-}
-
-function schemaText(schema: unknown): string {
-  if (typeof schema === 'string' && schema.trim() !== '') return schema;
-  if (typeof schema !== 'object' || schema === null)
-    throw new InputError(
-      'schema',
-      'schema must be a JSON Schema as an object, a schema of Zod, the path of a .json file, or the name of a preset.',
-    );
-  if (!('~standard' in schema)) return jsonText(schema);
-  if (!isTyped(schema))
-    throw new InputError(
-      'schema',
-      'schema is of a library that does not tell its JSON Schema. Zod does from 4.2 on; else convert it yourself.',
-    );
-  return jsonText(schema['~standard'].jsonSchema.input({ target: 'draft-07' }));
-}
-
-/** @throws InputError for what has no JSON: left out, a preset would stand in for it. */
-function jsonText(schema: unknown): string {
-  try {
-    const text: unknown = JSON.stringify(schema);
-    if (typeof text === 'string') return text;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError('schema', `schema cannot be written as JSON: ${why}`, { cause });
-  }
-  throw new InputError('schema', 'schema cannot be written as JSON: nothing comes of it.');
-}
-
-function isTyped(schema: object): schema is Typed {
-  const standard: unknown = Reflect.get(schema, '~standard');
-  if (typeof standard !== 'object' || standard === null) return false;
-  const told: unknown = Reflect.get(standard, 'jsonSchema');
-  return typeof told === 'object' && told !== null && typeof Reflect.get(told, 'input') === 'function';
 }
 
 function textOf(name: InputName, value: unknown): string {

@@ -4,6 +4,7 @@ import { parseConfig } from './config/config.ts';
 import { shown } from './config/values.ts';
 import { InputError } from './errors.ts';
 import { inputsOf, secretOptions } from './library-options.ts';
+import { schemaValidator } from './library-schema.ts';
 import { createLocalWorld, currentFolder, localSecrets } from './local-world.ts';
 import type { Report, RunEvent } from './report-types.ts';
 import { envelope } from './reporters/envelope.ts';
@@ -16,13 +17,18 @@ import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * A schema object of Zod (4.2 or newer) or any other library that tells its JSON Schema by the Standard JSON Schema
- * interface. What it transforms is not run: the result has the type of its *input*, which is what the model gives.
+ * A schema object of Zod (4.2 or newer) or any other library that gives its JSON Schema by the Standard JSON Schema
+ * interface. Its own `validate` judges a payload after the JSON Schema, refinements included; what it returns is discarded,
+ * and a schema that would change the payload is refused.
  */
 export interface TypedSchema<Payload> {
   readonly '~standard': {
     readonly types?: { readonly input: Payload } | undefined;
-    readonly jsonSchema: { input(options: { readonly target: 'draft-07' }): Record<string, unknown> };
+    readonly validate?: (value: unknown) => unknown;
+    readonly jsonSchema: {
+      input(options: { readonly target: 'draft-07' }): Record<string, unknown>;
+      output?(options: { readonly target: 'draft-07' }): Record<string, unknown>;
+    };
   };
 }
 
@@ -37,7 +43,7 @@ export interface RunOptions<Payload> {
    */
   readonly gate?: JsonSchema | string;
   readonly model: string;
-  readonly provider?: string;
+  readonly provider?: 'openai' | 'anthropic' | 'gemini' | 'azure-openai' | 'openai-compatible';
   readonly apiKey?: string;
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -125,8 +131,12 @@ export class StructuredAgentError extends Error {
  * @throws StructuredAgentError for every other ending, wrong options among them; nothing else.
  */
 export async function runStructuredAgent<Payload = JsonObject>(
-  options: RunOptions<Payload>,
+  given: RunOptions<Payload>,
 ): Promise<RunResult<Payload>> {
+  // What plain JavaScript passes is no object of options at times: that is a wrong option, reported like any other.
+  const passed: unknown = given;
+  const isObject = typeof passed === 'object' && passed !== null && !Array.isArray(passed);
+  const options: Partial<RunOptions<Payload>> = isObject ? given : {};
   const environment = options.environment ?? process.env;
   // A key and headers that come as options are masked as those of variables are.
   const secrets = localSecrets({ ...environment, ...secretOptions(options) });
@@ -139,6 +149,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
     secrets,
     workspace: options.workspace ?? here.folder,
     workingDirectory: options.workingDirectory ?? '.',
+    validate: schemaValidator(options.schema),
     resultFile: null,
     transcriptFile: null,
     writePatch(patch) {
@@ -163,6 +174,11 @@ export async function runStructuredAgent<Payload = JsonObject>(
     const report = await run(() => {
       if (world.problem !== null) throw world.problem;
       if (problem !== null) throw problem;
+      if (!isObject)
+        throw new InputError(
+          null,
+          'runStructuredAgent takes an object of options. Pass { prompt, schema, model }.',
+        );
       return parseConfig(inputsOf(options), { environment, door: 'library' });
     }, world);
     const whole = envelope(report, secrets.mask);

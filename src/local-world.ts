@@ -21,7 +21,15 @@ export const VERSION: string = manifest.version;
 export interface LocalWorldOptions
   extends Pick<
     World,
-    'door' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'askedModel'
+    | 'door'
+    | 'reporters'
+    | 'writeOutputs'
+    | 'warn'
+    | 'listen'
+    | 'writePatch'
+    | 'recording'
+    | 'askedModel'
+    | 'validate'
   > {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */

@@ -12,6 +12,8 @@ const DOORS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 export type { JsonSchema, RunOptions, RunResult, TypedSchema } from './library.ts';
 export { runStructuredAgent, StructuredAgentError } from './library.ts';
+export type { RunEvent } from './report-types.ts';
+export type { Reason, Usage } from './types.ts';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 await DOORS[doorOf(process.argv[1])]?.();

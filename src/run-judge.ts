@@ -14,7 +14,7 @@ export async function readJudge(
   world: World,
 ): Promise<{ contract: Contract; prompt: string }> {
   const schema = await parseSchemaArgument(config.schema, world.files);
-  const contract = await createContract(schema.schema, schema.warnings);
+  const contract = await createContract(schema.schema, schema.warnings, world.validate ?? null);
   const request = await parseGateArgument(config.gate, schema.preset, world.files);
   state.gate = await createGate(request, contract);
   state.contract = contract;

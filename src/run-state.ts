@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AgentRecord, createRecord } from './agent/agent.ts';
 import type { Config } from './config/config.ts';
-import type { Contract, Gate } from './contract/contract.ts';
+import type { Contract, Gate, StandardValidate } from './contract/contract.ts';
 import type { Files } from './contract/source.ts';
 import type { Door } from './door.ts';
 import type { PullRequestContext } from './github/find-context.ts';
@@ -70,6 +70,8 @@ export interface World extends EndWorld {
   readonly helperFolders?: readonly string[];
   /** Whether the trigger gives a stranger's text the repository's rights. */
   readonly privileged: boolean;
+  /** What judges a payload beside the schema: the validator of a library's schema object; absent for none. */
+  readonly validate?: StandardValidate | null;
   /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
   readonly files: Files;
   /**

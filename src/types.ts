@@ -81,7 +81,10 @@ export interface Usage {
 export interface Issue {
   /** JSON Pointer of the offending value; empty for the root. */
   readonly path: string;
-  /** The JSON Schema keyword that failed, or one of `arguments`, `precision`, `deadline`, `validator`, `present`. */
+  /**
+   * The JSON Schema keyword that failed, or one of `arguments`, `precision`, `deadline`, `validator`, `validate`,
+   * `transform`, `present`.
+   */
   readonly keyword: string;
   /** One sentence for the model: what is wrong and what is there instead. */
   readonly message: string;

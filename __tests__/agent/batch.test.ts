@@ -137,9 +137,9 @@ describe('a batch', () => {
     const real = await createContract(VERDICT_SCHEMA);
     const slow: Contract = {
       ...real,
-      check(toolCall) {
+      accept(toolCall) {
         clock += toolCall.rawArguments === bad.rawArguments ? 300 : 20;
-        return real.check(toolCall);
+        return real.accept(toolCall);
       },
     };
     const run = await runScripted([{ calls: [bad, create, good] }], {

@@ -31,7 +31,7 @@ describe('createContract', () => {
       properties: { 'a.b': {}, Passed: {}, passed: {}, ok: { format: 'odd' } },
       required: [],
     });
-    expect({ ...contract, check: null }).toEqual({
+    expect({ ...contract, check: null, accept: null }).toEqual({
       schema: contract.schema,
       title: 'Review',
       declaredProperties: ['a.b', 'Passed', 'passed', 'ok'],
@@ -43,6 +43,7 @@ describe('createContract', () => {
         'The property "passed" gets no step output of its own: outputs ignore case, and "Passed" is declared too. Read it from structured_output.',
       ],
       check: null,
+      accept: null,
     });
   });
 

@@ -78,7 +78,7 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
   for (const call of calls) {
     if (call.name !== STRUCTURED_OUTPUT_NAME) continue;
     const started = world.now();
-    const check = world.contract.check(call);
+    const check = await world.contract.accept(call);
     // Before the wait for the sandbox, which is not the call's.
     const durationMs = world.now() - started;
     checked.set(call, { check, durationMs });

@@ -7,10 +7,12 @@ import { cappedIssues } from './issues.ts';
 import { outputNames } from './output-names.ts';
 import { pathIn, redactPath } from './redact-path.ts';
 import { parseStrings, type Repaired, unwrap } from './repair.ts';
+import { runValidator, type StandardValidate } from './validator.ts';
 import { mentions } from './vetting.ts';
 
 export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';
+export type { StandardValidate } from './validator.ts';
 
 /** What became of one candidate: the payload exactly as it was validated, or what is wrong with it. */
 export type Check =
@@ -36,6 +38,8 @@ export interface Contract {
   readonly warnings: readonly string[];
   /** Judges the arguments of a call; nothing but complete, strictly read JSON is ever accepted. */
   check(call: Pick<ToolCall, 'rawArguments' | 'status'>): Check;
+  /** The same, and then by the schema's own validator, where it brought one: what a run accepts. Never rejects. */
+  accept(call: Pick<ToolCall, 'rawArguments' | 'status'>): Promise<Check>;
 }
 
 const maxWarnings = 20;
@@ -43,11 +47,13 @@ const maxWarnings = 20;
 /**
  * Makes a contract of a schema.
  * @param sourceWarnings what was found where its text was read.
+ * @param validate what judges a payload that the schema accepts; null for nothing.
  * @throws ContractError with stage `shape`, `root` or `compile`, whose message names the place and the fix.
  */
 export async function createContract(
   schema: Json,
   sourceWarnings: readonly string[] = [],
+  validate: StandardValidate | null = null,
 ): Promise<Contract> {
   const compiled = await compile(schema, 'schema');
   const declared = declaredProperties(compiled.schema);
@@ -62,6 +68,7 @@ export async function createContract(
     outputNames: outputs.names,
     warnings: cappedWarnings([...sourceWarnings, ...compiled.warnings, ...outputs.warnings]),
     check: (call) => check(call, compiled, title, propertyNames),
+    accept: (call) => accept(call, compiled, title, propertyNames, validate),
   };
 }
 
@@ -132,6 +139,25 @@ function inexactRejection(inexact: readonly InexactNumber[], declared: ReadonlyS
     .slice(0, capped.length)
     .map(({ path }) => ({ path: redactPath(path, declared), keyword: 'precision' }));
   return { ok: false, issues: capped, redacted };
+}
+
+/** A repaired payload has to pass both, like one that was sent; what was sent decides which issues are told. */
+async function accept(
+  call: Pick<ToolCall, 'rawArguments' | 'status'>,
+  compiled: Compiled,
+  title: string | null,
+  declared: ReadonlySet<string>,
+  validate: StandardValidate | null,
+): Promise<Check> {
+  const first = check(call, compiled, title, declared);
+  if (!first.ok || validate === null) return first;
+  const issues = await runValidator(validate, first.payload);
+  if (issues.length === 0) return first;
+  // A wrapper can pass a schema that allows further properties, and only its content the validator.
+  const inner = first.repaired === null ? unwrap(first.payload, title, compiled.judge) : null;
+  if (inner === null || (await runValidator(validate, inner.payload)).length > 0)
+    return rejection(issues, first.payload, declared);
+  return acceptRepaired(inner, first.payload, declared);
 }
 
 const incomplete: Readonly<Record<'truncated' | 'malformed', string>> = {

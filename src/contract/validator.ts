@@ -1,0 +1,144 @@
+/** Runs the validator that a schema object of a library (Zod and others) brings along, beside its JSON Schema. */
+import { isArray, isObject, jsonPointer } from '../json.ts';
+import type { Issue, Json, JsonObject } from '../types.ts';
+import { underDeadline } from './deadline.ts';
+import { cappedIssues } from './issues.ts';
+
+/** The `validate` of the Standard Schema interface: gives a result or a promise of one. Nothing it gives is trusted. */
+export type StandardValidate = (value: unknown) => unknown;
+
+/** How long one validation may take, what it waits for included, in milliseconds. */
+const deadlineMs = 1_000;
+const maxMessage = 300;
+const maxSegments = 100;
+
+const timeoutIssue = issue(
+  'deadline',
+  "the schema's own validator took longer than 1 second, so it was not accepted. Send shorter strings and fewer items.",
+);
+
+/**
+ * The issues of a payload, none where the validator accepts it as it is. A validator that throws, takes too long, gives no
+ * result or would change the payload is an issue, too. It gets a copy, and its value is discarded.
+ */
+export async function runValidator(
+  validate: StandardValidate,
+  payload: JsonObject,
+): Promise<readonly Issue[]> {
+  const late = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => late.resolve('late'), deadlineMs);
+  try {
+    // Only inside the deadline can an endless loop be stopped.
+    const timed = underDeadline(() => hold(validate(structuredClone(payload))), deadlineMs);
+    if (timed.kind === 'timeout') return [timeoutIssue];
+    if (timed.kind === 'threw') return [brokenIssue(timed.error)];
+    const settled = await Promise.race([timed.value.settled, late.promise]);
+    if (settled === 'late') return [timeoutIssue];
+    if (!settled.ok) return [brokenIssue(settled.error)];
+    const read = underDeadline(() => readResult(settled.result, payload), deadlineMs);
+    if (read.kind === 'timeout') return [timeoutIssue];
+    return read.kind === 'threw' ? [brokenIssue(read.error)] : read.value;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Settled =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: unknown };
+
+/** A result, or the promise of one whose rejection is a value: it may come when nobody waits any more. */
+function hold(result: unknown): { readonly settled: Promise<Settled> } {
+  const settled = Promise.resolve(result).then(
+    (value): Settled => ({ ok: true, result: value }),
+    (error: unknown): Settled => ({ ok: false, error }),
+  );
+  return { settled };
+}
+
+function readResult(result: unknown, payload: JsonObject): readonly Issue[] {
+  if (typeof result !== 'object' || result === null) return [brokenIssue('it gave no result')];
+  const found: unknown = Reflect.get(result, 'issues');
+  if (found !== undefined && found !== null) {
+    if (!Array.isArray(found)) return [brokenIssue('its issues are no list')];
+    if (found.length === 0)
+      return [issue('validate', "the schema's own validator rejects it and gives no reason.")];
+    return cappedIssues(found.map((each: unknown) => readIssue(each, payload)));
+  }
+  if (!Reflect.has(result, 'value')) return [brokenIssue('it gave no result')];
+  const changed = changedPath(payload, Reflect.get(result, 'value'), []);
+  if (changed === null) return [];
+  const message =
+    'the schema would change this value (it transforms it, or fills in a default), and what is published is exactly what you send. Send the value that it would give.';
+  return [{ path: jsonPointer(changed), keyword: 'transform', message }];
+}
+
+function readIssue(found: unknown, payload: JsonObject): Issue {
+  const [path, words] =
+    typeof found === 'object' && found !== null
+      ? [Reflect.get(found, 'path'), Reflect.get(found, 'message')]
+      : [undefined, undefined];
+  const text = typeof words === 'string' ? words.replace(/[\s\p{C}]+/gu, ' ').trim() : '';
+  const message = text.length > maxMessage ? `${text.slice(0, maxMessage).toWellFormed()}…` : text;
+  return {
+    path: jsonPointer(readPath(path, payload)),
+    keyword: 'validate',
+    message: message === '' ? "the schema's own validator rejects this value." : message,
+  };
+}
+
+/** The part of a path that leads through the payload: a validator may put anything there, values of the payload too. */
+function readPath(path: unknown, payload: JsonObject): readonly string[] {
+  const segments: string[] = [];
+  let value: Json | undefined = payload;
+  for (const each of Array.isArray(path) ? path.slice(0, maxSegments) : []) {
+    const key: unknown = typeof each === 'object' && each !== null ? Reflect.get(each, 'key') : each;
+    if (typeof key !== 'string' && typeof key !== 'number') break;
+    if (!(isObject(value) || isArray(value)) || !Object.hasOwn(value, key)) break;
+    segments.push(String(key));
+    value = isArray(value) ? value[Number(key)] : value[key];
+  }
+  return segments;
+}
+
+/**
+ * Where the validator's value says something else than the payload; null for nowhere. A property that it leaves out is no
+ * difference: many libraries drop those that they do not know.
+ */
+function changedPath(payload: Json, value: unknown, path: readonly string[]): readonly string[] | null {
+  if (isArray(payload)) {
+    if (!Array.isArray(value) || value.length !== payload.length) return path;
+    for (const [index, each] of payload.entries()) {
+      const changed = changedPath(each, value[index], [...path, String(index)]);
+      if (changed !== null) return changed;
+    }
+    return null;
+  }
+  if (!isObject(payload)) return payload === value ? null : path;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return path;
+  for (const key of Object.keys(value)) {
+    const after: unknown = Reflect.get(value, key);
+    const before = Object.hasOwn(payload, key) ? payload[key] : undefined;
+    if (before === undefined && after === undefined) continue;
+    const changed = before === undefined ? [...path, key] : changedPath(before, after, [...path, key]);
+    if (changed !== null) return changed;
+  }
+  return null;
+}
+
+function isPlain(value: object): boolean {
+  const prototype = Reflect.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+function brokenIssue(error: unknown): Issue {
+  const words = typeof error === 'string' ? ` (${error})` : '';
+  return issue(
+    'validator',
+    `the schema's own validator failed${words}, so it was not accepted. Send a simpler object that keeps to the schema.`,
+  );
+}
+
+function issue(keyword: string, message: string): Issue {
+  return { path: '', keyword, message };
+}
