@@ -145,8 +145,8 @@ export const endingReports: Readonly<Record<string, Report>> = {
       kind: 'exhausted',
       limit: 'turns',
       lastIssues: [
-        { path: '/findings/3/line', keyword: 'type', message: 'x' },
-        { path: '', keyword: 'required', message: 'x' },
+        { path: '/findings/3/line', keyword: 'type' },
+        { path: '', keyword: 'required' },
       ],
     },
     {

@@ -143,7 +143,11 @@ describe('parseSchemaArgument', () => {
   });
 
   it('a path of three folders without a ref is the file where there is one', async () => {
-    expect(await schemaOf('@sub/a/b.json')).toEqual({ schema: { type: 'object' }, preset: null, warnings: [] });
+    expect(await schemaOf('@sub/a/b.json')).toEqual({
+      schema: { type: 'object' },
+      preset: null,
+      warnings: [],
+    });
   });
 
   it.each([
