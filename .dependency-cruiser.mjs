@@ -2,6 +2,8 @@
 
 const LEAVES =
   '^src/((merge-|report-)?types|door|errors|secrets|encodings|json|number-literal|raw-slice|nearest|schema-keywords|usage)\\.ts$';
+/** How files of the machine are read and written: for every layer that may touch files at all. */
+const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.
 const ACTIONS = '(^|node_modules/)@actions/';
 const MACHINE =
@@ -18,11 +20,18 @@ export default {
     },
     { name: '1-leaves', severity: 'error', from: { path: LEAVES }, to: { pathNot: [LEAVES] } },
     {
+      name: '1-files',
+      comment: 'they serve all layers, so they know none',
+      severity: 'error',
+      from: { path: FILES },
+      to: { path: '^src/', pathNot: [FILES, LEAVES] },
+    },
+    {
       name: '2-pure-layers',
       comment: 'contract, providers and agent touch no file, process, environment or clock of their own',
       severity: 'error',
       from: { path: '^src/(contract|providers|agent)/' },
-      to: { path: MACHINE },
+      to: { path: [MACHINE, FILES] },
     },
     {
       name: '2-tools-go-through-the-sandbox',
@@ -119,6 +128,7 @@ export default {
         pathNot: [
           '^src/$1/',
           LEAVES,
+          FILES,
           '^src/(providers/provider|tools/toolbox|contract/contract|sandbox/sandbox)\\.ts$',
         ],
       },
@@ -176,6 +186,7 @@ export default {
         pathNot: [
           '^src/$1/',
           LEAVES,
+          FILES,
           '^src/(config|contract)/',
           '^src/providers/(provider|wire-schema|pricing)\\.ts$',
           '^src/tools/structured-output\\.ts$',

@@ -3,7 +3,7 @@
 import { type Group, inFile, words } from './mutant.ts';
 
 const confine = 'src/sandbox/confine.ts';
-const names = 'src/sandbox/names.ts';
+const names = 'src/files/names.ts';
 const files = 'src/sandbox/files.ts';
 const tamper = 'src/sandbox/tamper.ts';
 
@@ -23,7 +23,7 @@ const fileRules: Group = {
   attacks: '[AB]',
   tests: [
     '__tests__/sandbox/files.test.ts',
-    '__tests__/sandbox/names.test.ts',
+    '__tests__/files/names.test.ts',
     '__tests__/sandbox/git-folders.test.ts',
     '__tests__/tools/edit.test.ts',
     '__tests__/tools/read-file.test.ts',

@@ -1,7 +1,7 @@
 /** Reads a file that the user named (schema, gate, prompt), before the model is asked anything. */
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
 import type { Reading } from '../types.ts';
 
 /** The text of a file without a BOM, or a sentence that names the path and says why it was not read. */
@@ -15,65 +15,27 @@ export interface TrustedFileLimits {
   readonly maxBytes: number;
 }
 
+const LEAVES = 'leaves the workspace; only files inside it are read.';
+
 /** The largest schema or gate, in bytes. */
 export const maxSchemaBytes = 4 * 1024 * 1024;
 
-/**
- * Opens a file once and reads it whole as UTF-8. Only a regular file is read; a FIFO or a device is refused at once.
- * What is checked is the opened file itself, so that swapping the path in between gains nothing.
- */
+/** Reads a whole file as UTF-8. Only a regular file is read; a FIFO or a device is refused at once. */
 export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<TrustedFile> {
   const name = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
-  const target = limits.root === null ? path : resolve(limits.root, path);
-  let handle: FileHandle | null = null;
-  try {
-    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
-    handle = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-    return await readOpened(handle, target, name, limits);
-  } catch (error) {
-    return failureOf(error, name);
-  } finally {
-    await handle?.close();
-  }
+  const { root, maxBytes } = limits;
+  const target = root === null ? path : resolve(root, path);
+  const read = readBounded(target, {
+    maxBytes,
+    links: 'follow',
+    refuse: (real) => (root === null || liesInside(real, realpathSync.native(root)) ? null : LEAVES),
+  });
+  return read.ok ? decode(read.bytes, name) : problemOf(read.failure, read.detail, name, maxBytes);
 }
 
-async function readOpened(
-  handle: FileHandle,
-  target: string,
-  name: string,
-  limits: TrustedFileLimits,
-): Promise<TrustedFile> {
-  const status = await handle.stat({ bigint: true });
-  if (limits.root !== null && !(await liesInside(status, target, limits.root))) {
-    return refusal(`${name} leaves the workspace; only files inside it are read.`);
-  }
-  if (!status.isFile()) return refusal(notRegular(name, status.isDirectory()));
-  if (status.size > limits.maxBytes) return refusal(tooLarge(name, limits.maxBytes));
-  const bytes = await readAtMost(handle, limits.maxBytes + 1);
-  if (bytes.length > limits.maxBytes) return refusal(tooLarge(name, limits.maxBytes));
-  return decode(bytes, name);
-}
-
-/** Whether the opened file is the very one that the path leads to inside the root. */
-async function liesInside(opened: BigIntStats, target: string, root: string): Promise<boolean> {
-  const [real, realRoot] = await Promise.all([realpath(target), realpath(root)]);
+function liesInside(real: string, realRoot: string): boolean {
   const way = relative(realRoot, real);
-  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return false;
-  const found = await stat(real, { bigint: true });
-  return found.dev === opened.dev && found.ino === opened.ino;
-}
-
-/** Reads until the end or the limit; the size of a file is not believed, it may grow. */
-async function readAtMost(handle: FileHandle, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for (let total = 0; total < limit; ) {
-    const chunk = Buffer.alloc(Math.min(64 * 1024, limit - total));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, null);
-    if (bytesRead === 0) break;
-    chunks.push(chunk.subarray(0, bytesRead));
-    total += bytesRead;
-  }
-  return Buffer.concat(chunks);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 function decode(bytes: Buffer, name: string): TrustedFile {
@@ -85,42 +47,33 @@ function decode(bytes: Buffer, name: string): TrustedFile {
   }
 }
 
-function failureOf(error: unknown, name: string): TrustedFile {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
+function problemOf(failure: ReadFailure, detail: string | null, name: string, maxBytes: number): TrustedFile {
+  switch (failure) {
+    case 'missing':
       return {
         ...refusal(
           `could not read ${name}: there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`,
         ),
         isMissing: true,
       };
-    case 'EACCES':
-    case 'EPERM':
+    case 'refused':
+      return refusal(`${name} ${detail}`);
+    case 'denied':
       return refusal(`could not read ${name}: permission denied.`);
-    case 'ELOOP':
+    case 'link':
+    case 'loop':
       return refusal(`could not read ${name}: too many symbolic links.`);
-    // Opening a socket, or a device without a driver.
-    case 'ENXIO':
-    case 'ENODEV':
-    case 'EOPNOTSUPP':
-      return refusal(notRegular(name, false));
-    case 'EISDIR':
-      return refusal(notRegular(name, true));
-    case null:
-      throw error;
-    default:
-      return refusal(`could not read ${name}: ${code}.`);
+    case 'special':
+      return refusal(
+        `${name} must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.`,
+      );
+    case 'folder':
+      return refusal(`${name} must be a regular file, but is a directory.`);
+    case 'too_large':
+      return refusal(`${name} is larger than ${maxBytes / 1024 / 1024} MiB; only smaller files are read.`);
+    case 'other':
+      return refusal(`could not read ${name}: ${detail ?? 'it changed while it was read'}.`);
   }
-}
-
-function notRegular(name: string, isDirectory: boolean): string {
-  return `${name} must be a regular file, but is ${isDirectory ? 'a directory' : 'a device, pipe or socket'}.`;
-}
-
-function tooLarge(name: string, maxBytes: number): string {
-  return `${name} is larger than ${maxBytes / 1024 / 1024} MiB; only smaller files are read.`;
 }
 
 function refusal(problem: string) {

@@ -88,7 +88,7 @@ function readOne(handle: ReturnType<typeof opendirSync>, refused: () => InputErr
 }
 
 /** The system's code of an error; empty where it has none. */
-export function codeOf(error: unknown): string {
+function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 

@@ -1,8 +1,7 @@
 /** Reads one file that another job wrote: strict JSON in a regular file of a bounded size, or a sentence that says why not. */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
 import { isObject, type JsonFault, parseStrictJson } from '../json.ts';
 import type { JsonObject } from '../types.ts';
-import { codeOf } from './list.ts';
 
 /** An object, or why there is none: a clause that begins with `it` and holds nothing of the file. */
 export type ReadFile =
@@ -20,11 +19,18 @@ const FAULTS: Readonly<Record<JsonFault, string>> = {
   surrogate: 'it holds half of a surrogate pair',
 };
 
+const FAILURES: Readonly<Partial<Record<ReadFailure, string>>> = {
+  link: 'it is a link, and links are not followed',
+  folder: 'it is not a regular file',
+  special: 'it is not a regular file',
+  too_large: `it is larger than ${MAX_MIB} MiB`,
+};
+
 /** Reads an object from a file; never follows a link at the path's end, and never waits for a writer. */
 export function readObject(file: string): ReadFile {
-  const read = readBytes(file);
-  if (typeof read === 'string') return { ok: false, why: read };
-  const text = decode(read);
+  const read = readBounded(file, { maxBytes: MAX_BYTES, links: 'refuse' });
+  if (!read.ok) return { ok: false, why: FAILURES[read.failure] ?? unreadable(read.detail) };
+  const text = decode(read.bytes);
   if (text === null) return { ok: false, why: 'it is not UTF-8 text' };
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return { ok: false, why: `${FAULTS[parsed.fault]}, at ${parsed.place}` };
@@ -33,28 +39,8 @@ export function readObject(file: string): ReadFile {
     : { ok: false, why: 'it holds no JSON object' };
 }
 
-/** The bytes of a file, or why there are none. */
-function readBytes(file: string): Buffer | string {
-  let handle: number | null = null;
-  try {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer.
-    handle = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    const status = fstatSync(handle);
-    if (!status.isFile()) return 'it is not a regular file';
-    if (status.size > MAX_BYTES) return `it is larger than ${MAX_MIB} MiB`;
-    const bytes = Buffer.allocUnsafe(status.size);
-    let length = 0;
-    for (let read = 1; read > 0 && length < bytes.length; length += read) {
-      read = readSync(handle, bytes, length, bytes.length - length, null);
-    }
-    return bytes.subarray(0, length);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ELOOP') return 'it is a link, and links are not followed';
-    return `it cannot be read${code === '' ? '' : ` (${code})`}`;
-  } finally {
-    if (handle !== null) closeSync(handle);
-  }
+function unreadable(code: string | null): string {
+  return `it cannot be read${code === null ? '' : ` (${code})`}`;
 }
 
 /** The text, without the mark that some editors put before it; null for bytes that are not UTF-8. */

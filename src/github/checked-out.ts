@@ -1,6 +1,6 @@
 /** Which commit lies in the workspace, as git's own files tell it: no program is run in what a stranger wrote. */
-import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readBoundedText } from '../files/read-bounded.ts';
 
 const MAX_BYTES = 1_000;
 
@@ -15,10 +15,5 @@ export function checkedOutCommit(folder: string): string | null {
 
 /** The text of a small regular file on one line; empty for anything else. */
 function readShort(file: string): string {
-  try {
-    const status = lstatSync(file);
-    return status.isFile() && status.size <= MAX_BYTES ? readFileSync(file, 'utf8').trim() : '';
-  } catch {
-    return '';
-  }
+  return readBoundedText(file, MAX_BYTES)?.trim() ?? '';
 }

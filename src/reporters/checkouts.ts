@@ -1,7 +1,7 @@
 /** Where in the workspace the judged repository was checked out: not at its root with `path:`, and not always alone. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { readRegularFile } from './regular-file.ts';
+import { readBoundedText } from '../files/read-bounded.ts';
 
 /** The checkouts in a workspace. All paths are absolute and real. */
 export interface Checkouts {
@@ -109,15 +109,15 @@ function isRepository(folder: string): boolean {
 /** The remotes of a checkout as `owner/name` in lower case; none where its configuration is not to be found. */
 function remotesOf(root: string, workspace: string): readonly string[] {
   const own = path.join(root, '.git');
-  const pointer = lstatSync(own).isDirectory() ? null : readRegularFile(own, MAX_CONFIG_BYTES);
+  const pointer = lstatSync(own).isDirectory() ? null : readBoundedText(own, MAX_CONFIG_BYTES);
   const named = /^gitdir:(.*)$/m.exec(pointer ?? '')?.[1]?.trim();
   const folder = named === undefined ? own : path.resolve(root, named);
   const common = path.resolve(
     folder,
-    readRegularFile(path.join(folder, 'commondir'), MAX_CONFIG_BYTES)?.trim() || '.',
+    readBoundedText(path.join(folder, 'commondir'), MAX_CONFIG_BYTES)?.trim() || '.',
   );
   if (!isBelow(common, workspace)) return [];
-  return remoteNames(readRegularFile(path.join(common, 'config'), MAX_CONFIG_BYTES) ?? '');
+  return remoteNames(readBoundedText(path.join(common, 'config'), MAX_CONFIG_BYTES) ?? '');
 }
 
 function remoteNames(config: string): readonly string[] {

@@ -1,9 +1,9 @@
 /** From where a model says that something is to a file of the judged repository that is really there. */
 import { lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { readBoundedText } from '../files/read-bounded.ts';
 import { type Checkouts, findCheckouts, isBelow } from './checkouts.ts';
 import type { WrittenPlace } from './findings.ts';
-import { readRegularFile } from './regular-file.ts';
 import { type SourceFile, sourceFile } from './source-file.ts';
 
 /** A place in the judged repository. */
@@ -149,7 +149,7 @@ function createReader(): (file: string) => SourceFile | null {
   return (file) => {
     const known = sources.get(file);
     if (known !== undefined) return known;
-    const text = readRegularFile(file, Math.min(MAX_FILE_BYTES, left));
+    const text = readBoundedText(file, Math.min(MAX_FILE_BYTES, left));
     left -= text?.length ?? 0;
     const source = text === null ? null : sourceFile(text);
     const kept = source !== null && source.lineCount <= MAX_LINES ? source : null;

@@ -2,8 +2,8 @@
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { GIT_CLOSED, refuseComponents, refuseText, shown } from '../files/names.ts';
 import { errorCode } from './error-code.ts';
-import { GIT_CLOSED, refuseComponents, refuseText, shown } from './names.ts';
 import { DeniedError } from './sandbox.ts';
 
 /** A tree the model sees: where it stands in the model's view, and where on this machine. Both absolute and real. */

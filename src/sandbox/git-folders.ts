@@ -3,11 +3,11 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
+import { shown } from '../files/names.ts';
 import { isInside } from './confine.ts';
 import { errorCode } from './error-code.ts';
 import { hasCredentials } from './git-config.ts';
 import { findOpeners } from './git-openers.ts';
-import { shown } from './names.ts';
 
 /** One repository whose working tree lies in the workspace. */
 export interface Repository {

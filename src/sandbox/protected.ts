@@ -1,8 +1,8 @@
 /** What the agent must leave as it is: the same list for the mounts, the file rules and the tamper check. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { foldName } from '../files/names.ts';
 import type { Repository } from './git-folders.ts';
-import { foldName } from './names.ts';
 import { realOrSame } from './present.ts';
 
 /** Names at the top of a repository that stay as they are. */

@@ -4,7 +4,7 @@
  * facts from profiles that Nix, Chromium and coding agents run with.
  */
 import { SandboxError } from '../errors.ts';
-import { shown } from './names.ts';
+import { shown } from '../files/names.ts';
 
 /** What a command may do with a path and all below it: later rules win. */
 export interface Rule {

@@ -5,9 +5,9 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { SandboxError } from '../errors.ts';
+import { shown } from '../files/names.ts';
 import { isInside } from './confine.ts';
 import { type Mount, sorted } from './mounts.ts';
-import { shown } from './names.ts';
 import { realOrSame } from './present.ts';
 import { readMountPoints } from './root-script.ts';
 

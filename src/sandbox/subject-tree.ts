@@ -8,10 +8,10 @@
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { InputError } from '../errors.ts';
+import { refuseComponents, shown } from '../files/names.ts';
 import { isInside } from './confine.ts';
 import { type GitPath, nameTree } from './git-tree.ts';
 import { findLeaving, type Leaving } from './leaving-links.ts';
-import { refuseComponents, shown } from './names.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** The tree and the paths that it is of, or a clause that says why there is none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldName, refuseComponents, refuseText, shown } from '../../src/sandbox/names.ts';
+import { foldName, refuseComponents, refuseText, shown } from '../../src/files/names.ts';
 
 describe('foldName', () => {
   for (const name of [

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ReadBounds, readBounded, readBoundedText } from '../../src/files/read-bounded.ts';
+import { workspaces } from '../reporters/workspace-world.ts';
+
+const make = workspaces();
+
+/** The text of a file, or why it was not read. */
+function read(file: string, bounds: Partial<ReadBounds> = {}): string {
+  const result = readBounded(file, { maxBytes: 100, links: 'follow', ...bounds });
+  return result.ok ? `text ${result.bytes.toString('utf8')}` : result.failure;
+}
+
+describe('readBounded', () => {
+  it('reads a regular file up to the limit, and not one byte more', () => {
+    const { write } = make();
+    const file = write('a.txt', 'héllo');
+    expect(read(file, { maxBytes: 6 })).toBe('text héllo');
+    expect(read(file, { maxBytes: 5 })).toBe('too_large');
+    expect(read(write('empty', ''), { maxBytes: 0 })).toBe('text ');
+  });
+
+  it('refuses a sparse file of a terabyte by its size', () => {
+    const file = make().write('sparse', '');
+    truncateSync(file, 2 ** 40);
+    expect(read(file)).toBe('too_large');
+  });
+
+  it('follows a link or refuses it, and gives the path without links', () => {
+    const { root, write } = make();
+    const file = write('folder/a.txt', 'text');
+    symlinkSync('folder/a.txt', path.join(root, 'link'));
+    symlinkSync('folder', path.join(root, 'way'));
+    expect(readBounded(path.join(root, 'way', 'a.txt'), { maxBytes: 4, links: 'refuse' })).toEqual({
+      ok: true,
+      bytes: Buffer.from('text'),
+      realPath: file,
+    });
+    expect(read(path.join(root, 'link'))).toBe('text text');
+    expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('link');
+  });
+
+  it('calls for a reason to refuse with the path without links', () => {
+    const { root, write } = make();
+    const file = write('secret', 'x');
+    symlinkSync('secret', path.join(root, 'link'));
+    const refuse = (real: string) => (real === file ? 'is secret' : null);
+    expect(readBounded(path.join(root, 'link'), { maxBytes: 9, links: 'follow', refuse })).toEqual({
+      ok: false,
+      failure: 'refused',
+      detail: 'is secret',
+    });
+    expect(read(write('other', 'y'), { refuse })).toBe('text y');
+  });
+
+  const endless = ['zero', 'urandom', 'full', 'tty', 'ptmx', 'null'].map((name) => `/dev/${name}`);
+  const made = ['environ', 'maps', 'mem', 'pagemap', 'cmdline'].map((name) => `/proc/self/${name}`);
+  it.each([...endless, ...made, '/proc/kmsg', '/sys/kernel/uevent_seqnum'])(
+    'ends at once where a link of the checkout leads to %s',
+    (target) => {
+      const { root } = make();
+      symlinkSync(target, path.join(root, 'link'));
+      // "missing": not every machine has every one of them.
+      expect(['special', 'missing']).toContain(read(path.join(root, 'link')));
+      expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('link');
+    },
+  );
+
+  it('follows what a link to /proc leads on to, and judges that', () => {
+    const { root, write } = make();
+    write('a.txt', 'text');
+    symlinkSync(`/proc/self/root${root}/a.txt`, path.join(root, 'link'));
+    const seen: string[] = [];
+    read(path.join(root, 'link'), { refuse: (real) => `${seen.push(real)}` });
+    expect(seen).toEqual([path.join(root, 'a.txt')]);
+  });
+
+  it('waits for nobody at a pipe, and reads no socket and no folder', async () => {
+    const { root } = make();
+    execFileSync('mkfifo', [path.join(root, 'pipe')]);
+    const server = createServer().listen(path.join(root, 'socket'));
+    mkdirSync(path.join(root, 'folder'));
+    const found = ['pipe', 'socket', 'folder'].map((name) => read(path.join(root, name)));
+    expect(found).toEqual(['special', 'special', 'folder']);
+    await new Promise((done) => server.close(done));
+  });
+
+  it('names that cannot be files are answers', () => {
+    const { root } = make();
+    symlinkSync('b', path.join(root, 'a'));
+    symlinkSync('a', path.join(root, 'b'));
+    const names = ['nope', 'nope/deeper', 'a', 'a\0b', 'x'.repeat(5000)];
+    expect(names.map((name) => read(path.join(root, name)))).toEqual([
+      'missing',
+      'missing',
+      'loop',
+      'other',
+      'other',
+    ]);
+  });
+});
+
+it('readBoundedText gives the text of a regular file, and null for everything else', () => {
+  const { root, write } = make();
+  const file = write('a.txt', 'héllo');
+  symlinkSync(file, path.join(root, 'link'));
+  execFileSync('mkfifo', [path.join(root, 'pipe')]);
+  const others = ['link', 'pipe', '.', 'nope'].map((name) => path.join(root, name));
+  expect(readBoundedText(file, 6)).toBe('héllo');
+  expect([readBoundedText(file, 5), ...others.map((each) => readBoundedText(each, 100))]).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+});

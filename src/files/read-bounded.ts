@@ -1,0 +1,126 @@
+/**
+ * The one way to read a file that the checkout names or holds: regular files alone, of a bounded size, without waiting.
+ * A link to a device, a pipe without a writer or a file of the kernel is an answer, never a read that does not end.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { sep } from 'node:path';
+
+/** Why a file was not read. */
+export type ReadFailure =
+  /** Nothing has this name. */
+  | 'missing'
+  /** A symbolic link stands at the end of the path, and links are refused. */
+  | 'link'
+  | 'folder'
+  /** A device, a pipe, a socket, or a file of `/proc` or `/sys`, whose content the kernel makes up. */
+  | 'special'
+  | 'too_large'
+  /** The system does not permit it. */
+  | 'denied'
+  /** Links that lead in a circle. */
+  | 'loop'
+  /** `refuse` gave a reason. */
+  | 'refused'
+  /** Anything else that the system refuses, or a file that was replaced while it was opened. */
+  | 'other';
+
+/**
+ * The bytes of a file and its path without links, or why there are none. `detail` is the reason that `refuse` gave, else
+ * the code of the system's error; null where there is neither.
+ */
+export type BoundedRead =
+  | { readonly ok: true; readonly bytes: Buffer; readonly realPath: string }
+  | { readonly ok: false; readonly failure: ReadFailure; readonly detail: string | null };
+
+/** How a file is read. */
+export interface ReadBounds {
+  /** Inclusive. */
+  readonly maxBytes: number;
+  /** What a symbolic link at the end of the path is. */
+  readonly links: 'follow' | 'refuse';
+  /** Why the file must not be read, by its path without links; null where it may be. Called before it is opened. */
+  readonly refuse?: (realPath: string) => string | null;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+/** Trees whose regular files are made up by the kernel: some never end, some hold this process's environment. */
+const KERNEL_TREES = ['/proc', '/sys'];
+const FLAGS =
+  constants.O_RDONLY |
+  // Undefined on Windows, which has neither.
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0) |
+  (constants.O_NOCTTY ?? 0);
+
+const FAILURES: Readonly<Record<string, ReadFailure>> = {
+  ENOENT: 'missing',
+  ENOTDIR: 'missing',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  ELOOP: 'loop',
+  EISDIR: 'folder',
+  ENXIO: 'special',
+  ENODEV: 'special',
+  EOPNOTSUPP: 'special',
+};
+
+/** Reads a whole regular file. Throws only what is a bug; every refusal of the system is an answer. */
+export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
+  let handle: number | null = null;
+  try {
+    if (bounds.links === 'refuse' && lstatSync(file).isSymbolicLink()) return failed('link');
+    const realPath = realpathSync.native(file);
+    const reason = bounds.refuse?.(realPath) ?? null;
+    if (reason !== null) return failed('refused', reason);
+    // Before it is opened: opening alone does something with some devices.
+    const found = lstatSync(realPath, { bigint: true });
+    if (found.isDirectory()) return failed('folder');
+    if (!found.isFile() || isKernels(realPath)) return failed('special');
+    if (found.size > bounds.maxBytes) return failed('too_large');
+    handle = openSync(realPath, FLAGS);
+    // What was opened is what was looked at, also where a folder on the way was replaced in between.
+    const opened = fstatSync(handle, { bigint: true });
+    if (opened.ino !== found.ino || opened.dev !== found.dev || realpathSync.native(realPath) !== realPath)
+      return failed('other');
+    const bytes = readUpTo(handle, bounds.maxBytes + 1);
+    return bytes.length > bounds.maxBytes ? failed('too_large') : { ok: true, bytes, realPath };
+  } catch (error) {
+    const code = codeOf(error);
+    return failed(FAILURES[code] ?? 'other', code);
+  } finally {
+    if (handle !== null) closeSync(handle);
+  }
+}
+
+/** The text of a regular file that is no link; null for everything else. Bytes that are not UTF-8 become U+FFFD. */
+export function readBoundedText(file: string, maxBytes: number): string | null {
+  const read = readBounded(file, { maxBytes, links: 'refuse' });
+  return read.ok ? read.bytes.toString('utf8') : null;
+}
+
+/** Reads until the end or the limit; the size of a file is not believed, it may grow. */
+function readUpTo(handle: number, limit: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let total = 0; total < limit; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, limit - total));
+    const length = readSync(handle, chunk, 0, chunk.length, null);
+    if (length === 0) break;
+    chunks.push(chunk.subarray(0, length));
+    total += length;
+  }
+  return Buffer.concat(chunks);
+}
+
+function isKernels(realPath: string): boolean {
+  return KERNEL_TREES.some((tree) => realPath.startsWith(`${tree}${sep}`));
+}
+
+function failed(failure: ReadFailure, detail: string | null = null): BoundedRead {
+  return { ok: false, failure, detail };
+}
+
+/** The `code` of the system's error, or of Node's for a name that cannot be one, such as with a NUL. */
+function codeOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  throw error;
+}
