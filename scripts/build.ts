@@ -5,7 +5,7 @@
  * With `--check` it leaves dist/ alone and exits 1 unless the sources build exactly what is committed there.
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
 import { differences } from './differences.ts';
@@ -15,14 +15,43 @@ const root = path.join(import.meta.dirname, '..');
 /** Characters; no chunk with code of ours is as large before it is minified. */
 const VENDOR_CHUNK = 300_000;
 
-// It has to say what is missing on an old Node, which could not even read the bundle.
-const CLI = `#!/usr/bin/env node
-if (Number(process.versions.node.split('.')[0]) < 22) {
-  console.error('structured-agent needs Node.js 22 or newer, and this is ' + process.version + '.');
-  process.exit(52);
+/** The oldest Node that runs the bundle; `engines` in package.json says the same. */
+const OLDEST_NODE = 22;
+
+/**
+ * The files of dist/ that are started or imported. An older Node fails in the bundle with a TypeError that does not say why,
+ * so each of them says what is needed before it loads main.js, in a syntax that every Node with ES modules reads.
+ */
+const ENTRIES: Readonly<Record<string, string>> = {
+  // The action, which a runner starts, and the library, which is imported.
+  'index.js': `import { existsSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+${onOldNode(`  const started = process.argv[1] ?? '';
+  if (existsSync(started) && realpathSync(started) === fileURLToPath(import.meta.url)) {
+    console.log('::error::' + message);
+    process.exit(52);
+  }
+  const fields = { name: 'StructuredAgentError', conclusion: 'inconclusive', reason: 'config', exitCode: 52 };
+  throw Object.assign(new Error(message), fields);`)}
+export const { runStructuredAgent, StructuredAgentError } = await import('./main.js');
+`,
+  'cli.js': `#!/usr/bin/env node
+${onOldNode(`  console.error(message);
+  process.exit(52);`)}
+await import('./main.js');
+`,
+  'merge.js': `${onOldNode(`  console.log('::error::' + message);
+  process.exit(52);`)}
+await import('./main.js');
+`,
+};
+
+function onOldNode(statements: string): string {
+  return `if (Number(process.versions.node.split('.')[0]) < ${OLDEST_NODE}) {
+  const message = 'structured-agent needs Node.js ${OLDEST_NODE} or newer, and this is ' + process.version + '.';
+${statements}
+}`;
 }
-await import('./index.js');
-`;
 
 const run = (tool: string, args: readonly string[]) =>
   execFileSync(path.join(root, 'node_modules', '.bin', tool), args, { cwd: root, stdio: 'inherit' });
@@ -45,9 +74,10 @@ function build(folder: string): number {
     'licenses.txt',
   ]);
 
-  // What a shell starts, and what merge/action.yml starts.
-  writeFileSync(path.join(target, 'cli.js'), CLI, { mode: 0o755 });
-  writeFileSync(path.join(target, 'merge.js'), "import './index.js';\n");
+  renameSync(path.join(target, 'index.js'), path.join(target, 'main.js'));
+  for (const [name, text] of Object.entries(ENTRIES)) {
+    writeFileSync(path.join(target, name), text, { mode: name === 'cli.js' ? 0o755 : 0o644 });
+  }
 
   let bytes = 0;
   for (const name of readdirSync(target)) {
@@ -59,10 +89,10 @@ function build(folder: string): number {
     }
     const { code } = transformSync(text, {
       format: 'esm',
-      target: 'node24',
+      target: 'node22',
       minifyWhitespace: true,
       minifySyntax: true,
-      minifyIdentifiers: name !== 'index.js' && text.length > VENDOR_CHUNK,
+      minifyIdentifiers: name !== 'main.js' && text.length > VENDOR_CHUNK,
       legalComments: 'none',
     });
     writeFileSync(file, code);

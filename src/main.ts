@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What dist/ holds: the bundle itself is the action, and beside it lies one line for each other door. */
+/** The entries of dist/ by file name; each of them loads this module once it knows that Node is new enough. */
 const DOORS: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
   'cli.js': () => import('./cli.ts'),
@@ -18,7 +18,7 @@ export type { Reason, Usage } from './types.ts';
 const here = path.dirname(fileURLToPath(import.meta.url));
 await DOORS[doorOf(process.argv[1])]?.();
 
-/** The file in dist/ that was started, whichever way it was written; empty where another program imports the library. */
+/** The entry that was started, however its path was written; empty where another program imports the library. */
 function doorOf(given: string | undefined): string {
   for (const file of given === undefined ? [] : [given, `${given}.js`]) {
     try {

@@ -10,6 +10,14 @@ import { type ScriptedModel, startModel } from '../support/model-server.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const payload = { passed: true };
+const TOO_OLD = 'structured-agent needs Node.js 22 or newer, and this is v20.20.2.';
+/** Run first, makes this Node say that it is an older one. */
+const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
+  Object.defineProperties(process, {
+    version: { value: 'v20.20.2' },
+    versions: { value: { ...process.versions, node: '20.20.2' } },
+  });`)}`;
+const execute = promisify(execFile);
 let folder = '';
 let installed: readonly string[] = [];
 let model: ScriptedModel;
@@ -17,7 +25,7 @@ let model: ScriptedModel;
 /** Not sync: the model answers from this process. */
 async function sh(file: string, args: readonly string[]): Promise<string> {
   const environment = { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: folder };
-  const run = promisify(execFile)(file, args, { cwd: folder, env: { ...process.env, ...environment } });
+  const run = execute(file, args, { cwd: folder, env: { ...process.env, ...environment } });
   run.child.stdin?.end();
   return (await run).stdout;
 }
@@ -95,5 +103,28 @@ describe('the packed package', () => {
     expect(await sh('npx', ['--no-install', 'structured-agent', ...args, '--json-schema', schema])).toBe(
       '{"passed":true}\n',
     );
+  });
+
+  // As an older Node would be: the bundle is never loaded there, so that what it lacks does not matter.
+  it.each([
+    ['the action', 'index.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
+    ['the merge action', 'merge.js', { code: 52, stdout: `::error::${TOO_OLD}\n`, stderr: '' }],
+    ['the command line', 'cli.js', { code: 52, stdout: '', stderr: `${TOO_OLD}\n` }],
+  ])('%s needs a newer Node', async (_, file, expected) => {
+    const dist = path.join(folder, 'node_modules/structured-agent/dist');
+    const child = execute(process.execPath, ['--import', OLD_NODE, path.join(dist, file)]);
+    expect(await child.catch(({ code, stdout, stderr }) => ({ code, stdout, stderr }))).toEqual(expected);
+  });
+
+  it('the library needs a newer Node', async () => {
+    const code = `import('structured-agent').catch(({ name, reason, exitCode, message }) =>
+      console.log(JSON.stringify({ name, reason, exitCode, message })))`;
+    writeFileSync(path.join(folder, 'old.js'), code);
+    expect(JSON.parse(await sh(process.execPath, ['--import', OLD_NODE, 'old.js', 'WORD']))).toEqual({
+      name: 'StructuredAgentError',
+      reason: 'config',
+      exitCode: 52,
+      message: TOO_OLD,
+    });
   });
 });
