@@ -80,7 +80,9 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
     transcriptFile: null,
     writePatch: () => null,
     restoreRunnerFiles: () => undefined,
-    files: localFiles((name) => readTrustedFile(name, { root: base, maxBytes: 1_000_000 })),
+    files: localFiles((name) =>
+      readTrustedFile(name, { root: base, outside: 'refused', maxBytes: 1_000_000 }),
+    ),
     findJudgeChanges: async () => [],
     resolveVerdicts: async (typed) => path.join(base, typed),
     anyCommit: false,

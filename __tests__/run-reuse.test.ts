@@ -187,7 +187,9 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     const before = told(await judge({}, { recording: createRecordingFile(file) }));
     await keep('a', before);
     wasAsked();
-    const files = localFiles((name) => readTrustedFile(name, { root: null, maxBytes: 1_000_000 }));
+    const files = localFiles((name) =>
+      readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 1_000_000 }),
+    );
     const report = await judge({ replay: file, model: '', 'base-url': '' }, { files });
     expect(report).toMatchObject({ verdict: { reason: 'accepted' }, replayed: true, reuse: null });
     expect(notices).toContainEqual('info: This run is replayed, so no verdict is reused.');

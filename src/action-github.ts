@@ -65,7 +65,8 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       github,
       anonymous: client(null),
       workspace,
-      readLocal: (file) => readTrustedFile(file, { root: workspace, maxBytes: maxSchemaBytes }),
+      readLocal: (file) =>
+        readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: maxSchemaBytes }),
       maxBytes: maxSchemaBytes,
     }),
     findContext: createContextFinder(event, finder, changed, options.warn),

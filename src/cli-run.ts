@@ -199,7 +199,7 @@ async function readSetup(
           signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
         }),
       file: (file) =>
-        readTrustedFile(path.resolve(workspace, file), { root: null, maxBytes: maxSchemaBytes }),
+        readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
     });
     const config = parseConfig(inputs, { environment, door: 'command-line' });
     const place = (name: string, file: string | null) =>

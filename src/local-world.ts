@@ -88,8 +88,9 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     privileged: false,
     files: {
       readFile: (file) =>
-        readTrustedFile(path.resolve(workspace, expandHome(file, home)), {
-          root: null,
+        readTrustedFile(expandHome(file, home), {
+          root: workspace,
+          outside: 'allowed',
           maxBytes: maxSchemaBytes,
         }),
       readElsewhere: async ({ owner, repo, path: file }) => ({

@@ -16,7 +16,7 @@ import { maxSchemaBytes, readTrustedFile } from '../../src/config/trusted-file.t
 
 let base: string;
 let root: string;
-const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
+const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: maxSchemaBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
 const missing = (text: string) => ({ ...problem(text), isMissing: true });
 const MISSING =
@@ -50,7 +50,7 @@ describe('readTrustedFile', () => {
     expect(await read('folder')).toEqual(problem('"folder" must be a regular file, but is a directory.'));
     expect(await read('fifo')).toEqual(problem(`"fifo" ${other}`));
     expect(await read('socket')).toEqual(problem(`"socket" ${other}`));
-    expect(await readTrustedFile('/dev/zero', { root: null, maxBytes: 10 })).toEqual(
+    expect(await readTrustedFile('/dev/zero', { root, outside: 'allowed', maxBytes: 10 })).toEqual(
       problem(`"/dev/zero" ${other}`),
     );
     await new Promise((done) => server.close(done));
@@ -67,7 +67,7 @@ describe('readTrustedFile', () => {
   });
 
   it('a file that the kernel makes up is refused, whatever its size', async () => {
-    expect(await readTrustedFile('/proc/self/environ', { root: null, maxBytes: 1e6 })).toEqual(
+    expect(await readTrustedFile('/proc/self/environ', { root, outside: 'allowed', maxBytes: 1e6 })).toEqual(
       problem(
         '"/proc/self/environ" must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.',
       ),
@@ -102,17 +102,81 @@ describe('readTrustedFile', () => {
   it('a root that is itself reached by a symlink confines all the same', async () => {
     symlinkSync('workspace', join(base, 'alias'));
     writeFileSync(join(root, 's.json'), '{}');
-    const limits = { root: join(base, 'alias'), maxBytes: 10 };
+    const limits = { root: join(base, 'alias'), outside: 'refused', maxBytes: 10 } as const;
     expect(await readTrustedFile('s.json', limits)).toEqual({ ok: true, text: '{}' });
     expect((await readTrustedFile('../x', limits)).ok).toBe(false);
   });
 
-  it('without a root, a file anywhere is read', async () => {
+  it('a file that the user of a command line names anywhere is read', async () => {
     writeFileSync(join(base, 's.json'), '{}');
-    expect(await readTrustedFile(join(base, 's.json'), { root: null, maxBytes: 10 })).toEqual({
+    expect(await readTrustedFile(join(base, 's.json'), { root, outside: 'allowed', maxBytes: 10 })).toEqual({
       ok: true,
       text: '{}',
     });
+  });
+
+  describe('what an attacker commits as a link to', () => {
+    const closed =
+      'leads to a git folder or a credential file, which are never read. Name a file that holds only what the model may see.';
+    const leaves = {
+      refused: 'leaves the workspace; only files inside it are read.',
+      allowed: 'is a symbolic link that leaves the workspace. Give the path of the file itself.',
+    };
+    beforeEach(() => {
+      for (const folder of ['.git', 'sub/.git/modules/x', 'elsewhere'])
+        mkdirSync(join(root, folder), { recursive: true });
+      for (const file of ['.git/config', 'sub/.git/modules/x/config', '.netrc', 'gha-creds-1.json'])
+        writeFileSync(join(root, file), 'token');
+      writeFileSync(join(base, 'key'), 'token');
+      writeFileSync(join(base, '.netrc'), 'token');
+    });
+
+    it.each(['.git/config', 'sub/.git/modules/x/config', '.netrc', 'gha-creds-1.json'])(
+      '%s in the workspace is refused at every door',
+      async (target) => {
+        symlinkSync(target, join(root, 'prompt.md'));
+        for (const outside of ['refused', 'allowed'] as const) {
+          const found = await readTrustedFile('prompt.md', { root, outside, maxBytes: 100 });
+          expect(found).toEqual(problem(`"prompt.md" ${closed}`));
+        }
+      },
+    );
+
+    it.each(['../key', '../.netrc', '/etc/passwd', '/proc/self/environ', '/proc/self/root/etc/passwd'])(
+      '%s outside of it is refused at every door',
+      async (target) => {
+        symlinkSync(target, join(root, 'prompt.md'));
+        for (const outside of ['refused', 'allowed'] as const) {
+          const found = await readTrustedFile('prompt.md', { root, outside, maxBytes: 1e6 });
+          expect(found).toEqual(problem(`"prompt.md" ${leaves[outside]}`));
+        }
+      },
+    );
+
+    it('a folder on the way to one of these is no way in', async () => {
+      symlinkSync('../.git', join(root, 'elsewhere', 'prompts'));
+      symlinkSync('/proc/self/cwd', join(root, 'elsewhere', 'here'));
+      for (const path of ['elsewhere/prompts/config', '.git/config', '.GIT/config', 'sub/../.git/config'])
+        expect((await read(path)).ok).toBe(false);
+      expect((await read('elsewhere/here/package.json')).ok).toBe(false);
+    });
+
+    it("git's own folder under another name is refused", async () => {
+      rmSync(join(root, '.git'), { recursive: true });
+      writeFileSync(join(root, '.git'), 'gitdir: elsewhere\n');
+      writeFileSync(join(root, 'elsewhere', 'config'), 'token');
+      symlinkSync('elsewhere/config', join(root, 'prompt.md'));
+      expect(await read('prompt.md')).toEqual(problem(`"prompt.md" ${closed}`));
+    });
+  });
+
+  it('the user of a command line may name a file of git, and one outside of the workspace', async () => {
+    mkdirSync(join(root, '.git'));
+    writeFileSync(join(root, '.git', 'COMMIT_EDITMSG'), 'fix: x');
+    writeFileSync(join(base, 'prompt.md'), 'review');
+    const limits = { root, outside: 'allowed', maxBytes: 100 } as const;
+    expect(await readTrustedFile('.git/COMMIT_EDITMSG', limits)).toEqual({ ok: true, text: 'fix: x' });
+    expect(await readTrustedFile('../prompt.md', limits)).toEqual({ ok: true, text: 'review' });
   });
 
   it('A12 a BOM is taken away', async () => {

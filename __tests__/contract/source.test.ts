@@ -8,7 +8,7 @@ import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '..
 
 let outer: string;
 let root: string;
-const read = (path: string) => readTrustedFile(path, { root, maxBytes: maxSchemaBytes });
+const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: maxSchemaBytes });
 const files: Files = {
   readFile: read,
   readElsewhere: async ({ owner, repo, path, ref }) =>

@@ -50,7 +50,9 @@ async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
   const world: World = {
     ...quietWorld(base, runFolder),
     workspace,
-    files: localFiles((name) => readTrustedFile(name, { root: null, maxBytes: 4 * 1024 * 1024 })),
+    files: localFiles((name) =>
+      readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
+    ),
     resolveFolder: async () => workspace,
     reporters: [{ name: 'probe', event: (event) => events.push(event) }],
     warn: (text) => warnings.push(text),

@@ -32,7 +32,7 @@ export async function calledWorkflows(
     if (/^[\w.-]+\/[\w.-]+\/\.github\/workflows\/[^@]+@/u.test(uses))
       found.set(job, { name: uses, isKnown: false, isOurs: false, outputs: new Map() });
     if (!/^\.\/\.github\/workflows\/[^/]+\.ya?ml$/u.test(uses)) continue;
-    const reading = await readTrustedFile(uses, { root, maxBytes: 1024 ** 2 });
+    const reading = await readTrustedFile(uses, { root, outside: 'refused', maxBytes: 1024 ** 2 });
     const inner = reading.ok ? await judged(uses, reading.text) : null;
     if (inner === null) continue;
     const called = await calledWorkflows(inner.workflow, root, judged, level + 1);

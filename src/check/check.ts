@@ -83,7 +83,7 @@ async function checkArguments(
   findings: Findings,
 ): Promise<readonly SchemaReport[]> {
   if (schema === null) return [];
-  const { judge, faults } = await judgeOf(schema, gate, filesIn(cwd, null));
+  const { judge, faults } = await judgeOf(schema, gate, filesIn(cwd, 'allowed'));
   const names = { schema, gate: gate ?? '--gate' };
   for (const { input, fault } of faults) {
     const file = pathHere(names[input]) ?? `--${input}`;
@@ -102,7 +102,7 @@ async function checkFile(
   findings: Findings,
 ): Promise<readonly Used[] | null> {
   const start = { file, line: 1, column: 1 };
-  const reading = await readWorkflowText(path.resolve(cwd, file));
+  const reading = await readWorkflowText(path.resolve(cwd, file), cwd);
   if (!reading.ok) {
     findings.add(start, refused('unreadable', `The workflow ${reading.problem}`));
     return [];
@@ -119,7 +119,7 @@ async function checkFile(
   if (workflow === null) return null;
   // What the command line gives is relative to where it is typed.
   return checkWorkflow(workflow, {
-    files: filesIn(root, root),
+    files: filesIn(root, 'refused'),
     root,
     standIn: schema,
     findings,

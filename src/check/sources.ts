@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expandHome } from '../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile, type TrustedFileLimits } from '../config/trusted-file.ts';
 import type { Files } from '../contract/source.ts';
 import type { ActionPart } from './workflow.ts';
 import { type Node, scalarsOf } from './yaml-file.ts';
@@ -11,12 +11,13 @@ import { type Node, scalarsOf } from './yaml-file.ts';
 /** Bytes; GitHub refuses larger workflows. */
 const MAX_WORKFLOW = 1024 ** 2;
 
-/** Reads files that lie where the user says; `root` confines them as a run would, null confines nothing. */
-export function filesIn(folder: string, root: string | null): Files {
+/** Reads files that lie where the user says: outside of the folder, too, where that is `allowed`. */
+export function filesIn(folder: string, outside: TrustedFileLimits['outside']): Files {
   return {
     readFile: (name) =>
-      readTrustedFile(root === null ? path.resolve(folder, expandHome(name, os.homedir())) : name, {
-        root,
+      readTrustedFile(outside === 'allowed' ? expandHome(name, os.homedir()) : name, {
+        root: folder,
+        outside,
         maxBytes: maxSchemaBytes,
       }),
     readElsewhere: async ({ owner, repo }) => ({
@@ -27,8 +28,8 @@ export function filesIn(folder: string, root: string | null): Files {
 }
 
 /** A workflow's text, or why it cannot be read. */
-export function readWorkflowText(file: string): ReturnType<typeof readTrustedFile> {
-  return readTrustedFile(file, { root: null, maxBytes: MAX_WORKFLOW });
+export function readWorkflowText(file: string, root: string): ReturnType<typeof readTrustedFile> {
+  return readTrustedFile(file, { root, outside: 'allowed', maxBytes: MAX_WORKFLOW });
 }
 
 /** The workflows of the repository that a folder is the root of, and its composite actions, relative to it and in order. */
@@ -72,7 +73,11 @@ export async function localActions(workflow: Node, root: string): Promise<Readon
 
 async function holdsAction(folder: string, root: string): Promise<boolean> {
   for (const file of ['action.yml', 'action.yaml']) {
-    const reading = await readTrustedFile(path.join(folder, file), { root, maxBytes: MAX_WORKFLOW });
+    const reading = await readTrustedFile(path.join(folder, file), {
+      root,
+      outside: 'refused',
+      maxBytes: MAX_WORKFLOW,
+    });
     if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text)) return true;
   }
   return false;

@@ -1,21 +1,30 @@
 /** Reads a file that the user named (schema, gate, prompt), before the model is asked anything. */
 import { realpathSync } from 'node:fs';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { refuseComponents } from '../files/names.ts';
+import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bounded.ts';
 import type { Reading } from '../types.ts';
 
 /** The text of a file without a BOM, or a sentence that names the path and says why it was not read. */
 export type TrustedFile = Reading;
 
+const LEAVES = {
+  refused: 'leaves the workspace; only files inside it are read.',
+  allowed: 'is a symbolic link that leaves the workspace. Give the path of the file itself.',
+} as const;
+const CLOSED =
+  'leads to a git folder or a credential file, which are never read. Name a file that holds only what the model may see.';
+const MAX_POINTER_BYTES = 4_096;
+
 /** Where a file may lie, and how large it may be. */
 export interface TrustedFileLimits {
-  /** The folder that paths are relative to and must not leave, symlinks followed; null for anywhere. */
-  readonly root: string | null;
+  /** The checkout, which paths are relative to. A link in it never leads out of it, nor into git's folders. */
+  readonly root: string;
+  /** Whether the user may name a file outside of it: on the command line, whose user may read anything anyway. */
+  readonly outside: 'refused' | 'allowed';
   /** Inclusive. */
   readonly maxBytes: number;
 }
-
-const LEAVES = 'leaves the workspace; only files inside it are read.';
 
 /** The largest schema or gate, in bytes. */
 export const maxSchemaBytes = 4 * 1024 * 1024;
@@ -23,14 +32,44 @@ export const maxSchemaBytes = 4 * 1024 * 1024;
 /** Reads a whole file as UTF-8. Only a regular file is read; a FIFO or a device is refused at once. */
 export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<TrustedFile> {
   const name = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
-  const { root, maxBytes } = limits;
-  const target = root === null ? path : resolve(root, path);
+  const target = resolve(limits.root, path);
   const read = readBounded(target, {
-    maxBytes,
+    maxBytes: limits.maxBytes,
     links: 'follow',
-    refuse: (real) => (root === null || liesInside(real, realpathSync.native(root)) ? null : LEAVES),
+    refuse: (real) => refusePlace(real, target, limits),
   });
-  return read.ok ? decode(read.bytes, name) : problemOf(read.failure, read.detail, name, maxBytes);
+  return read.ok ? decode(read.bytes, name) : problemOf(read.failure, read.detail, name, limits.maxBytes);
+}
+
+/**
+ * Why a file is not read, by where it really lies. On the command line a path is the user's own word, where it is
+ * outside of the checkout or plainly names a closed place such as `.git/COMMIT_EDITMSG`; what a link of the checkout
+ * leads to is the word of whoever wrote the checkout.
+ */
+function refusePlace(real: string, typed: string, { root, outside }: TrustedFileLimits): string | null {
+  const realRoot = realpathSync.native(root);
+  const roots = [realRoot, resolve(root)];
+  const typedRoot = roots.find((each) => liesInside(typed, each));
+  if (outside === 'allowed' && typedRoot === undefined) return null;
+  if (!liesInside(real, realRoot)) return LEAVES[outside];
+  const names = relative(realRoot, real).split(sep);
+  const typedNames = relative(typedRoot ?? realRoot, typed).split(sep);
+  if (outside === 'allowed' && refuseComponents(typedNames, 'read', true) !== null) return null;
+  if (refuseComponents(names, 'read', true) !== null || liesInGitFolder(real, realRoot)) return CLOSED;
+  return null;
+}
+
+/** Whether a path lies in the git folder of a checkout that keeps it under another name. */
+function liesInGitFolder(real: string, realRoot: string): boolean {
+  const pointer = readBoundedText(join(realRoot, '.git'), MAX_POINTER_BYTES);
+  const folder = pointer === null ? null : pointer.trim().replace(/^gitdir: /u, '');
+  if (folder === null || folder === '') return false;
+  try {
+    return liesInside(real, realpathSync.native(resolve(realRoot, folder)));
+  } catch {
+    // It names a folder that is not there.
+    return false;
+  }
 }
 
 function liesInside(real: string, realRoot: string): boolean {
