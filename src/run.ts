@@ -205,6 +205,7 @@ async function openWalls(
   };
   const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), begin.then(place)]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
+    for (const text of sandbox.notes()) tell({ type: 'notice', level: 'info', text }, world);
   });
   // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.
   snapshots.catch((error: unknown) => state.stop.abort(error));

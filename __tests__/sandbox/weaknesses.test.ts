@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { findWeaknesses } from '../../src/sandbox/weaknesses.ts';
 
@@ -19,11 +19,37 @@ const options: SandboxOptions = {
 
 it('the password of a proxy is told where commands get it, and never shown', () => {
   const told = (shellNetwork: boolean) =>
-    findWeaknesses({ ...options, shellNetwork }, true, null)
+    findWeaknesses({ ...options, shellNetwork }, true, null, false)
       .list()
       .filter((text) => text.includes('proxy'));
   expect(told(true)).toEqual([
     "shell-network: on. The agent's commands can read the user name and password of the proxy in HTTPS_PROXY: without them it lets nothing through.",
   ]);
   expect(told(false)).toEqual([]);
+});
+
+describe.runIf(process.getuid?.() === 0)('root', () => {
+  it('is a weakness on a machine', () => {
+    const found = findWeaknesses(options, true, null, false);
+    expect(found.list().at(-1)).toBe(
+      'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
+    );
+    expect(found.notes()).toEqual([]);
+  });
+
+  it('is a line of the log in a container, where it is the usual user', () => {
+    const found = findWeaknesses(options, true, null, true);
+    expect(found.list().join()).not.toContain('root');
+    expect(found.notes()).toEqual([
+      'The step runs as root (uid 0) in its container: what escapes the sandbox has the container.',
+    ]);
+  });
+
+  it('is a weakness in a container without a sandbox', () => {
+    expect(
+      findWeaknesses({ ...options, mode: 'off' }, false, null, true)
+        .list()
+        .join(),
+    ).toContain('root');
+  });
 });

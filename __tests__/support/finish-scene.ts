@@ -110,6 +110,7 @@ export function sandbox(onClose: () => void): OpenedSandbox {
     workingDirectory: '/workspace',
     shellOffered: true,
     weaknesses: () => ['the network is on'],
+    notes: () => [],
     started: () => never(),
     ready: () => never(),
     read: () => never(),

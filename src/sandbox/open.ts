@@ -6,7 +6,7 @@ import type { Isolation } from '../types.ts';
 import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
 import { readPlace, writePlace } from './files.ts';
 import { findRepositories, type Repository } from './git-folders.ts';
-import { canMount, findHelper, HELPER_FOLDERS } from './machine.ts';
+import { canMount, findHelper, HELPER_FOLDERS, isContainer } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
 import { realOrSame } from './present.ts';
 import { requireStart } from './probe.ts';
@@ -19,7 +19,7 @@ import { copyWorkspace } from './scratch.ts';
 import { MAX_COMMAND_BYTES } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 import { findCandidates } from './walls.ts';
-import { findWeaknesses, holdCredentials } from './weaknesses.ts';
+import { findWeaknesses, holdCredentials, type Weaknesses } from './weaknesses.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
@@ -75,7 +75,7 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
 
   const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
   const walled = options.mode !== 'off' && broken === null;
-  const weaknesses = findWeaknesses(options, walled, broken);
+  const weaknesses = findWeaknesses(options, walled, broken, await isContainer());
   Promise.all([credentials, copied])
     .then(([held, { missing }]) => weaknesses.add(held, missing))
     .catch(() => undefined);
@@ -84,7 +84,8 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   return assemble(
     { options, tree, mounts, folders, files, wall, started, ready, closing },
     walled,
-    weaknesses.list,
+    weaknesses: weaknesses.list,
+    notes: weaknesses.notes,
   );
 }
 
@@ -134,7 +135,7 @@ interface Parts {
   readonly closing: AbortController;
 }
 
-function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly string[]): OpenedSandbox {
+function assemble(parts: Parts, walled: boolean, weaknesses: Weaknesses): OpenedSandbox {
   const { options, tree, mounts, folders, files, wall, started, ready, closing } = parts;
   const running = new Set<Promise<unknown>>();
   const outputFolder = walled && mounts ? '/tmp' : folders.tmp;
@@ -170,7 +171,8 @@ function assemble(parts: Parts, walled: boolean, weaknesses: () => readonly stri
     isolation: () => isolation,
     workingDirectory: options.workingDirectory,
     shellOffered: walled || options.mode !== 'auto',
-    weaknesses,
+    weaknesses: weaknesses.list,
+    notes: weaknesses.notes,
     started: () => started,
     ready: () => ready,
     async read(path, maxBytes, intent = 'read') {

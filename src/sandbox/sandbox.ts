@@ -90,6 +90,8 @@ export interface OpenedSandbox extends Sandbox {
   started(): Promise<void>;
   /** What is weaker than it could be, one sentence each, for people; whole once `ready` has settled. */
   weaknesses(): readonly string[];
+  /** What belongs to this kind of machine rather than to this run, one sentence each, for the log. */
+  notes(): readonly string[];
 }
 
 /** What a sandbox is made from. */

@@ -9,6 +9,8 @@ import type { SandboxOptions } from './sandbox.ts';
 /** A list that grows while the sandbox looks at the workspace. */
 export interface Weaknesses {
   list(): readonly string[];
+  /** What belongs to this kind of machine rather than to this run: for the log alone. */
+  notes(): readonly string[];
   /**
    * @param credentials whether a repository's config holds some.
    * @param missing what of the workspace could not be copied; null where all was.
@@ -16,13 +18,18 @@ export interface Weaknesses {
   add(credentials: boolean, missing: string | null): void;
 }
 
-/** Starts the list from how the sandbox was asked for and what came of it. */
+/**
+ * Starts the list from how the sandbox was asked for and what came of it.
+ * @param inContainer whether the step runs in a container, where root is the usual user.
+ */
 export function findWeaknesses(
   options: SandboxOptions,
   walled: boolean,
   broken: SandboxError | null,
+  inContainer: boolean,
 ): Weaknesses {
   const list: string[] = [];
+  const notes: string[] = [];
   if (options.mode === 'off') {
     list.push(
       "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
@@ -53,12 +60,20 @@ export function findWeaknesses(
     return value !== undefined && !options.isSecret(value);
   });
   if (passed.length > 0) list.push(`pass-env: the agent's commands can read ${passed.join(', ')}.`);
-  if (process.getuid?.() === 0)
-    list.push(
-      'The step runs as root (uid 0), and what escapes from it has the whole machine. Run the job, or its container, as an ordinary user.',
-    );
+  if (process.getuid?.() === 0) {
+    // Container jobs run as root by default: a box above each of their verdicts would be read by nobody.
+    if (walled && inContainer)
+      notes.push(
+        'The step runs as root (uid 0) in its container: what escapes the sandbox has the container.',
+      );
+    else
+      list.push(
+        'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
+      );
+  }
   return {
     list: () => [...list],
+    notes: () => [...notes],
     add(credentials, missing) {
       if (missing !== null)
         list.push(
