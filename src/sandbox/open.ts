@@ -84,8 +84,7 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   return assemble(
     { options, tree, mounts, folders, files, wall, started, ready, closing },
     walled,
-    weaknesses: weaknesses.list,
-    notes: weaknesses.notes,
+    weaknesses,
   );
 }
 
