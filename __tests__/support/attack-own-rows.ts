@@ -57,6 +57,14 @@ export const own: readonly AttackRow[] = [
       fs_same: 1,
     },
   ),
+  shell(
+    'X23 a key in a keyring of the kernel, for the next job',
+    `perl -e 'my %n = ("x86_64", 248, "aarch64", 217); my $m = (split " ", qx(uname -m))[0]; for my $r (-3, -4, -5) { my ($t, $d, $p) = ("user", "SAMARK", "x"); print syscall($n{$m}, $t, $d, $p, 1, $r), " $!\\n" }'; cat /proc/keys; exit 0`,
+    {
+      match: '-1 Operation not permitted\n-1 Operation not permitted\n-1 Operation not permitted',
+      no_leak: 1,
+    },
+  ),
   shell('X08 bytes that are no text', "printf 'a\\377\\376\\300\\200b\\355\\240\\200c\\n\\361\\200'", {
     valid_utf8: 1,
     runner0: 1,

@@ -13,6 +13,8 @@ export interface BwrapOptions {
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly shellNetwork: boolean;
+  /** A file that holds the filter of system calls; null where there is none. */
+  readonly filter: string | null;
   /** Where root makes the namespaces and hands over to an ordinary user; null where that user makes them. */
   readonly byRoot: ByRoot | null;
 }
@@ -32,9 +34,11 @@ export function createBwrapWall(options: BwrapOptions): Wall {
   const walls = () => [
     ...namespaceArguments(options),
     ...mountArguments(withoutGone(options.mounts), byRoot !== null),
+    ...(options.filter === null ? [] : ['--seccomp', '5']),
   ];
   return {
     name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
+    filtersCalls: options.filter !== null,
     // A socket may go between the look at it and its mount.
     mayFailOnce: options.mounts.some((mount) => 'fleeting' in mount),
     async launch(command) {
@@ -78,7 +82,7 @@ interface Start {
 function direct(options: BwrapOptions, walls: readonly string[], command: string): Start {
   const shell = [options.shell, ...shellArguments(options, command)];
   const words = [options.bwrap, '--args', '3', '--json-status-fd', '4', '--', ...shell];
-  const [file = '', ...args] = withoutStrays(options.shell, words);
+  const [file = '', ...args] = withoutStrays(options.shell, words, options.filter);
   return {
     file,
     // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
@@ -98,11 +102,12 @@ function handedOver(
 ): Start {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
   const told = walls.map(quote).join(' ');
-  const words = withoutStrays(options.shell, [
-    options.bwrap,
-    ...['--args', '4', '--json-status-fd', '3', '--'],
-    ...settled({ ...options, ...byRoot }, command),
-  ]);
+  const bwrap = [options.bwrap, '--args', '4', '--json-status-fd', '3', '--'];
+  const words = withoutStrays(
+    options.shell,
+    [...bwrap, ...settled({ ...options, ...byRoot }, command)],
+    options.filter,
+  );
   const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
   return { file, args, environment: {}, instructions: { text: script, channel: 'standard' } };
 }

@@ -1,4 +1,5 @@
 /** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkCaches } from './caches.ts';
@@ -74,6 +75,8 @@ export async function planMounts(
     { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
     ...(access === 'read-only' ? [] : waysTo(repositories, workspace, options.tree)),
     ...(await protectedMounts(workspace, repositories, blank, walls)),
+    // The keys of this machine are listed there, and no namespace holds them.
+    ...(existsSync('/proc/keys') ? [mask(blank, '/proc/keys')] : []),
   ];
   // Whatever the network is: a service behind a file is this machine's own, and often root's.
   const sockets = await seenSockets(await findSockets(), mounts);

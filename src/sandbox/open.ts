@@ -79,6 +79,11 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   Promise.all([credentials, copied])
     .then(([held, { missing }]) => weaknesses.add(held, missing))
     .catch(() => undefined);
+  wall
+    .then(({ name, filtersCalls }) => {
+      if (name !== 'none' && name !== 'seatbelt' && filtersCalls !== true) weaknesses.addUnfiltered();
+    })
+    .catch(() => undefined);
   const ready = options.mode === 'auto' ? Promise.resolve() : wall.then(() => undefined);
   ready.catch(() => undefined);
   return assemble(

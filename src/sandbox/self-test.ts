@@ -102,7 +102,7 @@ function probes(
   options: SelfTestOptions,
   { sentinel, port, outside }: { sentinel: string; port: number; outside: readonly string[] },
 ): string {
-  const { workspace, workspaceWritable, configs, unseen, shellNetwork } = options;
+  const { wall, workspace, workspaceWritable, configs, unseen, shellNetwork } = options;
   // A pattern that does not match its own text, which stands in the command lines of these probes.
   const pattern = quote(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
@@ -110,7 +110,12 @@ function probes(
     `while read -r key value rest; do case $key in
        CapInh:|CapPrm:|CapEff:|CapAmb:) case $value in *[!0]*) failed "a capability is left ($key $value)";; esac;;
        NoNewPrivs:) [ "$value" = 1 ] || failed "privileges can be gained (NoNewPrivs $value)";;
+       Seccomp:) [ "$value" = ${wall.filtersCalls === true ? 2 : '"$value"'} ] || failed "no system call is filtered (Seccomp $value)";;
      esac; done < /proc/self/status`,
+    ...(wall.filtersCalls === true
+      ? ['unshare --user true 2>/dev/null && failed "a user namespace can be made"']
+      : []),
+    '{ read -r key < /proc/keys; } 2>/dev/null && failed "the keys of this machine are listed"',
     `cat /proc/[0-9]*/environ 2>/dev/null | grep -aq ${pattern} && failed "another process's environment can be read"`,
     `cat /proc/[0-9]*/cmdline 2>/dev/null | grep -aq ${pattern} && failed "processes outside can be seen"`,
     'spaces=$(readlink /proc/self/ns/*)',

@@ -60,11 +60,17 @@ function preparation(shell: string, folder: string): string {
 /**
  * The words that start a program without the descriptors from 5 on. Process 1 of bubblewrap lies behind the wall and
  * closes those that it inherited only after it has let the command run: until then /proc/1/fd leads out.
+ * @param input a file that the program finds open for reading as descriptor 5.
  */
-export function withoutStrays(shell: string, words: readonly string[]): readonly string[] {
+export function withoutStrays(
+  shell: string,
+  words: readonly string[],
+  input: string | null = null,
+): readonly string[] {
   // With -p bash takes neither a file to read first nor functions from the environment, which is the command's.
   const options = basename(shell) === 'bash' ? ['-p', '-c'] : ['-c'];
-  return [shell, ...options, `${closeStrays(shell, 5)}; exec "$@"`, shell, ...words];
+  const start = input === null ? 'exec "$@"' : `exec "$@" 5<${quote(input)}`;
+  return [shell, ...options, `${closeStrays(shell, 5)}; ${start}`, shell, ...words];
 }
 
 /** A script that closes the descriptors from a one-digit number on; another shell than bash leaves those above 9 open. */
@@ -78,6 +84,8 @@ export function settled(
   // The shell goes to its folder: root, without its capabilities, may not enter a user's.
   options: ShellOptions & { readonly setpriv: string; readonly identity: Identity },
   command: string,
+  // Words that start the rest, once nothing can gain privileges any more.
+  starter: readonly string[] = [],
 ): readonly string[] {
   const { uid, gid } = options.identity;
   const variables = Object.entries(options.environment).map(([name, value]) => `${name}=${value}`);
@@ -85,6 +93,7 @@ export function settled(
     options.setpriv,
     ...['--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
     ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs', '--'],
+    ...starter,
     ...['/usr/bin/env', '-i', ...variables],
     options.shell,
     ...shellArguments(options, command),

@@ -25,6 +25,8 @@ export interface UnshareOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly shellNetwork: boolean;
   readonly runFolder: string;
+  /** Words that start a program with the filter of system calls; empty where there is none. */
+  readonly filtered: readonly string[];
 }
 
 /** Absolute paths of the programs that make the wall. */
@@ -110,6 +112,7 @@ function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder):
   const { privilege } = options.byRoot;
   return {
     name: privilege.prefix.length === 0 ? 'unshare' : 'sudo-unshare',
+    filtersCalls: options.filtered.length > 0,
     async launch(command) {
       const [file = '', ...args] = [...privilege.prefix, '/bin/sh', '-s'];
       return {
@@ -149,6 +152,8 @@ function enterScript(options: UnshareOptions, { target, mark }: Holder, command:
     `[ -e /dev/${mark} ] || exit 125`,
     // Root may write core_pattern, sysrq-trigger, irq and the like without any capability.
     ...(byRoot.identity.uid === 0 ? ['mount -o remount,bind,ro /proc || exit 125'] : []),
+    // The keys of this machine are listed there, and no namespace holds them.
+    `[ ! -e /proc/keys ] || mount --bind /dev/${mark} /proc/keys || exit 125`,
     'echo in >&3',
     // Not by exec: the first process of a namespace ignores signals, and the mark of a parent's death does not outlive
     // a change of user.
@@ -163,7 +168,7 @@ function enterScript(options: UnshareOptions, { target, mark }: Holder, command:
     helpers.unshare,
     ...['--mount', '--pid', '--ipc', '--cgroup', '--fork', '--kill-child', '--mount-proc'],
     ...['--', '/bin/sh', '-c', inside.join('\n'), 'sh'],
-    ...settled({ ...options, ...byRoot }, command),
+    ...settled({ ...options, ...byRoot }, command, options.filtered),
   ];
   return `exec 3>&2 2>&1\necho "at $$" >&3\nexec ${words.map(quote).join(' ')} </dev/null\n`;
 }

@@ -35,6 +35,8 @@ export interface Trace {
 export interface Wall {
   readonly name: Isolation;
   launch(command: string): Promise<Launch>;
+  /** Whether commands run with the filter of `system-calls.ts`. */
+  readonly filtersCalls?: boolean;
   /** Whether it may not come up for what goes by, such as a socket that goes while it is covered: then it is tried again. */
   readonly mayFailOnce?: boolean;
   /** Whether the command ran at all, judged from its status. */

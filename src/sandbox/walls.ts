@@ -1,5 +1,6 @@
 /** The kinds of wall that this machine may have, in the order in which they are tried. */
-import { stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Isolation } from '../types.ts';
 import { type ByRoot, bwrapProbe, createBwrapWall } from './bwrap.ts';
 import { findHelper } from './machine.ts';
@@ -7,6 +8,7 @@ import type { Mount } from './mounts.ts';
 import { findPrivilege, type Privilege } from './privilege.ts';
 import { createSeatbeltWall } from './seatbelt.ts';
 import { profileText, type Rule } from './seatbelt-profile.ts';
+import { filteredByPerl, systemCallFilter } from './system-calls.ts';
 import { raiseUnshareWall, unshareProbe } from './unshare.ts';
 import type { Wall } from './wall.ts';
 
@@ -57,9 +59,10 @@ export async function findCandidates(
   if (platform === 'darwin') return findSeatbelt(folders);
   if (platform !== 'linux') return [];
   const helper = (name: string) => findHelper([name], folders);
-  const [bwrap, setpriv, unshare, nsenter, sudo] = await Promise.all(
-    ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo'].map(helper),
+  const [bwrap, setpriv, unshare, nsenter, sudo, perl] = await Promise.all(
+    ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo', 'perl'].map(helper),
   );
+  const filter = (await kernelFilters()) ? systemCallFilter(process.arch) : null;
   const identity = await agentOf(workspace);
   const isSelf = identity.uid === process.getuid?.();
   const candidates: Candidate[] = [];
@@ -67,7 +70,8 @@ export async function findCandidates(
     candidates.push({
       isolation: 'bwrap',
       probe: { file: bwrap, args: bwrapProbe({ ...place, byRoot: null }) },
-      raise: async (around) => createBwrapWall({ ...around, bwrap, byRoot: null }),
+      raise: async (around) =>
+        createBwrapWall({ ...around, bwrap, byRoot: null, filter: await placeFilter(filter, around) }),
     });
   }
   const privilege = setpriv == null ? null : await findPrivilege(sudo ?? null);
@@ -78,17 +82,33 @@ export async function findCandidates(
     candidates.push({
       isolation: viaSudo ? 'sudo-bwrap' : 'bwrap',
       probe: asRoot(privilege, [bwrap, ...bwrapProbe({ ...place, byRoot })]),
-      raise: async (around) => createBwrapWall({ ...around, bwrap, byRoot }),
+      raise: async (around) =>
+        createBwrapWall({ ...around, bwrap, byRoot, filter: await placeFilter(filter, around) }),
     });
   }
   if (unshare != null && nsenter != null) {
+    const filtered = filter === null || perl == null ? [] : filteredByPerl(perl, process.arch);
     candidates.push({
       isolation: viaSudo ? 'sudo-unshare' : 'unshare',
       probe: asRoot(privilege, [unshare, ...unshareProbe(place)]),
-      raise: (around) => raiseUnshareWall({ ...around, helpers: { unshare, nsenter }, byRoot }),
+      raise: (around) => raiseUnshareWall({ ...around, helpers: { unshare, nsenter }, byRoot, filtered }),
     });
   }
   return candidates;
+}
+
+/** Whether the kernel takes filters of system calls (seccomp(2)). */
+async function kernelFilters(): Promise<boolean> {
+  const actions = await readFile('/proc/sys/kernel/seccomp/actions_avail', 'utf8').catch(() => '');
+  return actions.split(/\s/u).includes('errno');
+}
+
+/** The file that bubblewrap reads the filter from. */
+async function placeFilter(filter: Buffer | null, { runFolder }: Place): Promise<string | null> {
+  if (filter === null) return null;
+  const file = join(runFolder, 'walls', 'system-calls');
+  await writeFile(file, filter);
+  return file;
 }
 
 /** As arguments: they name nothing of this run, so that it does no harm that sudo logs them. */

@@ -16,6 +16,8 @@ export interface Weaknesses {
    * @param missing what of the workspace could not be copied; null where all was.
    */
   add(credentials: boolean, missing: string | null): void;
+  /** A sandbox whose commands make every system call. */
+  addUnfiltered(): void;
 }
 
 /**
@@ -74,6 +76,11 @@ export function findWeaknesses(
   return {
     list: () => [...list],
     notes: () => [...notes],
+    addUnfiltered() {
+      list.push(
+        "sandbox: the kernel's keyrings, new user namespaces and AF_VSOCK sockets are open to the agent's commands, because no filter of system calls (seccomp) could be set. Fix: use a runner with x86-64 or arm64 and install bubblewrap, `sudo apt-get update && sudo apt-get install -y bubblewrap`, as a step before this one.",
+      );
+    },
     add(credentials, missing) {
       if (missing !== null)
         list.push(
