@@ -209,6 +209,28 @@ describe('a merge', () => {
     expect([ending(run), run.report.subject]).toEqual([[0, 'success', 'accepted', true], subject]);
   });
 
+  it('does not know what was judged where its legs checked out different commits, or do not say it', async () => {
+    const own = { ...SUBJECT, checked_out: 'e'.repeat(40) };
+    const judged = async (...commits: readonly (string | null | undefined)[]) => {
+      for (const [at, checked_out] of commits.entries()) {
+        const subject = checked_out === undefined ? SUBJECT : { ...SUBJECT, checked_out };
+        await keep(`${at}`, passing(at === 0 ? 'api' : 'web', { subject }));
+      }
+      return (await merge({}, { subject: own })).report.subject;
+    };
+    const [one, other] = ['b'.repeat(40), 'c'.repeat(40)];
+    expect(await judged(one, one)).toEqual({ ...SUBJECT, checked_out: one });
+    for (const commits of [
+      [one, other],
+      [one, null],
+      [null, null],
+      [one, undefined],
+    ])
+      expect(await judged(...commits)).toEqual({ ...SUBJECT, checked_out: null });
+    // Of a version that did not say it.
+    expect(await judged(undefined, undefined)).toEqual(SUBJECT);
+  });
+
   it('where a reporter fails ends as it would, with a warning', async () => {
     await keep('a', passing('api'));
     await keep('b', passing('web'));

@@ -3,7 +3,7 @@ import type { Config } from './config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { createGitHub, type GitHub } from './github/api.ts';
 import { createChangedFiles, type ListChangedFiles } from './github/changed-files.ts';
-import { checkedOutCommit } from './github/checked-out.ts';
+import type { JudgedCommit } from './github/checked-out.ts';
 import { type EventFacts, readEvent } from './github/event.ts';
 import { createContextFinder } from './github/find-context.ts';
 import { findJudgeChanges } from './github/judge-changes.ts';
@@ -16,6 +16,8 @@ export interface ActionGitHubOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, 'trustedFiles' | 'githubToken'>;
   readonly workspace: string;
+  /** The commit in the judged folder, read before the agent runs; null where it is not known. */
+  readonly checkedOut: JudgedCommit | null;
   readonly fetch: typeof fetch;
   readonly version: string;
   /** Says something loudly that ends no run. */
@@ -34,7 +36,7 @@ export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'fin
 
 /** Makes them. */
 export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
-  const { environment, config, workspace } = options;
+  const { environment, config, workspace, checkedOut } = options;
   const event = readEvent(environment);
   const apiUrl = environment['GITHUB_API_URL'] || 'https://api.github.com';
   const client = (token: string | null) =>
@@ -46,8 +48,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       userAgent: `structured-agent/${options.version}`,
     });
   const github = config.githubToken === null ? null : client(config.githubToken);
-  // Now, before the agent could have put another one there.
-  const finder = createPullRequestFinder(event, github, checkedOutCommit(workspace));
+  const finder = createPullRequestFinder(event, github, checkedOut);
   const changedPaths = new Set<string>();
   const listed = github === null ? null : createChangedFiles(event, finder, github);
   const changed = listed === null ? null : () => remember(listed(), changedPaths);

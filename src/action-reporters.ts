@@ -123,7 +123,7 @@ function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonl
     repository: event.repository,
     name: commitStatus ?? '',
     targetUrl: runPage(subject, facts.serverUrl),
-    headSha: finder.headSha,
+    findCommit: finder.findStatusCommit,
   });
   const findPullRequest = async () => {
     const number = finder.number ?? (await finder.find())?.number;

@@ -6,9 +6,10 @@ import { createReporters, repositoriesOf } from './action-reporters.ts';
 import type { Folders, Setup } from './action-setup.ts';
 import type { Step } from './action-start.ts';
 import { signer } from './envelope/signature.ts';
-import { checkedOutCommit } from './github/checked-out.ts';
-import { readSubject } from './github/event.ts';
+import { readCheckedOut } from './github/checked-out.ts';
+import { readEvent, readSubject } from './github/event.ts';
 import { keepFiles, type RunnerFiles } from './github/runner.ts';
+import { findJudgedCheckout } from './reporters/checkouts.ts';
 import { stepOutputs, writeOutputs } from './reporters/outputs.ts';
 import { createPlaces } from './reporters/places.ts';
 import { writeResultFile } from './reporters/result-file.ts';
@@ -40,11 +41,17 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const { workspace } = folders;
   const { version } = manifest;
   const warn = (text: string) => log.warning(text, { title: 'structured-agent' });
-  const subject = readSubject(environment, checkedOutCommit(workspace));
+  // Now, before the agent could have put another one there.
+  const event = readEvent(environment);
+  const folder = path.resolve(workspace, setup.known?.workingDirectory ?? '.');
+  const checkout = findJudgedCheckout(folder, workspace, repositoriesOf({ event }));
+  const checkedOut = checkout === null ? null : readCheckedOut(checkout);
+  const subject = readSubject(environment, checkedOut?.sha ?? null);
   const hub = openGitHub({
     environment,
     config: setup.known ?? { trustedFiles: 'workspace', githubToken: null },
     workspace,
+    checkedOut,
     fetch: setup.fetch,
     version,
     warn,

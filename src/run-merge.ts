@@ -56,7 +56,7 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
     page: world.page,
   });
   state.merged = merged;
-  state.commit = casts[0]?.subject?.sha ?? null;
+  state.commit = commitOf(casts);
   if (merged.ballot === 'abstain')
     return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs, merged.refused) };
   state.gate = {
@@ -64,6 +64,16 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
     evaluate: (payload) => judged(payload, wantsOf(rule, merged, ruleText)),
   };
   return { kind: 'submitted', payload: payloadFor(merged, world), repaired: null };
+}
+
+/** The commit that the runs judged, as far as those with a verdict checked out the same; null where there is no run. */
+function commitOf(casts: readonly Cast[]): RunState['commit'] {
+  const sha = casts[0]?.subject?.sha;
+  if (sha === undefined) return null;
+  const judged = casts.filter(({ ballot }) => ballot !== 'abstain');
+  const [checkedOut, ...others] = new Set(judged.map(({ subject }) => subject?.checked_out));
+  if (others.length > 0) return { sha, checked_out: null };
+  return checkedOut === undefined ? { sha } : { sha, checked_out: checkedOut };
 }
 
 /** Nothing is masked: a secret in it must be found, and then nothing is published. */

@@ -87,7 +87,10 @@ function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: End
 }
 
 function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
-  return subject === null || commit === null ? subject : { ...subject, sha: commit };
+  if (subject === null || commit === null) return subject;
+  // What lies in a merge's own job is no leg's.
+  const { checked_out: _, ...own } = subject;
+  return { ...own, ...commit };
 }
 
 /** What a merge took is what its legs took. Other jobs named the models, and outputs are written as they stand here. */

@@ -128,7 +128,7 @@ export interface RunState {
   /** What a merge found, null before it has counted; undefined for the run of an agent. */
   merged: Merged | null | undefined;
   /** The commit that was judged, where the world cannot know it; null where it does. */
-  commit: string | null;
+  commit: Pick<Subject, 'sha' | 'checked_out'> | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;

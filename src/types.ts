@@ -200,6 +200,8 @@ export interface Subject {
   readonly pull_request: number | null;
   readonly run_id: string;
   readonly run_attempt: number;
+  /** The commit in the judged folder; null where that is not known, absent where nobody looked. */
+  readonly checked_out?: string | null;
 }
 
 /** What judged it: hashes (hex SHA-256) of the texts that were frozen before the first model call. */

@@ -1,15 +1,15 @@
 /** The committed bundle beside a GitHub on loopback: what it asks there, what it tells, and what none of it changes. */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionOptions, runAction, submits } from '../support/action.ts';
+import { COMMITS, checkOut } from '../support/checkout.ts';
 import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/github-server.ts';
 import type { JournalEntry, Reply } from '../support/model-server.ts';
 
-const HEAD = 'a'.repeat(40);
-const BASE = 'b'.repeat(40);
+const HEAD = COMMITS.head;
+const BASE = COMMITS.base;
 const TIP = 'c'.repeat(40);
 const STRICT = JSON.stringify({
   type: 'object',
@@ -67,12 +67,20 @@ function judge(
     payload = event,
     runId = '100',
     variables = {},
+    commit = HEAD,
     ...more
-  }: Omit<ActionOptions, 'script' | 'inputs'> & { name?: string; payload?: object; runId?: string } = {},
+  }: Omit<ActionOptions, 'script' | 'inputs'> & {
+    name?: string;
+    payload?: object;
+    runId?: string;
+    /** What is checked out. */
+    commit?: string;
+  } = {},
 ) {
   writeFileSync(eventFile, JSON.stringify(payload));
   return runAction({
     script,
+    prepare: async ({ workspace }) => checkOut(workspace, commit),
     inputs: { 'github-token': 'test-token', ...inputs },
     variables: {
       GITHUB_REPOSITORY: 'octo/demo',
@@ -198,6 +206,8 @@ describe('a run on a pull request', () => {
     const run = await judge(
       [{ calls: [{ name: 'shell', arguments: '{"command":"cat $TMPDIR/context/*"}' }] }, green],
       inputs,
+      // A checkout would have the diff.
+      { prepare: async () => undefined },
     );
     expect(run.exitCode).toBe(0);
     expect(run.log).toContain('neither a comment nor a commit status');
@@ -275,11 +285,11 @@ describe('other events find their pull request', () => {
       {},
       HEAD,
     ],
-    ['merge_group', { merge_group: { head_sha: TIP, base_sha: BASE } }, queue, TIP],
+    ['merge_group', { merge_group: { head_sha: COMMITS.merge, base_sha: BASE } }, queue, COMMITS.merge],
     ['push', {}, { GITHUB_SHA: HEAD }, HEAD],
   ])('%s', async (name, payload, variables, sha) => {
     if (name === 'push') await useOwnBranch();
-    const run = await judge([green], inputs, { name, payload, variables });
+    const run = await judge([green], inputs, { name, payload, variables, commit: sha });
     expect(run.exitCode).toBe(0);
     expect(hub.comments().map((each) => each.pull)).toEqual([7]);
     expect(hub.statuses().at(-1)).toMatchObject({ sha, state: 'success' });
@@ -303,22 +313,13 @@ describe('other events find their pull request', () => {
   });
 
   it('what was pushed after the checkout gets no status', async () => {
-    let commit = '';
     const run = await judge([green], inputs, {
       name: 'issue_comment',
       payload: { issue: { number: 7, pull_request: {} } },
-      prepare: async ({ workspace }) => {
-        const git = (...args: readonly string[]) =>
-          execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
-            cwd: workspace,
-            encoding: 'utf8',
-          }).trim();
-        git('init', '-q');
-        git('commit', '-q', '--allow-empty', '-m', 'x');
-        commit = git('rev-parse', 'HEAD');
-      },
+      commit: COMMITS.older,
     });
     expect(run.exitCode).toBe(0);
+    const commit = COMMITS.older;
     expect(hub.statuses().map(({ sha }) => sha)).toEqual([commit, commit]);
     expect(hub.comments()[0]?.body).toContain(`commit=${commit}`);
   });

@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { checkedOutCommit } from '../../src/github/checked-out.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readCheckedOut } from '../../src/github/checked-out.ts';
 
 const SHA = 'a'.repeat(40);
 let folder: string;
@@ -12,29 +22,128 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("of git's own checkouts is the commit, on a branch or on none", () => {
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], {
-      cwd: folder,
+/** Git in a folder of the test's own. */
+function gitIn(cwd: string) {
+  const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false'];
+  return (...args: readonly string[]) =>
+    execFileSync('git', [...identity, ...args], {
+      cwd,
       encoding: 'utf8',
+      env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' },
+      stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
-  git('init', '-q', '-b', 'feature/x');
-  git('commit', '-q', '--allow-empty', '-m', 'x');
-  const commit = git('rev-parse', 'HEAD');
-  expect(checkedOutCommit(folder)).toBe(commit);
-  git('checkout', '-q', '--detach');
-  expect(checkedOutCommit(folder)).toBe(commit);
+}
+
+/** A repository at `folder`/repo whose HEAD merges `topic` into `main`. */
+function makeMerge(format: 'sha1' | 'sha256' = 'sha1') {
+  const root = path.join(folder, 'repo');
+  mkdirSync(root);
+  const git = gitIn(root);
+  git('init', '-q', '-b', 'main', `--object-format=${format}`);
+  git('commit', '-q', '--allow-empty', '-m', 'base');
+  git('checkout', '-q', '-b', 'topic');
+  git('commit', '-q', '--allow-empty', '-m', 'topic');
+  git('checkout', '-q', 'main');
+  git('commit', '-q', '--allow-empty', '-m', 'main');
+  git('merge', '-q', '--no-ff', '-m', `merge\n\nparent ${SHA}`, 'topic');
+  const expected = { sha: git('rev-parse', 'HEAD'), parents: git('log', '-1', '--format=%P').split(' ') };
+  expect(expected.parents).toHaveLength(2);
+  return { root, git, expected };
+}
+
+describe('the commit and its parents are found', () => {
+  it.each(['sha1', 'sha256'] as const)('in loose and packed objects and refs (%s)', (format) => {
+    const { root, git, expected } = makeMerge(format);
+    expect(readCheckedOut(root)).toEqual(expected);
+    git('pack-refs', '--all', '--prune');
+    git('gc', '-q', '--prune=now');
+    expect(readdirSync(path.join(root, '.git', 'refs', 'heads'))).toEqual([]);
+    expect(readCheckedOut(root)).toEqual(expected);
+    git('checkout', '-q', '--detach');
+    expect(readCheckedOut(root)).toEqual(expected);
+    git('checkout', '-q', '-b', 'feature/#1-ä+x');
+    expect(readCheckedOut(root)).toEqual(expected);
+  });
+
+  it('in a shallow clone, whose parents are not there themselves', () => {
+    const { root, expected } = makeMerge();
+    gitIn(folder)('clone', '-q', '--depth=1', `file://${root}`, 'shallow');
+    expect(gitIn(path.join(folder, 'shallow'))('rev-list', '--count', 'HEAD')).toBe('1');
+    expect(readCheckedOut(path.join(folder, 'shallow'))).toEqual(expected);
+  });
+
+  it('in a worktree, a submodule, and where git keeps its own folder elsewhere', () => {
+    const { root, git, expected } = makeMerge();
+    git('worktree', 'add', '-q', '-b', 'other', '../worktree');
+    expect(readCheckedOut(path.join(folder, 'worktree'))).toEqual(expected);
+    gitIn(folder)('clone', '-q', '--separate-git-dir', 'elsewhere', root, 'separate');
+    expect(readCheckedOut(path.join(folder, 'separate'))).toEqual(expected);
+    const outer = gitIn(path.join(folder, 'separate'));
+    outer('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', root, 'sub');
+    expect(readCheckedOut(path.join(folder, 'separate', 'sub'))).toEqual(expected);
+    rmSync(path.join(folder, 'separate', '.git'));
+    symlinkSync('../elsewhere', path.join(folder, 'separate', '.git'));
+    expect(readCheckedOut(path.join(folder, 'separate'))).toEqual(expected);
+  });
+
+  it('where the pack holds commits as differences, by place or by name', () => {
+    const { root, git } = makeMerge();
+    // What compresses well is kept whole.
+    const line = (count: number) => createHash('sha256').update(String(count)).digest('base64');
+    const long = Array.from({ length: 200 }, (_, count) => line(count)).join('\n');
+    for (let count = 0; count < 8; count += 1)
+      git('commit', '-q', '--allow-empty', '-m', `${long}\n${count}`);
+    for (const byPlace of [true, false]) {
+      git('-c', `repack.useDeltaBaseOffset=${byPlace}`, 'repack', '-q', '-adf', '--depth=20', '--window=50');
+      const [index = ''] = readdirSync(path.join(root, '.git/objects/pack')).filter((name) =>
+        name.endsWith('.idx'),
+      );
+      const listed = git('verify-pack', '-v', path.join('.git/objects/pack', index));
+      const commits = git('rev-list', 'main').split('\n');
+      const deltas = commits.filter((commit) =>
+        new RegExp(`^${commit} commit.*[0-9a-f]{40}$`, 'mu').test(listed),
+      );
+      expect(deltas.length).toBeGreaterThan(3);
+      for (const sha of commits) {
+        git('checkout', '-q', '--detach', sha);
+        const parents = git('log', '-1', '--format=%P').split(' ').filter(Boolean);
+        expect(readCheckedOut(root)).toEqual({ sha, parents });
+      }
+    }
+  });
+});
+
+it('an object under another name, or a broken one, tells no parents', () => {
+  const { root, git, expected } = makeMerge();
+  const place = (sha: string) => path.join(root, '.git', 'objects', sha.slice(0, 2), sha.slice(2));
+  const other = git('rev-parse', 'topic');
+  const bytes = readFileSync(place(expected.sha));
+  rmSync(place(expected.sha), { force: true });
+  copyFileSync(place(other), place(expected.sha));
+  expect(readCheckedOut(root)).toEqual({ sha: expected.sha, parents: null });
+  for (let end = 0; end < bytes.length; end += 7) {
+    rmSync(place(expected.sha), { force: true });
+    writeFileSync(place(expected.sha), bytes.subarray(0, end));
+    expect(readCheckedOut(root)).toEqual({ sha: expected.sha, parents: null });
+  }
 });
 
 it.each([
   ['no checkout', () => undefined],
   ['a branch without a commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/x')],
   ['a way out', (git: string) => writeFileSync(path.join(git, 'HEAD'), 'ref: refs/heads/../../../commit')],
+  [
+    'a ref that names itself',
+    (git: string) => {
+      for (const file of ['HEAD', 'refs/heads/x']) writeFileSync(path.join(git, file), 'ref: refs/heads/x');
+    },
+  ],
   ['a link', (git: string) => symlinkSync('../commit', path.join(git, 'HEAD'))],
+  ['a pipe', (git: string) => execFileSync('mkfifo', [path.join(git, 'HEAD')])],
   ['what is no commit', (git: string) => writeFileSync(path.join(git, 'HEAD'), `${SHA}\n${SHA}`)],
-])('of %s is not known', (_, write) => {
+])('the commit of %s is not known', (_, write) => {
   mkdirSync(path.join(folder, '.git', 'refs', 'heads'), { recursive: true });
   writeFileSync(path.join(folder, 'commit'), SHA);
   write(path.join(folder, '.git'));
-  expect(checkedOutCommit(folder)).toBeNull();
+  expect(readCheckedOut(folder)).toBeNull();
 });

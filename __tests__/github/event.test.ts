@@ -46,6 +46,11 @@ describe('the subject', () => {
     expect(readSubject(environment(event, {}), null)?.sha).toBe('abc');
   });
 
+  it('says which commit was checked out, or that it is not known', () => {
+    expect(readSubject(environment('push', {}), 'c1')).toMatchObject({ sha: 'abc', checked_out: 'c1' });
+    expect(readSubject(environment('push', {}), null)).toMatchObject({ sha: 'abc', checked_out: null });
+  });
+
   it('is null outside GitHub', () => {
     expect(readSubject({})).toBeNull();
     expect(readSubject({}, 'c1')).toBeNull();
@@ -56,6 +61,8 @@ describe('the subject', () => {
     ['issue_comment', { issue: { number: 8, pull_request: {} } }, {}, 8],
     ['issue_comment', { issue: { number: 8 } }, {}, null],
     ['merge_group', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, 9],
+    ['push', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, null],
+    ['workflow_dispatch', {}, { GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-9-0123abc' }, null],
     ['pull_request', { pull_request: { number: '7; rm' } }, {}, null],
     ['pull_request', '{broken', {}, null],
     ['pull_request', 'null', {}, null],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventFacts } from '../../src/github/event.ts';
-import { createPullRequestFinder } from '../../src/github/pull-request.ts';
+import { createPullRequestFinder, type PullRequestFinder } from '../../src/github/pull-request.ts';
 import { answering } from '../support/github-answers.ts';
 
 const pull = (number: number, more: object = {}) => ({
@@ -31,6 +31,12 @@ const event = (name: string, payload: unknown, more: Partial<EventFacts> = {}): 
 });
 const queue = { ref: 'refs/heads/gh-readonly-queue/main/pr-7-0123abc' };
 const group = { merge_group: { head_sha: 'g1', base_sha: 'm1' } };
+/** Where the status is set, for a verdict on what was checked out, or on what is told. */
+const statusOf = async (finder: PullRequestFinder, ...judged: readonly (string | null)[]) => {
+  const { sha, problem } = await finder.findStatusCommit(...judged);
+  return problem === null ? sha : `not ${sha}`;
+};
+const at = (sha: string, ...parents: readonly string[]) => ({ sha, parents });
 const after = { workflow_run: { head_sha: 'a1', pull_requests: [] } };
 
 describe('the pull request', () => {
@@ -38,8 +44,8 @@ describe('the pull request', () => {
     'of %s stands in the event, and nobody is asked',
     async (name) => {
       const { github, asked } = answering({});
-      const finder = createPullRequestFinder(event(name, { pull_request: pull(7) }), github);
-      expect([finder.number, await finder.find(), await finder.headSha(), asked]).toEqual([
+      const finder = createPullRequestFinder(event(name, { pull_request: pull(7) }), github, at('a1'));
+      expect([finder.number, await finder.find(), await statusOf(finder), asked]).toEqual([
         7,
         read(7),
         'a1',
@@ -59,9 +65,9 @@ describe('the pull request', () => {
     ],
   ])('of %s is asked for by its number, once', async (name, payload, more, expected, head) => {
     const { github, asked } = answering({ '/repos/o/r/pulls/7': pull(7) });
-    const finder = createPullRequestFinder(event(name, payload, more), github);
+    const finder = createPullRequestFinder(event(name, payload, more), github, at(head));
     expect(await finder.find()).toEqual(expected);
-    expect([finder.number, await finder.find(), await finder.headSha()]).toEqual([7, expected, head]);
+    expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([7, expected, head]);
     expect(asked).toEqual(['/repos/o/r/pulls/7']);
   });
 
@@ -75,8 +81,8 @@ describe('the pull request', () => {
       pull(3, { base: { ref: 'main', sha: 'b1', repo: { full_name: 'elsewhere/r' } } }),
     ];
     const { github } = answering({ '/repos/o/r/commits/a1/pulls': [...others, pull(7)] });
-    const finder = createPullRequestFinder(event(name, payload, more), github);
-    expect([finder.number, await finder.find(), await finder.headSha()]).toEqual([null, read(7), head]);
+    const finder = createPullRequestFinder(event(name, payload, more), github, at(head));
+    expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([null, read(7), head]);
   });
 
   it('of a workflow_run is looked for by its branch: the repository does not list the commits of forks', async () => {
@@ -94,9 +100,9 @@ describe('the pull request', () => {
       '/repos/o/r/commits/judged': { parents: [{ sha: 'b1' }] },
     });
     const comment = event('issue_comment', { issue: { number: 7, pull_request: {} } });
-    expect(await createPullRequestFinder(comment, github).headSha('judged')).toBe('judged');
-    const after = createPullRequestFinder(comment, github, 'pushed');
-    expect([await after.headSha('judged'), await after.headSha()]).toEqual(['judged', 'pushed']);
+    expect(await statusOf(createPullRequestFinder(comment, github), 'judged')).toBe('judged');
+    const after = createPullRequestFinder(comment, github, at('pushed'));
+    expect([await statusOf(after, 'judged'), await statusOf(after)]).toEqual(['judged', 'pushed']);
   });
 
   it('of a commit that two are open for is none: nobody can say which', async () => {
@@ -111,25 +117,64 @@ describe('the pull request', () => {
   ])(
     "of %s %j is none where nobody can be asked, and checks are shown on the job's commit",
     async (name, payload) => {
-      const finder = createPullRequestFinder(event(name, payload), null);
-      expect([await finder.find(), await finder.headSha()]).toEqual([null, 'merge1']);
+      const finder = createPullRequestFinder(event(name, payload), null, at('merge1'));
+      expect([await finder.find(), await statusOf(finder)]).toEqual([null, 'merge1']);
     },
   );
 
+  const byComment = event('issue_comment', { issue: { number: 7, pull_request: {} } });
   it.each([
-    ['the head itself', 'a1', 'a1'],
-    ['the commit that merges it', 'm2', 'a1'],
-    ['an older head, since somebody pushed after the checkout', 'a0', 'a0'],
-    ['the default branch', 'merge1', 'a1'],
-  ])('is shown the verdict where what is checked out is %s', async (_, checkedOut, shown) => {
+    ['the head itself', at('a1'), 'a1'],
+    ['a commit that merges it', at('m2', 'b1', 'a1'), 'a1'],
+    ['a merge that only GitHub can describe', { sha: 'm2', parents: null }, 'a1'],
+    ['an older head, since somebody pushed after the checkout', at('a0', 'b1'), 'a0'],
+    ['a commit that was made from it', at('a2', 'a1'), 'a2'],
+    ['a merge of an older head', at('m1', 'b1', 'a0'), 'm1'],
+    ['a commit that GitHub does not know', { sha: 'local', parents: null }, 'local'],
+    ['the default branch', at('merge1'), 'not a1'],
+    ['the tip of the base', at('b1'), 'not a1'],
+    ['not known', null, 'not a1'],
+  ])('has a success only where it was judged: the checkout is %s', async (_, checkedOut, shown) => {
     const { github } = answering({
       '/repos/o/r/pulls/7': pull(7),
       '/repos/o/r/commits/m2': { sha: 'm2', parents: [{ sha: 'b1' }, { sha: 'a1' }] },
-      '/repos/o/r/commits/a0': { sha: 'a0', parents: [{ sha: 'b1' }] },
     });
-    const facts = event('issue_comment', { issue: { number: 7, pull_request: {} } });
-    expect(await createPullRequestFinder(facts, github, checkedOut).headSha()).toBe(shown);
+    expect(await statusOf(createPullRequestFinder(byComment, github, checkedOut))).toBe(shown);
   });
+
+  it.each([
+    ['pull_request', { pull_request: pull(7) }, at('merge1', 'b1', 'a1'), 'a1'],
+    ['pull_request', { pull_request: pull(7) }, { sha: 'merge1', parents: null }, 'a1'],
+    ['pull_request', { pull_request: pull(7) }, at('merge1', 'b1', 'a0'), 'not a1'],
+    ['pull_request', { pull_request: pull(7) }, null, 'not a1'],
+    ['pull_request_target', { pull_request: pull(7) }, at('merge1'), 'not a1'],
+    ['pull_request_target', { pull_request: pull(7) }, at('b1'), 'not a1'],
+    ['workflow_run', after, at('merge1'), 'not a1'],
+    ['workflow_run', after, null, 'not a1'],
+    ['merge_group', group, null, 'not g1'],
+    ['push', {}, at('merge1'), 'merge1'],
+    ['push', {}, null, 'not merge1'],
+    ['schedule', {}, at('other'), 'other'],
+  ])('of %s: a head that was not checked out gets no success', async (name, payload, checkedOut, shown) => {
+    const { github } = answering({});
+    const facts = event(name, payload, { ref: 'refs/pull/7/merge' });
+    expect(await statusOf(createPullRequestFinder(facts, github, checkedOut))).toBe(shown);
+  });
+
+  it('of a merge of verdicts gets no success where the legs do not say what they judged', async () => {
+    const { github } = answering({ '/repos/o/r/pulls/7': pull(7) });
+    expect(await statusOf(createPullRequestFinder(byComment, github, at('a1')), null)).toBe('not a1');
+  });
+
+  it.each(['push', 'workflow_dispatch', 'schedule', 'issue_comment', 'workflow_run'])(
+    'is not named by a branch of %s that is called like one of the merge queue',
+    async (name) => {
+      const { github, asked } = answering({ '/repos/o/r/commits/merge1/pulls': [] });
+      const finder = createPullRequestFinder(event(name, {}, queue), github, at('merge1'));
+      expect([finder.number, await finder.find(), await statusOf(finder)]).toEqual([null, null, 'merge1']);
+      expect(asked).not.toContain('/repos/o/r/pulls/7');
+    },
+  );
 
   it('that GitHub does not tell is an error for whoever needs it', async () => {
     const { github } = answering({});

@@ -6,7 +6,7 @@ import { type GitHubServer, startGitHubServer } from '../support/github-server.t
 const SHA = 'c'.repeat(40);
 let server: GitHubServer;
 
-function setter(headSha: string | null, targetUrl: string | null = null) {
+function setter(sha: string, targetUrl: string | null = null, problem: string | null = null) {
   const github = createGitHub({
     token: 'test-token',
     apiUrl: server.apiUrl,
@@ -15,8 +15,8 @@ function setter(headSha: string | null, targetUrl: string | null = null) {
     userAgent: 'structured-agent/0.1.0',
     pause: async () => undefined,
   });
-  const world = { github, repository: 'octo/demo', name: 'verdict', targetUrl, headSha: async () => headSha };
-  return createStatusSetter(world);
+  const findCommit = async () => ({ sha, problem });
+  return createStatusSetter({ github, repository: 'octo/demo', name: 'verdict', targetUrl, findCommit });
 }
 
 beforeEach(async () => {
@@ -39,8 +39,20 @@ describe('createStatusSetter', () => {
   });
 
   it('sets nothing where there is no commit', async () => {
-    expect(await setter(null)({ state: 'error', description: 'No.' })).toBe(false);
+    expect(await setter('')({ state: 'error', description: 'No.' })).toBe(false);
     expect(server.requests).toEqual([]);
+  });
+
+  it('is an error and no success where nobody judged the commit, and every other state stays', async () => {
+    const set = setter(SHA, null, 'Check it out.');
+    const refusal = 'The commit status is an error instead of a success. Check it out.';
+    await expect(set({ state: 'success', description: 'Yes.' })).rejects.toThrow(refusal);
+    for (const state of ['pending', 'failure', 'error'] as const)
+      expect(await set({ state, description: 'No.' })).toBe(true);
+    expect(server.statuses().map(({ sha, state }) => [sha, state])).toEqual(
+      ['error', 'pending', 'failure', 'error'].map((state) => [SHA, state]),
+    );
+    expect(server.statuses()[0]?.description).toContain('not known to be one on this commit');
   });
 
   it('is sent again after a failure, for setting it twice does no harm', async () => {

@@ -48,19 +48,23 @@ describe('the commit status', () => {
   });
 
   it('of a merge is on the commit that its legs judged, and of a run on what it checked out', async () => {
-    const judged: (string | null)[] = [];
+    const judged: (string | null | undefined)[] = [];
     const reporter = createCommitStatus({
       secrets,
-      async set(_, commit = null) {
+      async set(_, commit) {
         judged.push(commit);
         return true;
       },
     });
     const merged = sampleMergedReport();
     await reporter.report?.(merged, signal);
+    for (const checked_out of ['c'.repeat(40), null]) {
+      const subject = merged.subject && { ...merged.subject, checked_out };
+      await reporter.report?.({ ...merged, subject }, signal);
+    }
     await reporter.report?.({ ...merged, merged: null }, signal);
     await reporter.report?.(sampleReport(), signal);
-    expect(judged).toEqual([merged.subject?.sha, null, null]);
+    expect(judged).toEqual([merged.subject?.sha, 'c'.repeat(40), null, undefined, undefined]);
   });
 
   it('of a replay is never green, and says why', async () => {

@@ -206,6 +206,7 @@ function subjectOf(subject: JsonObject | null): Subject | null {
     pull_request: numberAt(subject, 'pull_request'),
     run_id: textAt(subject, 'run_id') ?? '',
     run_attempt: countAt(subject, 'run_attempt'),
+    ...(Object.hasOwn(subject, 'checked_out') ? { checked_out: textAt(subject, 'checked_out') } : {}),
   };
 }
 

@@ -14,10 +14,10 @@ export function isPrivileged(environment: Environment): boolean {
 
 /**
  * What the runner's variables and the event file say was judged; null outside GitHub.
- * @param checkedOut the commit of the checkout; null where that is not known. It counts where GITHUB_SHA is the base's,
- * whatever was checked out to be judged.
+ * @param checkedOut the commit in the judged folder; null where that is not known, left out where nobody looked. It is the
+ * subject's own commit where GITHUB_SHA is the base's, whatever was checked out to be judged.
  */
-export function readSubject(environment: Environment, checkedOut: string | null = null): Subject | null {
+export function readSubject(environment: Environment, checkedOut?: string | null): Subject | null {
   const repository = environment['GITHUB_REPOSITORY'];
   const sha = (isPrivileged(environment) ? checkedOut : null) ?? environment['GITHUB_SHA'];
   if (repository === undefined || repository === '' || sha === undefined || sha === '') return null;
@@ -31,6 +31,7 @@ export function readSubject(environment: Environment, checkedOut: string | null 
     pull_request: pullRequestNumber(readEvent(environment)),
     run_id: environment['GITHUB_RUN_ID'] ?? '',
     run_attempt: Number.isSafeInteger(attempt) && attempt > 0 ? attempt : 1,
+    ...(checkedOut === undefined ? {} : { checked_out: checkedOut }),
   };
 }
 
@@ -57,10 +58,13 @@ export function readEvent(environment: Environment): EventFacts {
   };
 }
 
-/** The number of the event's pull request: of its payload, or of the merge queue's branch name. */
-export function pullRequestNumber({ ref, payload }: EventFacts): number | null {
-  const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d+)-/u.exec(ref)?.[1];
-  if (queued !== undefined) return Number(queued);
+/**
+ * The number of the event's pull request: of its payload, or of the merge queue's branch name. Anybody who may push can
+ * give a branch such a name; only on `merge_group` is it the queue's own.
+ */
+export function pullRequestNumber({ name, ref, payload }: EventFacts): number | null {
+  const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d{1,15})-/u.exec(ref)?.[1];
+  if (name === 'merge_group' && queued !== undefined) return Number(queued);
   const issue = member(payload, 'issue');
   const number =
     member(member(payload, 'pull_request'), 'number') ??

@@ -1,5 +1,7 @@
 /** The pull request that a run is about, from the event or, where that does not tell, from the API. */
+import { GitHubError } from '../errors.ts';
 import type { GitHub } from './api.ts';
+import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, member, pullRequestNumber, textAt } from './event.ts';
 
 /** A pull request. Title, body, author and the names of branches are whatever its author wrote. */
@@ -20,21 +22,28 @@ export interface PullRequestFinder {
   /** @throws GitHubError when the API had to be asked and did not answer. null where the run is about none. */
   find(): Promise<PullRequest | null>;
   /**
-   * The commit that checks are shown on.
-   * @param judged the commit that was judged; the one that is checked out where it is null or left out.
+   * The commit that a status is set on.
+   * @param judged the commit that was judged, null where that is not known; the one that is checked out where it is left out.
    * @throws GitHubError
    */
-  headSha(judged?: string | null): Promise<string>;
+  findStatusCommit(judged?: string | null): Promise<StatusCommit>;
+}
+
+/** A commit, and whether a verdict on the judged files is one on it. */
+export interface StatusCommit {
+  readonly sha: string;
+  /** Why the files of this commit may not be those that were judged, in one sentence or two; null where they are. */
+  readonly problem: string | null;
 }
 
 /**
  * @param github null where there is no token: then the event alone tells.
- * @param checkedOut the commit of the checkout; null where that is not known.
+ * @param checkedOut the commit in the judged folder; null where that is not known.
  */
 export function createPullRequestFinder(
   event: EventFacts,
   github: GitHub | null,
-  checkedOut: string | null = null,
+  checkedOut: JudgedCommit | null = null,
 ): PullRequestFinder {
   let found: Promise<PullRequest | null> | null = null;
   const number = pullRequestNumber(event);
@@ -45,18 +54,31 @@ export function createPullRequestFinder(
   return {
     number,
     find,
-    async headSha(judged) {
+    async findStatusCommit(judged) {
       const told = toldHead(event);
-      if (told !== '') return told;
-      const pull = number === null ? null : await find();
-      if (pull === null) return event.sha;
-      const { head } = pull;
-      const commit = judged ?? checkedOut;
-      if (github === null || commit === null || commit === event.sha) return head.sha;
-      // GitHub told the head of now, which nobody may have looked at: somebody can push after the checkout.
-      return judgedCommit(commit, head.sha, event, github);
+      const pull = told === '' && number !== null ? await find() : null;
+      const head = told || (pull?.head.sha ?? event.sha);
+      const commit = judged === undefined ? (checkedOut?.sha ?? null) : judged;
+      if (commit === null) return { sha: head, problem: judged === null ? UNLIKE : UNKNOWN };
+      const parents = commit === checkedOut?.sha ? checkedOut.parents : null;
+      if (commit === head || (await isMergeOf(head, { sha: commit, parents }, event, github)))
+        return { sha: head, problem: null };
+      // The head of now may have been pushed after the checkout, and then the older one was judged. The event's own commit
+      // is the base branch's here: a status on it would tell nobody anything.
+      const base = textAt(event.payload, 'pull_request', 'base', 'sha') || pull?.base.sha;
+      const isBase = commit === event.sha || commit === base;
+      return isBase ? { sha: head, problem: otherCommit(commit, head) } : { sha: commit, problem: null };
     },
   };
+}
+
+const UNKNOWN =
+  'It is not known which commit was judged: in the workspace there is no checkout that git made, or there are several. Check out the commit with actions/checkout before this step, and where there are several checkouts name the folder of the judged one in working-directory.';
+const UNLIKE =
+  'It is not known which commit was judged: the legs checked out different ones, or do not say which. Let every leg check out the same commit before its step.';
+
+function otherCommit(commit: string, head: string): string {
+  return `The checkout is at ${commit.slice(0, 12)}, and not at the head ${head.slice(0, 12)} of the pull request, nor at a merge of it. Check out the head before this step: actions/checkout with its commit as ref.`;
 }
 
 const PULLS = '/repos/{owner}/{repo}/pulls';
@@ -117,20 +139,35 @@ async function candidatesOf(
   return Array.isArray(data) ? data : [];
 }
 
-/** The head where it is checked out, alone or merged with the base; else what is checked out. */
-async function judgedCommit(
-  checkedOut: string,
+/**
+ * Whether a commit merges the head with another one, as the commits do that GitHub makes of a pull request and its base. The
+ * raw object says so; where it is not there (a merge of verdicts without a checkout) the runner does, or GitHub.
+ */
+async function isMergeOf(
   head: string,
+  { sha, parents }: JudgedCommit,
   event: EventFacts,
-  github: GitHub,
-): Promise<string> {
-  if (checkedOut === head) return head;
+  github: GitHub | null,
+): Promise<boolean> {
+  const isMerge = (all: readonly string[]) => all.length > 1 && all.includes(head);
+  if (parents !== null) return isMerge(parents);
+  const isTestMerge = event.name.startsWith('pull_request') && /^refs\/pull\/\d+\/merge$/u.test(event.ref);
+  if (isTestMerge && sha === event.sha) return true;
+  if (github === null) return false;
   const [owner = '', repo = ''] = event.repository.split('/');
-  const route = '/repos/{owner}/{repo}/commits/{ref}';
-  const { data } = await github.request('GET', route, { owner, repo, ref: checkedOut });
-  const parents = member(data, 'parents');
-  const isMerge = Array.isArray(parents) && parents.some((parent) => textAt(parent, 'sha') === head);
-  return isMerge ? head : checkedOut;
+  try {
+    const { data } = await github.request('GET', '/repos/{owner}/{repo}/commits/{ref}', {
+      owner,
+      repo,
+      ref: sha,
+    });
+    const listed = member(data, 'parents');
+    return Array.isArray(listed) && isMerge(listed.map((parent) => textAt(parent, 'sha')));
+  } catch (error) {
+    // It knows no such commit: one that was made on this machine.
+    if (error instanceof GitHubError && (error.kind === 'not_found' || error.status === 422)) return false;
+    throw error;
+  }
 }
 
 /** The commit that the event itself names as the one to be checked; empty where it names none. */

@@ -1,5 +1,5 @@
 /** Where in the workspace the judged repository was checked out: not at its root with `path:`, and not always alone. */
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 
@@ -50,6 +50,33 @@ export function findCheckouts(workspace: string, names: readonly string[]): Chec
       return all.length === 0 ? workspace : null;
     },
   };
+}
+
+/**
+ * The root of the one checkout that is judged in a folder of the workspace: the one around it, else the one below it that is
+ * of the judged repository, or the only one below it. null where there is none, or nobody can say which.
+ * @param workspace real and absolute, like `folder` but for links in it.
+ */
+export function findJudgedCheckout(
+  folder: string,
+  workspace: string,
+  names: readonly string[],
+): string | null {
+  const real = realOrNull(folder);
+  if (real === null || !isBelow(real, workspace)) return null;
+  const around = repositoryAround(real, workspace);
+  if (around !== null) return around;
+  const { found, roots } = findCheckouts(real, names);
+  const [only, ...others] = found ? roots : findCheckouts(real, []).roots;
+  return only === undefined || others.length > 0 ? null : only;
+}
+
+function realOrNull(folder: string): string | null {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return null;
+  }
 }
 
 /** The root of the repository that a folder lies in, inside the workspace; null where there is none. Both absolute and real. */

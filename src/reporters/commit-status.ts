@@ -19,8 +19,9 @@ export interface StatusText {
 export interface CommitStatusOptions {
   readonly secrets: Secrets;
   /**
-   * Sets it on the judged commit, which is the one that is checked out unless it is told; false where there is no such
-   * commit. Rejects with a GitHubError.
+   * Sets it on the judged commit, which is the one that is checked out unless it is told (null where that is not known);
+   * false where there is no commit at all. Rejects with a GitHubError, or with a ReportError that says why no success was
+   * set.
    */
   readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
 }
@@ -61,7 +62,7 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       // Set in this order, or the last word could be `pending`.
       await pending;
       try {
-        if (await set({ state, description: description(report, secrets) }, judgedElsewhere(report))) return;
+        if (await set({ state, description: description(report, secrets) }, judgedByLegs(report))) return;
       } catch (cause) {
         if (!(cause instanceof GitHubError)) throw cause;
         throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });
@@ -71,9 +72,13 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
   };
 }
 
-/** The commit that the legs of a merge judged, whatever lies in its own job by now; null for a run. */
-function judgedElsewhere({ merged = null, subject }: Report): string | null {
-  return merged === null ? null : (subject?.sha ?? null);
+/**
+ * The commit that the legs of a merge judged, whatever lies in its own job by now, and null where they do not say it;
+ * undefined for a run. Envelopes of earlier versions name the event's commit alone.
+ */
+function judgedByLegs({ merged = null, subject }: Report): string | null | undefined {
+  if (merged === null || subject === null) return undefined;
+  return subject.checked_out === undefined ? subject.sha : subject.checked_out;
 }
 
 /** What was replayed is nothing that a required status may let pass. */
