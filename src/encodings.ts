@@ -1,5 +1,91 @@
 /** How a value looks in the encodings in which one hides, and texts with one of them undone. */
 
+/**
+ * Terminal sequences, which are taken out whole so that their rests do not litter the text; a lone ESC is `INVISIBLE`.
+ * None goes on past what could begin another: a megabyte of beginnings would be read once for each of them.
+ */
+export const CONTROL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
+/** A title or a link of a terminal. */
+export const TITLE_SEQUENCE = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g;
+/**
+ * Control, bidi and zero-width characters, tabs and line feeds aside. The zero-width ones go too: a comparison that
+ * ignores them, as some .NET string functions do, would see through them.
+ */
+export const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
+/** What no reader shows, and the backtick: Markdown makes a code span of what stands between two. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}`]/u;
+const SEQUENCES = new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g');
+const BEGINS_SEQUENCE = /[\x1b\x9b\x9d]/;
+
+/** How somebody reads a text. */
+export interface Reading {
+  /** Whether terminal sequences are taken out whole, as a terminal does; else only what is invisible in them. */
+  readonly sequences: boolean;
+  /** Whether blanks count as nothing, line breaks too. */
+  readonly blanks: boolean;
+}
+
+/** Whether it makes a difference to a text that a terminal shows it. */
+export function holdsSequences(text: string): boolean {
+  return BEGINS_SEQUENCE.test(text);
+}
+
+/** The code units that are not seen: 1; 2 for blanks; 3 for the first half of pairs, of which some are not seen. */
+let units: Uint8Array | null = null;
+
+function classifyUnits(): Uint8Array {
+  const found = new Uint8Array(65_536);
+  for (let unit = 0; unit < found.length; unit += 1) {
+    const character = String.fromCharCode(unit);
+    if (unit >= 0xd800 && unit < 0xdc00) found[unit] = 3;
+    else if (UNSEEN.test(character)) found[unit] = 1;
+    else if (/\s/u.test(character)) found[unit] = 2;
+  }
+  return found;
+}
+
+/** A text without what is not seen by somebody who reads it so. Its `places` are where its characters stood before. */
+export function seenText(text: string, reading: Reading): { readonly text: string; places(): Uint32Array } {
+  // NUL is not seen, and so every place stays where it was.
+  const whole =
+    reading.sequences && holdsSequences(text)
+      ? text.replace(SEQUENCES, (sequence) => '\0'.repeat(sequence.length))
+      : text;
+  const kept = new Uint16Array(whole.length);
+  const length = keepSeen(whole, reading, kept, null);
+  return {
+    text: length === text.length ? text : Buffer.from(kept.buffer, 0, length * 2).toString('utf16le'),
+    places() {
+      const places = new Uint32Array(length);
+      keepSeen(whole, reading, kept, places);
+      return places;
+    },
+  };
+}
+
+/** Puts the code units that are seen into `kept`, and where they stood into `places`; gives how many there are. */
+function keepSeen(text: string, { blanks }: Reading, kept: Uint16Array, places: Uint32Array | null): number {
+  units ??= classifyUnits();
+  let seen = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    const kind = units[unit];
+    if (kind === 1 || (kind === 2 && blanks)) continue;
+    if (kind === 3 && isUnseenPair(text, at)) {
+      at += 1;
+      continue;
+    }
+    kept[seen] = unit;
+    if (places !== null) places[seen] = at;
+    seen += 1;
+  }
+  return seen;
+}
+
+function isUnseenPair(text: string, at: number): boolean {
+  return UNSEEN.test(String.fromCodePoint(text.codePointAt(at) ?? 0));
+}
+
 /** What base64 of any text that holds the value must hold: the value's own bits at each of the three alignments. */
 export function base64Forms(value: string): readonly string[] {
   const bytes = bytesOf(value);
@@ -23,10 +109,6 @@ export function toStandardAlphabet(text: string): string {
 
 export function reverse(text: string): string {
   return [...text].reverse().join('');
-}
-
-export function squeeze(text: string): string {
-  return text.replace(/\s+/g, '');
 }
 
 /** Hex dumps put blanks, colons, commas, `0x` or `\x` between bytes. */

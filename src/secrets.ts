@@ -3,9 +3,11 @@ import {
   base64Forms,
   bytesOf,
   decodePercent,
+  holdsSequences,
+  type Reading,
   reverse,
   rot13,
-  squeeze,
+  seenText,
   squeezeHex,
   toStandardAlphabet,
   toUrlAlphabet,
@@ -26,7 +28,8 @@ export interface Secrets {
   values(): readonly string[];
   /**
    * The text with every known value of at least 4 characters replaced by `***`, also where two overlap; of longer
-   * values also their base64, hex, URL- and JSON-escaped forms, and the single lines of values with several lines.
+   * values also their base64, hex, URL- and JSON-escaped forms, and the single lines of values with several lines. What
+   * no reader sees between the letters hides none: invisible characters, terminal sequences, in longer values blanks.
    */
   mask(text: string): string;
   /**
@@ -36,8 +39,8 @@ export interface Secrets {
    */
   spans(text: string, end: number): readonly Span[];
   /**
-   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is (blanks
-   * inside do not hide it), reversed, in base64, hex, URL encoding or rot13. Gives how and where, like
+   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is, reversed,
+   * in base64, hex, URL encoding or rot13. Blanks and what no reader sees do not hide it. Gives how and where, like
    * `base64 at /summary`, never the value; null when there is none.
    */
   find(payload: Json): string | null;
@@ -52,23 +55,40 @@ const MIN_PART = 32;
 /** A pointer is told up to this length. */
 const MAX_POINTER = 200;
 const MASK = '***';
+/** Stands between the texts of a payload. No view takes it out, as it would a NUL: neighbours stay apart. */
+const APART = '\uffff';
 
-/** Texts of a payload, seen in a way that undoes one encoding, and what to look for in that view. */
+/** What nobody sees between two letters, on a page and in a terminal. */
+const CHARACTERS: readonly Reading[] = [
+  { blanks: false, sequences: false },
+  { blanks: false, sequences: true },
+];
+const CHARACTERS_AND_BLANKS: readonly Reading[] = CHARACTERS.map((each) => ({ ...each, blanks: true }));
+
+/** What to look for in a text as it is, and as it is read. */
+interface Needles {
+  readonly plain: readonly string[];
+  readonly read: readonly { readonly reading: Reading; readonly needles: readonly string[] }[];
+}
+
+/** A way to undo one encoding of a text, and what to look for then. */
 interface View {
   readonly encoding: string;
-  readonly see: (text: string) => string;
+  /** How the text is read before; null for as it is. */
+  readonly reading: Reading | null;
+  readonly decode: (text: string) => string;
   readonly needles: readonly string[];
 }
 
 /** An empty set of secrets. */
 export function createSecrets(): Secrets {
   const known = new Set<string>();
-  let needles: readonly string[] | null = null;
-  let wholes: readonly string[] | null = null;
+  let needles: Needles | null = null;
+  let wholes: Needles | null = null;
   let views: readonly View[] | null = null;
 
   const mask = (text: string): string => {
-    needles ??= maskNeedles(known);
+    needles ??= needlesOf(maskNeedles(known));
     return cover(text, spansOf(text, needles));
   };
   return {
@@ -83,8 +103,8 @@ export function createSecrets(): Secrets {
     values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
     mask,
     spans(text, end) {
-      wholes ??= wholeNeedles(known);
-      const longest = wholes.reduce((most, { length }) => Math.max(most, length), 0);
+      wholes ??= needlesOf(wholeNeedles(known));
+      const longest = wholes.plain.reduce((most, { length }) => Math.max(most, length), 0);
       return spansOf(text.slice(0, end + longest), wholes).filter(([start]) => start < end);
     },
     find(payload) {
@@ -119,15 +139,51 @@ function wholeNeedles(known: ReadonlySet<string>): readonly string[] {
   return [...new Set([...maskNeedles(known), ...plain.map(reverse), ...plain.map(rot13)])];
 }
 
-/** Where the needles stand, overlapping ones included. */
-function spansOf(text: string, needles: readonly string[]): readonly Span[] {
+function needlesOf(plain: readonly string[]): Needles {
+  const readAs = (reading: Reading, min: number, max: number) => ({
+    reading,
+    needles: [...new Set(plain.map((needle) => seenText(needle, reading).text))].filter(
+      ({ length }) => length >= min && length <= max,
+    ),
+  });
+  const read = [
+    // Between blanks a short value is an ordinary word.
+    ...CHARACTERS.map((reading) => readAs(reading, MIN_MASKED, MIN_FOUND - 1)),
+    ...CHARACTERS_AND_BLANKS.map((reading) => readAs(reading, MIN_FOUND, Number.POSITIVE_INFINITY)),
+  ];
+  return { plain, read: read.filter(({ needles }) => needles.length > 0) };
+}
+
+/** Where the needles stand, by their beginnings, those of different needles that overlap included. */
+function spansOf(text: string, { plain, read }: Needles): readonly Span[] {
+  const spans = placesOf(text, plain);
+  const inTerminal = holdsSequences(text);
+  for (const { reading, needles } of read) {
+    if (reading.sequences && !inTerminal) continue;
+    const seen = seenText(text, reading);
+    const found = placesOf(seen.text, needles);
+    if (found.length === 0) continue;
+    const places = seen.places();
+    for (const [start, end] of found) spans.push([places[start] ?? 0, (places[end - 1] ?? 0) + 1]);
+  }
+  spans.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  return spans.filter((span, at) => spans[at - 1]?.[0] !== span[0] || spans[at - 1]?.[1] !== span[1]);
+}
+
+function placesOf(text: string, needles: readonly string[]): Span[] {
   const spans: Span[] = [];
   for (const needle of needles) {
+    let last: [number, number] | null = null;
     for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
-      spans.push([at, at + needle.length]);
+      // A value that overlaps itself is one hole: a megabyte of one letter would be a million of them.
+      if (last !== null && at < last[1]) last[1] = at + needle.length;
+      else {
+        last = [at, at + needle.length];
+        spans.push(last);
+      }
     }
   }
-  return spans.sort((one, other) => one[0] - other[0]);
+  return spans;
 }
 
 function cover(text: string, spans: readonly Span[]): string {
@@ -151,21 +207,30 @@ function viewsOf(known: ReadonlySet<string>): readonly View[] {
   }
   const values = [...plain];
   return [
-    { encoding: 'plain', see: (text) => text, needles: values },
-    {
-      encoding: 'plain',
-      see: squeeze,
-      needles: values.map(squeeze).filter((value) => value.length >= MIN_FOUND),
-    },
-    { encoding: 'reversed', see: (text) => text, needles: values.map(reverse) },
-    {
-      encoding: 'base64',
-      see: (text) => toStandardAlphabet(squeeze(text)),
-      needles: values.flatMap(base64Forms),
-    },
-    { encoding: 'hex', see: squeezeHex, needles: values.map((value) => bytesOf(value).toString('hex')) },
-    { encoding: 'URL-encoded', see: decodePercent, needles: values },
-    { encoding: 'rot13', see: (text) => text, needles: values.map(rot13) },
+    { encoding: 'plain', reading: null, decode: (text) => text, needles: values },
+    ...CHARACTERS_AND_BLANKS.flatMap((reading) => viewsAs(reading, values)),
+  ];
+}
+
+function viewsAs(reading: Reading, values: readonly string[]): readonly View[] {
+  const seen = (text: string) => seenText(text, reading).text;
+  const as = (encoding: string, needles: readonly string[], decode = (text: string) => text): View => ({
+    encoding,
+    reading,
+    decode,
+    needles: needles.filter((needle) => needle.length >= MIN_FOUND),
+  });
+  return [
+    as('plain', values.map(seen)),
+    as('reversed', values.map(reverse).map(seen)),
+    as('base64', values.flatMap(base64Forms), toStandardAlphabet),
+    as(
+      'hex',
+      values.map((value) => bytesOf(value).toString('hex')),
+      squeezeHex,
+    ),
+    as('URL-encoded', values.map(seen), (text) => seen(decodePercent(text))),
+    as('rot13', values.map(rot13).map(seen)),
   ];
 }
 
@@ -184,19 +249,25 @@ function findIn(payload: Json, views: readonly View[]): string | null {
     texts.push(text);
     return false;
   });
-  // One long text per view: many needles in many short strings would be their product. NUL keeps neighbours apart.
-  const all = texts.join('\0');
-  for (const view of views) {
-    const seen = view.see(all);
-    const needle = view.needles.find((each) => seen.includes(each));
+  // One long text per view: many needles in many short strings would be their product.
+  const all = texts.join(APART);
+  const read = new Map<Reading | null, string>([[null, all]]);
+  const inTerminal = holdsSequences(all);
+  for (const { encoding, reading, decode, needles } of views) {
+    if (reading?.sequences === true && !inTerminal) continue;
+    const readAs = (text: string) => (reading === null ? text : seenText(text, reading).text);
+    const whole = read.get(reading) ?? readAs(all);
+    read.set(reading, whole);
+    const decoded = decode(whole);
+    const needle = needles.find((each) => decoded.includes(each));
     if (needle === undefined) continue;
     let where = '';
     visit(payload, [], (text, place) => {
-      if (!view.see(text).includes(needle)) return false;
+      if (!decode(readAs(text)).includes(needle)) return false;
       where = place();
       return true;
     });
-    return where === '' ? view.encoding : `${view.encoding} ${where}`;
+    return where === '' ? encoding : `${encoding} ${where}`;
   }
   return null;
 }

@@ -35,7 +35,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     // The same under the names of a source design's result frame, whose consumers read them at this level.
     turns: report.turnCount,
     rejections: report.rejections,
-    repaired: repairJson(report.repaired),
+    repaired: repairJson(report.repaired, mask),
     usage: usageJson(report.usage),
     total_input_tokens: report.usage.inputTokens,
     total_output_tokens: report.usage.outputTokens,
@@ -59,18 +59,23 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
 }
 
 function gateJson({ status, issues, words = [] }: GateResult, mask: (text: string) => string): JsonObject {
-  return { status, issues: issues.map(issueJson), ...(words.length === 0 ? {} : { words: words.map(mask) }) };
+  return {
+    status,
+    issues: issues.map((issue) => issueJson(issue, mask)),
+    ...(words.length === 0 ? {} : { words: words.map(mask) }),
+  };
 }
 
-function issueJson(issue: Issue): Json {
-  return { path: issue.path, keyword: issue.keyword, message: issue.message };
+function issueJson({ path, keyword, message }: Issue, mask: (text: string) => string): Json {
+  return { path: mask(path), keyword: mask(keyword), message: mask(message) };
 }
 
-function repairJson(repair: Repair | null): Json {
+/** The wrapper's name is the model's, and no part of the payload, in which secrets are looked for. */
+function repairJson(repair: Repair | null, mask: (text: string) => string): Json {
   if (repair === null) return null;
   return repair.kind === 'unwrapped'
-    ? { kind: repair.kind, key: repair.key }
-    : { kind: repair.kind, paths: repair.paths };
+    ? { kind: repair.kind, key: mask(repair.key) }
+    : { kind: repair.kind, paths: repair.paths.map(mask) };
 }
 
 function reuseJson(reuse: Reuse | null): Json {

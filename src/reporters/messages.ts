@@ -106,8 +106,8 @@ function maskObject(value: JsonObject, mask: (text: string) => string): JsonObje
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [mask(key), masked(child, mask)]));
 }
 
-/** The depth of arguments is bounded by the reader of strict JSON. */
-function masked(value: Json, mask: (text: string) => string): Json {
+/** A value with every string and name in it masked. The depth of arguments is bounded by the reader of strict JSON. */
+export function masked(value: Json, mask: (text: string) => string): Json {
   if (typeof value === 'string') return mask(value);
   if (Array.isArray(value)) return value.map((child: Json) => masked(child, mask));
   return isObject(value) ? maskObject(value, mask) : value;

@@ -41,7 +41,10 @@ export function payloadTables(payload: JsonObject, options: TableOptions, say: S
     if (isArray(value) && value.length > 0 && !isShort(value)) lists.push([name, value]);
     else scalars.push([name, value]);
   }
-  const link = (row: JsonObject) => lineLink(row, subject, serverUrl, locate);
+  const link = (row: JsonObject) => {
+    const page = lineLink(row, subject, serverUrl, locate);
+    return page === null || say.holdsSecret(decodeURIComponent(page)) ? null : page;
+  };
   return (
     scalarTable(scalars, say) + lists.map(([name, list]) => section(name, list, maxRows, link, say)).join('')
   );

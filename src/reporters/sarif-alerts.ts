@@ -68,7 +68,8 @@ export function alertsOf(payload: JsonObject, locate: Locate, secrets: Secrets, 
   let placed = 0;
   for (const finding of findings) {
     const place = finding.place === null ? null : locate(finding.place);
-    if (place === null) continue;
+    // A path that is masked names another file, or none.
+    if (place === null || secrets.mask(place.path) !== place.path) continue;
     placed += 1;
     const rule = ruleOf(finding, clean);
     rules.set(rule.id, graver(rule, rules.get(rule.id)));
@@ -98,7 +99,12 @@ function ruleOf(finding: Finding, clean: (text: string) => string): Rule {
   const named = finding.rule === null ? '' : singleLine(clean(finding.rule), MAX_NAME);
   const name =
     idOf(named) === '' ? (NAMES.get(finding.list) ?? singleLine(clean(finding.list), MAX_NAME)) : named;
-  return { id: idOf(name) || 'finding', name: name || 'Finding', securityScore: finding.securityScore };
+  // Once more: an id is folded, which may put a secret together that was written in other letters.
+  return {
+    id: clean(idOf(name)) || 'finding',
+    name: name || 'Finding',
+    securityScore: finding.securityScore,
+  };
 }
 
 /** Lower case, since a model writes `CWE-89` today and `cwe-89` tomorrow. */

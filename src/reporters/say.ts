@@ -11,6 +11,8 @@ export interface Say {
   /** One line that is code as a whole. */
   code(text: string, max?: number): string;
   cell(text: string, max?: number): string;
+  /** Whether a text holds a secret; what is no text to read, such as an address, is left out then. */
+  holdsSecret(text: string): boolean;
 }
 
 /** Secrets are masked before escaping would hide them, and again where cleaning joined what something invisible split. */
@@ -21,5 +23,6 @@ export function createSay(secrets: Secrets): Say {
     prose: (text, max) => prose(masked(text), max),
     code: (text, max) => code(masked(text), max),
     cell: (text, max) => cell(masked(text), max),
+    holdsSecret: (text) => secrets.mask(text) !== text,
   };
 }

@@ -12,6 +12,7 @@ import { judgeBlock } from './judge-words.ts';
 import { asWritten } from './line-link.ts';
 import { fence } from './markdown.ts';
 import { mergeSections, ruleFacts } from './merge-sections.ts';
+import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { Locate } from './places.ts';
 import { locateByEvidence } from './resolved-paths.ts';
@@ -206,7 +207,9 @@ function oneCall(call: CallRecord, say: Say): string {
 export function rawJson(report: Report, secrets: Secrets, say: Say): string {
   if (report.payload === null) return '';
   // An HTML comment in a code block is inert for GitHub, and yet found by bots that look for their marker in raw text.
-  const json = secrets.mask(JSON.stringify(report.payload, null, 2)).replaceAll('<!--', '\\u003c!--');
+  // Masked value by value, before escapes stand between the letters of a secret, and as a whole.
+  const plain = JSON.stringify(masked(report.payload, secrets.mask), null, 2);
+  const json = secrets.mask(plain).replaceAll('<!--', '\\u003c!--');
   if (json.length > MAX_JSON)
     return `The payload is too long to show as JSON here. ${whole(report, say)}\n\n`;
   return `<details><summary>Payload as JSON</summary>\n\n${fence(json, 'json')}\n\n</details>\n`;

@@ -1,18 +1,9 @@
 /** Hostile text made harmless for a terminal or a log: what every reporter does to it before anything else. */
 
+import { CONTROL_SEQUENCE, INVISIBLE, TITLE_SEQUENCE } from '../encodings.ts';
+
 /** Every line break that some reader of logs ends a line at. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
-/**
- * Terminal sequences, taken out whole so that their rests do not litter the text; a lone ESC falls to `INVISIBLE`.
- * None goes on past what could begin another: a megabyte of beginnings would be read once for each of them.
- */
-const CONTROL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
-const TITLE_SEQUENCE = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g;
-/**
- * Control, bidi and zero-width characters. The zero-width ones go too: a comparison that ignores them, as some .NET
- * string functions do, would see through them.
- */
-const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
 
 /** The text without anything invisible but tabs, its line breaks all `\n`, unpaired surrogates as U+FFFD. */
 export function cleanText(text: string): string {

@@ -1,0 +1,318 @@
+/** No sink tells a known secret, however the model or the repository has disguised it. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createReportPage } from '../../src/report/report-page.ts';
+import type { Report, Reporter, RunEvent } from '../../src/report-types.ts';
+import { createAnnotations } from '../../src/reporters/annotations.ts';
+import { commentBody } from '../../src/reporters/comment-body.ts';
+import { createCommitStatus } from '../../src/reporters/commit-status.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import { createLiveLog } from '../../src/reporters/live-log.ts';
+import { createLog } from '../../src/reporters/log.ts';
+import { mergedJson } from '../../src/reporters/merged-json.ts';
+import { createMessages } from '../../src/reporters/messages.ts';
+import { createSarif } from '../../src/reporters/sarif.ts';
+import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import { createTranscript } from '../../src/reporters/transcript.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { Json, JsonObject } from '../../src/types.ts';
+import { sampleEvents } from './sample-events.ts';
+import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
+import { sampleReport, unpublished } from './sample-report.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'every-sink-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const LONG = 'sk-canary+0123456789/abcXYZ';
+const SHORT = 'hush7x';
+const HIDDEN = [
+  '\u200b',
+  '\u00ad',
+  '\ufe0f',
+  '\u{e0041}',
+  '\u{e01ef}',
+  '\u3164',
+  '\u2066',
+  '\0',
+  '\x7f',
+  '\x1b',
+];
+const SEQUENCES = ['\x1b[31m', '\x9b0m', '\x1b]0;title\x07', '\x9dx\x9c'];
+const BLANKS = ['\n', '\r\n', ' ', '\t', '\u2028', '\u00a0', '\u3000'];
+
+/** A secret with something between its letters that some reader does not show. */
+function disguised(secret: string, between: readonly string[]): fc.Arbitrary<string> {
+  const gap = fc.oneof({ weight: 3, arbitrary: fc.constant('') }, fc.constantFrom(...between));
+  return fc
+    .array(gap, { minLength: secret.length, maxLength: secret.length })
+    .map((gaps) => [...secret].map((letter, at) => letter + gaps[at]).join(''));
+}
+
+const hidden = fc.oneof(
+  disguised(LONG, HIDDEN),
+  disguised(LONG, [...HIDDEN, ...SEQUENCES]),
+  disguised(LONG, [...HIDDEN, ...SEQUENCES, ...BLANKS, '`']),
+  disguised(SHORT, [...HIDDEN, ...SEQUENCES]),
+);
+
+/** What a reader takes in: markup gone, references decoded, and nothing that is not seen. */
+function seen(text: string): string {
+  return text
+    .replace(/<[^>]*>/g, '')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g, '')
+    .replace(/(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g, '')
+    .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}`]/gu, '');
+}
+
+/** Every string and name of JSON, as its reader has them. */
+function strings(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) => [key, ...strings(child)]);
+}
+
+const parsed = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => strings(JSON.parse(line)))
+    .join('\uffff');
+
+const said = (text: string): Report =>
+  sampleReport({
+    verdict: { ...sampleReport().verdict, error: `It says ${text} here.` },
+    payload: { passed: true, [text]: text, list: [text, { [text]: text }], findings: findings(text) },
+    gate: { status: 'met', issues: [{ path: `/${text}`, keyword: 'const', message: text }], words: [text] },
+    repaired: { kind: 'unwrapped', key: text },
+    model: text,
+    lastAssistantText: text,
+    weaknesses: [text],
+    turns: sampleReport().turns.map((turn) => ({
+      ...turn,
+      calls: turn.calls.map((call) => ({ ...call, name: text, target: text })),
+    })),
+  });
+
+/** As above, but whole: envelopes of the tests are held against their schema. */
+const gated = (text: string): Report =>
+  sampleReport({
+    verdict: {
+      ...sampleReport().verdict,
+      conclusion: 'failure',
+      reason: 'gate_not_met',
+      subtype: 'gate_not_met',
+      exitCode: 1,
+      error: `It says ${text} here.`,
+    },
+    payload: { passed: false },
+    gate: {
+      status: 'not_met',
+      issues: [{ path: `/${text}`, keyword: 'const', message: text }],
+      words: [text],
+    },
+    repaired: { kind: 'unwrapped', key: text },
+    model: text,
+  });
+
+const ofProse = (text: string): Report =>
+  sampleReport({
+    ...unpublished(`It says ${text} here.`, {
+      reason: 'plain_text',
+      subtype: 'error_plain_text',
+      exitCode: 1,
+    }),
+    model: text,
+    lastAssistantText: text,
+  });
+
+const findings = (text: string): Json => [
+  { severity: 'error', path: text, line: 3, rule: text, title: text, message: text },
+  { severity: 'error', path: 'src/a.js', line: 3, rule: text, title: text, message: text },
+];
+
+const votes = (text: string) =>
+  sampleMerged({
+    legs: [
+      sampleLeg(text, 'fail', [sampleVote('fail', { vote: text, why: text, model: text })]),
+      sampleLeg('b', 'pass'),
+    ],
+    models: [text],
+  });
+
+const mergedOf = (text: string): Report => ({ ...said(text), merged: votes(text) });
+
+const eventsOf = (text: string): readonly RunEvent[] =>
+  sampleEvents.map((event): RunEvent => {
+    if (event.type === 'tool_finished')
+      return { ...event, result: { ...event.result, content: text }, call: { ...event.call, target: text } };
+    if (event.type === 'run_started') return { ...event, prompt: text, model: text };
+    if (event.type === 'turn_completed') {
+      const toolCalls = event.message.toolCalls.map((call) => ({
+        ...call,
+        rawArguments: JSON.stringify({ [text]: text }),
+      }));
+      return { ...event, message: { ...event.message, text, toolCalls } };
+    }
+    return event.type === 'notice' ? { ...event, text } : event;
+  });
+
+function knowing() {
+  const secrets = createSecrets();
+  secrets.add(LONG);
+  secrets.add(SHORT);
+  return secrets;
+}
+
+/** What a reporter hears of a whole run. */
+async function hear(reporter: Reporter, text: string, report = said(text)): Promise<void> {
+  for (const event of eventsOf(text)) reporter.event?.(event);
+  await reporter.report?.(report, new AbortController().signal);
+}
+
+type Sink = (text: string) => Promise<string> | string;
+
+const secrets = knowing();
+const facts = { secrets, serverUrl: 'https://github.com' };
+
+function logged(use: (log: ReturnType<typeof createLog>, text: string) => Promise<void> | void): Sink {
+  return async (text) => {
+    let all = '';
+    const write = (part: string) => {
+      all += part;
+    };
+    await use(createLog({ write, secrets, token: () => 'token' }), text);
+    return all;
+  };
+}
+
+const written = (make: (file: string) => Reporter, read = (text: string) => text, reportOf = said): Sink => {
+  return async (text) => {
+    const file = path.join(folder, 'sink');
+    await hear(make(file), text, reportOf(text));
+    return read(readFileSync(file, 'utf8'));
+  };
+};
+
+const sinks: readonly (readonly [string, Sink])[] = [
+  ['the job summary', (text) => summaryMarkdown(said(text), facts, 1e6)],
+  ['the summary of a merge', (text) => summaryMarkdown(mergedOf(text), facts, 1e6)],
+  ['the comment', (text) => commentBody(said(text), 'key', facts)],
+  ['the comment of a merge', (text) => commentBody(mergedOf(text), 'key', facts)],
+  ['a line of the log', logged((log, text) => log.info(text))],
+  ['an annotation', logged((log, text) => log.error(text, { title: text, file: text }))],
+  ['a block of the log', logged((log, text) => log.group(text, text))],
+  ['the live log', logged((log, text) => hear(createLiveLog({ log, level: 'full' }), text))],
+  [
+    'the annotations of findings',
+    logged((log, text) =>
+      hear(
+        createAnnotations({
+          log,
+          mode: 'findings',
+          locate: (place) => ({ ...place, source: null }),
+          elsewhere: 'x',
+        }),
+        text,
+      ),
+    ),
+  ],
+  ['the transcript', written((file) => createTranscript({ file, secrets }), parsed)],
+  [
+    'the report page',
+    written(
+      (file) => createReportPage({ file, secrets, tell: () => undefined }),
+      (text) => text,
+      gated,
+    ),
+  ],
+  [
+    'the SARIF file',
+    written(
+      (file) =>
+        createSarif({
+          file,
+          secrets,
+          locate: (place) => ({ ...place, source: null }),
+          tell: () => undefined,
+          version: '0',
+          category: 'x',
+          informationUri: 'https://example.com',
+          serverUrl: null,
+        }),
+      parsed,
+    ),
+  ],
+  [
+    'the commit status',
+    async (text) => {
+      let description = '';
+      const reporter = createCommitStatus({
+        secrets,
+        set: async (status) => {
+          description += status.description;
+          return true;
+        },
+      });
+      await hear(reporter, text);
+      return description;
+    },
+  ],
+  ['the envelope of a verdict', (text) => parsed(JSON.stringify(envelope(gated(text), secrets.mask)))],
+  ['the envelope of prose', (text) => parsed(JSON.stringify(envelope(ofProse(text), secrets.mask)))],
+  ['the envelope of a merge', (text) => strings(mergedJson(votes(text), secrets.mask)).join('\uffff')],
+  [
+    'messages on stdout',
+    (text) => {
+      const messages = createMessages({ version: '0', cwd: '/', mask: secrets.mask });
+      return parsed(
+        eventsOf(text)
+          .flatMap(messages)
+          .map((each: JsonObject) => JSON.stringify(each))
+          .join('\n'),
+      );
+    },
+  ],
+];
+
+describe('a secret with what nobody sees between its letters', () => {
+  it.each(sinks)('is not in %s', async (_, sink) => {
+    await fc.assert(
+      fc.asyncProperty(hidden, async (text) => {
+        const told = seen(await sink(`before ${text} after`));
+        expect(told).not.toContain(LONG);
+        expect(told).not.toContain(SHORT);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is found in a payload, in values and in names', () => {
+    fc.assert(
+      fc.property(disguised(LONG, [...HIDDEN, ...SEQUENCES, ...BLANKS, '`']), (text) => {
+        expect(secrets.find({ list: [{ note: `x ${text} y` }] })).toBe('plain at /list/0/note');
+        expect(secrets.find({ outer: { [text]: 1 } })).toBe('plain in the name of a property of /outer');
+      }),
+    );
+  });
+
+  it('is found with them in an encoding, too', () => {
+    const encodings = {
+      base64: Buffer.from(LONG).toString('base64'),
+      hex: Buffer.from(LONG).toString('hex'),
+      'URL-encoded': Buffer.from(LONG).toString('hex').replace(/../g, '%$&'),
+      reversed: [...LONG].reverse().join(''),
+      rot13: 'fx-pnanel+0123456789/nopKLM',
+    };
+    for (const [encoding, text] of Object.entries(encodings))
+      expect(secrets.find({ a: [...text].join('\u200b') }), encoding).toBe(`${encoding} at /a`);
+  });
+
+  it('keeps two texts of a payload apart', () => {
+    expect(secrets.find({ a: LONG.slice(0, 10), b: LONG.slice(10) })).toBeNull();
+  });
+});
