@@ -148,3 +148,49 @@ it('replacing and replacing back gives the same bytes', () => {
     }),
   );
 });
+
+// Each took a minute or more: the time of a test is the limit.
+it('many places in a large file are replaced, and found to be too many, in one pass', () => {
+  const text = `${'\n'.repeat(4190)}y`.repeat(1000);
+  const all = replaceText(Buffer.from(text), 'y', 'z', true);
+  expect(all.ok && all.bytes.equals(Buffer.from(text.replaceAll('y', 'z')))).toBe(true);
+  expect(all.ok && [all.lines.length, all.lines[0], all.lines.at(-1)]).toEqual([1000, 4191, 4_190_001]);
+  const one = replaceText(Buffer.from(text), 'y', 'z', false);
+  expect(one.ok || one.problem).toMatch(/^old_string occurs 1000 times, at lines 4191, 8381, /u);
+});
+
+it('a text of equal characters is searched in one pass', () => {
+  const half = 'a'.repeat(50_000);
+  const part = `${half}b${half}`;
+  const bytes = Buffer.from('a'.repeat(4 * 1024 * 1024));
+  expect(replaceText(bytes, part, 'z', true)).toMatchObject({ ok: false });
+  expect(replaceText(Buffer.concat([bytes, Buffer.from(`\r\n${part}\n`)]), part, 'z', false)).toMatchObject({
+    ok: true,
+    lines: [2],
+  });
+});
+
+it('a replacement that makes a file too large is refused', () => {
+  const answer = replaceText(Buffer.from('y'.repeat(1024 * 1024)), 'y', 'z'.repeat(1000), true);
+  expect(answer).toEqual({
+    ok: false,
+    problem:
+      'with 1048576 replacements it would be larger than 16777216 bytes. Change it with a command in the shell.',
+  });
+});
+
+it('places are those that indexOf finds', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b') });
+  const part = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(text, part, (whole, old) => {
+      const all = replaceText(Buffer.from(whole), old, 'c', true);
+      const occurs = whole.includes(old);
+      expect(all.ok ? all.bytes.toString() : null).toBe(occurs ? whole.replaceAll(old, 'c') : null);
+      let places = 0;
+      for (let at = whole.indexOf(old); at >= 0; at = whole.indexOf(old, at + 1)) places += 1;
+      const one = replaceText(Buffer.from(whole), old, 'c', false);
+      expect(one.ok ? 1 : Number(/occurs (\d+) times/u.exec(one.problem)?.[1] ?? 0)).toBe(places);
+    }),
+  );
+});

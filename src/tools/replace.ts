@@ -6,6 +6,8 @@ export type Edited =
   | { readonly ok: false; readonly problem: string };
 
 const MAX_PLACES = 1000;
+/** The longest text that comes of replacing: 16 Mi characters. */
+const MAX_LENGTH = 16 * 1024 * 1024;
 
 /** Replaces the one place where `before` stands, or every place with `all`. */
 export function replaceText(bytes: Buffer, before: string, after: string, all: boolean): Edited {
@@ -14,7 +16,7 @@ export function replaceText(bytes: Buffer, before: string, after: string, all: b
   if (text === null) return no('it is not a UTF-8 text file. Change it with a command in the shell.');
   const fitted = fitLineEnds(text, before, after);
   const places = placesOf(text, fitted.before, all);
-  const lines = places.slice(0, MAX_PLACES).map((at) => lineAt(text, at));
+  const lines = linesOf(text, places.slice(0, MAX_PLACES));
   if (places.length === 0) return no(`old_string does not occur in it. ${nearest(text, before)}`);
   if (places.length > 1 && !all) {
     const more = lines.length > 10 ? ', …' : '';
@@ -22,13 +24,18 @@ export function replaceText(bytes: Buffer, before: string, after: string, all: b
       `old_string occurs ${places.length} times, at lines ${lines.slice(0, 10).join(', ')}${more}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
     );
   }
-  let result = '';
+  const length = text.length + places.length * (fitted.after.length - fitted.before.length);
+  if (length > MAX_LENGTH)
+    return no(
+      `with ${places.length} replacements it would be larger than ${MAX_LENGTH} bytes. Change it with a command in the shell.`,
+    );
+  const parts: string[] = [];
   let from = 0;
   for (const at of places) {
-    result += text.slice(from, at) + fitted.after;
+    parts.push(text.slice(from, at), fitted.after);
     from = at + fitted.before.length;
   }
-  result += text.slice(from);
+  const result = parts.join('') + text.slice(from);
   if (result === text)
     return no('old_string and new_string are the same but for line endings, which are kept.');
   return { ok: true, bytes: Buffer.from(result), lines };
@@ -50,8 +57,8 @@ function fitLineEnds(text: string, before: string, after: string): { before: str
   if (crlf > 0 && lf === 0) return { before: toCrlf(before), after: toCrlf(after) };
   if (crlf === 0) return { before: toLf(before), after: toLf(after) };
   // Mixed: as written where that occurs, else as \r\n.
-  if (text.includes(before)) return { before, after };
-  return text.includes(toCrlf(before)) ? { before: toCrlf(before), after: toCrlf(after) } : { before, after };
+  if (occurs(text, before)) return { before, after };
+  return occurs(text, toCrlf(before)) ? { before: toCrlf(before), after: toCrlf(after) } : { before, after };
 }
 
 function toLf(text: string): string {
@@ -65,17 +72,50 @@ function toCrlf(text: string): string {
 /** Where `part` begins. Overlapping places count as two unless all are replaced. */
 function placesOf(text: string, part: string, all: boolean): readonly number[] {
   const places: number[] = [];
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + (all ? part.length : 1))) {
+  for (const at of search(text, part, all ? 'apart' : 'overlapping')) {
     places.push(at);
     if (!all && places.length >= MAX_PLACES) break;
   }
   return places;
 }
 
-function lineAt(text: string, at: number): number {
+function occurs(text: string, part: string): boolean {
+  return search(text, part, 'apart').next().done !== true;
+}
+
+/**
+ * Where `part`, which is not empty, begins. By Knuth, Morris and Pratt: one pass whatever the texts are, while `indexOf`
+ * takes minutes for a part of many equal characters in a text of the same.
+ */
+function* search(text: string, part: string, places: 'apart' | 'overlapping'): Generator<number> {
+  // How much of the part's beginning stands again at the end of its first n + 1 characters.
+  const again = new Int32Array(part.length);
+  const extend = (matched: number, character: number): number => {
+    let length = matched;
+    while (length > 0 && part.charCodeAt(length) !== character) length = again[length - 1] ?? 0;
+    return part.charCodeAt(length) === character ? length + 1 : 0;
+  };
+  for (let n = 1; n < part.length; n += 1) again[n] = extend(again[n - 1] ?? 0, part.charCodeAt(n));
+  let matched = 0;
+  for (let n = 0; n < text.length; n += 1) {
+    // The common case, quickly.
+    if (matched === 0) n = text.indexOf(part.charAt(0), n);
+    if (n < 0) return;
+    matched = extend(matched, text.charCodeAt(n));
+    if (matched < part.length) continue;
+    yield n + 1 - part.length;
+    matched = places === 'apart' ? 0 : (again[matched - 1] ?? 0);
+  }
+}
+
+/** The line (from 1) of each of these places, which are in order: one pass over the text. */
+function linesOf(text: string, places: readonly number[]): readonly number[] {
   let line = 1;
-  for (let next = text.indexOf('\n'); next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
-  return line;
+  let next = text.indexOf('\n');
+  return places.map((at) => {
+    for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
+    return line;
+  });
 }
 
 /** Where the first line of the text looked for stands with other white space around it: the usual mistake. */
@@ -86,7 +126,7 @@ function nearest(text: string, before: string): string {
     .find((line) => line !== '');
   if (first === undefined) return 'Read the file again and copy the text exactly.';
   const lines = text.split('\n');
-  const found = lines.flatMap((line, index) => (line.includes(first) ? [index + 1] : []));
+  const found = lines.flatMap((line, index) => (occurs(line, first) ? [index + 1] : []));
   if (found.length === 0) return 'Nor does its first line. Read the file again and copy the text exactly.';
   const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, 10).join(', ')}`;
   return `Its first line occurs at ${at}, but what follows or the white space differs. Read the file there and copy the text exactly.`;
