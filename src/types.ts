@@ -238,4 +238,6 @@ export interface JudgeChange {
   readonly path: string;
   /** Whether the changed file judged; false where the base's did. */
   readonly applied: boolean;
+  /** Whether it is not known to be changed: GitHub lists no more than 3,000 files of a change. */
+  readonly unlisted?: boolean;
 }

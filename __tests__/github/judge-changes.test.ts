@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -47,6 +47,52 @@ describe('a pull request that changes its judge', () => {
     const found = await findJudgeChanges(files, options({ workspace }));
     rmSync(workspace, { recursive: true });
     expect(found).toContainEqual({ what: 'gate', path: 'schema.json', applied: true });
+  });
+
+  it('is found out where it turns a link on the way to a policy', async () => {
+    const workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'judge-')));
+    for (const folder of ['strict', 'mild/deep']) {
+      mkdirSync(path.join(workspace, folder), { recursive: true });
+      writeFileSync(path.join(workspace, folder, 'gate.json'), '{}');
+    }
+    symlinkSync('second', path.join(workspace, 'policy'));
+    symlinkSync('./mild/deep', path.join(workspace, 'second'));
+    const gate = [{ what: 'gate', path: 'policy/gate.json' }] as const;
+    const found = async (...names: readonly string[]) =>
+      (
+        await findJudgeChanges(
+          gate,
+          options({ workspace, changed: async () => names.map((name) => changed(name)) }),
+        )
+      ).map((change) => change.path);
+    for (const name of ['policy', 'second', 'mild/deep/gate.json', 'policy/gate.json', 'mild'])
+      expect(await found(name)).toEqual([name]);
+    expect(await found('strict/gate.json', 'polic', 'gate.json', 'mild/deep/other.json')).toEqual([]);
+    symlinkSync('loop', path.join(workspace, 'loop'));
+    const loop = [{ what: 'gate', path: 'loop/x' }] as const;
+    expect(await findJudgeChanges(loop, options({ workspace }))).toEqual([
+      { what: 'workflow', path: '.github/workflows/ci.yml', applied: true },
+    ]);
+    rmSync(workspace, { recursive: true });
+  });
+
+  it('is held to be one where it changes so many files that GitHub does not list them all', async () => {
+    const many = (count: number) =>
+      options({
+        changed: async () => [
+          changed('task.md'),
+          ...Array.from({ length: count - 1 }, (_, at) => changed(`${at}`)),
+        ],
+      });
+    expect(await findJudgeChanges(files, many(2_999))).toEqual([
+      { what: 'prompt-file', path: 'task.md', applied: true },
+    ]);
+    expect(await findJudgeChanges(files, many(3_000))).toEqual([
+      { what: 'schema', path: 'schema.json', applied: true, unlisted: true },
+      { what: 'gate', path: 'gate.json', applied: true, unlisted: true },
+      { what: 'prompt-file', path: 'task.md', applied: true },
+      { what: 'workflow', path: '.github/workflows/ci.yml', applied: true, unlisted: true },
+    ]);
   });
 
   it('has changed in vain what the base keeps, but not its workflow', async () => {

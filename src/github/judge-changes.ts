@@ -1,8 +1,8 @@
 /** Which of its own judge's files a pull request changes. */
-import { realpathSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
 import type { JudgeChange } from '../types.ts';
-import type { ListChangedFiles } from './changed-files.ts';
+import { type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
 import { repositoryPath } from './judge-files.ts';
 
@@ -23,7 +23,10 @@ export interface JudgeChangesOptions {
   readonly workflowRef: string;
 }
 
-/** The judge's files among the changed ones; none where that cannot be known. Never rejects. */
+/**
+ * The judge's files among the changed ones; none where GitHub lists none. Where the list is as long as GitHub's lists are, a
+ * file that is not in it may be changed as well, and counts as one that is. Never rejects.
+ */
 export async function findJudgeChanges(
   files: readonly JudgeFile[],
   options: JudgeChangesOptions,
@@ -31,31 +34,68 @@ export async function findJudgeChanges(
   const changed = await options.changed?.().catch(() => null);
   if (changed === null || changed === undefined) return [];
   const paths = new Set(changed.flatMap(({ path, previous }) => [path, previous]));
+  const isWhole = changed.length < MAX_CHANGED_FILES;
   const applied = options.trusted === 'workspace';
-  const judges: JudgeChange[] = [];
+  const found: JudgeChange[] = [];
+  const add = (change: JudgeChange, names: readonly string[]) => {
+    const listed = names.filter((name) => paths.has(name));
+    for (const path of listed) found.push({ ...change, path });
+    if (listed.length === 0 && !isWhole) found.push({ ...change, unlisted: true });
+  };
   for (const { what, path } of files) {
-    for (const name of namesOf(path, options.workspace)) judges.push({ what, path: name, applied });
+    const names = namesOf(path, options.workspace);
+    const [name] = names;
+    if (name !== undefined) add({ what, path: name, applied }, names);
   }
   const workflow = workflowPath(options);
-  if (workflow !== null) judges.push({ what: 'workflow', path: workflow, applied: true });
-  return judges.filter(({ path }) => paths.has(path));
+  if (workflow !== null) add({ what: 'workflow', path: workflow, applied: true }, [workflow]);
+  return found;
 }
 
-/** The file, and the one that a symbolic link leads to: whoever changes that one changes the judge. */
-function namesOf(file: string, workspace: string): ReadonlySet<string> {
-  const paths = [file];
-  try {
-    paths.push(realpathSync(nodePath.resolve(workspace, file)));
-  } catch {
-    // It is not there: the base's judges, or the run has ended over it.
+/** Symbolic links that are followed on the way to a file; Linux follows as many. */
+const MAX_LINKS = 40;
+
+/**
+ * The file, what its symbolic links lead to, and every folder on the way: whoever changes a link changes the judge, also
+ * one in the middle of the path. GitHub lists a folder only where it is a link or a submodule.
+ */
+function namesOf(file: string, workspace: string): readonly string[] {
+  const names = new Set<string>();
+  const pending = nodePath.resolve(workspace, file).split(nodePath.sep);
+  let at: string = nodePath.sep;
+  for (let links = 0; pending.length > 0; ) {
+    at = nodePath.join(at, pending.shift() ?? '');
+    names.add(nodePath.join(at, ...pending)).add(at);
+    const target = links < MAX_LINKS ? linkAt(at) : null;
+    if (target === null) continue;
+    links += 1;
+    pending.unshift(...target.split(nodePath.sep));
+    at = nodePath.isAbsolute(target) ? nodePath.sep : nodePath.dirname(at);
   }
-  return new Set(paths.flatMap((each) => repositoryPath(each, workspace) ?? []));
+  return [...new Set([...names].flatMap((each) => repositoryPath(each, workspace) ?? []))];
 }
+
+/** Where a link leads; null for anything else, and where nothing is: the base's judges, or the run has ended over it. */
+function linkAt(file: string): string | null {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return null;
+  }
+}
+
+/** Events whose workflow is that of the change: of the pull request merged with its base, or of the queue's group. */
+const BRINGS_WORKFLOW = new Set([
+  'pull_request',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'merge_group',
+]);
 
 /** The workflow, where the pull request brings its own; other events run the base's. */
 function workflowPath({ event, workflowRef }: JudgeChangesOptions): string | null {
   const prefix = `${event.repository}/`;
-  if (event.name !== 'pull_request' && event.name !== 'merge_group') return null;
+  if (!BRINGS_WORKFLOW.has(event.name)) return null;
   if (event.repository === '' || !workflowRef.startsWith(prefix)) return null;
   return workflowRef.slice(prefix.length).replace(/@[^@]*$/u, '');
 }

@@ -4,7 +4,12 @@ import type { JudgeChange } from '../types.ts';
 import type { Say } from './say.ts';
 
 /** One sentence for a change; `path` as it is to be shown. */
-export function judgeSentence({ what, applied }: JudgeChange, path: string): string {
+export function judgeSentence({ what, applied, unlisted = false }: JudgeChange, path: string): string {
+  if (unlisted) {
+    const judged =
+      what === 'workflow' ? 'it ran' : applied ? 'it judged' : 'the one of the base branch judged';
+    return `${path} (${what === 'workflow' ? 'this workflow' : what}): perhaps changed, for GitHub lists only the first 3,000 files of a change. If it is, ${judged}${applied ? ' as the pull request has it' : ''}.`;
+  }
   if (what === 'workflow') return `${path} (this workflow): it ran as the pull request has it.`;
   return applied
     ? `${path} (${what}): the changed version judged. With trusted-files: base the one of the base branch would.`
