@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseMergeConfig } from '../src/config/merge-config.ts';
 import type { MergeInputName } from '../src/config/merge-inputs.ts';
@@ -151,15 +152,67 @@ describe('a merge', () => {
       await ends({ leg: 'api', vote: null, subject: { run_id: SUBJECT.run_id, run_attempt: 2 } }),
     ).toEqual(undecided);
     const accepted = ['success', 'accepted'];
-    // Of another vote, not signed and of the same attempt, or of none: nobody asked that run again.
-    expect(await ends(passing('api', { ...later, vote: '2' }), signing)).toEqual(accepted);
+    // Not signed, and of the same attempt: nobody asked that run again.
     expect(await ends(passing('api'), signing)).toEqual(accepted);
-    expect(await ends({ leg: 'api', vote: null, subject: null })).toEqual(accepted);
-    expect(await ends({ leg: 'api', vote: null, subject: { ...subject, run_id: '999' } })).toEqual(accepted);
-    expect(await ends({ leg: 'api', vote: null, subject: { ...subject, run_attempt: 3 } })).toEqual(accepted);
-    expect(await ends('{')).toEqual(accepted);
     await keep('third', signed(passing('api', { subject })));
     expect(await ends(passing('api', later), signing)).toEqual(accepted);
+  });
+
+  it.each<[string, JsonObject | string]>([
+    ['nothing', ''],
+    ['the beginning of an envelope', '{"type":"result","leg":"api"'],
+    ['an object that claims nothing', '{"type":"result"}'],
+    ['a leg and no run', { leg: 'api', vote: null, subject: null }],
+    ['a leg of another run', { leg: 'api', vote: null, subject: { run_id: '999', run_attempt: 2 } }],
+    ['a leg of an attempt to come', { leg: 'api', vote: null, subject: { run_id: '42', run_attempt: 3 } }],
+    ['a leg that there is not', { leg: 'zzz', vote: null, subject: { run_id: '42', run_attempt: 2 } }],
+    ['a vote that there is not', { leg: 'api', vote: '2', subject: { run_id: '42', run_attempt: 2 } }],
+  ])('an earlier pass does not come back by %s in the place of the later failure', async (_, content) => {
+    const second = { ...SUBJECT, run_attempt: 2 };
+    await keep('api-1', passing('api'));
+    await keep('web-2', passing('web', { subject: second }));
+    // "Re-run failed jobs": what passed has no second envelope.
+    expect(ending(await merge({}, { subject: second })).slice(1, 3)).toEqual(['success', 'accepted']);
+    await keep('api-2', content);
+    const run = await merge({}, { subject: second });
+    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(run.report.merged).toMatchObject({ tally: { pass: 1, abstain: 1 } });
+    expect(run.warnings).toEqual([expect.stringMatching(/"api-2\.json".*"Re-run all jobs"/u)]);
+    // In the attempt that it is about, and after "Re-run all jobs", everything that counts is there.
+    expect(ending(await merge({ expect: 'api' }, { subject: SUBJECT }))[2]).toBe('config');
+    await keep('api-2-again', passing('api', { subject: second }));
+    expect(ending(await merge({}, { subject: second })).slice(1, 3)).toEqual(['success', 'accepted']);
+  });
+
+  it('junk in the place of an envelope of the last attempt never makes a merge pass', async () => {
+    const legs = fc.record({
+      first: fc.constantFrom(true, false),
+      second: fc.constantFrom(true, false, null),
+    });
+    const junk = fc.constantFrom('', '{', '{"type":"result"}', '{"leg":"web","vote":null}', '[]');
+    const rule = fc.constantFrom('all', 'any', 'majority');
+    await fc.assert(
+      fc.asyncProperty(legs, legs, rule, junk, fc.boolean(), async (api, web, name, text, isApi) => {
+        await rm(folder, { recursive: true });
+        await mkdir(folder);
+        const second = { ...SUBJECT, run_attempt: 2 };
+        for (const [leg, { first, second: later }] of Object.entries({ api, web })) {
+          await keep(`${leg}-1`, passing(leg, { payload: { passed: first } }));
+          if (later !== null)
+            await keep(`${leg}-2`, passing(leg, { payload: { passed: later }, subject: second }));
+        }
+        const decide = async () =>
+          ending(await merge({ rule: name, gate: 'passed' }, { subject: second }))[1];
+        const before = await decide();
+        const leg = isApi ? 'api' : 'web';
+        // Of a leg that was not asked again nothing of the last attempt can be replaced.
+        if ((isApi ? api : web).second === null) return;
+        await keep(`${leg}-2`, text);
+        const after = await decide();
+        if (before !== 'success') expect(after).not.toBe('success');
+      }),
+      { numRuns: 60 },
+    );
   });
 
   it('of two envelopes of one vote in one attempt neither counts where one is unfit', async () => {

@@ -7,7 +7,16 @@ import { type Files, parseGateArgument, pathHere } from './contract/source.ts';
 import { type Claim, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
 import type { JudgeFile } from './github/judge-changes.ts';
-import { type Cast, castOf, type LegGate, merge, payloadOf, undecidedText, wantsOf } from './merge/merge.ts';
+import {
+  type Cast,
+  castOf,
+  type LegGate,
+  merge,
+  payloadOf,
+  quoted,
+  undecidedText,
+  wantsOf,
+} from './merge/merge.ts';
 import type { Merged } from './merge-types.ts';
 import type { Report } from './report-types.ts';
 import { mergedJson } from './reporters/merged-json.ts';
@@ -113,11 +122,12 @@ async function readCasts(
   { signingKey }: MergeConfig,
   gate: LegGate,
   stop: AbortSignal,
-  { secrets, subject }: MergeWorld,
+  world: MergeWorld,
 ): Promise<Read> {
+  const { secrets } = world;
   const casts: Cast[] = [];
   const refused: { file: string; why: string }[] = [];
-  const claims: RefusedClaim[] = [];
+  const claims: RefusedFile[] = [];
   let denied = 0;
   const files = readEnvelopes(folder, { input: 'verdicts', signingKey, whenMissing: 'refuse' });
   for await (const read of files) {
@@ -127,41 +137,66 @@ async function readCasts(
       if (read.envelope.payload?.['passed'] === false) denied += 1;
     } else {
       refused.push({ file: read.file, why: read.why });
-      if (read.claim !== null) claims.push({ ...read.claim, genuine: read.genuine });
+      claims.push({ file: read.file, claim: read.claim, genuine: read.genuine });
     }
     // Files are read without waiting: this is where a signal comes through.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (casts.length + refused.length > 0) return { casts: standing(casts, claims, subject), refused, denied };
+  if (casts.length + refused.length > 0) return { casts: standing(casts, claims, world), refused, denied };
   throw new InputError(
     'verdicts',
     `verdicts: there is no envelope in ${JSON.stringify(folder)}, no .json file at all. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
   );
 }
 
-/** What a file says it is that counts as no envelope, and whether it may be a leg's own all the same. */
-type RefusedClaim = Claim & { readonly genuine: boolean };
+/** A file that counts as no envelope: what it says it is, and whether it may be a leg's own all the same. */
+interface RefusedFile {
+  readonly file: string;
+  readonly claim: Claim | null;
+  readonly genuine: boolean;
+}
+
+const attemptOf = ({ subject }: Cast) => subject?.run_attempt ?? 0;
+const nameOf = ({ leg, vote }: Claim | Cast) => JSON.stringify([leg, vote]);
 
 /**
- * The casts without those that were replaced by a later attempt whose envelope does not count: that one has no verdict,
- * and the earlier one is no longer it. Nor is it known which run of one attempt counts where the envelope of one does not.
- * Whoever forges such a file takes a verdict away, and never gives one. Files of another run, or of an attempt that there
- * was not yet, replace nothing.
+ * The casts without those that may have been replaced by a later attempt whose envelope does not count: that one has no
+ * verdict, and the earlier one is no longer it. Nor is it known which run of one attempt counts where the envelope of one
+ * does not. A file that claims to be none of the votes that are there may be the envelope of any of them, so it replaces
+ * every vote of an earlier attempt. Whoever forges such a file takes a verdict away, and never gives one.
  */
 function standing(
   casts: readonly Cast[],
-  claims: readonly RefusedClaim[],
-  subject: Subject | null,
+  files: readonly RefusedFile[],
+  { subject, warn }: MergeWorld,
 ): readonly Cast[] {
-  const nameOf = ({ leg, vote }: Claim | Cast) => JSON.stringify([leg, vote]);
+  const votes = new Set(casts.map(nameOf));
   const firsts = new Map<string, number>();
-  for (const claim of claims) {
-    if (subject !== null && (claim.run !== subject.run_id || claim.attempt > subject.run_attempt)) continue;
+  const unknown: string[] = [];
+  const current = subject?.run_attempt ?? Math.max(0, ...casts.map(attemptOf));
+  for (const { file, claim, genuine } of files) {
+    if (claim === null || !votes.has(nameOf(claim)) || !isOfThisRun(claim, subject)) {
+      unknown.push(file);
+      continue;
+    }
     // What is not signed never was a run of this attempt.
-    const first = claim.genuine ? claim.attempt + 1 : claim.attempt;
+    const first = genuine ? claim.attempt + 1 : claim.attempt;
     firsts.set(nameOf(claim), Math.max(first, firsts.get(nameOf(claim)) ?? 0));
   }
-  return casts.filter((cast) => (cast.subject?.run_attempt ?? 0) >= (firsts.get(nameOf(cast)) ?? 0));
+  const left = casts.filter((cast) => attemptOf(cast) >= (firsts.get(nameOf(cast)) ?? 0));
+  const stand = unknown.length === 0 ? left : left.filter((cast) => attemptOf(cast) >= current);
+  if (stand.length < left.length) warn(unclaimed(unknown, left.length - stand.length, current));
+  return stand;
+}
+
+function isOfThisRun({ run, attempt }: Claim, subject: Subject | null): boolean {
+  return subject === null || (run === subject.run_id && attempt <= subject.run_attempt);
+}
+
+function unclaimed([file = '', ...others]: readonly string[], count: number, attempt: number): string {
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  const votes = count === 1 ? 'The verdict of 1 run' : `The verdicts of ${count} runs`;
+  return `${votes} before attempt ${attempt} cannot count: ${quoted(file)}${more} is no envelope that counts and does not say which vote of this run it is, so it may be a later one. Put nothing but envelopes into the folder of verdicts, and use "Re-run all jobs".`;
 }
 
 /** In the legs `gate: none` is right, and is easily copied here. */

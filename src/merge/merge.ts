@@ -10,7 +10,7 @@ import { byName, type Expected, type Leg, legsOf } from './legs.ts';
 import { decide, type Rule } from './rules.ts';
 import { summaryOf } from './words.ts';
 
-export { type Cast, castOf, type LegGate } from './cast.ts';
+export { type Cast, castOf, type LegGate, quoted } from './cast.ts';
 export { payloadOf } from './payload.ts';
 export { undecidedText, wantsOf } from './words.ts';
 
