@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('the plan', () => {
-  async function planned(options: Partial<SandboxOptions> = {}) {
+  async function planned(options: Partial<SandboxOptions> = {}, runners: readonly string[] = []) {
     const runFolder = mkdtempSync(join(world.temp, 'run-'));
     const folders = await makeFolders(runFolder);
     const { home, temp, workspace } = world;
@@ -36,7 +36,7 @@ describe('the plan', () => {
       ...{ isSecret: () => false, runFolder, ...options },
     };
     const repositories = await findRepositories(workspace);
-    const plan = await planSeatbelt(asked, workspace, folders, repositories);
+    const plan = await planSeatbelt({ ...asked, hidden: { runners } }, workspace, folders, repositories);
     const profile = profileText({ rules: plan.rules, tmp: folders.tmp, shellNetwork: false });
     const ask = (path: string) =>
       ['file-read-data', 'file-write-data'].map((name) => decide(profile, name, path)).join(' ');

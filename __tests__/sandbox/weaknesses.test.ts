@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { findWeaknesses } from '../../src/sandbox/weaknesses.ts';
+import { findWeaknesses, groupsKept } from '../../src/sandbox/weaknesses.ts';
 
 const options: SandboxOptions = {
   workspace: '/w',
@@ -52,4 +52,19 @@ describe.runIf(process.getuid?.() === 0)('root', () => {
         .join(),
     ).toContain('root');
   });
+});
+
+it('the groups that a wall cannot drop are named: not the primary one, nor those of devices', () => {
+  const table = 'root:x:0:\nadm:x:4:syslog,u\naudio:x:29:u\ndocker:x:999:u\nu:x:1000:\n';
+  expect(groupsKept([1000, 4, 29, 999, 54_321, 4], 1000, table)).toEqual(['54321', 'adm', 'docker']);
+  expect(groupsKept([1000], 1000, table)).toEqual([]);
+});
+
+it('a search for private files that did not end is told', () => {
+  const told = (complete: boolean) => {
+    const weaknesses = findWeaknesses({ ...options, shellNetwork: false }, true, null, false);
+    weaknesses.addReadable('unshare', complete);
+    return weaknesses.list().filter((text) => text.includes('search'));
+  };
+  expect([told(true), told(false)]).toEqual([[], [expect.stringContaining('Fix: install findutils')]]);
 });

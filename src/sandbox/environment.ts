@@ -1,4 +1,5 @@
 /** Which variables a command of the model gets: an allow-list, never the runner's own. */
+import { resolve } from 'node:path';
 
 /** What a child's environment is made from. */
 export interface EnvironmentOptions {
@@ -16,14 +17,19 @@ export interface EnvironmentOptions {
 export const PRIVATE_HOME = '.home';
 
 const PLAIN = new Set(
-  `PATH LANG LANGUAGE TZ TERM CI RUNNER_OS RUNNER_ARCH RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY ImageOS ImageVersion
+  `PATH LANG LANGUAGE TZ TERM CI RUNNER_OS RUNNER_ARCH ImageOS ImageVersion
   GITHUB_ACTIONS GITHUB_ACTOR GITHUB_API_URL GITHUB_BASE_REF GITHUB_EVENT_NAME GITHUB_GRAPHQL_URL GITHUB_HEAD_REF
   GITHUB_JOB GITHUB_REF GITHUB_REF_NAME GITHUB_REF_TYPE GITHUB_REPOSITORY GITHUB_REPOSITORY_OWNER GITHUB_RUN_ATTEMPT
   GITHUB_RUN_ID GITHUB_RUN_NUMBER GITHUB_SERVER_URL GITHUB_SHA GITHUB_WORKFLOW GITHUB_WORKSPACE
-  ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT GOROOT GRADLE_HOME M2_HOME MAVEN_HOME NVM_DIR PYENV_ROOT RUSTUP_HOME
-  RUSTUP_TOOLCHAIN SDKMAN_DIR VOLTA_HOME LD_LIBRARY_PATH pythonLocation Python_ROOT_DIR`.split(/\s+/u),
+  RUSTUP_TOOLCHAIN LD_LIBRARY_PATH`.split(/\s+/u),
 );
-const FAMILIES = /^(?:LC_[A-Z]+|JAVA_HOME(?:_\w+)?|GOROOT_\w+)$/u;
+/** Variables that name a folder of programs, which commands see. */
+const TOOLS = new Set(
+  `RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT GOROOT GRADLE_HOME M2_HOME MAVEN_HOME
+  NVM_DIR PYENV_ROOT RUSTUP_HOME SDKMAN_DIR VOLTA_HOME pythonLocation Python_ROOT_DIR`.split(/\s+/u),
+);
+const TOOL_FAMILIES = /^(?:JAVA_HOME(?:_\w+)?|GOROOT_\w+)$/u;
+const FAMILIES = /^LC_[A-Z]+$/u;
 const NETWORK = new Set(
   `HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy NODE_EXTRA_CA_CERTS
   SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO`.split(/\s+/u),
@@ -57,7 +63,8 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
   };
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || isSecret(value)) continue;
-    const plain = PLAIN.has(name) || FAMILIES.test(name) || (shellNetwork && NETWORK.has(name));
+    const plain =
+      PLAIN.has(name) || FAMILIES.test(name) || isTool(name) || (shellNetwork && NETWORK.has(name));
     if (plain || passed.has(name)) result[name] = value;
   }
   const privateHome = `${tmp}/${PRIVATE_HOME}`;
@@ -78,6 +85,16 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
 /** The folders of a PATH; an empty or relative one would mean whatever folder a command happens to stand in. */
 export function pathFolders(path: string | undefined): readonly string[] {
   return (path ?? '').split(':').filter((folder) => folder.startsWith('/'));
+}
+
+/** The folders that variables of toolchains name: the tool cache, an SDK, a JDK. */
+export function toolFolders(environment: EnvironmentOptions['environment']): readonly string[] {
+  const named = Object.entries(environment).filter(([name]) => isTool(name));
+  return [...new Set(named.flatMap(([, value]) => (value?.startsWith('/') ? [resolve(value)] : [])))];
+}
+
+function isTool(name: string): boolean {
+  return TOOLS.has(name) || TOOL_FAMILIES.test(name);
 }
 
 function absoluteFolders(path: string | undefined): string {

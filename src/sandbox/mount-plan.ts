@@ -1,12 +1,13 @@
 /** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkCaches } from './caches.ts';
 import { isInside } from './confine.ts';
-import { PRIVATE_HOME, pathFolders } from './environment.ts';
+import { PRIVATE_HOME, pathFolders, toolFolders } from './environment.ts';
 import { withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import type { HiddenPaths } from './hidden-paths.ts';
 import type { Mount } from './mounts.ts';
 import { namesIn, realOrSame } from './present.ts';
 import { holdsCredentials, isProtected, topsOf } from './protected.ts';
@@ -19,14 +20,15 @@ export interface MountPlan {
   readonly mounts: readonly Mount[];
   /** Paths that exist on this machine in hidden folders and must not be seen inside. */
   readonly unseen: readonly string[];
+  /** Hidden folders in which nothing is shown. */
+  readonly emptied: readonly string[];
+  /** Files in visible folders whose content must not be read inside. */
+  readonly masked: readonly string[];
 }
-
-/** System folders that hold other people's sockets and files. */
-const HIDDEN_SYSTEM_FOLDERS = ['/run', '/home', '/root', '/var/tmp', '/mnt/wsl'];
 
 /** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `walls` in the run's folder. */
 export async function planMounts(
-  options: SandboxOptions & { readonly tree: string },
+  options: SandboxOptions & { readonly tree: string; readonly hidden: HiddenPaths },
   repositories: readonly Repository[],
 ): Promise<MountPlan> {
   const { workspace, runFolder, access } = options;
@@ -39,13 +41,16 @@ export async function planMounts(
   const home = await realOrSame(options.home);
   const temp = await realOrSame(options.runnerTemp);
   const privateTmp = await realOrSame('/tmp');
-  const hidden = await existing([...HIDDEN_SYSTEM_FOLDERS, home, temp]);
-  const roots = hidden.filter((path) => !['/', workspace, privateTmp].includes(path));
+  const { hidden } = options;
+  const roots = hidden.folders.filter((path) => !['/', workspace, privateTmp].includes(path));
+  const toolCache = options.environment['RUNNER_TOOL_CACHE'];
   const visible = await visibleFolders({
     pathFolders: pathFolders(options.environment['PATH']),
     readable: options.shellNetwork ? [...options.readable, '/etc/resolv.conf'] : options.readable,
+    // Of a home only what is on PATH: programs keep more there than themselves.
+    tools: toolFolders(options.environment).filter((path) => path === toolCache || !isInside(path, home)),
     hidden: [...roots, privateTmp],
-    closed: [temp, runFolder, workspace, home],
+    closed: [temp, runFolder, workspace, home, ...hidden.runners],
     workspace,
   });
   const shown = visible.filter(({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder));
@@ -80,8 +85,22 @@ export async function planMounts(
   ];
   // Whatever the network is: a service behind a file is this machine's own, and often root's.
   const sockets = await seenSockets(await findSockets(), mounts);
-  const masks = sockets.map((path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }));
-  return { mounts: [...mounts, ...masks], unseen: await findUnseen([home, temp], mounts) };
+  const masks = [...sockets, ...hidden.privateFiles].map(
+    (path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }),
+  );
+  const emptied = findEmptied(mounts);
+  return {
+    // A folder of another job, or of another runner, may go at any time.
+    mounts: [
+      ...mounts.map((mount) =>
+        mount.kind === 'empty' && emptied.includes(mount.at) ? { ...mount, fleeting: true as const } : mount,
+      ),
+      ...masks,
+    ],
+    unseen: await findUnseen([home, temp, ...hidden.runners], mounts),
+    emptied,
+    masked: hidden.privateFiles,
+  };
 }
 
 /**
@@ -150,18 +169,30 @@ function uncovered(
   });
 }
 
-/** Up to 40 real paths that stand right below a hidden folder and that no mount brings back. */
+/** Real paths that stand right below a hidden folder and that no mount brings back, up to 20 of each folder. */
 async function findUnseen(hidden: readonly string[], mounts: readonly Mount[]): Promise<readonly string[]> {
+  const shown = mounts.filter((mount) => mount.kind !== 'empty').map((mount) => mount.at);
   const paths: string[] = [];
   for (const folder of hidden) {
     if (folder === '/') continue;
     const names = await namesIn(folder);
-    paths.push(...names.slice(0, 200).map((name) => join(folder, name)));
+    const unseen = names
+      .slice(0, 200)
+      .map((name) => join(folder, name))
+      .filter((path) => !shown.some((at) => at !== '/tmp' && (isInside(at, path) || isInside(path, at))));
+    paths.push(...unseen.slice(0, 20));
   }
-  const shown = mounts.filter((mount) => mount.kind !== 'empty').map((mount) => mount.at);
-  return paths
-    .filter((path) => !shown.some((at) => at !== '/tmp' && (isInside(at, path) || isInside(path, at))))
-    .slice(0, 40);
+  return paths;
+}
+
+/** The hidden folders that no other mount lies in. */
+function findEmptied(mounts: readonly Mount[]): readonly string[] {
+  return mounts
+    .filter(
+      ({ kind, at }) =>
+        kind === 'empty' && !mounts.some((other) => other.at !== at && isInside(other.at, at)),
+    )
+    .map(({ at }) => at);
 }
 
 function empty(at: string): Mount {
@@ -174,16 +205,4 @@ function readOnly(path: string): Mount {
 
 function mask(from: string, at: string): Mount {
   return { kind: 'read-only', from, at };
-}
-
-async function existing(paths: readonly string[]): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for (const path of paths) {
-    try {
-      if ((await stat(path)).isDirectory()) found.add(await realpath(path));
-    } catch {
-      // Not on this machine.
-    }
-  }
-  return [...found];
 }

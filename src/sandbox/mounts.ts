@@ -1,5 +1,6 @@
 /** What a command behind a wall sees of the file system, as a list of mounts; which tool makes them is elsewhere. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 
 /** One mount. A deeper one is made after, and so stands before, the one that contains it. */
 export type Mount =
@@ -11,7 +12,12 @@ export type Mount =
       readonly fleeting?: true;
     }
   /** An empty folder that nothing can be written to. */
-  | { readonly kind: 'empty'; readonly at: string };
+  | {
+      readonly kind: 'empty';
+      readonly at: string;
+      /** It hides what may go away at any time, and then there is nothing left to hide. */
+      readonly fleeting?: true;
+    };
 
 /**
  * bwrap's arguments for a read-only root, its own /proc and /dev, and these mounts.
@@ -36,7 +42,12 @@ export function mountArguments(mounts: readonly Mount[], byRoot = false): readon
 
 /** The mounts without those over something that went away since they were planned. */
 export function withoutGone(mounts: readonly Mount[]): readonly Mount[] {
-  return mounts.filter((mount) => !('fleeting' in mount) || existsSync(mount.at));
+  return mounts.filter((mount) => !('fleeting' in mount) || isThere(mount.at));
+}
+
+/** Right below the root by the list of names: to look at a file system there waits for its server. */
+function isThere(path: string): boolean {
+  return dirname(path) === '/' ? readdirSync('/').includes(basename(path)) : existsSync(path);
 }
 
 /** Mounts in the order in which they are made. */

@@ -6,6 +6,7 @@ import type { Isolation } from '../types.ts';
 import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
 import { readPlace, writePlace } from './files.ts';
 import { findRepositories, type Repository } from './git-folders.ts';
+import { findHiddenPaths, NOTHING_HIDDEN } from './hidden-paths.ts';
 import { canMount, findHelper, HELPER_FOLDERS, isContainer } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
 import { realOrSame } from './present.ts';
@@ -62,15 +63,23 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   const repositories = copied.then(() => findRepositories(options.workspace));
   // Before a wall is raised: it may take the credentials out of a copy.
   const credentials = repositories.then(holdCredentials);
-  const wall = Promise.all([repositories, credentials, started]).then(async ([known]) => {
+  const hidden = begun.then(() => (options.mode === 'off' ? NOTHING_HIDDEN : findHiddenPaths(options)));
+  const wall = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
-    const around = { ...options, tree, checkout: asked.workspace };
+    const around = { ...options, tree, checkout: asked.workspace, hidden: found };
     return raiseFirst(await candidates, shell, around, folders, known, closing.signal);
   });
   const isOpen = !mounts ? Promise.resolve(true) : wallless(options.mode, wall);
-  const files = repositories.then(async (found) => confine(options, tree, folders, found, await isOpen));
+  // The files are open without a wall, too, and what keeps it from being put up is told elsewhere.
+  const closed = hidden.then(
+    ({ runners }) => runners,
+    () => [],
+  );
+  const files = repositories.then(async (found) =>
+    confine(options, tree, folders, found, await closed, await isOpen),
+  );
   // Who awaits them is told; nobody awaiting them is no reason to crash.
-  for (const promise of [candidates, started, repositories, credentials, files, wall])
+  for (const promise of [candidates, started, repositories, hidden, credentials, files, wall])
     promise.catch(() => undefined);
 
   const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
@@ -79,12 +88,11 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   Promise.all([credentials, copied])
     .then(([held, { missing }]) => weaknesses.add(held, missing))
     .catch(() => undefined);
-  wall
-    .then(({ name, filtersCalls }) => {
-      if (name !== 'none' && name !== 'seatbelt' && filtersCalls !== true) weaknesses.addUnfiltered();
-    })
-    .catch(() => undefined);
-  const ready = options.mode === 'auto' ? Promise.resolve() : wall.then(() => undefined);
+  const told = Promise.all([wall, hidden]).then(([{ name, filtersCalls }, { complete }]) => {
+    if (name !== 'none' && name !== 'seatbelt' && filtersCalls !== true) weaknesses.addUnfiltered();
+    weaknesses.addReadable(name, complete);
+  });
+  const ready = options.mode === 'auto' ? told.catch(() => undefined) : told;
   ready.catch(() => undefined);
   return assemble(
     { options, tree, mounts, folders, files, wall, started, ready, closing },
@@ -211,6 +219,7 @@ async function confine(
   tree: string,
   folders: Folders,
   repositories: readonly Repository[],
+  runnerFolders: readonly string[],
   literalTmp: boolean,
 ): Promise<Confinement> {
   const { workspace } = options;
@@ -220,7 +229,7 @@ async function confine(
   if (literalTmp) trees.push({ view: folders.tmp, host: folders.tmp, kind: 'tmp' });
   trees.sort((a, b) => b.view.length - a.view.length);
   trees.push({ view: '/tmp', host: folders.tmp, kind: 'tmp' });
-  const runners = [options.home, options.runnerTemp];
+  const runners = [options.home, options.runnerTemp, ...runnerFolders];
   const closed = new Set([...runners, ...(await Promise.all(runners.map(realOrSame)))]);
   return createConfinement({
     trees,

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { buildEnvironment, PRIVATE_HOME } from './environment.ts';
 import type { Repository } from './git-folders.ts';
+import type { HiddenPaths } from './hidden-paths.ts';
 import { brokenWall, canMount, isContainer, missingWall } from './machine.ts';
 import { planMounts } from './mount-plan.ts';
 import type { Mount } from './mounts.ts';
@@ -24,6 +25,7 @@ export interface RaiseOptions extends SandboxOptions {
   readonly tree: string;
   /** The workspace that a scratch copy was made of, or the workspace itself. */
   readonly checkout: string;
+  readonly hidden: HiddenPaths;
   readonly platform: NodeJS.Platform;
 }
 
@@ -32,6 +34,8 @@ interface Plan {
   readonly mounts: readonly Mount[];
   readonly rules: readonly Rule[];
   readonly unseen: readonly string[];
+  readonly emptied: readonly string[];
+  readonly masked: readonly string[];
 }
 
 /**
@@ -70,7 +74,8 @@ async function prepare(
   repositories: readonly Repository[],
 ): Promise<Plan> {
   if (!canMount(options.platform)) {
-    return { mounts: [], ...(await planSeatbelt(options, options.checkout, folders, repositories)) };
+    const plan = await planSeatbelt(options, options.checkout, folders, repositories);
+    return { mounts: [], emptied: [], masked: [], ...plan };
   }
   const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
   // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
@@ -126,6 +131,8 @@ async function raise(
       workspaceWritable: options.access !== 'read-only',
       configs: repositories.flatMap(({ configs }) => configs),
       unseen: plan.unseen,
+      emptied: plan.emptied,
+      masked: plan.masked,
       shellNetwork,
     });
     return wall;

@@ -50,7 +50,8 @@ export function readMountPoints(text: string): readonly MountPoint[] {
 export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: RootScript): string {
   const at = (path: string) => quote(path === '/' ? root : `${root}${path}`);
   const planned = sorted(mounts);
-  const hidden = planned.filter(({ kind }) => kind === 'empty').map((mount) => mount.at);
+  const empties = planned.filter(({ kind }) => kind === 'empty');
+  const hidden = empties.map((mount) => mount.at);
   const isSeen = (path: string) =>
     ![...KERNEL, ...hidden].some((folder) => path === folder || path.startsWith(`${folder}/`));
   const others = mountPoints
@@ -80,7 +81,9 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     ...deviceLines(at),
     ...planned.flatMap((mount) => [mountLine(mount, at), ...inner(mount, mountPoints, at)]),
     // Only now: the mounts inside needed their mount points made.
-    ...hidden.map((path) => `mount -o remount,ro,nosuid,nodev ${at(path)}`),
+    ...empties
+      .filter((mount) => mount.fleeting !== true)
+      .map((mount) => `mount -o remount,ro,nosuid,nodev ${at(mount.at)}`),
     ...(shellNetwork ? [] : ['ip link set lo up 2>/dev/null || true']),
     `cd ${quote(root)}`,
     `: > dev/${mark}`,
@@ -112,7 +115,9 @@ function deviceLines(at: (path: string) => string): readonly string[] {
 function mountLine(mount: Mount, at: (path: string) => string): string {
   switch (mount.kind) {
     case 'empty':
-      return `empty ${at(mount.at)}`;
+      return mount.fleeting === true
+        ? `[ ! -d ${at(mount.at)} ] || { empty ${at(mount.at)}; mount -o remount,ro,nosuid,nodev ${at(mount.at)}; }`
+        : `empty ${at(mount.at)}`;
     case 'read-only':
       return mount.fleeting === true
         ? `cover ${quote(mount.from)} ${at(mount.at)}`

@@ -5,6 +5,7 @@ import { isInside } from './confine.ts';
 import { pathFolders } from './environment.ts';
 import { hasCredentials, withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import type { HiddenPaths } from './hidden-paths.ts';
 import { namesIn, realOrSame } from './present.ts';
 import { holdsCredentials, isProtected, PROTECTED_NAMES, topsOf } from './protected.ts';
 import type { Folders } from './run-folder.ts';
@@ -45,21 +46,22 @@ interface Ground {
  * @param checkout the workspace that a scratch copy was made of, or the workspace itself.
  */
 export async function planSeatbelt(
-  options: SandboxOptions,
+  options: SandboxOptions & { readonly hidden: Pick<HiddenPaths, 'runners'> },
   checkout: string,
   folders: Folders,
   repositories: readonly Repository[],
 ): Promise<SeatbeltPlan> {
   const { workspace, access } = options;
+  const { runners } = options.hidden;
   const [home, temp] = [await realOrSame(options.home), await realOrSame(options.runnerTemp)];
-  const hidden = [...new Set([...HIDDEN_FOLDERS, home, temp, folders.run, checkout])].filter(
+  const hidden = [...new Set([...HIDDEN_FOLDERS, home, temp, ...runners, folders.run, checkout])].filter(
     (path) => path !== '/' && path !== workspace,
   );
   const visible = await visibleFolders({
     pathFolders: pathFolders(options.environment['PATH']),
     readable: options.readable,
     hidden,
-    closed: [temp, folders.run, workspace, checkout, home],
+    closed: [temp, folders.run, workspace, checkout, home, ...runners],
     workspace,
   });
   const seen = visible.filter(

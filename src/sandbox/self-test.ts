@@ -23,6 +23,10 @@ export interface SelfTestOptions {
   readonly configs: readonly string[];
   /** Paths that exist outside and must not be seen. */
   readonly unseen: readonly string[];
+  /** Folders in which nothing must be seen. */
+  readonly emptied: readonly string[];
+  /** Files of which no content must be read. */
+  readonly masked: readonly string[];
   readonly shellNetwork: boolean;
 }
 
@@ -102,7 +106,7 @@ function probes(
   options: SelfTestOptions,
   { sentinel, port, outside }: { sentinel: string; port: number; outside: readonly string[] },
 ): string {
-  const { wall, workspace, workspaceWritable, configs, unseen, shellNetwork } = options;
+  const { wall, workspace, workspaceWritable, configs, unseen, emptied, masked, shellNetwork } = options;
   // A pattern that does not match its own text, which stands in the command lines of these probes.
   const pattern = quote(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
@@ -124,6 +128,13 @@ function probes(
     ),
     ...unseen.map(
       (path) => `[ -e ${quote(path)} ] && failed ${quote(`a hidden path can be seen (${path})`)}`,
+    ),
+    ...emptied.map(
+      (path) =>
+        `for _f in ${quote(path)}/* ${quote(path)}/.[!.]*; do [ -e "$_f" ] && failed ${quote(`a hidden folder is not empty (${path})`)}; done`,
+    ),
+    ...masked.map(
+      (path) => `[ -s ${quote(path)} ] && failed ${quote(`a private file can be read (${path})`)}`,
     ),
     '[ -e /dev/.old ] && failed "the machine\'s own root can be reached (/dev/.old)"',
     '[ -w / ] && failed "the root folder can be written"',

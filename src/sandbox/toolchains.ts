@@ -46,6 +46,8 @@ export interface Visible {
  */
 export async function visibleFolders(options: {
   readonly pathFolders: readonly string[];
+  /** Folders of programs that are shown as they are, where they are hidden. */
+  readonly tools?: readonly string[];
   readonly readable: readonly string[];
   readonly hidden: readonly string[];
   readonly closed: readonly string[];
@@ -54,11 +56,14 @@ export async function visibleFolders(options: {
 }): Promise<readonly Visible[]> {
   const { hidden, closed } = options;
   const wanted = new Set<string>();
+  const isOpen = (root: string) => !closed.some((path) => isInside(path, root)) && !hidden.includes(root);
   for (const folder of options.pathFolders) {
     if (!hidden.some((root) => isInside(folder, root)) || isInside(folder, options.workspace)) continue;
-    const isOpen = (root: string) => !closed.some((path) => isInside(path, root)) && !hidden.includes(root);
     const roots = toolchainOf(folder, hidden);
     for (const root of roots.every(isOpen) ? roots : [folder].filter(isOpen)) wanted.add(root);
+  }
+  for (const folder of options.tools ?? []) {
+    if (hidden.some((root) => isInside(folder, root)) && isOpen(folder)) wanted.add(folder);
   }
   const result: Visible[] = [];
   for (const folder of [...wanted, ...options.readable]) {

@@ -8,6 +8,7 @@ import type { Mount } from './mounts.ts';
 import { findPrivilege, type Privilege } from './privilege.ts';
 import { createSeatbeltWall } from './seatbelt.ts';
 import { profileText, type Rule } from './seatbelt-profile.ts';
+import type { Identity } from './shell-line.ts';
 import { filteredByPerl, systemCallFilter } from './system-calls.ts';
 import { raiseUnshareWall, unshareProbe } from './unshare.ts';
 import type { Wall } from './wall.ts';
@@ -130,8 +131,8 @@ async function findSeatbelt(folders: readonly string[]): Promise<readonly Candid
   ];
 }
 
-/** Never more rights than the workspace's owner has: who else made these files may be anybody. */
-async function agentOf(workspace: string): Promise<{ readonly uid: number; readonly gid: number }> {
+/** Who runs the commands. Never more rights than the workspace's owner has: who else made these files may be anybody. */
+export async function agentOf(workspace: string): Promise<Identity> {
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   if (own.uid !== 0) return own;
   const { uid, gid } = await stat(workspace);

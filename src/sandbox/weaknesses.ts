@@ -1,9 +1,12 @@
 /** What is weaker than it could be, in plain words, for the log, the summary and the comment. */
 import { readFile } from 'node:fs/promises';
 import type { SandboxError } from '../errors.ts';
+import { readBoundedText } from '../files/read-bounded.ts';
+import type { Isolation } from '../types.ts';
 import { openProxies } from './environment.ts';
 import { hasCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import { SEARCH_DEPTH } from './private-paths.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
 /** A list that grows while the sandbox looks at the workspace. */
@@ -18,6 +21,12 @@ export interface Weaknesses {
   add(credentials: boolean, missing: string | null): void;
   /** A sandbox whose commands make every system call. */
   addUnfiltered(): void;
+  /**
+   * Private files that the agent's commands may be able to read.
+   * @param name the wall that was put up.
+   * @param complete whether all private files were looked for.
+   */
+  addReadable(name: Isolation, complete: boolean): void;
 }
 
 /**
@@ -81,6 +90,17 @@ export function findWeaknesses(
         "sandbox: the kernel's keyrings, new user namespaces and AF_VSOCK sockets are open to the agent's commands, because no filter of system calls (seccomp) could be set. Fix: use a runner with x86-64 or arm64 and install bubblewrap, `sudo apt-get update && sudo apt-get install -y bubblewrap`, as a step before this one.",
       );
     },
+    addReadable(name, complete) {
+      if (!complete)
+        list.push(
+          "sandbox: the search for files outside the home folders that only this step's user may read did not end, so the agent may read some of them. Fix: install findutils, and run the step as a user that owns no such files.",
+        );
+      const groups = name === 'bwrap' && process.getuid?.() !== 0 ? groupsKept() : [];
+      if (groups.length > 0)
+        list.push(
+          `sandbox: the agent's commands keep the groups ${groups.join(', ')}, because bubblewrap cannot drop them without root. /var/log, sockets and devices are closed to them; other files of these groups are looked for in /etc, /opt, /var and /usr/local only, ${SEARCH_DEPTH} folders deep. Fix: run the runner as a user without these groups.`,
+        );
+    },
     add(credentials, missing) {
       if (missing !== null)
         list.push(
@@ -93,6 +113,27 @@ export function findWeaknesses(
       );
     },
   };
+}
+
+/** Groups that open devices or sudo, of which nothing is left behind a wall. */
+const HARMLESS_GROUPS = new Set(
+  `admin audio bluetooth cdrom dialout dip floppy fuse games input kvm lpadmin netdev nogroup plugdev render sambashare
+  scanner sudo tape tty users video wheel`.split(/\s+/u),
+);
+
+/** The names of the groups that this process has beside its primary one, and that may open files to it. */
+export function groupsKept(
+  ids: readonly number[] = process.getgroups?.() ?? [],
+  primary: number | undefined = process.getgid?.(),
+  table: string = readBoundedText('/etc/group', 1024 ** 2) ?? '',
+): readonly string[] {
+  const names = new Map<number, string>();
+  for (const line of table.split('\n')) {
+    const [name = '', , id = ''] = line.split(':');
+    if (id !== '') names.set(Number(id), name);
+  }
+  const kept = [...new Set(ids)].filter((id) => id !== primary).map((id) => names.get(id) ?? String(id));
+  return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
 }
 
 /** Whether the config of any of the repositories, as far as it can be read, holds credentials. */
