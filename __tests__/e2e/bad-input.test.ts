@@ -40,7 +40,7 @@ const cases: readonly [
   ['a turn count that is none', { 'max-turns': 'many' }, /max-turns.*whole number/u],
   ['a timeout of nothing', { 'timeout-minutes': '0' }, /timeout-minutes/u],
   ['a boolean that is none', { 'force-output': 'yes' }, /force-output.*true or false/u],
-  ['an unknown tool', { tools: 'read_file, bash' }, /tools.*bash.*shell/u],
+  ['an unknown tool', { tools: 'read_file, shel' }, /tools.*shel.*shell/u],
   ['an unknown tool to exclude', { 'exclude-tools': 'edti' }, /exclude-tools/u],
   ['a wrong sandbox', { sandbox: 'none' }, /sandbox.*off/u],
   ['a relative sandbox-read', { 'sandbox-read': 'opt' }, /sandbox-read.*absolute/u],
