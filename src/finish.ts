@@ -83,12 +83,22 @@ async function countChanges(state: RunState, world: EndWorld, grace: Grace): Pro
       );
       return null;
     }
-    const { changedFiles, patch } = changes;
+    const { changedFiles, patch, leftOut } = changes;
+    if (leftOut.length > 0) world.warn(incomplete(leftOut));
     return { changedFiles, patchFile: patch === null ? null : world.writePatch(patch) };
   } catch (error) {
     if (!grace.running()) warn(error, 'changes', world);
     return null;
   }
+}
+
+/** How many of the files that a patch leaves out are named. */
+const MAX_NAMED = 5;
+
+function incomplete(leftOut: readonly string[]): string {
+  const named = leftOut.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)));
+  const more = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
+  return `The patch leaves out ${named.join(', ')}${more}: workflows, actions, .gitmodules and links that lead out of the repository are not for git apply. Read the rest of the patch before you apply it, too.`;
 }
 
 /** What a signal during this block makes of an ending: an accepted payload is still published, security findings stay. */

@@ -78,7 +78,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   state.reusedEvidence = evidence;
   state.record.totals = { ...state.record.totals, costUsd: 0 };
   // Nobody has touched the workspace, and nobody will.
-  state.changes = { compare: async () => ({ changedFiles: 0, patch: null }) };
+  state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };
   tell(
     'info',
     `Reused the verdict of run ${from.run_id} (attempt ${from.run_attempt}): the judged files, prompt, schema, model and version are the same. No model was asked.`,

@@ -47,7 +47,10 @@ beforeAll(async () => {
 
 /** The same ending of another leg, vote or attempt. */
 function of(envelope: Envelope, leg: string, vote: string | null = null, attempt = 1): Envelope {
-  return { ...envelope, leg, vote, subject: { ...Object(envelope['subject']), run_attempt: attempt } };
+  const subject = Object(envelope['subject']);
+  // As if the run's workspace had been a checkout of it.
+  const judged = { ...subject, checked_out: subject.sha, run_attempt: attempt };
+  return { ...envelope, leg, vote, subject: judged };
 }
 
 function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, options: ActionOptions = {}) {

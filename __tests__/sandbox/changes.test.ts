@@ -90,7 +90,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
     it('is nothing where nothing changed, and the repository is not written to', async () => {
       const state = gitState();
       const changes = await rememberWorkspace(sandbox, never);
-      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
+      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
       expect(gitState()).toBe(state);
     });
 
@@ -132,7 +132,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await mkdir(path.join(repo, 'ignored'));
       await writeFile(path.join(repo, 'ignored', 'big.txt'), 'x\n');
       await writeFile(path.join(nested, 'more.txt'), 'x\n');
-      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
+      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
     });
 
     it('is counted beside nested repositories without a commit, with odd names, old ones and new ones', async () => {
@@ -148,7 +148,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       execFileSync('git', ['init', '-q'], { cwd: path.join(repo, 'later') });
       await writeFile(path.join(repo, 'later', 'theirs.txt'), 'x\n');
       await writeFile(path.join(repo, 'empty', 'more.txt'), 'x\n');
-      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null });
+      expect(await changes?.compare(never)).toEqual({ changedFiles: 0, patch: null, leftOut: [] });
       await writeFile(path.join(repo, 'a.txt'), 'two\n');
       await writeFile(path.join(repo, ':(exclude)a.txt'), 'new\n');
       expect((await changes?.compare(never))?.changedFiles).toBe(2);
@@ -164,6 +164,29 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await writeFile(file, 'two\n');
       execFileSync('touch', ['-d', '2001-01-01', file]);
       expect((await changes?.compare(never))?.changedFiles).toBe(1);
+    });
+
+    it('of a copy is not hidden by a size and a time that are as before', async () => {
+      const file = path.join(repo, 'a.txt');
+      execFileSync('touch', ['-d', '2001-01-01', file]);
+      git('update-index', '--refresh');
+      const changes = await rememberWorkspace(sandbox, never, true);
+      expect((await changes?.compare(never))?.changedFiles).toBe(0);
+      const limits = { timeoutMs: 10_000, maxOutputBytes: 1_000, signal: never };
+      const edit = "printf 'two\\n' > a.txt; touch -d 2001-01-01 a.txt; chmod 400 a.txt";
+      await sandbox.exec(`${edit}; ln -sfn ./a.txt b.txt`, limits);
+      const after = await changes?.compare(never);
+      expect([after?.changedFiles, String(after?.patch)]).toEqual([2, expect.stringContaining('+two')]);
+    });
+
+    it('is not a patch with a workflow, or with a link out of the repository', async () => {
+      const changes = await rememberWorkspace(sandbox, never);
+      await symlink('/etc/passwd', path.join(repo, 'link'));
+      await writeFile(path.join(repo, 'action.yml'), 'x\n');
+      await writeFile(path.join(repo, 'a.txt'), 'two\n');
+      const after = await changes?.compare(never);
+      expect(after).toMatchObject({ changedFiles: 3, leftOut: ['action.yml', 'link'] });
+      expect(String(after?.patch)).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n(?!.*^diff)/msu);
     });
 
     it('is not hidden by bytes put under the name of the tree that was there before', async () => {

@@ -87,7 +87,7 @@ export function scene(more: Partial<World> = {}): Scene {
   state.changes = {
     compare: async () => {
       steps.push('changes');
-      return { changedFiles: 2, patch: Buffer.from('diff') };
+      return { changedFiles: 2, patch: Buffer.from('diff'), leftOut: [] };
     },
   };
   state.gate = {

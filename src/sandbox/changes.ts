@@ -4,6 +4,7 @@
  * run whatever it likes, and there that gains nothing.
  */
 import { randomBytes } from 'node:crypto';
+import { filterPatch } from './patch.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** The state of a workspace at one moment, to be compared with a later one. */
@@ -12,9 +13,17 @@ export interface Changes {
    * Compares the workspace with the moment this was made: untracked files count, ignored ones do not, nested
    * repositories are left out. Null where git cannot tell.
    */
-  compare(
-    signal: AbortSignal,
-  ): Promise<{ readonly changedFiles: number; readonly patch: Buffer | null } | null>;
+  compare(signal: AbortSignal): Promise<Comparison | null>;
+}
+
+/** What changed. */
+export interface Comparison {
+  /** Those that the patch leaves out are counted. */
+  readonly changedFiles: number;
+  /** null where nothing changed that it holds, and where it is too large to be kept. */
+  readonly patch: Buffer | null;
+  /** What `git apply` shall not bring unread, as git quotes the names. */
+  readonly leftOut: readonly string[];
 }
 
 /** The longest that the first and the last look may take, in milliseconds: the last one comes after the run's clock. */
@@ -29,7 +38,7 @@ const MAX_REPORT_BYTES = 4_096;
  * is a fresh copy of the repository's own each time, whose file times spare git from reading every file (a scratch copy
  * has the times, and other inodes); nested repositories are taken out of it, because their files are not this one's.
  */
-const tree = (folder: string, stat: string) => `
+const tree = (folder: string, stat: string, refresh = '') => `
 set -e
 # Git's complaints hold names as they are, line ends and all: one could tell another number, or another patch.
 exec 2>/dev/null
@@ -53,10 +62,21 @@ drop_nested() { safe ls-files --stage -z | swap | sed -n 's/^160000 [^\t]*\t//p'
 # A folder of which files are known already is none of them, whatever was made in it.
 outer() { printf ':/\\0'; safe ls-files --others --exclude-standard -z | swap | sed -n 's|^\\(.*\\)/$|:(top,exclude,literal)\\1|p' | swap; }
 add_all() { safe add --all -- :/ || outer | safe add --all --pathspec-from-file=- --pathspec-file-nul; }
-drop_nested
+${refresh}drop_nested
 add_all >/dev/null 2>&1
 drop_nested
 tree="$(safe write-tree)"
+`;
+
+/**
+ * Gives the files of a copy whose inode was changed since then a new time, so that git reads them: an edit may have kept the
+ * size and set the time back, and the index knows nothing of the copy but sizes and times. No command can set back the
+ * kernel's own time of a change. A find that does not know it gives every file a new time.
+ */
+const refreshChanged = (since: number) => `
+renew() { find . -name .git -prune -o "$@" '(' -type f -o -type l ')' -exec touch -h -c -- '{}' +; }
+# What is mounted read-only cannot be given a time, and cannot have been changed.
+if find . -prune -newerct '@${since}' >/dev/null; then renew -newerct '@${since}' || true; else renew || true; fi
 `;
 
 /** Where the first look's objects lie. Commands can write there. */
@@ -74,8 +94,8 @@ old="$TMPDIR/${FIRST}/objects"
 
 /**
  * Remembers the workspace. Null where it is no git repository, or there is no git.
- * @param isCopy whether its files have the checkout's times and no more of it: else the kernel's own time of a change,
- *   which no command can set back, tells an edit that kept the size and set the time back.
+ * @param isCopy whether its files have the checkout's times and no more of it, and may be given new ones: else the index
+ *   knows the kernel's own time of a change, which no command can set back.
  */
 export async function rememberWorkspace(
   sandbox: Sandbox,
@@ -85,6 +105,8 @@ export async function rememberWorkspace(
   const stat = isCopy
     ? '-c core.checkStat=minimal -c core.trustctime=false'
     : '-c core.checkStat=default -c core.trustctime=true';
+  // The kernel takes its time from a clock that is a few milliseconds behind.
+  const since = (Date.now() - 100) / 1_000;
   const first = `${tree(FIRST, stat)}printf 'tree %s\n' "$tree"`;
   const before = treeOf(await look(sandbox, first, FIRST_LOOK_MS, signal));
   if (before === null) return null;
@@ -93,7 +115,7 @@ export async function rememberWorkspace(
       // A name that no command can have guessed: nothing lies there.
       const fresh = `${FIRST}-${randomBytes(8).toString('hex')}`;
       const diff = `safe diff-tree -r --no-ext-diff --no-textconv --no-renames ${before} "$tree"`;
-      const script = `${tree(fresh, stat)}${TAKE_OVER}
+      const script = `${tree(fresh, stat, isCopy ? refreshChanged(since) : '')}${TAKE_OVER}
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
 ${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
 printf 'at %s\n' "$work/patch"`;
@@ -102,7 +124,8 @@ printf 'at %s\n' "$work/patch"`;
       const at = /^at (.+)$/mu.exec(report ?? '')?.[1];
       if (files === undefined || at === undefined) return null;
       const changedFiles = Number(files);
-      return { changedFiles, patch: changedFiles === 0 ? null : await readPatch(sandbox, at) };
+      const patch = changedFiles === 0 ? null : await readPatch(sandbox, at);
+      return { changedFiles, ...(patch === null ? { patch, leftOut: [] } : filterPatch(patch)) };
     },
   };
 }
