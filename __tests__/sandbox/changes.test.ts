@@ -179,6 +179,30 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect([after?.changedFiles, String(after?.patch)]).toEqual([2, expect.stringContaining('+two')]);
     });
 
+    it('of a copy is not hidden by ignore rules that the agent writes, and those of before hold', async () => {
+      await mkdir(path.join(repo, 'cache'));
+      await writeFile(path.join(repo, 'cache', '.gitignore'), '*\n');
+      await writeFile(path.join(repo, 'cache', 'old'), 'x\n');
+      await sleep(200);
+      const changes = await rememberWorkspace(sandbox, never, true);
+      expect((await changes?.compare(never))?.changedFiles).toBe(0);
+      const limits = { timeoutMs: 10_000, maxOutputBytes: 1_000, signal: never };
+      const script = [
+        'mkdir -p "new folder" ignored nested; echo "*" > "new folder/.gitignore"; echo x > "new folder/hidden"',
+        'echo hidden.txt >> .gitignore; echo x > hidden.txt; echo x > ignored/x; echo x > cache/new',
+        'git init -q nested; echo "*" > nested/.gitignore; echo x > nested/x',
+      ];
+      await sandbox.exec(script.join('; '), limits);
+      const after = await changes?.compare(never);
+      expect(String(after?.patch).match(/^diff --git .*$/gmu)).toEqual(
+        ['.gitignore', 'hidden.txt', 'new folder/.gitignore', 'new folder/hidden'].map(
+          (name) => `diff --git a/${name} b/${name}`,
+        ),
+      );
+      expect(String(after?.patch)).toContain('+hidden.txt');
+      expect(after?.changedFiles).toBe(4);
+    });
+
     it('is not a patch with a workflow, or with a link out of the repository', async () => {
       const changes = await rememberWorkspace(sandbox, never);
       await symlink('/etc/passwd', path.join(repo, 'link'));

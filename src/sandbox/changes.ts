@@ -38,7 +38,7 @@ const MAX_REPORT_BYTES = 4_096;
  * is a fresh copy of the repository's own each time, whose file times spare git from reading every file (a scratch copy
  * has the times, and other inodes); nested repositories are taken out of it, because their files are not this one's.
  */
-const tree = (folder: string, stat: string, refresh = '') => `
+const tree = (folder: string, stat: string, prepare = '', complete = '') => `
 set -e
 # Git's complaints hold names as they are, line ends and all: one could tell another number, or another patch.
 exec 2>/dev/null
@@ -62,10 +62,10 @@ drop_nested() { safe ls-files --stage -z | swap | sed -n 's/^160000 [^\t]*\t//p'
 # A folder of which files are known already is none of them, whatever was made in it.
 outer() { printf ':/\\0'; safe ls-files --others --exclude-standard -z | swap | sed -n 's|^\\(.*\\)/$|:(top,exclude,literal)\\1|p' | swap; }
 add_all() { safe add --all -- :/ || outer | safe add --all --pathspec-from-file=- --pathspec-file-nul; }
-${refresh}drop_nested
+${prepare}drop_nested
 add_all >/dev/null 2>&1
 drop_nested
-tree="$(safe write-tree)"
+${complete}tree="$(safe write-tree)"
 `;
 
 /**
@@ -77,6 +77,27 @@ const refreshChanged = (since: number) => `
 renew() { find . -name .git -prune -o "$@" '(' -type f -o -type l ')' -exec touch -h -c -- '{}' +; }
 # What is mounted read-only cannot be given a time, and cannot have been changed.
 if find . -prune -newerct '@${since}' >/dev/null; then renew -newerct '@${since}' || true; else renew || true; fi
+`;
+
+/**
+ * Puts the ignore rules of before in the place of those that were written in a copy since then, or the agent's own would
+ * hide its files, themselves included; git is told of the agent's afterwards, so that they are in the patch. Those of nested
+ * repositories are not this one's.
+ */
+const restoreRules = (since: number, before: string) => `
+export work
+find . -name .git -prune -o -name .gitignore -type f -newerct '@${since}' -exec sh -c 'set -e
+for file; do
+  nested= folder="$file"
+  while folder="\${folder%/*}"; [ "$folder" != . ]; do [ ! -e "$folder/.git" ] || nested=1; done
+  [ -z "$nested" ] || continue
+  name="\${file#./}"
+  printf "100644 %s\\t%s\\000" "$(git hash-object -w --no-filters -- "$file")" "$name" >> "$work/rules"
+  if git cat-file blob "${before}:$name" > "$work/rule"; then cat "$work/rule" > "$file"; else rm -f "$file"; fi
+done' sh '{}' + || [ ! -s "$work/rules" ]
+`;
+const KEEP_RULES = `
+if [ -s "$work/rules" ]; then safe update-index -z --index-info < "$work/rules"; fi
 `;
 
 /** Where the first look's objects lie. Commands can write there. */
@@ -115,7 +136,8 @@ export async function rememberWorkspace(
       // A name that no command can have guessed: nothing lies there.
       const fresh = `${FIRST}-${randomBytes(8).toString('hex')}`;
       const diff = `safe diff-tree -r --no-ext-diff --no-textconv --no-renames ${before} "$tree"`;
-      const script = `${tree(fresh, stat, isCopy ? refreshChanged(since) : '')}${TAKE_OVER}
+      const prepare = isCopy ? refreshChanged(since) + TAKE_OVER + restoreRules(since, before) : TAKE_OVER;
+      const script = `${tree(fresh, stat, prepare, isCopy ? KEEP_RULES : '')}
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
 ${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
 printf 'at %s\n' "$work/patch"`;
