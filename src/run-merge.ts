@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { MergeConfig } from './config/merge-config.ts';
 import { WEIGHT_UNIT } from './config/merge-rules.ts';
-import { createGate } from './contract/contract.ts';
+import { createContract, createGate } from './contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from './contract/source.ts';
 import { type Claim, readEnvelopes } from './envelope/envelope.ts';
 import { InputError } from './errors.ts';
@@ -105,7 +105,7 @@ async function readGate(config: MergeConfig, state: RunState, world: MergeWorld)
   state.judge = { ...state.judge, gate_sha256: sha256(JSON.stringify(request)) };
   // Nothing is known of the schemas of the legs: a property that a payload lacks, or that is not true, fails it.
   const properties = request.kind === 'property' ? { [request.name]: { type: 'boolean' } } : {};
-  const gate = await createGate(request, { schema: { type: 'object', properties } });
+  const gate = await createGate(request, await createContract({ type: 'object', properties }));
   for (const text of gate.warnings) world.warn(text);
   return gate;
 }

@@ -104,7 +104,7 @@ export interface GateResult {
   readonly issues: readonly Issue[];
   /**
    * For people: what the gate wanted and what the payload says there, each a clause that reads on from "the gate". Of
-   * the payload's texts it holds none but words that the schema lists; the names in it may be hostile all the same.
+   * the payload it holds no text but words that the schema lists, and no key but those that schema or gate declare.
    */
   readonly words?: readonly string[];
 }

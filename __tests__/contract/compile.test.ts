@@ -320,3 +320,30 @@ describe('compile', () => {
     expect(compiled.judge({ a: [{ toString: 1 }] })).toMatchObject({ ok: false, issues: [{ path: '/a/0' }] });
   });
 });
+
+describe('the question whether a part of a schema accepts a value', () => {
+  const names = ['a', '', '.', '..', '$id', 'properties', '%41', 'a/b', '~1', 'é 😀', 'a%/~ #"?&=+'];
+  it.each<[string, JsonObject]>([
+    ['draft-07', {}],
+    ['draft-07 with an address', { $id: 'https://example.com/a.json#' }],
+    ['2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema' }],
+    ['2020-12 with an address', { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'a.json' }],
+  ])('is answered by that part, whatever its name: %s', async (_, head) => {
+    const parts = names.map((name): [string, JsonObject] => [name, { allOf: [{ $ref: '#/$defs/low' }] }]);
+    const schema = { ...head, properties: Object.fromEntries(parts), $defs: { low: { maximum: 5 } } };
+    const { acceptsPart } = await compile(schema, 'schema');
+    for (const [name, part] of parts)
+      expect([acceptsPart(part, 5), acceptsPart(part, 6)], name).toEqual([true, false]);
+    expect([acceptsPart(schema, { a: 5 }), acceptsPart(schema, { a: 6 })]).toEqual([true, false]);
+    expect([acceptsPart(true, 1), acceptsPart(false, 1)]).toEqual([true, false]);
+  });
+
+  it('has no answer for what is no part, for a pattern that does not end, and for endless references', async () => {
+    const [slow, circle] = [{ pattern: '^(a+)+b$' }, { allOf: [{ $ref: '#/$defs/circle' }] }];
+    const { acceptsPart } = await compile({ properties: { slow }, $defs: { circle } }, 'schema');
+    expect(acceptsPart({ pattern: '^(a+)+b$' }, 'b')).toBe(null);
+    expect(acceptsPart(slow, 'a'.repeat(40))).toBe(null);
+    expect(acceptsPart(circle, 1)).toBe(null);
+    expect(acceptsPart(slow, 'ab')).toBe(true);
+  });
+});

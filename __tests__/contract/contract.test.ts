@@ -31,7 +31,8 @@ describe('createContract', () => {
       properties: { 'a.b': {}, Passed: {}, passed: {}, ok: { format: 'odd' } },
       required: [],
     });
-    expect({ ...contract, check: null, accept: null }).toEqual({
+    expect({ ...contract, check: null, accept: null, acceptsPart: null }).toEqual({
+      acceptsPart: null,
       schema: contract.schema,
       title: 'Review',
       declaredProperties: ['a.b', 'Passed', 'passed', 'ok'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGate } from '../../src/contract/contract.ts';
+import { createContract, createGate } from '../../src/contract/contract.ts';
 import { listedWords, metWords } from '../../src/contract/gate-words.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
@@ -9,11 +9,11 @@ const schema: JsonObject = {
   properties: { passed: { type: ['boolean', 'string'] }, findings: { items: severities } },
 };
 const judged = async (gate: Json, payload: JsonObject) =>
-  (await createGate({ kind: 'schema', schema: gate }, { schema })).evaluate(payload).words;
+  (await createGate({ kind: 'schema', schema: gate }, await createContract(schema))).evaluate(payload).words;
 
 describe('a gate that is a property', () => {
   it('says what it wanted and what stands there', async () => {
-    const { evaluate } = await createGate({ kind: 'property', name: 'passed' }, { schema });
+    const { evaluate } = await createGate({ kind: 'property', name: 'passed' }, await createContract(schema));
     expect(evaluate({ passed: true }).words).toEqual(['wants `passed` to be true; the payload agrees']);
     expect(evaluate({ passed: false }).words).toEqual(['wants `passed` to be true; the payload says false']);
     expect(evaluate({ passed: 'yes' }).words).toEqual([
@@ -97,7 +97,7 @@ describe('a gate that is a schema', () => {
         kind: 'schema',
         schema: { additionalProperties: { const: 1 }, properties: { a: { items: { const: 1 } } } },
       },
-      { schema },
+      await createContract(schema),
     );
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), (payload) => {
@@ -154,7 +154,7 @@ const listing = { properties: { a: {}, b: { enum: ['low', 'high', 'x`y'] } } };
 async function said(gate: Json, a: Json): Promise<readonly string[]> {
   const { evaluate } = await createGate(
     { kind: 'schema', schema: { properties: { a: gate } } },
-    { schema: listing },
+    await createContract(listing),
   );
   const { status, words } = evaluate({ a });
   expect(status).toBe('not_met');
@@ -196,8 +196,15 @@ describe('the words for a keyword', () => {
     [
       { additionalProperties: false },
       { x: 1 },
-      '`a` to have no property that is not named; the payload has "x"',
+      '`a` to have no property that is not named; the payload has one',
     ],
+    [
+      { additionalProperties: false },
+      { b: 1 },
+      '`a` to have no property that is not named; the payload has "b"',
+    ],
+    [{ additionalProperties: { const: 1 } }, { CANARY: 2 }, 'every entry of `a` to be 1; the payload says 2'],
+    [{ additionalProperties: { const: 1 } }, { b: 2 }, '`/a/b` to be 1; the payload says 2'],
     [{ required: ['b'] }, {}, '`/a/b` to be there; the payload has none'],
     [{ pattern: '^x' }, 'high', '`a` to match the pattern "^x"; the payload says "high"'],
     [{ pattern: '^x' }, 'other', '`a` to match the pattern "^x"; the payload does not'],
@@ -240,6 +247,27 @@ describe('the words for a keyword', () => {
       expect((await said(gate, 'CANARY')).join()).not.toContain('CANARY');
     for (const value of [{ CANARY: 1 }, ['CANARY']])
       expect((await said({ const: 1 }, value)).join()).not.toContain('CANARY');
+  });
+
+  it('name no key of the payload that neither the schema nor the gate declares', async () => {
+    const gates: readonly JsonObject[] = [
+      ...[{ additionalProperties: { const: 1 } }, { additionalProperties: false }],
+      ...[{ patternProperties: { CAN: { const: 1 } } }, { propertyNames: { maxLength: 2 } }],
+      ...[{ additionalProperties: { additionalProperties: { items: { const: 1 } } } }, { maxProperties: 0 }],
+    ];
+    const hidden: Json = { CANARY: { CANARY: ['CANARY', { CANARY: 2 }] } };
+    for (const gate of gates) {
+      expect((await said(gate, hidden)).join(), JSON.stringify(gate)).not.toContain('CANARY');
+      const { words = [] } = (
+        await createGate({ kind: 'schema', schema: gate }, await createContract(listing))
+      ).evaluate({ ...hidden, a: 1 });
+      expect(words.join(), JSON.stringify(gate)).not.toContain('CANARY');
+    }
+    const declaring = { additionalProperties: { properties: { score: { minimum: 5 } } } };
+    expect(await said(declaring, { CANARY: { score: 2 }, b: { score: 3 } })).toEqual([
+      'wants every `score` in `a` to be at least 5; the payload says 2',
+      'wants `/a/b/score` to be at least 5; the payload says 3',
+    ]);
   });
 
   it('hold no backtick but their own, and are short', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createContract } from '../../src/contract/contract.ts';
 import { createGate, type GateRequest } from '../../src/contract/gate.ts';
 import { ContractError } from '../../src/errors.ts';
 import type { Issue, Json, JsonObject } from '../../src/types.ts';
@@ -14,7 +15,7 @@ const schema: JsonObject = {
   allOf: [{ properties: { deep: { const: true } } }, { anyOf: [{ $ref: '#/$defs/more' }] }],
   $defs: { flag: { type: ['boolean', 'null'] }, more: { properties: { further: { type: 'boolean' } } } },
 };
-const gate = (request: GateRequest) => createGate(request, { schema });
+const gate = async (request: GateRequest) => createGate(request, await createContract(schema));
 const bySchema = (given: Json) => gate({ kind: 'schema', schema: given });
 const met = { status: 'met', issues: [], words: expect.any(Array) };
 const notMet = (...issues: readonly Issue[]) => ({ status: 'not_met', issues, words: expect.any(Array) });
@@ -48,8 +49,8 @@ describe('a gate that no payload can fail', () => {
 });
 
 describe('a gate that is a boolean', () => {
-  const ask = (value: boolean, schema: JsonObject) =>
-    createGate({ kind: 'schema', schema: value }, { schema });
+  const ask = async (value: boolean, schema: JsonObject) =>
+    createGate({ kind: 'schema', schema: value }, await createContract(schema));
   const booleans = { properties: { passed: { type: 'boolean' }, safe: { type: 'boolean' }, n: {} } };
 
   it.each<[boolean, JsonObject, string]>([
@@ -113,7 +114,7 @@ describe('a gate that is the name of a property', () => {
   });
 
   it('E15 a schema without booleans says what to do instead', async () => {
-    await expect(createGate({ kind: 'property', name: 'x' }, { schema: {} })).rejects.toThrow(
+    await expect(createGate({ kind: 'property', name: 'x' }, await createContract({}))).rejects.toThrow(
       'It declares no boolean property: add one, or give the gate as a JSON Schema.',
     );
   });

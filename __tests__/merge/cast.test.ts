@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGate } from '../../src/contract/contract.ts';
+import { createContract, createGate } from '../../src/contract/contract.ts';
 import { InputError } from '../../src/errors.ts';
 import { castOf, type LegGate } from '../../src/merge/merge.ts';
 import { createSecrets } from '../../src/secrets.ts';
@@ -50,7 +50,7 @@ describe('a vote', () => {
   });
 
   it('never passes where the gate of its run is not met, whatever its conclusion and the gate asked for here', async () => {
-    const none = await createGate({ kind: 'none' }, { schema: {} });
+    const none = await createGate({ kind: 'none' }, await createContract({}));
     expect(said({ ...notMet }, none)[0]).toBe('fail');
     expect(said({ ...notMet })[0]).toBe('fail');
     expect(said({ conclusion: 'failure', reason: 'gate_not_met', gate: null }, none)[0]).toBe('fail');
@@ -58,7 +58,7 @@ describe('a vote', () => {
 
   it('is what the gate of the merge says, in its words', async () => {
     const schema = { type: 'object', properties: { score: { type: 'number', minimum: 7 } } };
-    const gate = await createGate({ kind: 'schema', schema }, { schema: {} });
+    const gate = await createGate({ kind: 'schema', schema }, await createContract({}));
     expect(said({ payload: { passed: false, score: 8 } }, gate)).toEqual(['pass', null]);
     const [ballot, why] = said({ payload: { passed: true, score: 6 } }, gate);
     expect(ballot).toBe('fail');

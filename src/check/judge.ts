@@ -99,11 +99,11 @@ export async function gateFaults(
     const request = await parseGateArgument(gate, null, files);
     if (request.kind !== 'schema') return [];
     // A gate that is wrong for payloads of any schema is wrong for each.
-    const { warnings } = await createGate(request, { schema: { type: 'object' } });
+    const { warnings } = await createGate(request, await createContract({ type: 'object' }));
     faults.push(...warnings.map((text) => warned('gate', text)));
     for (const schema of schemas) {
       try {
-        const { warnings } = await createGate(request, { schema });
+        const { warnings } = await createGate(request, await createContract(schema));
         faults.push(...warnings.map((text) => warned('gate', text)));
       } catch (error) {
         if (!(error instanceof ContractError)) throw error;

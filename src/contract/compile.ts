@@ -2,13 +2,13 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { ContractStage } from '../errors.ts';
 import { ContractError } from '../errors.ts';
-import { isDeeperThan, isObject, maxDepth } from '../json.ts';
+import { isDeeperThan, isObject, jsonPointer, maxDepth } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { options } from './ajv-options.ts';
 import { type Timed, underDeadline } from './deadline.ts';
 import { issuesOf } from './issues.ts';
-import { schemaNodes } from './keywords.ts';
+import { type SchemaNode, schemaNodes } from './keywords.ts';
 import { unevaluatedPrototypeKey } from './prototype-keys.ts';
 import { rootObjection } from './root.ts';
 import { mentions, vettingObjection } from './vetting.ts';
@@ -33,7 +33,15 @@ export interface Compiled {
   readonly warnings: readonly string[];
   /** Judges a value under the deadline; a validator that throws or runs out of time is a refusal. */
   judge(value: JsonObject): Judgement;
+  /**
+   * Whether a subschema of `schema`, the object itself, accepts a value; null where the validator comes to no answer in
+   * time, and for what is no subschema.
+   */
+  acceptsPart(part: Json, value: Json): boolean | null;
 }
+
+/** A schema that can be asked about its parts. */
+export type SchemaValidator = Pick<Compiled, 'schema' | 'acceptsPart'>;
 
 /**
  * Compiles a schema strictly with an Ajv of its own: draft-07, or 2020-12 where `$schema` says so.
@@ -64,6 +72,25 @@ export async function compile(candidate: Json, purpose: Purpose, ours = false): 
       const issue = unevaluatedPrototypeKey(value, mentioned.propertyNames);
       return issue === null ? judgement : { ok: false, issues: [issue], errors: [] };
     },
+    acceptsPart: createAcceptsPart(ajv, schema),
+  };
+}
+
+/** Makes the function that asks about the parts of a schema that the validator has compiled. */
+function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'] {
+  let places: ReadonlyMap<Json, SchemaNode['path']> | null = null;
+  return (part, value) => {
+    if (typeof part === 'boolean') return part;
+    places ??= new Map([...schemaNodes(schema)].map(({ node, path }) => [node, path]));
+    const path = places.get(part);
+    if (path === undefined) return null;
+    const fragment = path.map((segment) => encodeURIComponent(jsonPointer([segment]).slice(1)));
+    const address = typeof schema['$id'] === 'string' ? schema['$id'].replace(/#$/, '') : '';
+    const timed = underDeadline(
+      () => ajv.getSchema([`${address}#`, ...fragment].join('/'))?.(value),
+      validationDeadlineMs,
+    );
+    return timed.kind === 'done' && typeof timed.value === 'boolean' ? timed.value : null;
   };
 }
 

@@ -36,6 +36,8 @@ export interface Contract {
   readonly outputNames: readonly string[];
   /** One sentence each: formats that are not checked, names without an output of their own. */
   readonly warnings: readonly string[];
+  /** Whether a part of the schema accepts a value, as `Compiled` says. */
+  readonly acceptsPart: Compiled['acceptsPart'];
   /** Judges the arguments of a call; nothing but complete, strictly read JSON is ever accepted. */
   check(call: Pick<ToolCall, 'rawArguments' | 'status'>): Check;
   /** The same, and then by the schema's own validator, where it brought one: what a run accepts. Never rejects. */
@@ -67,6 +69,7 @@ export async function createContract(
     declaredProperties: declared,
     outputNames: outputs.names,
     warnings: cappedWarnings([...sourceWarnings, ...compiled.warnings, ...outputs.warnings]),
+    acceptsPart: compiled.acceptsPart,
     check: (call) => check(call, compiled, title, propertyNames),
     accept: (call) => accept(call, compiled, title, propertyNames, validate),
   };

@@ -3,51 +3,82 @@ import type { ErrorObject } from 'ajv';
 import { isArray, isObject } from '../json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { resolveLocal, schemaNodes } from './keywords.ts';
+import { pathIn, redactPath } from './redact-path.ts';
+import { mentions } from './vetting.ts';
 
 const MAX_CLAUSES = 10;
-/** Places that are told of one wish. */
+/** Places that are listed for one wish. */
 const MAX_PLACES = 3;
+/** Values that are listed, and the characters of one. */
+const MAX_LISTED = 10;
+const MAX_VALUE = 100;
+const MAX_JSON = 200;
 
 /** What the payload says at one place that a gate is about. */
 interface Miss {
-  /** Keys and indexes from the root. */
+  /** Keys and indexes from the root; `*` for a key that nobody declared. */
   readonly place: readonly string[];
   readonly wants: string;
   readonly says: string;
 }
 
-/** The strings that a schema lists as values; nothing else of what a payload says may be quoted. */
+/** What of a payload may be quoted, since logs and annotations show it; everything else is text of the model. */
+export interface Quotable {
+  /** The strings that the schema lists as values. */
+  readonly words: ReadonlySet<string>;
+  /** The names that the schema or the gate declares. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** Collects what of a payload may be quoted. */
+export function quotableOf(schema: JsonObject, gate: JsonObject): Quotable {
+  const names = new Set([schema, gate].flatMap((each) => [...mentions(each).propertyNames]));
+  return { words: listedWords(schema), names };
+}
+
+/** The strings that a schema lists as values. */
 export function listedWords(schema: JsonObject): ReadonlySet<string> {
-  const words = new Set<string>();
-  for (const { node } of schemaNodes(schema)) {
-    const listed = node['enum'];
-    for (const value of [...(isArray(listed) ? listed : []), node['const']]) {
-      if (typeof value === 'string') words.add(value);
-    }
-  }
-  return words;
+  const values = [...schemaNodes(schema)].flatMap(({ node }) =>
+    [node['enum'] ?? [], node['const'] ?? []].flat(),
+  );
+  return new Set(values.filter((value) => typeof value === 'string'));
 }
 
 /** The clause for a property that had to be true; `value` is undefined where there is none. */
 export function unmetPropertyWords(
   name: string,
   value: Json | undefined,
-  words: ReadonlySet<string>,
+  { words }: Pick<Quotable, 'words'>,
 ): readonly string[] {
   const says = value === undefined ? 'has none' : saysValue(value, words);
   return clauses([{ place: [name], wants: wantsOf('const', true), says }]);
 }
 
-/** The clauses for properties that are missing and for a validator's errors; at most 10, the last tells of the rest. */
+/** The clauses for properties that are missing and for a validator's errors; at most 10, the last one counts the rest. */
 export function unmetWords(
+  payload: JsonObject,
   missing: readonly string[],
   errors: readonly ErrorObject[],
-  words: ReadonlySet<string>,
+  quotable: Quotable,
 ): readonly string[] {
   const absent = missing.map((name) => ({ place: [name], wants: 'to be there', says: 'has none' }));
-  const telling = errors.filter((error) => !isDetail(error));
+  const main = errors.filter((error) => !isDetail(error));
+  // The same keyword may fail in very many places, and its words are long to make.
   const wanted = new Map<string, string>();
-  const found = (telling.length > 0 ? telling : errors).map((error) => missOf(error, wanted, words));
+  const found = (main.length > 0 ? main : errors).map((error): Miss => {
+    const { keyword, instancePath, schemaPath, parentSchema } = error;
+    const pointer = redactPath(pathIn(payload, instancePath), quotable.names);
+    const place = pointer.split('/').slice(1).map(unescaped);
+    if (keyword === 'required')
+      return {
+        place: [...place, String(error.params['missingProperty'])],
+        wants: 'to be there',
+        says: 'has none',
+      };
+    const wants = wanted.get(schemaPath) ?? wantsOf(keyword, parentSchema?.[keyword] ?? null);
+    wanted.set(schemaPath, wants);
+    return { place, wants, says: saysOf(error, quotable) };
+  });
   return clauses([...absent, ...found]);
 }
 
@@ -67,12 +98,37 @@ export function metWords(gate: JsonObject): readonly string[] {
 /** What a gate wants, as a list such as "`passed` to be true and `score` to be at least 80"; null for nothing. */
 export function describeWishes(gate: JsonObject): string | null {
   const wishes = wishesOf(gate);
-  if (wishes.length === 0) return null;
   const more = wishes.length - MAX_CLAUSES;
-  const told = [...wishes.slice(0, MAX_CLAUSES), ...(more > 0 ? [`${more} more`] : [])];
-  const [last, ...before] = told.toReversed();
-  const list = before.length === 0 ? last : `${before.toReversed().join(', ')} and ${last}`;
-  return list ?? null;
+  const listed = [...wishes.slice(0, MAX_CLAUSES), ...(more > 0 ? [`${more} more`] : [])];
+  const last = listed.pop();
+  if (last === undefined) return null;
+  return listed.length === 0 ? last : `${listed.join(', ')} and ${last}`;
+}
+
+/** What some schemas ask of a value, such as "to be of the type integer and to be at least 0". */
+export function describeKeywords(nodes: readonly JsonObject[]): string {
+  const entries = nodes.flatMap((node) => Object.entries(node)).filter(([keyword]) => !SILENT.test(keyword));
+  const wants = [...new Set(entries.map(([keyword, value]) => wantsOf(keyword, value)))];
+  return wants.slice(0, MAX_PLACES).join(' and ') || 'to satisfy a part of it';
+}
+
+/** A place in words; `*` stands for every entry of a list, or a key that nobody declared. */
+export function describePlace(place: readonly string[]): string {
+  const [name, index, inner] = place;
+  if (name === undefined) return 'the payload';
+  if (index === undefined) return named(name);
+  if (index === '*' && place.length === 2) return `every entry of ${named(name)}`;
+  if (index === '*' && place.length === 3 && inner !== undefined && inner !== '*')
+    return `every ${named(inner)} in ${named(name)}`;
+  return named(`/${place.join('/')}`);
+}
+
+/** JSON on one line, as people write it. */
+export function toSpacedJson(value: Json): string {
+  const text = JSON.stringify(value, null, 1)
+    .replace(/([{[])\n */g, '$1')
+    .replace(/\n *([}\]])/g, '$1');
+  return cut(text.replace(/\n */g, ' '), MAX_JSON);
 }
 
 /** What is wrong in a branch says less than that no branch holds, and `if` less than what follows from it. */
@@ -82,57 +138,23 @@ function isDetail({ keyword, schemaPath, propertyName }: ErrorObject): boolean {
   return keyword === 'if' || /\/(?:anyOf\/\d+|oneOf\/\d+|contains)\//.test(within);
 }
 
-function missOf(error: ErrorObject, wanted: Map<string, string>, words: ReadonlySet<string>): Miss {
-  const place = error.instancePath.split('/').slice(1).map(unescaped);
-  if (error.keyword === 'required') {
-    const name = String(error.params['missingProperty']);
-    return { place: [...place, name], wants: 'to be there', says: 'has none' };
-  }
-  // The same keyword may fail in very many places, and its words are long to make.
-  const value: Json = error.parentSchema?.[error.keyword] ?? null;
-  const wants = wanted.get(error.schemaPath) ?? wantsOf(error.keyword, value);
-  wanted.set(error.schemaPath, wants);
-  return { place, wants, says: saysOf(error, words) };
-}
-
 /** Misses of one wish at several entries of a list become one clause. */
 function clauses(misses: readonly Miss[]): readonly string[] {
-  const groups = new Map<string, Miss[]>();
-  const seen = new Set<string>();
-  for (const miss of misses) {
-    const identity = JSON.stringify([miss.wants, miss.place]);
-    if (seen.has(identity)) continue;
-    seen.add(identity);
-    const key = JSON.stringify([miss.wants, miss.place.map(anyIndex)]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [miss]);
-    else group.push(miss);
-  }
-  const all = [...groups.values()];
-  const rest = all.length - MAX_CLAUSES;
-  const told = all.slice(0, MAX_CLAUSES).map(clause);
-  return rest <= 0 ? told : [...told, `wants ${rest} more that the payload does not give`];
+  const unique = new Map(misses.map((miss) => [JSON.stringify([miss.wants, miss.place]), miss]));
+  const groups = Map.groupBy(unique.values(), (miss) =>
+    JSON.stringify([miss.wants, miss.place.map(anyIndex)]),
+  );
+  const rest = groups.size - MAX_CLAUSES;
+  const listed = [...groups.values()].slice(0, MAX_CLAUSES).map(clause);
+  return rest <= 0 ? listed : [...listed, `wants ${rest} more that the payload does not give`];
 }
 
 function clause(group: readonly Miss[]): string {
-  const [first] = group;
-  if (first === undefined) return '';
-  if (group.length === 1)
-    return `wants ${describePlace(first.place)} ${first.wants}; the payload ${first.says}`;
-  const places = group.slice(0, MAX_PLACES).map(({ place, says }) => `${says} (${describePlace(place)})`);
+  const [{ place, wants, says } = { place: [], wants: '', says: '' }] = group;
+  if (group.length === 1) return `wants ${describePlace(place)} ${wants}; the payload ${says}`;
+  const places = group.slice(0, MAX_PLACES).map((each) => `${each.says} (${describePlace(each.place)})`);
   const more = group.length > MAX_PLACES ? ` and ${group.length - MAX_PLACES} more do not fit` : '';
-  return `wants ${describePlace(first.place.map(anyIndex))} ${first.wants}; the payload ${places.join(', ')}${more}`;
-}
-
-/** A place in words; `*` stands for every entry of a list. */
-export function describePlace(place: readonly string[]): string {
-  const [name, index, inner] = place;
-  if (name === undefined) return 'the payload';
-  if (index === undefined) return named(name);
-  if (index === '*' && place.length === 2) return `every entry of ${named(name)}`;
-  if (index === '*' && place.length === 3 && inner !== undefined && inner !== '*')
-    return `every ${named(inner)} in ${named(name)}`;
-  return named(`/${place.join('/')}`);
+  return `wants ${describePlace(place.map(anyIndex))} ${wants}; the payload ${places.join(', ')}${more}`;
 }
 
 function anyIndex(segment: string): string {
@@ -147,27 +169,24 @@ const SILENT =
 function wishesOf(gate: JsonObject): readonly string[] {
   const wishes = new Set<string>();
   const seen = new Set<Json>();
-  const rest: { schema: Json; place: readonly string[] }[] = [{ schema: gate, place: [] }];
-  for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-    const schema = isObject(next.schema) ? resolveLocal(gate, next.schema) : null;
+  const queue: { schema: Json; place: readonly string[] }[] = [{ schema: gate, place: [] }];
+  // The queue grows while it is walked.
+  for (const { schema: part, place } of queue) {
+    const schema = isObject(part) ? resolveLocal(gate, part) : null;
     if (schema === null || seen.has(schema)) continue;
     seen.add(schema);
-    const { place } = next;
-    const keywords = Object.keys(schema).filter((keyword) => !SILENT.test(keyword));
-    for (const keyword of keywords) {
-      // A type is worth a word only where nothing else is asked.
-      const isAlone = keywords.length === 1 && schema['items'] === undefined && place.length > 0;
-      const value = schema[keyword];
-      if (value === undefined || (keyword === 'type' && !isAlone)) continue;
-      wishes.add(`${describePlace(place)} ${wantsOf(keyword, value)}`);
-    }
+    const wanted = Object.entries(schema).filter(([keyword]) => !SILENT.test(keyword));
+    // A type is worth a word only where nothing else is asked.
+    const isAlone = wanted.length === 1 && schema['items'] === undefined && place.length > 0;
+    for (const [keyword, value] of wanted)
+      if (keyword !== 'type' || isAlone) wishes.add(`${describePlace(place)} ${wantsOf(keyword, value)}`);
     const { properties, items, allOf } = schema;
     for (const [name, inner] of Object.entries(isObject(properties) ? properties : {})) {
-      rest.push({ schema: inner, place: [...place, name] });
+      queue.push({ schema: inner, place: [...place, name] });
       if (isObject(inner) && Object.keys(inner).length === 0) wishes.add(`${named(name)} to be there`);
     }
-    if (isObject(items)) rest.push({ schema: items, place: [...place, '*'] });
-    for (const branch of isArray(allOf) ? allOf : []) rest.push({ schema: branch, place });
+    if (isObject(items)) queue.push({ schema: items, place: [...place, '*'] });
+    for (const branch of isArray(allOf) ? allOf : []) queue.push({ schema: branch, place });
   }
   return [...wishes];
 }
@@ -176,122 +195,84 @@ function unescaped(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What some schemas ask of a value, such as "to be of the type integer and to be at least 0"; empty for nothing. */
-export function describeKeywords(nodes: readonly JsonObject[]): string {
-  const wants = nodes.flatMap((node) =>
-    Object.entries(node).flatMap(([keyword, value]) =>
-      SILENT.test(keyword) ? [] : [wantsOf(keyword, value)],
-    ),
-  );
-  return [...new Set(wants)].slice(0, MAX_PLACES).join(' and ');
-}
-
-/** How many values a list holds, and how many characters one of them has. */
-const MAX_LISTED = 10;
-const MAX_VALUE = 100;
-const MAX_JSON = 200;
-
-const LIMITS: ReadonlyMap<string, readonly [words: string, noun: string]> = new Map([
-  ['minimum', ['to be at least', '']],
-  ['maximum', ['to be at most', '']],
-  ['exclusiveMinimum', ['to be more than', '']],
-  ['exclusiveMaximum', ['to be less than', '']],
-  ['multipleOf', ['to be a multiple of', '']],
-  ['minItems', ['to have at least', 'entry']],
-  ['maxItems', ['to have at most', 'entry']],
-  ['minLength', ['to have at least', 'character']],
-  ['maxLength', ['to have at most', 'character']],
-  ['minProperties', ['to have at least', 'property']],
-  ['maxProperties', ['to have at most', 'property']],
+/** What a keyword asks for, to be read after “wants the thing”: `to be at least 3`. */
+const WANTS: ReadonlyMap<string, (value: Json) => string> = new Map<string, (value: Json) => string>([
+  ['const', (value) => `to be ${quoted(value)}`],
+  ['enum', (value) => `to be ${oneOf(value)}`],
+  ['type', (value) => `to be of the type ${[value].flat().map(String).join(' or ')}`],
+  ['minimum', (value) => `to be at least ${quoted(value)}`],
+  ['maximum', (value) => `to be at most ${quoted(value)}`],
+  ['exclusiveMinimum', (value) => `to be more than ${quoted(value)}`],
+  ['exclusiveMaximum', (value) => `to be less than ${quoted(value)}`],
+  ['multipleOf', (value) => `to be a multiple of ${quoted(value)}`],
+  ['minItems', (value) => sized('at least', value, 'entry', 'entries')],
+  ['maxItems', (value) => sized('at most', value, 'entry', 'entries')],
+  ['minLength', (value) => sized('at least', value, 'character', 'characters')],
+  ['maxLength', (value) => sized('at most', value, 'character', 'characters')],
+  ['minProperties', (value) => sized('at least', value, 'property', 'properties')],
+  ['maxProperties', (value) => sized('at most', value, 'property', 'properties')],
+  ['pattern', (value) => `to match the pattern ${quoted(value)}`],
+  ['format', (value) => `to be of the format ${quoted(value)}`],
+  ['uniqueItems', () => 'to have no entry twice'],
+  ['contains', (value) => `to have an entry with ${json(value)}`],
+  ['not', notWords],
+  ['additionalProperties', () => 'to have no property that is not named'],
+  ['unevaluatedProperties', () => 'to have no property that is not named'],
+  ['if', () => 'to keep to its rule with `if`'],
+  ['false schema', () => 'to be absent'],
 ]);
 
-/** What a keyword with this value asks for, to be read after “wants the thing”: `to be at least 3`. */
 function wantsOf(keyword: string, value: Json): string {
-  const limit = LIMITS.get(keyword);
-  if (limit !== undefined && typeof value === 'number') return limitWords(keyword, limit, value);
-  switch (keyword) {
-    case 'const':
-      return `to be ${quoted(value)}`;
-    case 'enum':
-      return isArray(value) ? `to be ${oneOf(value)}` : '';
-    case 'type':
-      return `to be of the type ${[value].flat().map(String).join(' or ')}`;
-    case 'pattern':
-      return `to match the pattern ${quoted(value)}`;
-    case 'format':
-      return `to be of the format ${quoted(value)}`;
-    case 'uniqueItems':
-      return 'to have no entry twice';
-    case 'contains':
-      return `to have an entry with ${json(value)}`;
-    case 'not':
-      return notWords(value);
-    case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return 'to have no property that is not named';
-    case 'if':
-      return 'to keep to its rule with `if`';
-    case 'false schema':
-      return 'to be absent';
-    default:
-      return `to satisfy ${keyword} ${json(value)}`;
-  }
+  return WANTS.get(keyword)?.(value) ?? `to satisfy ${keyword} ${json(value)}`;
 }
 
-function limitWords(keyword: string, [words, noun]: readonly [string, string], value: number): string {
-  if (noun === '') return `${words} ${value}`;
-  if (keyword.startsWith('max') && value === 0) return 'to be empty';
-  return `${words} ${value} ${value === 1 ? noun : `${noun}s`.replace(/ys$/, 'ies')}`;
+function sized(words: string, value: Json, one: string, many: string): string {
+  return words === 'at most' && value === 0
+    ? 'to be empty'
+    : `to have ${words} ${quoted(value)} ${value === 1 ? one : many}`;
 }
 
-function oneOf(values: readonly Json[]): string {
-  if (values.length === 1) return values.map(quoted).join('');
+function oneOf(value: Json): string {
+  const values = isArray(value) ? value : [value];
   const more = values.length > MAX_LISTED ? ` and ${values.length - MAX_LISTED} more` : '';
-  return `one of ${values.slice(0, MAX_LISTED).map(quoted).join(', ')}${more}`;
+  const listed = values.slice(0, MAX_LISTED).map(quoted).join(', ');
+  return values.length === 1 ? listed : `one of ${listed}${more}`;
 }
 
 function notWords(value: Json): string {
-  if (isObject(value) && Object.keys(value).length === 1) {
-    if (value['const'] !== undefined) return `not to be ${quoted(value['const'])}`;
-    if (isArray(value['enum'])) return `not to be ${oneOf(value['enum'])}`;
+  const { const: one, enum: several, ...others } = isObject(value) ? value : { not: value };
+  const listed = several ?? (one === undefined ? undefined : [one]);
+  if (listed === undefined || (one !== undefined && several !== undefined) || Object.keys(others).length > 0)
+    return `not to satisfy ${json(value)}`;
+  return `not to be ${oneOf(listed)}`;
+}
+
+/** What the payload has where a keyword failed, to be read after “the payload”: `says false`. */
+function saysOf({ keyword, data, params }: ErrorObject, { words, names }: Quotable): string {
+  if (keyword.endsWith('Items') && Array.isArray(data)) return has(data.length);
+  if (keyword.endsWith('Length') && typeof data === 'string') return has([...data].length);
+  if (keyword.endsWith('Properties') && typeof data === 'object' && data !== null) {
+    const name: unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
+    if (typeof name !== 'string') return has(Object.keys(data).length);
+    return names.has(name) ? `has ${quoted(name)}` : 'has one';
   }
-  return `not to satisfy ${json(value)}`;
+  const isOfValue = /^(?:const|enum|not|type|false schema|multipleOf|.*(?:min|max)imum)$/i.test(keyword);
+  const isQuotable = typeof data === 'string' ? words.has(data) : typeof data !== 'object' || data === null;
+  return isOfValue || isQuotable ? saysValue(data, words) : 'does not';
 }
 
-/**
- * What the payload has where a keyword failed, to be read after “the payload”: `says false`. A text of the payload is
- * quoted only where it is one of `words`, those that the schema lists: this is told in logs too.
- */
-function saysOf(error: ErrorObject, words: ReadonlySet<string>): string {
-  const { data } = error;
-  if (error.keyword === 'required') return 'has none';
-  if (error.keyword.endsWith('Items') && Array.isArray(data)) return `has ${count(data.length)}`;
-  if (error.keyword.endsWith('Length') && typeof data === 'string') return `has ${count([...data].length)}`;
-  if (error.keyword.endsWith('Properties') && typeof data === 'object' && data !== null) {
-    const name = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
-    return typeof name === 'string' ? `has ${quoted(name)}` : `has ${count(Object.keys(data).length)}`;
-  }
-  const isOfValue = /^(?:const|enum|not|type|false schema)$/.test(error.keyword) || LIMITS.has(error.keyword);
-  return isOfValue || isTold(data, words) ? saysValue(data, words) : 'does not';
+function has(count: number): string {
+  return count === 0 ? 'has none' : `has ${count}`;
 }
 
-function isTold(value: unknown, words: ReadonlySet<string>): boolean {
-  return typeof value === 'string' ? words.has(value) : typeof value !== 'object' || value === null;
-}
-
-/** What the payload says, to be read after “the payload”, by the same rule. */
+/** What the payload says, to be read after “the payload”; of its texts only what may be quoted. */
 function saysValue(value: unknown, words: ReadonlySet<string>): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'number')
-    return `says ${JSON.stringify(value)}`;
   if (typeof value === 'string') {
     if (value === '') return 'has an empty text there';
     return words.has(value) ? `says ${quoted(value)}` : 'has another text there';
   }
+  if (typeof value !== 'object' || value === null) return `says ${JSON.stringify(value)}`;
   return Array.isArray(value) ? 'has another list there' : 'has another object there';
-}
-
-function count(number: number): string {
-  return number === 0 ? 'none' : String(number);
 }
 
 function quoted(value: Json): string {

@@ -2,10 +2,17 @@
 import { ContractError } from '../errors.ts';
 import { nearest } from '../nearest.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
-import { compile } from './compile.ts';
+import { compile, type SchemaValidator } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
 import { lintGate } from './gate-lint.ts';
-import { brokenWords, listedWords, metWords, unmetPropertyWords, unmetWords } from './gate-words.ts';
+import {
+  brokenWords,
+  listedWords,
+  metWords,
+  quotableOf,
+  unmetPropertyWords,
+  unmetWords,
+} from './gate-words.ts';
 import { cappedIssues } from './issues.ts';
 
 /** What was asked to hold: nothing, one property being true, or a schema. */
@@ -26,10 +33,7 @@ export interface Gate {
  * @throws ContractError when a gate schema does not pass the contract's own pipeline, or is met by every payload or
  * by none, or when a named property is not declared as a boolean.
  */
-export async function createGate(
-  request: GateRequest,
-  contract: { readonly schema: JsonObject },
-): Promise<Gate> {
+export async function createGate(request: GateRequest, contract: SchemaValidator): Promise<Gate> {
   switch (request.kind) {
     case 'none':
       return { warnings: [], evaluate: () => ({ status: 'none', issues: [] }) };
@@ -38,7 +42,7 @@ export async function createGate(
     case 'schema':
       if (typeof request.schema === 'boolean')
         throw new ContractError('shape', booleanGate(request.schema, contract.schema));
-      return schemaGate(request.schema, contract.schema);
+      return schemaGate(request.schema, contract);
   }
 }
 
@@ -61,7 +65,7 @@ function propertyGate(name: string, schema: JsonObject): Gate {
     evaluate: (payload) => {
       const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
       if (value === true) return result([], metWords({ properties: { [name]: { const: true } } }));
-      const words = unmetPropertyWords(name, value, listedWords(schema));
+      const words = unmetPropertyWords(name, value, { words: listedWords(schema) });
       if (value === undefined) return result([absent(name)], words);
       const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       const issue = { path, keyword: 'const', message: 'must be true.' };
@@ -85,29 +89,23 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
   return `The gate names ${quoted(name)}, which the schema ${what}. ${fix}`;
 }
 
-async function schemaGate(schema: Json, contract: JsonObject): Promise<Gate> {
+async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate> {
   const compiled = await compile(schema, 'gate');
   // Conjunctive branches count as top level, since a $ref may stand only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
-  const suspicions = lintGate(compiled.schema, contract, named);
+  const suspicions = lintGate(compiled, contract, named);
   return {
     warnings: [...compiled.warnings, ...suspicions],
     evaluate: (payload) => {
       const missing = named.filter((name) => !Object.hasOwn(payload, name));
       const judgement = compiled.judge(payload);
-      const absences = missing.map(absent);
-      if (judgement.ok) {
-        const words = missing.length === 0 ? metWords(compiled.schema) : unmetWords(missing, [], new Set());
-        return result(absences, words);
-      }
-      const { issues, errors } = judgement;
+      const { issues, errors } = judgement.ok ? { issues: [], errors: [] } : judgement;
+      const all = [...missing.map(absent), ...issues];
+      if (all.length === 0) return result(all, metWords(compiled.schema));
       // Without errors the validator came to no answer.
-      const broken = errors.length > 0 ? undefined : issues[0];
-      const words =
-        broken === undefined
-          ? unmetWords(missing, errors, listedWords(contract))
-          : brokenWords(broken.keyword);
-      return result([...absences, ...issues], words);
+      const [broken] = errors.length > 0 ? [] : issues;
+      if (broken !== undefined) return result(all, brokenWords(broken.keyword));
+      return result(all, unmetWords(payload, missing, errors, quotableOf(contract.schema, compiled.schema)));
     },
   };
 }
