@@ -91,7 +91,15 @@ export class ReplayError extends WordedError {
 
 /** The sandbox is required and absent, or broken: exit 44. The message carries one fix to paste. */
 export class SandboxError extends WordedError {
-  override readonly name = 'SandboxError';
+  override readonly name: string = 'SandboxError';
+}
+
+/**
+ * What the workspace holds makes a sandbox around it impossible: exit 44, with `sandbox: auto` too, because whoever wrote
+ * the files must not be able to take the shell away. The message names the path.
+ */
+export class WorkspaceError extends SandboxError {
+  override readonly name = 'WorkspaceError';
 }
 
 /** A reporter could not do its work: a warning, never a changed verdict. */

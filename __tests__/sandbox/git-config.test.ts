@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hasCredentials, withoutCredentials } from '../../src/sandbox/git-config.ts';
+import {
+  hasCredentials,
+  includedPaths,
+  withoutCredentials,
+  worktreeOf,
+} from '../../src/sandbox/git-config.ts';
 
 const SECRET = 'c2VjcmV0LXRva2Vu';
 
@@ -84,3 +89,57 @@ it('credentials in a config are noticed', () => {
     false,
   );
 });
+
+it('a token is found and taken out with any sign in it that a quoted value can hold', () => {
+  const config = `[remote "o"]\n\turl = "https://user:to\\"ken${SECRET}@h/r"\n`;
+  expect([hasCredentials(config), withoutCredentials(config)]).toEqual([
+    true,
+    '[remote "o"]\n\turl = "https://h/r"\n',
+  ]);
+});
+
+it('the folders and files that a config names are read as git reads them', () => {
+  const config =
+    '[include]\n\tpath = one\n[IncludeIf "x"] PATH = "t w o" # note\n[core]\n\tworktree = /a\n\tworktree = ../b\n';
+  expect([includedPaths(config), worktreeOf(config), worktreeOf('')]).toEqual([
+    ['one', 't w o'],
+    '../b',
+    null,
+  ]);
+});
+
+/** What made a pattern try again from each place, and lines that a pattern could try to cut in many ways. */
+const pumps = [
+  'a',
+  'a:',
+  'a:/',
+  '://a',
+  '[',
+  '[a ',
+  '[a "',
+  '[a "\\"',
+  ' ',
+  '\t=',
+  'a ',
+  'a="',
+  '\\\n',
+  '\n',
+  '\r\n',
+  '[include]path=a\n',
+  '[core]worktree=\n',
+];
+
+it.each(pumps)(
+  'wants minutes of this process: 1 MiB of %j is read in time that grows with its length',
+  (pump) => {
+    const spent = (bytes: number) => {
+      const text = pump.repeat(Math.ceil(bytes / pump.length));
+      const before = process.cpuUsage();
+      for (const read of [hasCredentials, withoutCredentials, includedPaths, worktreeOf]) read(text);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    // A quadratic pattern takes minutes here; 5 s of processor time are twenty times what is needed.
+    expect(spent(1024 * 1024)).toBeLessThan(5_000);
+  },
+);

@@ -4,15 +4,16 @@ import {
   mkdirSync,
   mkdtempSync,
   realpathSync,
-  renameSync,
+  rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { SandboxError } from '../../src/errors.ts';
-import { findRepositories } from '../../src/sandbox/git-folders.ts';
+import { WorkspaceError } from '../../src/errors.ts';
+import { findGitPlaces, findRepositories } from '../../src/sandbox/git-folders.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
 // The shell's: a tree of these is deeper than a path can name.
@@ -48,6 +49,8 @@ it('the workspace, checkouts in it, their modules and worktrees are found', asyn
       elsewhere: [],
       configs: [join(dot, 'config'), join(modules, 'config')],
       gitFolders: [dot, modules, join(dot, 'worktrees', 'tree')],
+      hidden: [],
+      unconfirmed: null,
     },
     {
       root: join(workspace, 'sub'),
@@ -55,6 +58,8 @@ it('the workspace, checkouts in it, their modules and worktrees are found', asyn
       elsewhere: [modules],
       configs: [join(modules, 'config')],
       gitFolders: [modules],
+      hidden: [],
+      unconfirmed: null,
     },
     {
       root: join(workspace, 'a', 'nested'),
@@ -62,6 +67,8 @@ it('the workspace, checkouts in it, their modules and worktrees are found', asyn
       elsewhere: [],
       configs: [join(workspace, 'a', 'nested', '.git', 'config')],
       gitFolders: [join(workspace, 'a', 'nested', '.git')],
+      hidden: [],
+      unconfirmed: null,
     },
   ]);
   expect((await findRepositories(tree)).map(({ elsewhere }) => elsewhere)).toEqual([
@@ -75,48 +82,171 @@ it('a .git file that names a folder which is not git’s opens nothing', async (
   mkdirSync(workspace);
   writeFileSync(join(workspace, '.git'), `gitdir: ${join(base, 'secrets')}\n`);
   expect(await findRepositories(workspace)).toEqual([
-    { root: workspace, dotGit: join(workspace, '.git'), elsewhere: [], configs: [], gitFolders: [] },
-  ]);
-});
-
-it('a git folder under another name in the workspace is believed, by a .git file and by a link', async () => {
-  const workspace = join(base, 'separate');
-  mkdirSync(join(workspace, 'parts'), { recursive: true });
-  const store = join(workspace, 'stores', 'one');
-  mkdirSync(join(workspace, 'stores'));
-  git(workspace, 'init', '-q', `--separate-git-dir=${store}`, 'parts/one');
-  git(workspace, 'init', '-q', 'parts/two');
-  renameSync(join(workspace, 'parts', 'two', '.git'), join(workspace, 'stores', 'two'));
-  symlinkSync('../../stores/two', join(workspace, 'parts', 'two', '.git'));
-  const found = (await findRepositories(workspace)).toSorted((a, b) => (a.root < b.root ? -1 : 1));
-  expect(found).toEqual(
-    ['one', 'two'].map((name) => ({
-      root: join(workspace, 'parts', name),
-      dotGit: join(workspace, 'parts', name, '.git'),
-      elsewhere: [join(workspace, 'stores', name)],
-      configs: [join(workspace, 'stores', name, 'config')],
-      gitFolders: [join(workspace, 'stores', name)],
-    })),
-  );
-});
-
-it('a bare repository is found where its config holds credentials, and is a folder like any other where not', async () => {
-  const workspace = join(base, 'bares');
-  for (const name of ['plain.git', 'a/mirror.git']) {
-    mkdirSync(join(workspace, name), { recursive: true });
-    git(join(workspace, name), 'init', '-q', '--bare', '.');
-  }
-  const mirror = join(workspace, 'a', 'mirror.git');
-  git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
-  expect(await findRepositories(workspace)).toEqual([
     {
-      root: mirror,
-      dotGit: join(mirror, '.git'),
-      elsewhere: [mirror],
-      configs: [join(mirror, 'config')],
-      gitFolders: [mirror],
+      root: workspace,
+      dotGit: join(workspace, '.git'),
+      elsewhere: [],
+      configs: [],
+      gitFolders: [],
+      hidden: [],
+      unconfirmed: null,
     },
   ]);
+});
+
+it('a git folder under another name in the workspace is believed where the .git at the top names it', async () => {
+  for (const kind of ['file', 'link']) {
+    const workspace = join(base, `separate-${kind}`);
+    mkdirSync(join(workspace, 'stores'), { recursive: true });
+    const store = join(workspace, 'stores', 'one');
+    git(workspace, 'init', '-q', `--separate-git-dir=${store}`, '.');
+    if (kind === 'link') {
+      rmSync(join(workspace, '.git'));
+      symlinkSync('stores/one', join(workspace, '.git'));
+    }
+    git(workspace, 'commit', '--allow-empty', '-qm', 'first');
+    git(workspace, 'worktree', 'add', '-q', 'tree');
+    const found = (await findRepositories(workspace)).toSorted((a, b) => (a.root < b.root ? -1 : 1));
+    const worktree = join(store, 'worktrees', 'tree');
+    expect(found.map(({ elsewhere, unconfirmed }) => [elsewhere, unconfirmed])).toEqual([
+      [[store], null],
+      [[worktree, store], null],
+    ]);
+  }
+});
+
+it('wants a source folder closed: one that a .git further down names as git’s own is watched and no more', async () => {
+  const workspace = join(base, 'named');
+  const target = join(workspace, 'src');
+  for (const name of ['objects', 'refs', 'worktrees/x']) mkdirSync(join(target, name), { recursive: true });
+  writeFileSync(join(target, 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(target, 'config'), '[credential]\n');
+  writeFileSync(join(target, 'worktrees', 'x', 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(target, 'worktrees', 'x', 'commondir'), '../..\n');
+  const makers: readonly ((root: string) => void)[] = [
+    (root) => writeFileSync(join(root, '.git'), 'gitdir: ../../src\n'),
+    (root) => symlinkSync('../../src', join(root, '.git')),
+    (root) => writeFileSync(join(root, '.git'), 'gitdir: ../../src/worktrees/x\n'),
+  ];
+  for (const [n, make] of makers.entries()) {
+    const root = join(workspace, 'node_modules', `p${n}`);
+    mkdirSync(root, { recursive: true });
+    make(root);
+  }
+  const found = await findRepositories(workspace);
+  expect(found.map(({ unconfirmed }) => unconfirmed).sort()).toEqual([
+    target,
+    target,
+    join(target, 'worktrees', 'x'),
+  ]);
+  expect(
+    found
+      .flatMap(({ elsewhere, configs, gitFolders, hidden }) => [elsewhere, configs, gitFolders, hidden])
+      .flat(),
+  ).toEqual([]);
+});
+
+it('wants files outside of its own .git covered: nothing in a .git that a package brought along leads out of it', async () => {
+  const workspace = join(base, 'package');
+  const target = join(workspace, 'src');
+  for (const name of ['m', 'w', 'objects', 'refs', 'worktrees/.git/objects', 'worktrees/.git/refs'])
+    mkdirSync(join(target, name), { recursive: true });
+  for (const folder of ['', 'm', 'w', 'worktrees/.git']) {
+    writeFileSync(join(target, folder, 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(target, folder, 'config'), '[include]\n\tpath = ../src/config\n[credential]\n');
+  }
+  // A worktree's folder may name the one that it shares with others two folders above.
+  writeFileSync(join(target, 'worktrees', '.git', 'commondir'), '../..\n');
+  const dot = join(workspace, 'node_modules', 'p', '.git');
+  mkdirSync(join(dot, 'deep', 'modules'), { recursive: true });
+  for (const name of ['modules', 'worktrees', 'annex']) symlinkSync(target, join(dot, name));
+  for (const name of ['config', 'config.worktree', 'credentials', 'deep/link'])
+    symlinkSync(join(target, 'config'), join(dot, name));
+  const found = await findRepositories(workspace);
+  const touched = found
+    .flatMap(({ elsewhere, configs, gitFolders, hidden }) => [
+      elsewhere,
+      configs,
+      gitFolders,
+      hidden.map(({ path }) => path),
+    ])
+    .flat();
+  expect(touched.filter((path) => !path.slice(workspace.length).split('/').includes('.git'))).toEqual([]);
+});
+
+it('wants this process to hang or to swell: pipes, devices and long files in a .git are passed over', async () => {
+  const workspace = join(base, 'devices');
+  const kinds: readonly ((path: string) => void)[] = [
+    (path) => void execFileSync('mkfifo', [path]),
+    (path) => symlinkSync('/dev/zero', path),
+    (path) => symlinkSync('/proc/self/environ', path),
+    (path) => symlinkSync(path, path),
+    (path) => {
+      writeFileSync(path, '');
+      truncateSync(path, 3 * 1024 ** 3);
+    },
+  ];
+  const names = [
+    'config',
+    'config.worktree',
+    'HEAD',
+    'commondir',
+    'gitdir',
+    'modules',
+    'worktrees',
+    'credentials',
+  ];
+  for (const [n, make] of kinds.entries()) {
+    const dot = join(workspace, String(n), '.git');
+    mkdirSync(dot, { recursive: true });
+    for (const name of names) make(join(dot, name));
+    mkdirSync(join(workspace, `file-${n}`));
+    make(join(workspace, `file-${n}`, '.git'));
+  }
+  expect(await findRepositories(workspace)).toHaveLength(2 * kinds.length);
+});
+
+it('keys and tokens in a git folder are hidden, and what a config in it includes; what is git’s own is not', async () => {
+  const workspace = repository(join(base, 'keys'));
+  git(workspace, 'config', 'include.path', 'hooks/auth.inc');
+  const dot = join(workspace, '.git');
+  const own = ['HEAD', 'index', 'COMMIT_EDITMSG', 'packed-refs', 'FETCH_HEAD', 'MERGE_MODE', 'info/exclude'];
+  const keys = [
+    'credentials',
+    'token',
+    'git-crypt/keys/default',
+    'annex/creds/x',
+    'hooks/auth.inc',
+    'info/more.inc',
+  ];
+  for (const name of [...own, ...keys, 'annex/objects/x', 'lfs/objects/x']) {
+    mkdirSync(join(dot, name, '..'), { recursive: true });
+    writeFileSync(join(dot, name), 'x');
+  }
+  writeFileSync(
+    join(dot, 'hooks', 'auth.inc'),
+    '[include]\n\tpath = ../info/more.inc\n\tpath = ../../README\n',
+  );
+  writeFileSync(join(workspace, 'README'), 'hello');
+  const [found] = await findRepositories(workspace);
+  expect(found?.hidden.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+    { path: join(dot, 'annex', 'creds'), kind: 'directory' },
+    { path: join(dot, 'credentials'), kind: 'file' },
+    { path: join(dot, 'git-crypt'), kind: 'directory' },
+    { path: join(dot, 'hooks', 'auth.inc'), kind: 'file' },
+    { path: join(dot, 'info', 'more.inc'), kind: 'file' },
+    { path: join(dot, 'token'), kind: 'file' },
+  ]);
+});
+
+it('a bare repository is a folder like any other, whatever its config holds', async () => {
+  const workspace = join(base, 'bares');
+  const mirror = join(workspace, 'a', 'mirror.git');
+  mkdirSync(mirror, { recursive: true });
+  git(mirror, 'init', '-q', '--bare', '.');
+  git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
+  expect(await findRepositories(workspace)).toEqual([]);
+  expect(await findGitPlaces(workspace)).toEqual({ roots: [], bare: [mirror] });
 });
 
 it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {
@@ -188,27 +318,27 @@ it('modules are found under long names, and in the folder of a worktree', async 
   );
 });
 
-it('more folders than can be looked at are a SandboxError that says what to do', async () => {
+it('more folders than can be looked at are a WorkspaceError that says what to do', async () => {
   const workspace = join(base, 'many');
   for (const name of ['a', 'b', 'c']) mkdirSync(join(workspace, name), { recursive: true });
   expect(await findRepositories(workspace, 4)).toEqual([]);
   const refused = findRepositories(workspace, 3);
-  await expect(refused).rejects.toBeInstanceOf(SandboxError);
+  await expect(refused).rejects.toBeInstanceOf(WorkspaceError);
   await expect(refused).rejects.toThrow(/more than 3 folders.*sparse-checkout/u);
 });
 
-it('a folder that the agent could open, and this step cannot look into, is a SandboxError', async () => {
+it('a folder that the agent could open, and this step cannot look into, is a WorkspaceError', async () => {
   // Deeper than a path can name; a command gets there step by step.
   const deep = join(base, 'deep');
   mkdirSync(deep);
   execFileSync('bash', ['-c', 'for i in $(seq 25); do mkdir $0 && cd $0; done', 'd'.repeat(200)], {
     cwd: deep,
   });
-  await expect(findRepositories(deep)).rejects.toBeInstanceOf(SandboxError);
+  await expect(findRepositories(deep)).rejects.toBeInstanceOf(WorkspaceError);
   if (process.getuid?.() === 0) return;
   const closed = join(base, 'closed');
   mkdirSync(join(closed, 'x'), { recursive: true });
   chmodSync(join(closed, 'x'), 0);
-  await expect(findRepositories(closed)).rejects.toBeInstanceOf(SandboxError);
+  await expect(findRepositories(closed)).rejects.toBeInstanceOf(WorkspaceError);
   chmodSync(join(closed, 'x'), 0o700);
 });

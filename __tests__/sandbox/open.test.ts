@@ -13,7 +13,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SandboxError } from '../../src/errors.ts';
+import { SandboxError, WorkspaceError } from '../../src/errors.ts';
 import type { OpenedSandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { copySources } from '../support/open-sources.ts';
 import {
@@ -268,8 +268,14 @@ describe('a workspace in which not every repository can be found', () => {
       mkdirSync(workspace);
       const script = 'for i in $(seq 25); do mkdir $0 && cd $0; done';
       execFileSync('bash', ['-c', script, 'd'.repeat(200)], { cwd: workspace });
-      const sandbox = await world.open({ mode, workspace, workingDirectory: workspace });
-      if (mode !== 'auto') await expect(sandbox.ready()).rejects.toBeInstanceOf(SandboxError);
+      const opened = world.open({ mode, workspace, workingDirectory: workspace });
+      if (mode === 'auto') {
+        await expect(opened).rejects.toBeInstanceOf(WorkspaceError);
+        execFileSync('/bin/rm', ['-rf', workspace]);
+        return;
+      }
+      const sandbox = await opened;
+      await expect(sandbox.ready()).rejects.toBeInstanceOf(WorkspaceError);
       await expect(sandbox.read('x', 10)).rejects.toBeInstanceOf(SandboxError);
       await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
       await sandbox.close();
@@ -437,17 +443,20 @@ function wallFacts(way: (typeof shellWays)[number]) {
   );
 
   it('B05 the git folder of a worktree is closed, whatever it is called', async () => {
-    const store = join(world.workspace, 'store.git');
+    const workspace = join(world.base, 'named');
+    const store = join(workspace, 'store.git');
     const git = (...args: string[]) => execFileSync('git', args, { cwd: world.workspace, stdio: 'pipe' });
     git('clone', '-q', '--bare', '.', store);
     git('-C', store, 'worktree', 'add', '-q', '../tree');
     git('-C', store, 'config', 'http.extraheader', CANARY);
-    const sandbox = await open();
+    // As `git worktree` lays out a workspace whose own git folder has another name.
+    writeFileSync(join(workspace, '.git'), 'gitdir: store.git\n');
+    const sandbox = await open({ workspace, workingDirectory: workspace });
     await sandbox.ready();
     await expect(sandbox.read('store.git/config', 1000)).rejects.toMatchObject({ name: 'DeniedError' });
     expect((await exec(sandbox, 'cat store.git/config')).output).not.toContain(CANARY);
     await sandbox.close();
-    for (const name of ['store.git', 'tree']) rmSync(join(world.workspace, name), { recursive: true });
+    rmSync(workspace, { recursive: true });
   });
 
   it("an action's own action.yml cannot be written, nor moved away", async () => {

@@ -18,20 +18,25 @@ interface Section {
   readonly sub: string | null;
 }
 
+/** What one line of a config says. */
+interface Line {
+  /** The section that begins in this line. */
+  readonly begins: Section | null;
+  /** The key and the section that it belongs to. */
+  readonly entry: { readonly section: Section; readonly key: string; readonly value: string } | null;
+}
+
 /** The text of a git config with only the harmless keys in it, and no user or password in any URL. */
 export function withoutCredentials(config: string): string {
   const lines: string[] = [];
-  let section: Section | null = null;
-  for (const line of joinContinued(config)) {
-    const header = /^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\](.*)$/u.exec(line);
-    if (header !== null) {
-      section = { name: (header[1] ?? '').toLowerCase(), sub: header[2] ?? null };
-      const title = section.sub === null ? section.name : `${section.name} "${section.sub}"`;
-      if (!hasUserInfo(title)) lines.push(`[${title}]`);
-      else section = null;
+  let isOpen = false;
+  for (const { begins, entry } of linesOf(config)) {
+    if (begins !== null) {
+      const title = begins.sub === null ? begins.name : `${begins.name} "${begins.sub}"`;
+      isOpen = !hasUserInfo(title);
+      if (isOpen) lines.push(`[${title}]`);
     }
-    const entry = parseEntry(header === null ? line : (header[3] ?? ''));
-    if (section !== null && entry !== null && KEPT.has(`${section.name}.${entry.key}`)) {
+    if (isOpen && entry !== null && KEPT.has(`${entry.section.name}.${entry.key}`)) {
       lines.push(`\t${entry.key} = ${quote(withoutUserInfo(entry.value))}`);
     }
   }
@@ -41,6 +46,36 @@ export function withoutCredentials(config: string): string {
 /** Whether a git config holds something that `withoutCredentials` takes out because it grants access. */
 export function hasCredentials(config: string): boolean {
   return /extraheader|\bcredential\b|includeif/iu.test(config) || hasUserInfo(config);
+}
+
+/** The paths of the configs that a config includes, under conditions or without, as they are written there. */
+export function includedPaths(config: string): readonly string[] {
+  return valuesOf(config, ['include', 'includeif'], 'path');
+}
+
+/** The folder that a config names as the repository's working tree; null where it names none. */
+export function worktreeOf(config: string): string | null {
+  return valuesOf(config, ['core'], 'worktree').at(-1) ?? null;
+}
+
+function valuesOf(config: string, sections: readonly string[], key: string): readonly string[] {
+  const values: string[] = [];
+  for (const { entry } of linesOf(config)) {
+    if (entry?.key === key && sections.includes(entry.section.name)) values.push(entry.value);
+  }
+  return values;
+}
+
+function* linesOf(config: string): Generator<Line> {
+  let section: Section | null = null;
+  for (const line of joinContinued(config)) {
+    const header = /^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\](.*)$/u.exec(line);
+    const begins: Section | null =
+      header === null ? null : { name: (header[1] ?? '').toLowerCase(), sub: header[2] ?? null };
+    section = begins ?? section;
+    const entry = parseEntry(header === null ? line : (header[3] ?? ''));
+    yield { begins, entry: section === null || entry === null ? null : { section, ...entry } };
+  }
 }
 
 function joinContinued(config: string): readonly string[] {
@@ -61,7 +96,7 @@ function parseValue(text: string): string {
   let value = '';
   let solid = 0;
   let quoted = false;
-  for (const part of text.trimStart().match(/\\.|[\s\S]/gu) ?? []) {
+  for (const [part] of text.trimStart().matchAll(/\\.|[\s\S]/gu)) {
     if (!quoted && (part === '#' || part === ';')) break;
     if (part === '"') quoted = !quoted;
     else value += unescaped(part);
@@ -76,14 +111,15 @@ function unescaped(part: string): string {
   return letter === 'n' ? '\n' : letter === 't' ? '\t' : letter === 'b' ? '\b' : letter;
 }
 
-const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^/\s"]*@/giu;
+/** From the `://` on, which no second match can begin in: with the scheme before it the search would be quadratic. */
+const USER_INFO = /:\/\/[^/\s]*@/gu;
 
 function hasUserInfo(text: string): boolean {
   return text.search(USER_INFO) >= 0;
 }
 
 function withoutUserInfo(value: string): string {
-  return value.replace(USER_INFO, '$1');
+  return value.replace(USER_INFO, '://');
 }
 
 function quote(value: string): string {

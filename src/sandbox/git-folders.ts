@@ -1,13 +1,14 @@
 /** The repositories in a workspace: their folders are read-only in the shell, and their configs without credentials. */
 import type { Dirent } from 'node:fs';
-import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { SandboxError } from '../errors.ts';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { WorkspaceError } from '../errors.ts';
 import { shown } from '../files/names.ts';
+import { readBoundedText } from '../files/read-bounded.ts';
 import { isInside } from './confine.ts';
 import { errorCode } from './error-code.ts';
-import { hasCredentials } from './git-config.ts';
-import { findOpeners } from './git-openers.ts';
+import { worktreeOf } from './git-config.ts';
+import { findForeign, findIncluded, type HiddenEntry, MAX_CONFIG_BYTES } from './git-hidden.ts';
 
 /** One repository whose working tree lies in the workspace. */
 export interface Repository {
@@ -17,10 +18,25 @@ export interface Repository {
   readonly dotGit: string;
   /** Real folders of git's own that lie elsewhere (a worktree's, a submodule's). */
   readonly elsewhere: readonly string[];
-  /** Config files that exist, the modules' and worktrees' among them, and others in git folders that hold credentials. */
+  /** Config files in the git folders: regular files, at their own real path. */
   readonly configs: readonly string[];
   /** Folders with hooks, attributes and configs: the git folder and those of its modules. */
   readonly gitFolders: readonly string[];
+  /** What lies in the git folders and is not git's own, and configs there that a config includes. */
+  readonly hidden: readonly HiddenEntry[];
+  /**
+   * A folder of the workspace that a `.git` names as its git folder, although a commit may have brought it along. It is
+   * watched for changes, and neither closed nor covered: else a change could close any folder to the agent.
+   */
+  readonly unconfirmed: string | null;
+}
+
+/** Where git has something in a workspace. */
+export interface GitPlaces {
+  /** Folders that hold a `.git` of any kind. */
+  readonly roots: readonly string[];
+  /** Folders that git takes for a repository without a working tree (they hold HEAD, objects and refs). */
+  readonly bare: readonly string[];
 }
 
 /** Past so many folders the walk would hold up the first tool call for seconds. */
@@ -28,7 +44,10 @@ const MAX_FOLDERS = 200_000;
 /** Folders that are read at a time. */
 const BATCH = 32;
 
-/** Lists a folder: nothing where it is gone, or closed to the agent as well. @throws SandboxError past the bound. */
+/** Longer files name no folder, in bytes. */
+const MAX_POINTER_BYTES = 65_536;
+
+/** Lists a folder: nothing where it is gone, or closed to the agent as well. @throws WorkspaceError past the bound. */
 type Look = (folder: string) => Promise<readonly Dirent[]>;
 
 /**
@@ -36,14 +55,39 @@ type Look = (folder: string) => Promise<readonly Dirent[]>;
  * checked out anything anywhere, with its token. `.git` itself is not walked, only its modules and worktrees are. Takes
  * about 0.2 s for 10,000 folders.
  * @param maxFolders most folders that are looked at.
- * @throws SandboxError when there are more folders, or one that the agent could open and this step cannot: a repository
+ * @throws WorkspaceError when there are more folders, or one that the agent could open and this step cannot: a repository
  *   that is not found would be open to the shell, credentials and all.
  */
 export async function findRepositories(
   workspace: string,
   maxFolders = MAX_FOLDERS,
 ): Promise<readonly Repository[]> {
-  const look = createLook(workspace, maxFolders);
+  const look = createLook(workspace, maxFolders, 'throw');
+  return describeAll(workspace, await walk(workspace, look), look);
+}
+
+/**
+ * The same, with all places where git finds a repository.
+ * @throws WorkspaceError as `findRepositories` does.
+ */
+export async function findRepositoriesAndPlaces(
+  workspace: string,
+): Promise<{ readonly repositories: readonly Repository[]; readonly places: GitPlaces }> {
+  const look = createLook(workspace, MAX_FOLDERS, 'throw');
+  const places = await walk(workspace, look);
+  return { repositories: await describeAll(workspace, places, look), places };
+}
+
+/**
+ * The places alone, at the end of a run: a folder that cannot be looked into is left out, because git of the same user
+ * cannot look into it either.
+ * @throws WorkspaceError where there are too many folders.
+ */
+export function findGitPlaces(workspace: string): Promise<GitPlaces> {
+  return walk(workspace, createLook(workspace, MAX_FOLDERS, 'skip'));
+}
+
+async function walk(workspace: string, look: Look): Promise<GitPlaces> {
   const roots: string[] = [];
   const bare: string[] = [];
   let level: readonly string[] = [workspace];
@@ -53,22 +97,35 @@ export async function findRepositories(
       for (const entry of entries) {
         if (entry.name === '.git') roots.push(folder);
         else if (entry.isDirectory()) next.push(join(folder, entry.name));
-        if (entry.name === 'HEAD' && folder !== workspace) bare.push(folder);
       }
+      if (hasNamesOfGit(entries)) bare.push(folder);
     });
     level = next;
   }
+  return { roots, bare };
+}
+
+/** By names alone, more than git takes for a repository: what is watched for too much is no harm. */
+function hasNamesOfGit(entries: readonly Dirent[]): boolean {
+  const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
+}
+
+async function describeAll(
+  workspace: string,
+  { roots }: GitPlaces,
+  look: Look,
+): Promise<readonly Repository[]> {
   const found: Repository[] = [];
+  // The workspace's own first: what it says of where git's folder is was written by whoever set up the workspace.
+  const own = roots.includes(workspace) ? await describe(workspace, { workspace, own: null }, look) : null;
+  const trust: Trust = { workspace, own: own?.gitFolders[0] ?? null };
   await inBatches(
     roots,
-    (root) => describe(root, workspace, look),
-    (repository) => found.push(repository),
-  );
-  const known = new Set(found.flatMap(({ gitFolders }) => gitFolders));
-  await inBatches(
-    bare.filter((folder) => !known.has(folder)),
-    describeBare,
-    (repository) => found.push(...repository),
+    async (root) => (root === workspace ? own : describe(root, trust, look)),
+    (repository) => {
+      if (repository !== null) found.push(repository);
+    },
   );
   return found;
 }
@@ -86,12 +143,12 @@ async function inBatches<T>(
   }
 }
 
-function createLook(workspace: string, maxFolders: number): Look {
+function createLook(workspace: string, maxFolders: number, unreadable: 'throw' | 'skip'): Look {
   let seen = 0;
   return async (folder) => {
     seen += 1;
     if (seen > maxFolders) {
-      throw new SandboxError(
+      throw new WorkspaceError(
         `The workspace ${workspace} holds more than ${maxFolders} folders: too many to find every repository in it and to close its credentials to the agent. ` +
           'Check out less of it (`sparse-checkout` of actions/checkout), or run this step before the ones that fill the workspace.',
       );
@@ -101,9 +158,9 @@ function createLook(workspace: string, maxFolders: number): Look {
     } catch (error) {
       const code = errorCode(error);
       if (code === null) throw error;
-      if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+      if (unreadable === 'skip' || code === 'ENOENT' || code === 'ENOTDIR') return [];
       if ((code === 'EACCES' || code === 'EPERM') && !(await isOurs(folder))) return [];
-      throw new SandboxError(
+      throw new WorkspaceError(
         `The folder ${shown(folder)} in the workspace cannot be looked into (${code}), so a repository in it would be open to the agent. Remove it before this step.`,
         { cause: error },
       );
@@ -122,122 +179,148 @@ async function isOurs(folder: string): Promise<boolean> {
   }
 }
 
-async function describe(root: string, workspace: string, look: Look): Promise<Repository> {
+/** By what a folder is believed to be git's own. */
+interface Trust {
+  readonly workspace: string;
+  /** The git folder of the workspace's own repository; null where it has none, or is asked about itself. */
+  readonly own: string | null;
+}
+
+async function describe(root: string, trust: Trust, look: Look): Promise<Repository> {
   const dotGit = join(root, '.git');
-  const own = await gitFolderOf(dotGit, workspace);
-  if (own === null) return { root, dotGit, elsewhere: [], configs: [], gitFolders: [] };
-  const common = await commonFolderOf(own, root);
+  const named = await gitFolderOf(dotGit, trust);
+  const nothing = { root, dotGit, elsewhere: [], configs: [], gitFolders: [], hidden: [] };
+  if (named === null) return { ...nothing, unconfirmed: null };
+  if (!named.confirmed) return { ...nothing, unconfirmed: named.folder };
+  const own = named.folder;
+  const common = await commonFolderOf(own, root, trust);
   const bases = [...new Set([own, common])];
-  const gitFolders = new Set([...bases, ...(await nestedGitFolders(join(common, 'modules'), look))]);
-  for (const { name } of await look(join(common, 'worktrees'))) {
-    const worktree = join(common, 'worktrees', name);
+  const gitFolders = new Set([...bases, ...(await modulesIn(common, look))]);
+  for (const worktree of await foldersIn(join(common, 'worktrees'), look)) {
     gitFolders.add(worktree);
-    for (const nested of await nestedGitFolders(join(worktree, 'modules'), look)) gitFolders.add(nested);
+    for (const nested of await modulesIn(worktree, look)) gitFolders.add(nested);
   }
   const configs: string[] = [];
+  const hidden: HiddenEntry[] = [];
   for (const folder of gitFolders) {
-    for (const name of ['config', 'config.worktree']) {
-      if (await isFile(join(folder, name))) configs.push(join(folder, name));
+    const entries = await look(folder);
+    for (const entry of entries) {
+      const isConfig = entry.name === 'config' || entry.name === 'config.worktree';
+      if (isConfig && entry.isFile()) configs.push(join(folder, entry.name));
     }
-    configs.push(...(await findOpeners(folder, await look(folder))));
+    const hasAnnex = entries.some((entry) => entry.name === 'annex' && entry.isDirectory());
+    hidden.push(...findForeign(folder, entries, hasAnnex ? await look(join(folder, 'annex')) : []));
   }
+  hidden.push(...(await findIncluded(configs, [...gitFolders])));
   return {
     root,
     dotGit,
     elsewhere: bases.filter((folder) => folder !== dotGit),
     configs,
     gitFolders: [...gitFolders],
+    hidden: uncovered(hidden),
+    unconfirmed: null,
   };
 }
 
-/** A bare repository is a folder like any other, such as test suites work on, unless it holds what opens another one. */
-async function describeBare(folder: string): Promise<readonly Repository[]> {
-  if (!(await looksLikeGit(folder))) return [];
-  const configs: string[] = [];
-  for (const name of ['config', 'config.worktree']) {
-    const text = await readFile(join(folder, name), 'utf8').catch(() => '');
-    if (hasCredentials(text)) configs.push(join(folder, name));
-  }
-  if (configs.length === 0) return [];
-  return [{ root: folder, dotGit: join(folder, '.git'), elsewhere: [folder], configs, gitFolders: [folder] }];
+/** Each entry once, without those in a folder that is hidden itself. */
+function uncovered(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
+  const folders = hidden.filter(({ kind }) => kind === 'directory');
+  const once = new Map(hidden.map((entry) => [entry.path, entry]));
+  return [...once.values()].filter(
+    ({ path }) => !folders.some((folder) => folder.path !== path && isInside(path, folder.path)),
+  );
 }
 
 /**
- * Where git's own folder of a repository really is. A `.git` that is a file or a link may name any folder, and what is
- * believed here is shown to the shell and closed to the agent. So it has to look like git's own; and it has to lie in the
- * workspace, where everything is shown anyway, or else to name this repository as the one that it belongs to.
+ * Where git's own folder of a repository really is. A `.git` that is a file or a link may name any folder, and one that is
+ * confirmed is shown to the shell and closed to the agent. So it has to look like git's own, and one of these has to hold:
+ * it lies in a folder named `.git`, which no commit can hold; the `.git` at the top of the workspace names it, which no
+ * commit can bring along either; or it lies outside of the workspace and names this repository as the one that it belongs to.
  */
-async function gitFolderOf(dotGit: string, workspace: string): Promise<string | null> {
+async function gitFolderOf(
+  dotGit: string,
+  trust: Trust,
+): Promise<{ readonly folder: string; readonly confirmed: boolean } | null> {
   try {
     const stats = await lstat(dotGit);
-    if (stats.isDirectory()) return dotGit;
-    const named = stats.isSymbolicLink()
-      ? '.git'
-      : /^gitdir: (.+?)\s*$/u.exec(await readFile(dotGit, 'utf8'))?.[1];
+    if (stats.isDirectory()) return { folder: dotGit, confirmed: true };
+    const text = stats.isSymbolicLink() ? 'gitdir: .git' : (readBoundedText(dotGit, MAX_POINTER_BYTES) ?? '');
+    const named = /^gitdir: ([^\r\n]+)/u.exec(text)?.[1];
     if (named === undefined) return null;
     const root = dirname(dotGit);
-    const folder = await realpath(resolve(root, named));
+    const folder = await realpath(resolve(root, named.trimEnd()));
     // Around the repository itself would be all of its files, or those of the whole workspace.
     if (isInside(root, folder) || !(await looksLikeGit(folder))) return null;
-    return isInside(folder, workspace) || (await belongsTo(folder, dotGit)) ? folder : null;
+    if (isInside(folder, trust.workspace)) return { folder, confirmed: isTrusted(folder, root, trust) };
+    return (await belongsTo(folder, root)) ? { folder, confirmed: true } : null;
   } catch {
     return null;
   }
 }
 
+/** Whether a folder of the workspace can only be git's own. */
+function isTrusted(folder: string, root: string, { workspace, own }: Trust): boolean {
+  if (root === workspace || (own !== null && isInside(folder, own))) return true;
+  return relative(workspace, folder).split('/').includes('.git');
+}
+
 /** As git itself asks (gitrepository-layout(5)): a worktree's folder has its objects and refs elsewhere. */
 async function looksLikeGit(folder: string): Promise<boolean> {
-  if (!(await isFile(join(folder, 'HEAD')))) return false;
-  if (await isFile(join(folder, 'commondir'))) return true;
-  return (await isFolder(join(folder, 'objects'))) && (await isFolder(join(folder, 'refs')));
+  if ((await kindOf(join(folder, 'HEAD'))) !== 'file') return false;
+  if ((await kindOf(join(folder, 'commondir'))) === 'file') return true;
+  const kinds = await Promise.all(['objects', 'refs'].map((name) => kindOf(join(folder, name))));
+  return kinds.every((kind) => kind === 'folder');
 }
 
 /** Whether a git folder names a repository as its own: a worktree's in `gitdir`, a submodule's in its config. */
-async function belongsTo(gitFolder: string, dotGit: string): Promise<boolean> {
-  const gitdir = await readFile(join(gitFolder, 'gitdir'), 'utf8').catch(() => null);
-  const config = await readFile(join(gitFolder, 'config'), 'utf8').catch(() => '');
-  const worktree = /^\s*worktree\s*=\s*"?(.+?)"?\s*$/mu.exec(config)?.[1];
-  const named = gitdir === null ? worktree : dirname(gitdir.trim());
-  return named !== undefined && (await realpath(resolve(gitFolder, named))) === dirname(dotGit);
+async function belongsTo(gitFolder: string, root: string): Promise<boolean> {
+  const gitdir = readBoundedText(join(gitFolder, 'gitdir'), MAX_POINTER_BYTES);
+  const config = readBoundedText(join(gitFolder, 'config'), MAX_CONFIG_BYTES) ?? '';
+  const named = gitdir === null ? worktreeOf(config) : dirname(gitdir.trim());
+  return named !== null && (await realpath(resolve(gitFolder, named))) === root;
 }
 
 /** The folder that a worktree's folder shares with the others, <common>/worktrees/<name>; anything else is not git's doing. */
-async function commonFolderOf(gitFolder: string, root: string): Promise<string> {
+async function commonFolderOf(gitFolder: string, root: string, trust: Trust): Promise<string> {
   try {
-    const named = (await readFile(join(gitFolder, 'commondir'), 'utf8')).trim();
+    const named = (readBoundedText(join(gitFolder, 'commondir'), MAX_POINTER_BYTES) ?? '').trim();
     const common = await realpath(resolve(gitFolder, named));
     const isAbove = basename(dirname(gitFolder)) === 'worktrees' && dirname(dirname(gitFolder)) === common;
-    return isAbove && !isInside(root, common) && (await looksLikeGit(common)) ? common : gitFolder;
+    const isConfirmed = !isInside(common, trust.workspace) || isTrusted(common, root, trust);
+    return isAbove && isConfirmed && !isInside(root, common) && (await looksLikeGit(common))
+      ? common
+      : gitFolder;
   } catch {
     return gitFolder;
   }
 }
 
-/** The git folders of submodules: a module's name may have any number of slashes, and it may have modules of its own. */
-async function nestedGitFolders(folder: string, look: Look): Promise<readonly string[]> {
+/** The git folders of a repository's submodules: a name may have any number of slashes, and a module modules of its own. */
+async function modulesIn(gitFolder: string, look: Look): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const entry of await look(folder)) {
-    if (!entry.isDirectory()) continue;
-    const path = join(folder, entry.name);
-    const isModule = await isFile(join(path, 'HEAD'));
-    if (isModule) found.push(path);
-    found.push(...(await nestedGitFolders(isModule ? join(path, 'modules') : path, look)));
+  const queue = await foldersIn(join(gitFolder, 'modules'), look);
+  for (const folder of queue) {
+    const isModule = (await kindOf(join(folder, 'HEAD'))) === 'file';
+    if (isModule) found.push(folder);
+    queue.push(...(await foldersIn(isModule ? join(folder, 'modules') : folder, look)));
   }
   return found;
 }
 
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
+/** The folders right in a folder; none where it is a link: that leads out of what is git's own. */
+async function foldersIn(folder: string, look: Look): Promise<string[]> {
+  if ((await kindOf(folder)) !== 'folder') return [];
+  const entries = await look(folder);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
 
-async function isFolder(path: string): Promise<boolean> {
+/** What lies at a path itself, without following a link. */
+async function kindOf(path: string): Promise<'file' | 'folder' | 'other' | null> {
   try {
-    return (await stat(path)).isDirectory();
+    const stats = await lstat(path);
+    return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other';
   } catch {
-    return false;
+    return null;
   }
 }

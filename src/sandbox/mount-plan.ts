@@ -1,16 +1,20 @@
 /** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WorkspaceError } from '../errors.ts';
+import { shown } from '../files/names.ts';
+import { readBoundedText } from '../files/read-bounded.ts';
 import { linkCaches } from './caches.ts';
 import { isInside } from './confine.ts';
 import { PRIVATE_HOME, pathFolders, toolFolders } from './environment.ts';
-import { withoutCredentials } from './git-config.ts';
+import { hasCredentials, withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import { type HiddenEntry, MAX_CONFIG_BYTES } from './git-hidden.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import type { Mount } from './mounts.ts';
 import { namesIn, realOrSame } from './present.ts';
-import { holdsCredentials, isProtected, topsOf } from './protected.ts';
+import { protectedAtTops, topsOf } from './protected.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { findSockets, seenSockets } from './sockets.ts';
 import { visibleFolders } from './toolchains.ts';
@@ -18,6 +22,10 @@ import { visibleFolders } from './toolchains.ts';
 /** A plan, and what the self-test needs to know about it. */
 export interface MountPlan {
   readonly mounts: readonly Mount[];
+  /** Those of them that the content of the workspace asks for: without them the plan is what this machine needs alone. */
+  readonly forContent: readonly Mount[];
+  /** Files and folders of the workspace that commands see empty, and git configs that they see without the credentials. */
+  readonly hiddenInWorkspace: readonly string[];
   /** Paths that exist on this machine in hidden folders and must not be seen inside. */
   readonly unseen: readonly string[];
   /** Hidden folders in which nothing is shown. */
@@ -25,6 +33,9 @@ export interface MountPlan {
   /** Files in visible folders whose content must not be read inside. */
   readonly masked: readonly string[];
 }
+
+/** Most mounts that the content of the workspace may ask for: bubblewrap's time grows with their square, 2 s at this many. */
+const MAX_FOR_CONTENT = 1_500;
 
 /** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `walls` in the run's folder. */
 export async function planMounts(
@@ -53,10 +64,12 @@ export async function planMounts(
     closed: [temp, runFolder, workspace, home, ...hidden.runners],
     workspace,
   });
-  const shown = visible.filter(({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder));
+  const visibleOnes = visible.filter(
+    ({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder),
+  );
 
   if (!options.shellNetwork) {
-    const folders = shown.map(({ folder }) => folder);
+    const folders = visibleOnes.map(({ folder }) => folder);
     await linkCaches({
       ...options,
       home,
@@ -65,21 +78,29 @@ export async function planMounts(
     });
   }
 
+  const content = await planContent(workspace, repositories, blank, walls);
+  const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.tree);
+  const forContent = [...ways, ...content.mounts];
+  if (forContent.length > MAX_FOR_CONTENT) {
+    const first = repositories.find(({ root }) => root !== workspace)?.dotGit ?? workspace;
+    throw new WorkspaceError(
+      `The workspace holds ${repositories.length} repositories (${shown(first)} is one), and ${forContent.length} mounts would be needed to protect them: too many, at most ${MAX_FOR_CONTENT}. Check out fewer of them, or run this step before the ones that make them.`,
+    );
+  }
   const mounts: Mount[] = [
     ...uncovered(
       roots,
       [privateTmp],
-      shown.map(({ folder }) => folder),
+      visibleOnes.map(({ folder }) => folder),
       workspace,
     ).map(empty),
     { kind: 'read-write', from: join(runFolder, 'tmp'), at: privateTmp },
-    ...shown.map(({ folder }) => readOnly(folder)),
-    ...shown.flatMap(({ credentials }) =>
+    ...visibleOnes.map(({ folder }) => readOnly(folder)),
+    ...visibleOnes.flatMap(({ credentials }) =>
       credentials.map((c) => (c.kind === 'directory' ? empty(c.path) : mask(blank, c.path))),
     ),
     { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
-    ...(access === 'read-only' ? [] : waysTo(repositories, workspace, options.tree)),
-    ...(await protectedMounts(workspace, repositories, blank, walls)),
+    ...forContent,
     // The keys of this machine are listed there, and no namespace holds them.
     ...(existsSync('/proc/keys') ? [mask(blank, '/proc/keys')] : []),
   ];
@@ -88,7 +109,7 @@ export async function planMounts(
   const masks = [...sockets, ...hidden.privateFiles].map(
     (path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }),
   );
-  const emptied = findEmptied(mounts);
+  const emptied = findEmptied(mounts).filter((path) => !forContent.some(({ at }) => at === path));
   return {
     // A folder of another job, or of another runner, may go at any time.
     mounts: [
@@ -97,6 +118,8 @@ export async function planMounts(
       ),
       ...masks,
     ],
+    forContent,
+    hiddenInWorkspace: content.hiddenInWorkspace,
     unseen: await findUnseen([home, temp, ...hidden.runners], mounts),
     emptied,
     masked: hidden.privateFiles,
@@ -108,8 +131,12 @@ export async function planMounts(
  * themselves: a mount point cannot be renamed. A command that moved one would take `.git` away from under the mounts of
  * the next command.
  */
-function waysTo(repositories: readonly Repository[], workspace: string, tree: string): readonly Mount[] {
-  const closed = repositories.flatMap(({ dotGit, gitFolders }) => [dotGit, ...gitFolders]);
+function waysTo(
+  repositories: readonly Repository[],
+  content: readonly Mount[],
+  workspace: string,
+  tree: string,
+): readonly Mount[] {
   const ways = new Set<string>();
   for (const folder of [
     ...topsOf(workspace, repositories),
@@ -119,36 +146,42 @@ function waysTo(repositories: readonly Repository[], workspace: string, tree: st
     const names = folder.slice(workspace.length).split('/').filter(Boolean);
     for (const n of names.keys()) ways.add(`/${names.slice(0, n + 1).join('/')}`);
   }
-  // Nothing in a git folder is mounted to be written.
-  const open = [...ways].filter((way) => !closed.some((folder) => isInside(workspace + way, folder)));
+  // Nothing in a folder that is mounted to be read alone, such as a git folder or .github, is mounted to be written.
+  const open = [...ways].filter((way) => !content.some(({ at }) => isInside(workspace + way, at)));
   return open.map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
 }
 
-/** `.git` and `.github` of every repository, `action.yml`, and credential files left in the workspace. */
-async function protectedMounts(
+/** The mounts for `.git` and `.github` of every repository, `action.yml`, and credentials left in the workspace. */
+async function planContent(
   workspace: string,
   repositories: readonly Repository[],
   blank: string,
   walls: string,
-): Promise<readonly Mount[]> {
+): Promise<Pick<MountPlan, 'mounts' | 'hiddenInWorkspace'>> {
   const mounts: Mount[] = [];
-  for (const top of topsOf(workspace, repositories)) {
-    for (const name of await namesIn(top)) {
-      const path = join(top, name);
-      // A link cannot be mounted over; the tamper check watches it.
-      if ((await realOrSame(path)) !== path) continue;
-      if (isProtected(name)) mounts.push(readOnly(path));
-      if (holdsCredentials(name)) mounts.push(mask(blank, path));
-    }
+  const hiddenInWorkspace: string[] = [];
+  for (const { path, isSecret } of await protectedAtTops(workspace, repositories)) {
+    mounts.push(isSecret ? mask(blank, path) : readOnly(path));
+    if (isSecret) hiddenInWorkspace.push(path);
   }
   for (const folder of new Set(repositories.flatMap(({ elsewhere }) => elsewhere)))
     mounts.push(readOnly(folder));
   for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
     const copy = join(walls, `git-config-${index}`);
-    await writeFile(copy, withoutCredentials(await readFile(path, 'utf8')), { mode: 0o444 });
-    mounts.push(mask(copy, await realOrSame(path)));
+    // One that is too long or cannot be read is empty inside.
+    const text = readBoundedText(path, MAX_CONFIG_BYTES);
+    await writeFile(copy, withoutCredentials(text ?? ''), { mode: 0o444 });
+    mounts.push(mask(copy, path));
+    if (text === null || hasCredentials(text)) hiddenInWorkspace.push(path);
   }
-  return mounts;
+  const hidden = new Map(
+    repositories.flatMap((one) => one.hidden).map((entry): [string, HiddenEntry] => [entry.path, entry]),
+  );
+  for (const { path, kind } of hidden.values()) {
+    mounts.push(kind === 'directory' ? empty(path) : mask(blank, path));
+    hiddenInWorkspace.push(path);
+  }
+  return { mounts, hiddenInWorkspace };
 }
 
 function isShown(path: string, shown: readonly string[], hidden: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 /** Opens the sandbox of a run: finds the wall that this machine has, tries it, and joins it to the file rules. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SandboxError } from '../errors.ts';
+import { SandboxError, WorkspaceError } from '../errors.ts';
 import type { Isolation } from '../types.ts';
 import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
 import { readPlace, writePlace } from './files.ts';
@@ -20,11 +20,12 @@ import { copyWorkspace } from './scratch.ts';
 import { MAX_COMMAND_BYTES } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 import { findCandidates } from './walls.ts';
-import { findWeaknesses, holdCredentials, type Weaknesses } from './weaknesses.ts';
+import { findCredentials, findWeaknesses, notesOfHidden, type Weaknesses } from './weaknesses.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
- * be offered; `ready` tells how it went. Never rejects because a wall is missing.
+ * be offered; `ready` tells how it went. Never rejects because a wall is missing; with `auto` it does where the workspace
+ * itself makes one impossible.
  */
 export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox> {
   const folders = await makeFolders(asked.runFolder).catch((cause: unknown) => {
@@ -62,12 +63,15 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   );
   const repositories = copied.then(() => findRepositories(options.workspace));
   // Before a wall is raised: it may take the credentials out of a copy.
-  const credentials = repositories.then(holdCredentials);
+  const credentials = repositories.then(findCredentials);
   const hidden = begun.then(() => (options.mode === 'off' ? NOTHING_HIDDEN : findHiddenPaths(options)));
+  let hiddenInWorkspace: readonly string[] = [];
   const wall = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
     const around = { ...options, tree, checkout: asked.workspace, hidden: found };
-    return raiseFirst(await candidates, shell, around, folders, known, closing.signal);
+    const raised = await raiseFirst(await candidates, shell, around, folders, known, closing.signal);
+    hiddenInWorkspace = raised.hiddenInWorkspace;
+    return raised.wall;
   });
   const isOpen = !mounts ? Promise.resolve(true) : wallless(options.mode, wall);
   // The files are open without a wall, too, and what keeps it from being put up is told elsewhere.
@@ -82,7 +86,16 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   for (const promise of [candidates, started, repositories, hidden, credentials, files, wall])
     promise.catch(() => undefined);
 
-  const broken = options.mode === 'auto' ? await unlessStopped(failureOf(wall), options.stop, closing) : null;
+  // A workspace that cannot be copied or looked through is no missing wall: what it holds must not take the shell away.
+  const failure = () => repositories.then(() => failureOf(wall));
+  const broken =
+    options.mode === 'auto'
+      ? await unlessStopped(failure(), options.stop, closing).catch(async (error: unknown) => {
+          closing.abort(new Error('The sandbox was not opened.'));
+          await folders.pipes.close();
+          throw error;
+        })
+      : null;
   const walled = options.mode !== 'off' && broken === null;
   const weaknesses = findWeaknesses(options, walled, broken, await isContainer());
   Promise.all([credentials, copied])
@@ -94,11 +107,11 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   });
   const ready = options.mode === 'auto' ? told.catch(() => undefined) : told;
   ready.catch(() => undefined);
-  return assemble(
-    { options, tree, mounts, folders, files, wall, started, ready, closing },
-    walled,
-    weaknesses,
-  );
+  const notes = () => [...weaknesses.notes(), ...notesOfHidden(hiddenInWorkspace, options.workspace)];
+  return assemble({ options, tree, mounts, folders, files, wall, started, ready, closing }, walled, {
+    ...weaknesses,
+    notes,
+  });
 }
 
 /** The same sandbox around another folder. */
@@ -211,7 +224,11 @@ function assemble(parts: Parts, walled: boolean, weaknesses: Weaknesses): Opened
 
 /** With `auto` a wall that does not stand leaves the file tools alone, on the machine's own paths. */
 async function wallless(mode: SandboxOptions['mode'], wall: Promise<Wall>): Promise<boolean> {
-  return mode === 'auto' && (await failureOf(wall)) !== null;
+  if (mode !== 'auto') return false;
+  return wall.then(
+    () => false,
+    () => true,
+  );
 }
 
 async function confine(
@@ -264,7 +281,7 @@ async function failureOf(promise: Promise<unknown>): Promise<SandboxError | null
     await promise;
     return null;
   } catch (error) {
-    if (error instanceof SandboxError) return error;
+    if (error instanceof SandboxError && !(error instanceof WorkspaceError)) return error;
     throw error;
   }
 }

@@ -1,13 +1,14 @@
 /** Puts up the first wall that this machine has and that stands its test. */
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { SandboxError } from '../errors.ts';
+import { SandboxError, WorkspaceError } from '../errors.ts';
+import { shown } from '../files/names.ts';
 import { buildEnvironment, PRIVATE_HOME } from './environment.ts';
 import type { Repository } from './git-folders.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import { brokenWall, canMount, isContainer, missingWall } from './machine.ts';
 import { planMounts } from './mount-plan.ts';
-import type { Mount } from './mounts.ts';
+import { type Mount, sorted } from './mounts.ts';
 import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { planSeatbelt } from './seatbelt-plan.ts';
@@ -32,15 +33,25 @@ export interface RaiseOptions extends SandboxOptions {
 /** What commands see: by mounts, or by rules where nothing can be mounted. */
 interface Plan {
   readonly mounts: readonly Mount[];
+  readonly forContent: readonly Mount[];
+  readonly hiddenInWorkspace: readonly string[];
   readonly rules: readonly Rule[];
   readonly unseen: readonly string[];
   readonly emptied: readonly string[];
   readonly masked: readonly string[];
 }
 
+/** A wall, and what commands behind it see otherwise than it is. */
+export interface Raised {
+  readonly wall: Wall;
+  /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
+  readonly hiddenInWorkspace: readonly string[];
+}
+
 /**
  * The first wall that stands its test.
- * @throws SandboxError with what is wrong with each, or that there is none to try.
+ * @throws SandboxError with what is wrong with each, or that there is none to try; WorkspaceError where one stands around
+ *   an ordinary workspace and not around this one.
  */
 export async function raiseFirst(
   candidates: readonly Candidate[],
@@ -49,23 +60,70 @@ export async function raiseFirst(
   folders: Folders,
   repositories: readonly Repository[],
   signal: AbortSignal,
-): Promise<Wall> {
+): Promise<Raised> {
   if (candidates.length === 0) throw new SandboxError(missingWall(options.platform, await isContainer()));
   const plan = await prepare(options, folders, repositories).catch((cause: unknown) => {
-    // What the file system says no to (an unreadable config, a folder that went away) is no bug of ours.
+    if (cause instanceof WorkspaceError) throw cause;
+    // What the file system says no to (a full disk, a folder that went away) is no bug of ours.
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
   });
+  const configs = repositories.flatMap((repository) => repository.configs);
+  const raiseWith = (candidate: Candidate, mounts: readonly Mount[], tried: readonly string[]) =>
+    raise(candidate, { ...plan, mounts }, shell, options, folders, tried, signal);
   const problems: string[] = [];
   for (const candidate of candidates) {
     try {
-      return await raise(candidate, plan, shell, options, folders, repositories, signal);
+      const wall = await raiseWith(candidate, plan.mounts, configs);
+      return { wall, hiddenInWorkspace: plan.hiddenInWorkspace };
     } catch (error) {
       if (!(error instanceof SandboxError) || signal.aborted) throw error;
       problems.push(`${candidate.isolation}: ${error.message}`);
     }
   }
+  for (const candidate of candidates) {
+    const standsWith = (mounts: readonly Mount[]) => stands(raiseWith(candidate, mounts, []), signal);
+    const breaker = await findBreaker(plan, standsWith);
+    if (breaker !== null) throw new WorkspaceError(brokenByWorkspace(breaker, problems.join('; ')));
+  }
   throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), options.platform));
+}
+
+/** Whether a wall stood; it is taken down again. */
+async function stands(raised: Promise<Wall>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await (await raised).close();
+    return true;
+  } catch (error) {
+    if (!(error instanceof SandboxError) || signal.aborted) throw error;
+    return false;
+  }
+}
+
+/**
+ * The place of the first mount that the content of the workspace asks for and that cannot be made; null where a wall
+ * without such mounts does not stand either, so that the machine is in the way. Halves the mounts with each try.
+ */
+async function findBreaker(
+  plan: Plan,
+  standsWith: (mounts: readonly Mount[]) => Promise<boolean>,
+): Promise<string | null> {
+  const content = sorted(plan.forContent);
+  const machine = plan.mounts.filter((mount) => !plan.forContent.includes(mount));
+  const first = (count: number) => standsWith([...machine, ...content.slice(0, count)]);
+  if (!(await first(0)) || (await first(content.length))) return null;
+  let standing = 0;
+  let broken = content.length;
+  while (broken - standing > 1) {
+    const middle = Math.floor((standing + broken) / 2);
+    if (await first(middle)) standing = middle;
+    else broken = middle;
+  }
+  return content[broken - 1]?.at ?? null;
+}
+
+function brokenByWorkspace(place: string, problems: string): string {
+  return `This workspace breaks the sandbox: ${shown(place)} cannot be protected from the agent, while a sandbox without it can start on this runner (${shown(problems)}). Look at what the checkout or an earlier step put there, and remove it.`;
 }
 
 async function prepare(
@@ -75,7 +133,7 @@ async function prepare(
 ): Promise<Plan> {
   if (!canMount(options.platform)) {
     const plan = await planSeatbelt(options, options.checkout, folders, repositories);
-    return { mounts: [], emptied: [], masked: [], ...plan };
+    return { mounts: [], forContent: [], hiddenInWorkspace: [], emptied: [], masked: [], ...plan };
   }
   const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
   // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
@@ -103,7 +161,7 @@ async function raise(
   shell: string,
   options: RaiseOptions,
   folders: Folders,
-  repositories: readonly Repository[],
+  configs: readonly string[],
   signal: AbortSignal,
 ): Promise<Wall> {
   const { workspace, shellNetwork } = options;
@@ -129,7 +187,7 @@ async function raise(
       runFolder: folders.run,
       workspace,
       workspaceWritable: options.access !== 'read-only',
-      configs: repositories.flatMap(({ configs }) => configs),
+      configs,
       unseen: plan.unseen,
       emptied: plan.emptied,
       masked: plan.masked,

@@ -90,7 +90,10 @@ export interface OpenedSandbox extends Sandbox {
   started(): Promise<void>;
   /** What is weaker than it could be, one sentence each, for people; whole once `ready` has settled. */
   weaknesses(): readonly string[];
-  /** What belongs to this kind of machine rather than to this run, one sentence each, for the log. */
+  /**
+   * What belongs to this kind of machine rather than to this run, and which files commands see otherwise than they are: one
+   * sentence each, for the log; whole once `ready` has settled.
+   */
   notes(): readonly string[];
 }
 

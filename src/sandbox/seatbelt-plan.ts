@@ -1,13 +1,15 @@
 /** What a command sees and may change on macOS, where nothing can be mounted: rules over the machine's own paths. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readBoundedText } from '../files/read-bounded.ts';
 import { isInside } from './confine.ts';
 import { pathFolders } from './environment.ts';
 import { hasCredentials, withoutCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import { MAX_CONFIG_BYTES } from './git-hidden.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import { namesIn, realOrSame } from './present.ts';
-import { holdsCredentials, isProtected, PROTECTED_NAMES, topsOf } from './protected.ts';
+import { PROTECTED_NAMES, protectedAtTops, topsOf } from './protected.ts';
 import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { namesPattern, type Rule } from './seatbelt-profile.ts';
@@ -114,13 +116,11 @@ async function protectedRules(
 ): Promise<readonly Rule[]> {
   const rules: Rule[] = [];
   const frozen = new Set(repositories.flatMap(({ gitFolders, elsewhere }) => [...gitFolders, ...elsewhere]));
-  for (const top of topsOf(workspace, repositories)) {
+  for (const top of topsOf(workspace, repositories))
     rules.push(rule('deny', 'file-write*', 'regex', namesPattern(top, PROTECTED_NAMES)));
-    for (const name of await namesIn(top)) {
-      const real = await realOrSame(join(top, name));
-      if (isProtected(name)) frozen.add(join(top, name)).add(real);
-      if (holdsCredentials(name)) rules.push(rule('deny', 'file-read* file-write*', 'subpath', real));
-    }
+  for (const { path, isSecret } of await protectedAtTops(workspace, repositories)) {
+    if (isSecret) rules.push(rule('deny', 'file-read* file-write*', 'literal', path));
+    else frozen.add(path);
   }
   return [...rules, ...[...frozen].map((path) => rule('deny', 'file-write*', 'subpath', path))];
 }
@@ -132,11 +132,14 @@ async function configRules(
 ): Promise<readonly Rule[]> {
   const rules: Rule[] = [];
   for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
-    const real = await realOrSame(path);
-    const text = await readFile(real, 'utf8');
-    if (access === 'scratch' && isInside(real, workspace)) await writeFile(real, withoutCredentials(text));
-    else if (hasCredentials(text)) rules.push(rule('deny', 'file-read* file-write*', 'literal', real));
+    const text = readBoundedText(path, MAX_CONFIG_BYTES);
+    if (access === 'scratch' && isInside(path, workspace))
+      await writeFile(path, withoutCredentials(text ?? ''));
+    else if (text === null || hasCredentials(text))
+      rules.push(rule('deny', 'file-read* file-write*', 'literal', path));
   }
+  for (const path of new Set(repositories.flatMap(({ hidden }) => hidden.map((entry) => entry.path))))
+    rules.push(rule('deny', 'file-read* file-write*', 'subpath', path));
   return rules;
 }
 

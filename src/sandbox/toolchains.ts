@@ -2,7 +2,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isInside } from './confine.ts';
-import { realOrNull } from './present.ts';
+import { realWithout } from './present.ts';
 
 /** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
 const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[] = [
@@ -51,7 +51,7 @@ export async function visibleFolders(options: {
   readonly readable: readonly string[];
   readonly hidden: readonly string[];
   readonly closed: readonly string[];
-  /** Seen anyway, and writable: nothing in it is shown again. */
+  /** Seen anyway, and writable: nothing in it is shown again, nor what a link in it leads to. */
   readonly workspace: string;
 }): Promise<readonly Visible[]> {
   const { hidden, closed } = options;
@@ -67,8 +67,8 @@ export async function visibleFolders(options: {
   }
   const result: Visible[] = [];
   for (const folder of [...wanted, ...options.readable]) {
-    const real = await realOrNull(folder);
-    if (real === null || isInside(real, options.workspace)) continue;
+    const real = await realWithout(folder, options.workspace);
+    if (real === null) continue;
     result.push({ folder: real, credentials: await credentialsIn(real) });
     // A PATH entry may be a link into a hidden folder; the name the shell looks under must exist too.
     if (real !== folder && hidden.some((root) => isInside(folder, root))) {

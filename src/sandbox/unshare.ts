@@ -52,7 +52,8 @@ export async function raiseUnshareWall(options: UnshareOptions): Promise<Wall> {
   const { helpers, shellNetwork } = options;
   const { privilege } = options.byRoot;
   const root = join(options.runFolder, 'root');
-  await mkdir(root, { mode: 0o700 });
+  // It may be there from a try before: what was mounted on it went away with that try's namespace.
+  await mkdir(root, { recursive: true, mode: 0o700 });
   const mountPoints = readMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
   const mark = `wall-${randomBytes(8).toString('hex')}`;
   const script = rootScript({ mounts: options.mounts, root, mountPoints, shellNetwork, mark });

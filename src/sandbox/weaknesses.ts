@@ -1,13 +1,22 @@
 /** What is weaker than it could be, in plain words, for the log, the summary and the comment. */
-import { readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { SandboxError } from '../errors.ts';
+import { shown } from '../files/names.ts';
 import { readBoundedText } from '../files/read-bounded.ts';
 import type { Isolation } from '../types.ts';
+import { isInside } from './confine.ts';
 import { openProxies } from './environment.ts';
 import { hasCredentials } from './git-config.ts';
 import type { Repository } from './git-folders.ts';
+import { MAX_CONFIG_BYTES } from './git-hidden.ts';
 import { SEARCH_DEPTH } from './private-paths.ts';
 import type { SandboxOptions } from './sandbox.ts';
+
+/** Most configs that are named one by one. */
+const MAX_READABLE = 5;
+/** Most masked files that the log names one by one. */
+const MAX_MASKED = 20;
 
 /** A list that grows while the sandbox looks at the workspace. */
 export interface Weaknesses {
@@ -15,10 +24,10 @@ export interface Weaknesses {
   /** What belongs to this kind of machine rather than to this run: for the log alone. */
   notes(): readonly string[];
   /**
-   * @param credentials whether a repository's config holds some.
+   * @param credentials what the configs of the repositories hold.
    * @param missing what of the workspace could not be copied; null where all was.
    */
-  add(credentials: boolean, missing: string | null): void;
+  add(credentials: Credentials, missing: string | null): void;
   /** A sandbox whose commands make every system call. */
   addUnfiltered(): void;
   /**
@@ -27,6 +36,14 @@ export interface Weaknesses {
    * @param complete whether all private files were looked for.
    */
   addReadable(name: Isolation, complete: boolean): void;
+}
+
+/** The credentials in git's configs. */
+export interface Credentials {
+  /** Whether a config holds some; commands see it without them. */
+  readonly held: boolean;
+  /** Configs that commands see as they are, and that may hold some. */
+  readonly readable: readonly string[];
 }
 
 /**
@@ -106,7 +123,12 @@ export function findWeaknesses(
         list.push(
           `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
         );
-      if (!credentials) return;
+      for (const config of credentials.readable) {
+        list.push(
+          `${shown(config)} is a git config that the agent's commands can read as it is, with any credentials in it: it is a symbolic link, or lies in a folder that is not named .git. Move git's folder to .git, or take the credentials out.`,
+        );
+      }
+      if (!credentials.held) return;
       const closed = walled && options.platform === 'darwin' && options.access !== 'scratch';
       list.push(
         `.git/config holds credentials${closed ? ", so it is closed to the agent's commands, and git with it" : ''}. Fix: \`persist-credentials: false\` for actions/checkout.`,
@@ -136,10 +158,32 @@ export function groupsKept(
   return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
 }
 
-/** Whether the config of any of the repositories, as far as it can be read, holds credentials. */
-export async function holdCredentials(repositories: readonly Repository[]): Promise<boolean> {
-  for (const path of new Set(repositories.flatMap(({ configs }) => configs))) {
-    if (hasCredentials(await readFile(path, 'utf8').catch(() => ''))) return true;
+/** Which files commands see otherwise than they are, as a sentence for the log: whoever reads a verdict must be able to know. */
+export function notesOfHidden(hidden: readonly string[], workspace: string): readonly string[] {
+  if (hidden.length === 0) return [];
+  const names = hidden
+    .slice(0, MAX_MASKED)
+    .map((path) => shown(isInside(path, workspace) ? relative(workspace, path) : path));
+  const more = hidden.length > names.length ? ` and ${hidden.length - names.length} more` : '';
+  return [
+    `Hidden from the agent, wholly, or shown without the credentials in it: ${names.join(', ')}${more}.`,
+  ];
+}
+
+/** Looks for credentials in the configs of the repositories, as far as they can be read. */
+export async function findCredentials(repositories: readonly Repository[]): Promise<Credentials> {
+  const holds = (path: string) => hasCredentials(readBoundedText(path, MAX_CONFIG_BYTES) ?? '');
+  const readable: string[] = [];
+  for (const { gitFolders, unconfirmed } of repositories) {
+    for (const folder of gitFolders) {
+      const stats = await lstat(join(folder, 'config')).catch(() => null);
+      if (stats?.isSymbolicLink() === true) readable.push(join(folder, 'config'));
+    }
+    if (unconfirmed !== null && holds(join(unconfirmed, 'config')))
+      readable.push(join(unconfirmed, 'config'));
   }
-  return false;
+  return {
+    held: [...new Set(repositories.flatMap(({ configs }) => configs))].some(holds),
+    readable: [...new Set(readable)].slice(0, MAX_READABLE),
+  };
 }
