@@ -192,7 +192,11 @@ async function openWalls(
     ...(world.helperFolders === undefined ? {} : { helperFolders: world.helperFolders }),
   });
   state.sandbox = sandbox;
-  const tamper = createTamperCheck({ workspace: world.workspace, extra: world.guarded });
+  const tamper = createTamperCheck({
+    workspace: world.workspace,
+    extra: world.guarded,
+    inPlace: config.workspaceAccess === 'in-place' || config.sandbox === 'off',
+  });
   state.tamper = tamper;
   const remember = async () => {
     await sandbox.ready();

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 async function verdictAfter(change: () => void, extra: readonly string[] = []): Promise<string | null> {
-  const check = createTamperCheck({ workspace: world.workspace, extra });
+  const check = createTamperCheck({ workspace: world.workspace, extra, inPlace: true });
   await check.snapshot();
   change();
   return check.compare();
@@ -72,6 +72,42 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(swap)).toBe('.git/config');
   });
 
+  const makers: readonly (readonly [wish: string, file: string, make: () => void])[] = [
+    ['a repository in the empty folder of a submodule', 'sub/.git', () => init('sub')],
+    ['a repository deep in an ignored folder', 'node_modules/a/b/.git', () => init('node_modules/a/b')],
+    [
+      'a .git file that names a folder',
+      'sub/.git',
+      () => writeFileSync(at('sub', '.git'), 'gitdir: ../fake\n'),
+    ],
+    ['a .git link', 'sub/.git', () => symlinkSync('../fake', at('sub', '.git'))],
+    ['a repository without a .git', 'packages/a/HEAD', () => init('packages/a', '--bare')],
+  ];
+  const init = (folder: string, ...options: string[]) =>
+    execFileSync('git', ['init', '-q', ...options, at(folder)]);
+  it.each(makers)('wants git to run its command in a later step, by %s', async (_, file, make) => {
+    mkdirSync(at('sub'));
+    expect(await verdictAfter(make)).toBe(file);
+    rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
+    const gone = () => {
+      make();
+      rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
+    };
+    mkdirSync(at('sub'), { recursive: true });
+    expect(await verdictAfter(gone)).toBeNull();
+  });
+
+  it('no repository that was there before, and none that nobody of the run can have made', async () => {
+    init('sub');
+    init('bare', '--bare');
+    const edit = () => writeFileSync(at('sub', 'file'), 'x');
+    expect(await verdictAfter(edit)).toBeNull();
+    const check = createTamperCheck({ workspace: world.workspace, extra: [], inPlace: false });
+    await check.snapshot();
+    init('another');
+    expect(await check.compare()).toBeNull();
+  });
+
   it('a file outside of the workspace, by its whole path', async () => {
     const bundle = join(world.base, 'dist');
     mkdirSync(bundle);
@@ -112,7 +148,7 @@ describe('a change of what later steps trust is named', () => {
   it('the .git file of a worktree', async () => {
     const tree = join(world.base, 'tree');
     execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: world.workspace, stdio: 'pipe' });
-    const check = createTamperCheck({ workspace: tree, extra: [] });
+    const check = createTamperCheck({ workspace: tree, extra: [], inPlace: true });
     await check.snapshot();
     expect(await check.compare()).toBeNull();
     writeFileSync(join(tree, '.git'), 'gitdir: meta\n');

@@ -5,7 +5,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isInside } from './confine.ts';
-import { findRepositories } from './git-folders.ts';
+import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './git-folders.ts';
 import { namesIn } from './present.ts';
 import { holdsCredentials, isProtected, topsOf } from './protected.ts';
 
@@ -33,14 +33,19 @@ const TOP_NAMES = ['.git', '.github', 'action.yml', 'action.yaml'];
 
 /**
  * Makes the check.
- * @param extra more files and folders, absolute: our own bundle, this step's own file-command files.
  */
 export function createTamperCheck(options: {
   readonly workspace: string;
+  /** More files and folders, absolute: our own bundle, this step's own file-command files. */
   readonly extra: readonly string[];
+  /**
+   * Whether commands can change the checkout itself. Then a repository that is new in it counts, wherever it lies: git runs
+   * what its config names (`core.fsmonitor`), in a submodule's folder even at a `git status` of the repository around it.
+   */
+  readonly inPlace: boolean;
 }): TamperCheck {
-  const { workspace, extra } = options;
-  let watched: Watched = { whole: [], tops: [] };
+  const { workspace, extra, inPlace } = options;
+  let watched: Watched = { whole: [], tops: [], places: { roots: [], bare: [] } };
   let before: ReadonlyMap<string, string> | null = null;
   return {
     async snapshot() {
@@ -54,7 +59,9 @@ export function createTamperCheck(options: {
       const fresh = await newAtTop(workspace, watched.whole);
       const after = await fingerprints({ ...watched, whole: [...watched.whole, ...fresh] });
       const paths = [...new Set([...first.keys(), ...after.keys()])].sort();
-      const changed = paths.find((path) => first.get(path) !== after.get(path));
+      const changed =
+        paths.find((path) => first.get(path) !== after.get(path)) ??
+        (inPlace ? await newRepository(workspace, watched.places) : undefined);
       if (changed === undefined) return null;
       return isInside(changed, workspace) ? relative(workspace, changed) || '.' : changed;
     },
@@ -67,10 +74,12 @@ interface Watched {
   readonly whole: readonly string[];
   /** `.git` at the top of each repository: what it is, and what it says where it is no folder. Absent ones count. */
   readonly tops: readonly string[];
+  /** Where git has something in the workspace. */
+  readonly places: GitPlaces;
 }
 
 async function findWatched(workspace: string, extra: readonly string[]): Promise<Watched> {
-  const repositories = await findRepositories(workspace);
+  const { repositories, places } = await findRepositoriesAndPlaces(workspace);
   const watched = new Set<string>(extra);
   const tops = topsOf(workspace, repositories);
   for (const top of tops) {
@@ -79,11 +88,24 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
       if (holdsCredentials(name) || (isProtected(name) && name !== '.git')) watched.add(join(top, name));
     }
   }
-  const gitFolders = repositories.flatMap(({ gitFolders: folders }) => folders);
+  const gitFolders = repositories.flatMap(({ gitFolders: folders, unconfirmed }) =>
+    unconfirmed === null ? folders : [...folders, unconfirmed],
+  );
   for (const folder of [join(workspace, '.git'), ...gitFolders]) {
     for (const path of GIT_PATHS) watched.add(join(folder, path));
   }
-  return { whole: [...watched], tops: tops.map((top) => join(top, '.git')) };
+  return { whole: [...watched], tops: tops.map((top) => join(top, '.git')), places };
+}
+
+/** The first repository, with a `.git` or without one, that was not there before. */
+async function newRepository(workspace: string, before: GitPlaces): Promise<string | undefined> {
+  const now = await findGitPlaces(workspace);
+  const knownRoots = new Set(before.roots);
+  const root = now.roots.find((folder) => !knownRoots.has(folder));
+  if (root !== undefined) return join(root, '.git');
+  const knownBare = new Set(before.bare);
+  const bare = now.bare.find((folder) => !knownBare.has(folder));
+  return bare === undefined ? undefined : join(bare, 'HEAD');
 }
 
 /** Protected names under another spelling (`.GitHub`) that were not there before. */
