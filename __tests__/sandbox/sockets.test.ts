@@ -1,13 +1,27 @@
-import { spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
 import type { Mount } from '../../src/sandbox/mounts.ts';
-import { boundNames, findSockets, seenSockets } from '../../src/sandbox/sockets.ts';
+import { boundNames, findEndpoints, seenSockets } from '../../src/sandbox/sockets.ts';
 import { createWorld, exec, shellWays, type World } from './world.ts';
 
 const HEADER = 'Num       RefCount Protocol Flags    Type St Inode Path';
@@ -36,12 +50,20 @@ describe('the kernel’s list of sockets', () => {
       '00000000e4efe718: 00000003 00000000 00000000 0001 03  1639',
       '00000000e4efe719: 00000002 00000000 00000000 0002 01 12 /var/lib/log',
     ];
-    expect(boundNames([HEADER, ...rows, ''].join('\n'))).toEqual([
+    const names = boundNames([HEADER, ...rows, ''].join('\n'));
+    expect(names.filter((name) => !name.includes('\n'))).toEqual([
       '/srv/a b.sock',
       'private/bounce',
       '/var/lib/log',
     ]);
     expect(boundNames('')).toEqual([]);
+  });
+
+  it('hides no name behind a line break, what looks like a row included', () => {
+    const start = '00000000e4efe714: 00000002 00000000 00010000 0001 01 7 ';
+    const names = ['/srv/a\nb', '/srv/c\n\nd', `/srv/e\n${start}/srv/f`];
+    const found = boundNames([HEADER, ...names.map((name) => start + name), ''].join('\n'));
+    for (const name of names) expect(found).toContain(name);
   });
 });
 
@@ -54,9 +76,9 @@ if (isLinux)
       mkdirSync(join(base, 'real'));
       symlinkSync('real', join(base, 'link'));
       const server = await listen(join(base, 'link', 's'));
-      expect(await findSockets()).toContain(join(base, 'real', 's'));
+      expect(await findEndpoints()).toContain(join(base, 'real', 's'));
       await new Promise((resolve) => server.close(resolve));
-      expect(await findSockets()).not.toContain(join(base, 'real', 's'));
+      expect(await findEndpoints()).not.toContain(join(base, 'real', 's'));
     });
 
     it('are found under a relative name where the process stands that bound it', async () => {
@@ -64,9 +86,47 @@ if (isLinux)
       const serve = "require('net').createServer().listen('./rel.sock', () => console.log('up'))";
       const child = spawn(process.execPath, ['-e', serve], { cwd: join(base, 'stand') });
       await once(child.stdout, 'data');
-      expect(await findSockets()).toContain(join(base, 'stand', 'rel.sock'));
+      expect(await findEndpoints()).toContain(join(base, 'stand', 'rel.sock'));
       child.kill('SIGKILL');
       await once(child, 'exit');
+    });
+
+    it('are found under their hard links, and under names with line breaks and in any bytes', async () => {
+      const folder = join(base, 'links');
+      mkdirSync(folder);
+      const servers = [await listen(join(folder, 'one')), await listen(join(folder, 'two\nlines'))];
+      linkSync(join(folder, 'one'), join(folder, 'other'));
+      const endpoints = await findEndpoints();
+      for (const name of ['one', 'other', 'two\nlines']) expect(endpoints).toContain(join(folder, name));
+      for (const server of servers) server.close();
+      const odd = join(folder, 'odd\ufffd');
+      await expect(seenSockets([odd], [])).rejects.toThrow(/its name is not UTF-8/u);
+    });
+
+    it.runIf(process.getuid?.() === 0)('are found where their folder is mounted a second time', async () => {
+      for (const name of ['first', 'second']) mkdirSync(join(base, name));
+      const server = await listen(join(base, 'first', 's'));
+      const module = JSON.stringify(join(import.meta.dirname, '../../src/sandbox/sockets.ts'));
+      const script = `import(${module}).then(async (m) => console.log(JSON.stringify(await m.findEndpoints())))`;
+      const { stdout } = await promisify(execFile)('unshare', [
+        ...['--mount', '--propagation', 'private', '--', '/bin/sh', '-c'],
+        'mount --bind "$1/first" "$1/second" && exec "$2" -e "$3"',
+        ...['sh', base, process.execPath, script],
+      ]);
+      server.close();
+      expect(JSON.parse(stdout)).toEqual(
+        expect.arrayContaining(['first', 'second'].map((name) => join(base, name, 's'))),
+      );
+    });
+
+    it('pipes that a process has open are found, and a hard link of one', async () => {
+      const pipe = join(base, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      linkSync(pipe, join(base, 'pipe2'));
+      const descriptor = openSync(pipe, constants.O_RDWR);
+      expect(await findEndpoints()).toEqual(expect.arrayContaining([pipe, join(base, 'pipe2')]));
+      closeSync(descriptor);
+      expect(await findEndpoints()).not.toContain(pipe);
     });
 
     it('are seen where a mount shows them, under each of its names, and not behind an empty folder', async () => {
@@ -88,7 +148,7 @@ if (isLinux)
       expect(await seenSockets(sockets.slice(1), [])).toHaveLength(200);
       const refused = seenSockets(sockets, []);
       await expect(refused).rejects.toBeInstanceOf(SandboxError);
-      await expect(refused).rejects.toThrow(/^201 Unix sockets .*"\/opt\/s0"/u);
+      await expect(refused).rejects.toThrow(/^201 Unix sockets and named pipes .*"\/opt\/s0"/u);
     });
   });
 
@@ -98,6 +158,8 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
   const servers: Server[] = [];
   let reached = 0;
   let paths: readonly string[] = [];
+  let pipes: readonly string[] = [];
+  const open: number[] = [];
   const connect = (path: string) =>
     `node -e "require('net').connect(process.argv[1]).on('connect',()=>console.log('REACHED')).on('error',e=>console.log(e.code))" ${path}`;
 
@@ -110,16 +172,25 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       ...(system === null ? [] : [system]),
     ];
     for (const folder of folders) mkdirSync(folder, { recursive: true });
-    paths = folders.map((folder) => join(folder, 's'));
-    for (const path of paths)
+    const bound = folders.flatMap((folder) => [join(folder, 's'), join(folder, 's\n1: 2 3 4 5 6 7 x')]);
+    for (const path of bound)
       servers.push(
         await listen(path, () => {
           reached += 1;
         }),
       );
+    const links = folders.map((folder) => join(folder, 'hard'));
+    for (const [index, link] of links.entries()) linkSync(join(folders[index] ?? '', 's'), link);
+    paths = [...bound, ...links];
+    pipes = folders.map((folder) => join(folder, 'pipe'));
+    for (const pipe of pipes) {
+      execFileSync('mkfifo', [pipe]);
+      open.push(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
+    }
   });
   afterAll(async () => {
     for (const server of servers) server.close();
+    for (const descriptor of open) closeSync(descriptor);
     if (system !== null) rmSync(system, { recursive: true });
     await world.close();
   });
@@ -136,9 +207,13 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
         });
         await sandbox.ready();
         const script = paths.map((path) => connect(`'${path}'`)).join('\n');
-        const { output, exitCode } = await exec(sandbox, `${script}\n[ -e '${paths[2]}' ] && echo there`);
-        expect(output).toMatch(/^(?:E[A-Z]+\n){3,4}there\n$/u);
+        const shared = join(world.home, 'shared', 's');
+        const { output, exitCode } = await exec(sandbox, `${script}\n[ -e '${shared}' ] && echo there`);
+        expect(output).toMatch(/^(?:E[A-Z]+\n){9,12}there\n$/u);
         expect([exitCode, reached]).toEqual([0, 0]);
+        const write = pipes.map((pipe) => `echo x 1<>'${pipe}'`).join('\n');
+        await exec(sandbox, `${write}; exit 0`);
+        for (const descriptor of open) expect(() => readSync(descriptor, Buffer.alloc(1))).toThrow('EAGAIN');
       }
     },
   );

@@ -16,7 +16,7 @@ import type { Mount } from './mounts.ts';
 import { namesIn, realOrSame } from './present.ts';
 import { protectedAtTops, topsOf } from './protected.ts';
 import type { SandboxOptions } from './sandbox.ts';
-import { findSockets, seenSockets } from './sockets.ts';
+import { findEndpoints, seenSockets } from './sockets.ts';
 import { visibleFolders } from './toolchains.ts';
 
 /** A plan, and what the self-test needs to know about it. */
@@ -105,7 +105,7 @@ export async function planMounts(
     ...(existsSync('/proc/keys') ? [mask(blank, '/proc/keys')] : []),
   ];
   // Whatever the network is: a service behind a file is this machine's own, and often root's.
-  const sockets = await seenSockets(await findSockets(), mounts);
+  const sockets = await seenSockets(await findEndpoints(), mounts);
   const masks = [...sockets, ...hidden.privateFiles].map(
     (path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }),
   );
