@@ -1,6 +1,348 @@
-const id=194,ids=[194],modules={5194:((__unused_webpack___webpack_module__,__webpack_exports__,__webpack_require__)=>{__webpack_require__.d(__webpack_exports__,{Octokit:()=>Octokit});function getUserAgent(){return typeof navigator=="object"&&"userAgent"in navigator?navigator.userAgent:typeof process=="object"&&process.version!==void 0?`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`:"<environment undetectable>"}function register(state,name,method,options){if(typeof method!="function")throw new Error("method for before hook must be a function");return options||(options={}),Array.isArray(name)?name.reverse().reduce((callback,name2)=>register.bind(null,state,name2,callback,options),method)():Promise.resolve().then(()=>state.registry[name]?state.registry[name].reduce((method2,registered)=>registered.hook.bind(null,method2,options),method)():method(options))}function addHook(state,kind,name,hook2){const orig=hook2;state.registry[name]||(state.registry[name]=[]),kind==="before"&&(hook2=(method,options)=>Promise.resolve().then(orig.bind(null,options)).then(method.bind(null,options))),kind==="after"&&(hook2=(method,options)=>{let result;return Promise.resolve().then(method.bind(null,options)).then(result_=>(result=result_,orig(result,options))).then(()=>result)}),kind==="error"&&(hook2=(method,options)=>Promise.resolve().then(method.bind(null,options)).catch(error=>orig(error,options))),state.registry[name].push({hook:hook2,orig})}function removeHook(state,name,method){if(!state.registry[name])return;const index=state.registry[name].map(registered=>registered.orig).indexOf(method);index!==-1&&state.registry[name].splice(index,1)}const bind=Function.bind,bindable=bind.bind(bind);function bindApi(hook2,state,name){const removeHookRef=bindable(removeHook,null).apply(null,name?[state,name]:[state]);hook2.api={remove:removeHookRef},hook2.remove=removeHookRef,["before","error","after","wrap"].forEach(kind=>{const args=name?[state,kind,name]:[state,kind];hook2[kind]=hook2.api[kind]=bindable(addHook,null).apply(null,args)})}function Singular(){const singularHookName=Symbol("Singular"),singularHookState={registry:{}},singularHook=register.bind(null,singularHookState,singularHookName);return bindApi(singularHook,singularHookState,singularHookName),singularHook}function Collection(){const state={registry:{}},hook2=register.bind(null,state);return bindApi(hook2,state),hook2}const before_after_hook={Singular,Collection};var VERSION="0.0.0-development",userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`,DEFAULTS={method:"GET",baseUrl:"https://api.github.com",headers:{accept:"application/vnd.github.v3+json","user-agent":userAgent},mediaType:{format:""}};function lowercaseKeys(object){return object?Object.keys(object).reduce((newObj,key)=>(newObj[key.toLowerCase()]=object[key],newObj),{}):{}}function isPlainObject(value){if(typeof value!="object"||value===null||Object.prototype.toString.call(value)!=="[object Object]")return!1;const proto=Object.getPrototypeOf(value);if(proto===null)return!0;const Ctor=Object.prototype.hasOwnProperty.call(proto,"constructor")&&proto.constructor;return typeof Ctor=="function"&&Ctor instanceof Ctor&&Function.prototype.call(Ctor)===Function.prototype.call(value)}function mergeDeep(defaults,options){const result=Object.assign({},defaults);return Object.keys(options).forEach(key=>{isPlainObject(options[key])?key in defaults?result[key]=mergeDeep(defaults[key],options[key]):Object.assign(result,{[key]:options[key]}):Object.assign(result,{[key]:options[key]})}),result}function removeUndefinedProperties(obj){for(const key in obj)obj[key]===void 0&&delete obj[key];return obj}function merge(defaults,route,options){if(typeof route=="string"){let[method,url]=route.split(" ");options=Object.assign(url?{method,url}:{url:method},options)}else options=Object.assign({},route);options.headers=lowercaseKeys(options.headers),removeUndefinedProperties(options),removeUndefinedProperties(options.headers);const mergedOptions=mergeDeep(defaults||{},options);return options.url==="/graphql"&&(defaults&&defaults.mediaType.previews?.length&&(mergedOptions.mediaType.previews=defaults.mediaType.previews.filter(preview=>!mergedOptions.mediaType.previews.includes(preview)).concat(mergedOptions.mediaType.previews)),mergedOptions.mediaType.previews=(mergedOptions.mediaType.previews||[]).map(preview=>preview.replace(/-preview/,""))),mergedOptions}function addQueryParameters(url,parameters){const separator=/\?/.test(url)?"&":"?",names=Object.keys(parameters);return names.length===0?url:url+separator+names.map(name=>name==="q"?"q="+parameters.q.split("+").map(encodeURIComponent).join("+"):`${name}=${encodeURIComponent(parameters[name])}`).join("&")}var urlVariableRegex=/\{[^{}}]+\}/g;function removeNonChars(variableName){return variableName.replace(/(?:^\W+)|(?:(?<!\W)\W+$)/g,"").split(/,/)}function extractUrlVariableNames(url){const matches=url.match(urlVariableRegex);return matches?matches.map(removeNonChars).reduce((a,b)=>a.concat(b),[]):[]}function omit(object,keysToOmit){const result={__proto__:null};for(const key of Object.keys(object))keysToOmit.indexOf(key)===-1&&(result[key]=object[key]);return result}function encodeReserved(str){return str.split(/(%[0-9A-Fa-f]{2})/g).map(function(part){return/%[0-9A-Fa-f]/.test(part)||(part=encodeURI(part).replace(/%5B/g,"[").replace(/%5D/g,"]")),part}).join("")}function encodeUnreserved(str){return encodeURIComponent(str).replace(/[!'()*]/g,function(c){return"%"+c.charCodeAt(0).toString(16).toUpperCase()})}function encodeValue(operator,value,key){return value=operator==="+"||operator==="#"?encodeReserved(value):encodeUnreserved(value),key?encodeUnreserved(key)+"="+value:value}function isDefined(value){return value!=null}function isKeyOperator(operator){return operator===";"||operator==="&"||operator==="?"}function getValues(context,operator,key,modifier){var value=context[key],result=[];if(isDefined(value)&&value!=="")if(typeof value=="string"||typeof value=="number"||typeof value=="bigint"||typeof value=="boolean")value=value.toString(),modifier&&modifier!=="*"&&(value=value.substring(0,parseInt(modifier,10))),result.push(encodeValue(operator,value,isKeyOperator(operator)?key:""));else if(modifier==="*")Array.isArray(value)?value.filter(isDefined).forEach(function(value2){result.push(encodeValue(operator,value2,isKeyOperator(operator)?key:""))}):Object.keys(value).forEach(function(k){isDefined(value[k])&&result.push(encodeValue(operator,value[k],k))});else{const tmp=[];Array.isArray(value)?value.filter(isDefined).forEach(function(value2){tmp.push(encodeValue(operator,value2))}):Object.keys(value).forEach(function(k){isDefined(value[k])&&(tmp.push(encodeUnreserved(k)),tmp.push(encodeValue(operator,value[k].toString())))}),isKeyOperator(operator)?result.push(encodeUnreserved(key)+"="+tmp.join(",")):tmp.length!==0&&result.push(tmp.join(","))}else operator===";"?isDefined(value)&&result.push(encodeUnreserved(key)):value===""&&(operator==="&"||operator==="?")?result.push(encodeUnreserved(key)+"="):value===""&&result.push("");return result}function parseUrl(template){return{expand:expand.bind(null,template)}}function expand(template,context){var operators=["+","#",".","/",";","?","&"];return template=template.replace(/\{([^\{\}]+)\}|([^\{\}]+)/g,function(_,expression,literal){if(expression){let operator="";const values=[];if(operators.indexOf(expression.charAt(0))!==-1&&(operator=expression.charAt(0),expression=expression.substr(1)),expression.split(/,/g).forEach(function(variable){var tmp=/([^:\*]*)(?::(\d+)|(\*))?/.exec(variable);values.push(getValues(context,operator,tmp[1],tmp[2]||tmp[3]))}),operator&&operator!=="+"){var separator=",";return operator==="?"?separator="&":operator!=="#"&&(separator=operator),(values.length!==0?operator:"")+values.join(separator)}else return values.join(",")}else return encodeReserved(literal)}),template==="/"?template:template.replace(/\/$/,"")}function parse(options){let method=options.method.toUpperCase(),url=(options.url||"/").replace(/:([a-z]\w+)/g,"{$1}"),headers=Object.assign({},options.headers),body,parameters=omit(options,["method","baseUrl","url","headers","request","mediaType"]);const urlVariableNames=extractUrlVariableNames(url);url=parseUrl(url).expand(parameters),/^http/.test(url)||(url=options.baseUrl+url);const omittedParameters=Object.keys(options).filter(option=>urlVariableNames.includes(option)).concat("baseUrl"),remainingParameters=omit(parameters,omittedParameters);if(!/application\/octet-stream/i.test(headers.accept)&&(options.mediaType.format&&(headers.accept=headers.accept.split(/,/).map(format2=>format2.replace(/application\/vnd(\.\w+)(\.v3)?(\.\w+)?(\+json)?$/,`application/vnd$1$2.${options.mediaType.format}`)).join(",")),url.endsWith("/graphql")&&options.mediaType.previews?.length)){const previewsFromAcceptHeader=headers.accept.match(/(?<![\w-])[\w-]+(?=-preview)/g)||[];headers.accept=previewsFromAcceptHeader.concat(options.mediaType.previews).map(preview=>{const format2=options.mediaType.format?`.${options.mediaType.format}`:"+json";return`application/vnd.github.${preview}-preview${format2}`}).join(",")}return["GET","HEAD"].includes(method)?url=addQueryParameters(url,remainingParameters):"data"in remainingParameters?body=remainingParameters.data:Object.keys(remainingParameters).length&&(body=remainingParameters),!headers["content-type"]&&typeof body<"u"&&(headers["content-type"]="application/json; charset=utf-8"),["PATCH","PUT"].includes(method)&&typeof body>"u"&&(body=""),Object.assign({method,url,headers},typeof body<"u"?{body}:null,options.request?{request:options.request}:null)}function endpointWithDefaults(defaults,route,options){return parse(merge(defaults,route,options))}function withDefaults(oldDefaults,newDefaults){const DEFAULTS2=merge(oldDefaults,newDefaults),endpoint2=endpointWithDefaults.bind(null,DEFAULTS2);return Object.assign(endpoint2,{DEFAULTS:DEFAULTS2,defaults:withDefaults.bind(null,DEFAULTS2),merge:merge.bind(null,DEFAULTS2),parse})}var endpoint=withDefaults(null,DEFAULTS);const SP=32,HTAB=9,SEMI=59,EQ=61,DQUOTE=34,BSLASH=92,COMMA=44,LOWER_CASE=1,OWS=2,SEMI_FLAG=4,COMMA_FLAG=8,TOKEN_FLAG=16,NON_ASCII=65280,CASE_FLAGS=LOWER_CASE|NON_ASCII,CHAR_MAP=new Uint8Array(256);CHAR_MAP[HTAB]|=OWS,CHAR_MAP[SP]|=OWS,CHAR_MAP[SEMI]|=SEMI_FLAG,CHAR_MAP[COMMA]|=COMMA_FLAG;for(let code=128;code<=255;code++)CHAR_MAP[code]|=LOWER_CASE;for(const char of"!#$%&'*+-.^_`|~")CHAR_MAP[char.charCodeAt(0)]|=TOKEN_FLAG;for(let code=48;code<=57;code++)CHAR_MAP[code]|=TOKEN_FLAG;for(let code=65;code<=90;code++)CHAR_MAP[code]|=LOWER_CASE|TOKEN_FLAG;for(let code=97;code<=122;code++)CHAR_MAP[code]|=TOKEN_FLAG;const NullObject=(()=>{const C=function(){};return C.prototype=Object.create(null),C})();function isTypeValid(type,start=0,end=type.length){let hasSlash=!1;for(let index=start;index<end;index++){const code=type.charCodeAt(index);if(code===47){if(hasSlash||index===start||index>=end-1)return!1;hasSlash=!0}else if(!isTokenCode(code))return!1}return hasSlash}function isTokenValid(token,start=0,end=token.length){if(start>=end)return!1;for(let index=start;index<end;index++)if(!isTokenCode(token.charCodeAt(index)))return!1;return!0}function isTokenCode(code){return(CHAR_MAP[code]&TOKEN_FLAG)!==0}function parameterValue(str){const len=str.length;if(len===0)return'""';let index=0;for(;index<len&&isTokenCode(str.charCodeAt(index));)index++;if(index===len)return str;let result='"',start=0;for(;index<len;){const code=str.charCodeAt(index);if(code!==HTAB&&(code<SP||code===127||code>255))throw new TypeError(`Invalid parameter value: ${str}`);(code===34||code===92)&&(result+=`${str.slice(start,index)}\\`,start=index),index++}return`${result}${str.slice(start)}"`}function format(obj){const{type,parameters}=obj;if(!type||!isTypeValid(type))throw new TypeError(`Invalid type: ${type}`);let result=type;if(parameters)for(const param of Object.keys(parameters)){if(!isTokenValid(param))throw new TypeError(`Invalid parameter name: ${param}`);result+=`; ${param}=${parameterValue(parameters[param])}`}return result}function dist_parse(header,options){const stopFlags=SEMI_FLAG|(options?.comma===!0?COMMA_FLAG:0),len=header.length;let valueStart=options?.start??0;for(;(CHAR_MAP[header.charCodeAt(valueStart)]&OWS)!==0;)valueStart++;let index=valueStart,typeFlags=0,whitespace=-1,stop=options?.parameters===!1?COMMA_FLAG:0;for(;index<len;){const code=header.charCodeAt(index),flags=CHAR_MAP[code];if((flags&stopFlags)!==0){stop|=flags&COMMA_FLAG;break}(flags&OWS)!==0?whitespace===-1&&(whitespace=index):whitespace=-1,typeFlags|=code&NON_ASCII|flags,index++}const valueEnd=whitespace===-1?index:whitespace,value=header.slice(valueStart,valueEnd),type=(typeFlags&CASE_FLAGS)===0?value:value.toLowerCase();return index===len||stop!==0?{type,index,parameters:new NullObject}:parseParameters(header,type,index,len,stopFlags)}function parseParameters(header,type,index,len,stopFlags){const parameters=new NullObject;parameter:for(;index<len;){for(index++;(CHAR_MAP[header.charCodeAt(index)]&OWS)!==0;)index++;const keyStart=index;let keyFlags=0,keyWhitespace=-1;for(;index<len;){const code=header.charCodeAt(index),flags=CHAR_MAP[code];if((flags&stopFlags)!==0){if((flags&COMMA_FLAG)!==0)break parameter;continue parameter}if(code===EQ){const keyEnd=keyWhitespace===-1?index:keyWhitespace,value=header.slice(keyStart,keyEnd),key=(keyFlags&CASE_FLAGS)===0?value:value.toLowerCase();for(index++;(CHAR_MAP[header.charCodeAt(index)]&OWS)!==0;)index++;if(index<len&&header.charCodeAt(index)===DQUOTE){const quotedStart=++index;let escaped=!1;for(;index<len;){const code2=header.charCodeAt(index);if(code2===DQUOTE){parameters[key]===void 0&&(parameters[key]=escaped?unescapeQuotedPairs(header,quotedStart,index):header.slice(quotedStart,index)),index++;let stop2=0;for(;index<len;){const code3=header.charCodeAt(index),flags2=CHAR_MAP[code3];if((flags2&stopFlags)!==0){stop2=flags2&COMMA_FLAG;break}index++}if(stop2!==0)break parameter;continue parameter}if(code2===BSLASH&&index+1<len){escaped=!0,index+=2;continue}index++}continue parameter}const valueStart=index;let stop=0,valueWhitespace=-1;for(;index<len;){const code2=header.charCodeAt(index),flags2=CHAR_MAP[code2];if((flags2&stopFlags)!==0){stop=flags2&COMMA_FLAG;break}(flags2&OWS)!==0?valueWhitespace===-1&&(valueWhitespace=index):valueWhitespace=-1,index++}if(parameters[key]===void 0){const valueEnd=valueWhitespace===-1?index:valueWhitespace;parameters[key]=header.slice(valueStart,valueEnd)}if(stop!==0)break parameter;continue parameter}(flags&OWS)!==0?keyWhitespace===-1&&(keyWhitespace=index):keyWhitespace=-1,keyFlags|=code&NON_ASCII|flags,index++}}return{type,index,parameters}}function unescapeQuotedPairs(str,start,end){let result="";for(let index=start;index<end;index++)str.charCodeAt(index)===BSLASH&&(result+=str.slice(start,index),start=++index);return result+str.slice(start,end)}const intRegex=/^-?\d+$/,noiseValue=/^-?\d+n+$/,originalStringify=JSON.stringify,originalParse=JSON.parse,customFormat=/^-?\d+n$/,bigIntsStringify=/([\[:])?"(-?\d+)n"($|\s*[,\}\]])/g,noiseStringify=/([\[:])?("-?\d+n+)n("$|"\s*[,\}\]])/g,isUnstringifiable=val=>val===void 0||typeof val=="function"||typeof val=="symbol",isRawJSON=val=>val!==null&&typeof val=="object"&&val.constructor&&val.constructor.name==="RawJSON",stringifyIteratively=(rootValue,replacer,spaceParam)=>{let space="";typeof spaceParam=="number"?space=" ".repeat(Math.min(10,Math.max(0,Math.floor(spaceParam)))):typeof spaceParam=="string"&&(space=spaceParam.slice(0,10));const isFunctionReplacer=typeof replacer=="function",propertyList=Array.isArray(replacer)?new Set(replacer.map(String)):null,prepareVal=(parent,key,val)=>(val!==null&&typeof val=="object"&&typeof val.toJSON=="function"&&(val=val.toJSON(key)),typeof val=="string"&&noiseValue.test(val)?val+"n":typeof val=="bigint"?"rawJSON"in JSON?JSON.rawJSON(val.toString()):val.toString()+"n":(isFunctionReplacer&&(val=replacer.call(parent,key,val)),val!==null&&typeof val=="object"&&(val instanceof Number||val instanceof String||val instanceof Boolean)&&(val=val.valueOf()),val)),rootProcessed=prepareVal({"":rootValue},"",rootValue);if(isUnstringifiable(rootProcessed))return;const isRootPrimitive=rootProcessed===null||typeof rootProcessed!="object",isRootNativeRawJSON=isRawJSON(rootProcessed);if(isRootPrimitive||isRootNativeRawJSON)return originalStringify(rootProcessed);const chunks=[];let level=0;const stack=[{parent:{"":rootProcessed},key:"",val:rootProcessed,isArray:Array.isArray(rootProcessed),keys:Array.isArray(rootProcessed)?null:Object.keys(rootProcessed),index:0,first:!0}],visited=new WeakSet([rootProcessed]);for(;stack.length>0;){const node=stack[stack.length-1];node.index===0&&(chunks.push(node.isArray?"[":"{"),level++);let isDone=!1;if(node.isArray)if(node.index<node.val.length){node.first||chunks.push(","),space&&chunks.push(`
-`+space.repeat(level));const childRaw=node.val[node.index],childVal=prepareVal(node.val,String(node.index),childRaw);if(isUnstringifiable(childVal))chunks.push("null"),node.first=!1,node.index++;else{const isComplexObject=childVal!==null&&typeof childVal=="object",isNativeRaw=isRawJSON(childVal);if(isComplexObject&&!isNativeRaw){if(visited.has(childVal))throw new TypeError("Converting circular structure to JSON");visited.add(childVal),stack.push({parent:node.val,key:String(node.index),val:childVal,isArray:Array.isArray(childVal),keys:Array.isArray(childVal)?null:Object.keys(childVal),index:0,first:!0}),node.first=!1,node.index++}else chunks.push(originalStringify(childVal)),node.first=!1,node.index++}}else isDone=!0;else{for(;node.index<node.keys.length;){const k=node.keys[node.index++];if(propertyList&&!propertyList.has(k))continue;const childRaw=node.val[k],childVal=prepareVal(node.val,k,childRaw);if(isUnstringifiable(childVal))continue;node.first||chunks.push(","),space?chunks.push(`
-`+space.repeat(level)+originalStringify(k)+": "):chunks.push(originalStringify(k)+":");const isComplexObject=childVal!==null&&typeof childVal=="object",isNativeRaw=isRawJSON(childVal);if(isComplexObject&&!isNativeRaw){if(visited.has(childVal))throw new TypeError("Converting circular structure to JSON");visited.add(childVal),stack.push({parent:node.val,key:k,val:childVal,isArray:Array.isArray(childVal),keys:Array.isArray(childVal)?null:Object.keys(childVal),index:0,first:!0}),node.first=!1;break}else chunks.push(originalStringify(childVal)),node.first=!1}node.index>=node.keys.length&&stack[stack.length-1]===node&&(isDone=!0)}isDone&&(level--,!node.first&&space&&chunks.push(`
-`+space.repeat(level)),chunks.push(node.isArray?"]":"}"),visited.delete(node.val),stack.pop())}return chunks.join("")},JSONStringify=(value,replacer,space)=>{try{return"rawJSON"in JSON?originalStringify(value,(key,val)=>typeof val=="bigint"?JSON.rawJSON(val.toString()):typeof replacer=="function"?replacer(key,val):(Array.isArray(replacer)&&replacer.includes(key),val),space):value?originalStringify(value,(key,val)=>typeof val=="string"&&noiseValue.test(val)||typeof val=="bigint"?val.toString()+"n":typeof replacer=="function"?replacer(key,val):(Array.isArray(replacer)&&replacer.includes(key),val),space).replace(bigIntsStringify,"$1$2$3").replace(noiseStringify,"$1$2$3"):originalStringify(value,replacer,space)}catch(error){if(error instanceof RangeError){const convertedJSON=stringifyIteratively(value,replacer,space);return convertedJSON===void 0?void 0:"rawJSON"in JSON?convertedJSON:convertedJSON.replace(bigIntsStringify,"$1$2$3").replace(noiseStringify,"$1$2$3")}throw error}},featureCache=new Map,isContextSourceSupported=()=>{const parseFingerprint=JSON.parse.toString();if(featureCache.has(parseFingerprint))return featureCache.get(parseFingerprint);try{const result=JSON.parse("1",(_,__,context)=>!!context?.source&&context.source==="1");return featureCache.set(parseFingerprint,result),result}catch{return featureCache.set(parseFingerprint,!1),!1}},convertMarkedBigIntsReviver=(key,value,context,userReviver)=>typeof value=="string"&&customFormat.test(value)?BigInt(value.slice(0,-1)):typeof value=="string"&&noiseValue.test(value)?value.slice(0,-1):typeof userReviver=="function"?userReviver(key,value,context):value,JSONParseV2=(text,reviver)=>JSON.parse(text,(key,value,context)=>{const isNumber=typeof value=="number",isOutOfBounds=value>Number.MAX_SAFE_INTEGER||value<Number.MIN_SAFE_INTEGER,isBigNumber=isNumber&&isOutOfBounds,isInt=context&&intRegex.test(context.source);return isBigNumber&&isInt?BigInt(context.source):typeof reviver=="function"?reviver(key,value,context):value}),MAX_INT=Number.MAX_SAFE_INTEGER.toString(),MAX_DIGITS=MAX_INT.length,stringsOrLargeNumbers=/"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g,noiseValueWithQuotes=/^"-?\d+n+"$/,applyReviverIteratively=(parsed,userReviver)=>{const rootHolder={"":parsed},stack=[{parent:rootHolder,key:"",visited:!1}];for(;stack.length>0;){const node=stack[stack.length-1];if(node.visited){const{parent,key}=node;let value=parent[key];typeof value=="string"&&(customFormat.test(value)?value=BigInt(value.slice(0,-1)):noiseValue.test(value)&&(value=value.slice(0,-1))),typeof userReviver=="function"&&(value=userReviver.call(parent,key,value)),value===void 0?delete parent[key]:parent[key]=value,stack.pop()}else{node.visited=!0;const value=node.parent[node.key];if(value!==null&&typeof value=="object"){const keys=Object.keys(value);for(let i=keys.length-1;i>=0;i--)stack.push({parent:value,key:keys[i],visited:!1})}}}return rootHolder[""]},serializeBigInts=text=>text.replace(stringsOrLargeNumbers,(match,digits,fractional,exponential)=>{const isString=match[0]==='"';if(isString&&noiseValueWithQuotes.test(match))return match.substring(0,match.length-1)+'n"';const hasFractionalOrExponential=fractional||exponential,isLessThanMaxSafeInt=digits&&(digits.length<MAX_DIGITS||digits.length===MAX_DIGITS&&digits<=MAX_INT);return isString||hasFractionalOrExponential||isLessThanMaxSafeInt?match:'"'+match+'n"'}),JSONParse=(text,reviver)=>{if(!text)return originalParse(text,reviver);try{if(isContextSourceSupported())return JSONParseV2(text,reviver);const serializedData=serializeBigInts(text);return originalParse(serializedData,(key,value,context)=>convertMarkedBigIntsReviver(key,value,context,reviver))}catch(error){if(error instanceof RangeError){const serializedData=serializeBigInts(text),parsed=originalParse(serializedData);return applyReviverIteratively(parsed,reviver)}throw error}};class RequestError extends Error{name;status;request;response;constructor(message,statusCode,options){super(message,{cause:options.cause}),this.name="HttpError",this.status=Number.parseInt(statusCode),Number.isNaN(this.status)&&(this.status=0);"response"in options&&(this.response=options.response);const requestCopy=Object.assign({},options.request);options.request.headers.authorization&&(requestCopy.headers=Object.assign({},options.request.headers,{authorization:options.request.headers.authorization.replace(/(?<! ) .*$/," [REDACTED]")})),requestCopy.url=requestCopy.url.replace(/\bclient_secret=\w+/g,"client_secret=[REDACTED]").replace(/\baccess_token=\w+/g,"access_token=[REDACTED]"),this.request=requestCopy}}var dist_bundle_VERSION="10.0.16",defaults_default={headers:{"user-agent":`octokit-request.js/${dist_bundle_VERSION} ${getUserAgent()}`}};function dist_bundle_isPlainObject(value){if(typeof value!="object"||value===null||Object.prototype.toString.call(value)!=="[object Object]")return!1;const proto=Object.getPrototypeOf(value);if(proto===null)return!0;const Ctor=Object.prototype.hasOwnProperty.call(proto,"constructor")&&proto.constructor;return typeof Ctor=="function"&&Ctor instanceof Ctor&&Function.prototype.call(Ctor)===Function.prototype.call(value)}var noop=()=>"";async function fetchWrapper(requestOptions){const fetch=requestOptions.request?.fetch||globalThis.fetch;if(!fetch)throw new Error("fetch is not set. Please pass a fetch implementation as new Octokit({ request: { fetch }}). Learn more at https://github.com/octokit/octokit.js/#fetch-missing");const log=requestOptions.request?.log||console,parseSuccessResponseBody=requestOptions.request?.parseSuccessResponseBody!==!1,body=dist_bundle_isPlainObject(requestOptions.body)||Array.isArray(requestOptions.body)?JSONStringify(requestOptions.body):requestOptions.body,requestHeaders=Object.fromEntries(Object.entries(requestOptions.headers).map(([name,value])=>[name,String(value)]));let fetchResponse;try{fetchResponse=await fetch(requestOptions.url,{method:requestOptions.method,body,redirect:requestOptions.request?.redirect,headers:requestHeaders,signal:requestOptions.request?.signal,...requestOptions.body&&{duplex:"half"}})}catch(error){let message="Unknown Error";if(error instanceof Error){if(error.name==="AbortError")throw error.status=500,error;message=error.message,error.name==="TypeError"&&"cause"in error&&(error.cause instanceof Error?message=error.cause.message:typeof error.cause=="string"&&(message=error.cause))}const requestError=new RequestError(message,500,{request:requestOptions});throw requestError.cause=error,requestError}const status=fetchResponse.status,url=fetchResponse.url,responseHeaders={};for(const[key,value]of fetchResponse.headers)responseHeaders[key]=value;const octokitResponse={url,status,headers:responseHeaders,data:""};if("deprecation"in responseHeaders){const matches=responseHeaders.link&&responseHeaders.link.match(/<([^<>]+)>; rel="deprecation"/),deprecationLink=matches&&matches.pop();log.warn(`[@octokit/request] "${requestOptions.method} ${requestOptions.url}" is deprecated. It is scheduled to be removed on ${responseHeaders.sunset}${deprecationLink?`. See ${deprecationLink}`:""}`)}if(status===204||status===205)return octokitResponse;if(requestOptions.method==="HEAD"){if(status<400)return octokitResponse;throw new RequestError(fetchResponse.statusText,status,{response:octokitResponse,request:requestOptions})}if(status===304)throw octokitResponse.data=await getResponseData(fetchResponse),new RequestError("Not modified",status,{response:octokitResponse,request:requestOptions});if(status>=400)throw octokitResponse.data=await getResponseData(fetchResponse),new RequestError(toErrorMessage(octokitResponse.data),status,{response:octokitResponse,request:requestOptions});return octokitResponse.data=parseSuccessResponseBody?await getResponseData(fetchResponse):fetchResponse.body,octokitResponse}async function getResponseData(response){const contentType=response.headers.get("content-type");if(!contentType)return response.text().catch(noop);const mimetype=dist_parse(contentType);if(isJSONResponse(mimetype)){let text="";try{return text=await response.text(),JSONParse(text)}catch{return text}}else return mimetype.type.startsWith("text/")||mimetype.parameters.charset?.toLowerCase()==="utf-8"&&mimetype.type!=="application/octet-stream"?response.text().catch(noop):response.arrayBuffer().catch(()=>new ArrayBuffer(0))}function isJSONResponse(mimetype){return mimetype.type==="application/json"||mimetype.type==="application/scim+json"}function toErrorMessage(data){if(typeof data=="string")return data;if(data instanceof ArrayBuffer)return"Unknown error";if(typeof data=="object"&&data!==null&&"message"in data){const objectData=data,suffix="documentation_url"in objectData?` - ${objectData.documentation_url}`:"";return Array.isArray(objectData.errors)?`${objectData.message}: ${objectData.errors.map(v=>JSON.stringify(v)).join(", ")}${suffix}`:`${objectData.message}${suffix}`}return`Unknown error: ${JSON.stringify(data)}`}function dist_bundle_withDefaults(oldEndpoint,newDefaults){const endpoint2=oldEndpoint.defaults(newDefaults);return Object.assign(function(route,parameters){const endpointOptions=endpoint2.merge(route,parameters);if(!endpointOptions.request||!endpointOptions.request.hook)return fetchWrapper(endpoint2.parse(endpointOptions));const request2=(route2,parameters2)=>fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters2)));return Object.assign(request2,{endpoint:endpoint2,defaults:dist_bundle_withDefaults.bind(null,endpoint2)}),endpointOptions.request.hook(request2,endpointOptions)},{endpoint:endpoint2,defaults:dist_bundle_withDefaults.bind(null,endpoint2)})}var request=dist_bundle_withDefaults(endpoint,defaults_default);var graphql_dist_bundle_VERSION="0.0.0-development";function _buildMessageForResponseErrors(data){return`Request failed due to following response errors:
-`+data.errors.map(e=>` - ${e.message}`).join(`
-`)}var GraphqlResponseError=class extends Error{constructor(request2,headers,response){super(_buildMessageForResponseErrors(response)),this.request=request2,this.headers=headers,this.response=response,this.errors=response.errors,this.data=response.data,Error.captureStackTrace&&Error.captureStackTrace(this,this.constructor)}request;headers;response;name="GraphqlResponseError";errors;data},NON_VARIABLE_OPTIONS=["method","baseUrl","url","headers","request","query","mediaType","operationName"],FORBIDDEN_VARIABLE_OPTIONS=["query","method","url"],GHES_V3_SUFFIX_REGEX=/\/api\/v3\/?$/;function graphql(request2,query,options){if(options){if(typeof query=="string"&&"query"in options)return Promise.reject(new Error('[@octokit/graphql] "query" cannot be used as variable name'));for(const key in options)if(FORBIDDEN_VARIABLE_OPTIONS.includes(key))return Promise.reject(new Error(`[@octokit/graphql] "${key}" cannot be used as variable name`))}const parsedOptions=typeof query=="string"?Object.assign({query},options):query,requestOptions=Object.keys(parsedOptions).reduce((result,key)=>NON_VARIABLE_OPTIONS.includes(key)?(result[key]=parsedOptions[key],result):(result.variables||(result.variables={}),result.variables[key]=parsedOptions[key],result),{}),baseUrl=parsedOptions.baseUrl||request2.endpoint.DEFAULTS.baseUrl;return GHES_V3_SUFFIX_REGEX.test(baseUrl)&&(requestOptions.url=baseUrl.replace(GHES_V3_SUFFIX_REGEX,"/api/graphql")),request2(requestOptions).then(response=>{if(response.data.errors){const headers={};for(const key of Object.keys(response.headers))headers[key]=response.headers[key];throw new GraphqlResponseError(requestOptions,headers,response.data)}return response.data.data})}function graphql_dist_bundle_withDefaults(request2,newDefaults){const newRequest=request2.defaults(newDefaults);return Object.assign((query,options)=>graphql(newRequest,query,options),{defaults:graphql_dist_bundle_withDefaults.bind(null,newRequest),endpoint:newRequest.endpoint})}var graphql2=graphql_dist_bundle_withDefaults(request,{headers:{"user-agent":`octokit-graphql.js/${graphql_dist_bundle_VERSION} ${getUserAgent()}`},method:"POST",url:"/graphql"});function withCustomRequest(customRequest){return graphql_dist_bundle_withDefaults(customRequest,{method:"POST",url:"/graphql"})}var b64url="(?:[a-zA-Z0-9_-]+)",sep="\\.",jwtRE=new RegExp(`^${b64url}${sep}${b64url}${sep}${b64url}$`),isJWT=jwtRE.test.bind(jwtRE);async function auth(token){const isApp=isJWT(token),isInstallation=token.startsWith("v1.")||token.startsWith("ghs_"),isUserToServer=token.startsWith("ghu_");return{type:"token",token,tokenType:isApp?"app":isInstallation?"installation":isUserToServer?"user-to-server":"oauth"}}function withAuthorizationPrefix(token){return token.split(/\./).length===3?`bearer ${token}`:`token ${token}`}async function hook(token,request2,route,parameters){const endpoint2=request2.endpoint.merge(route,parameters);return endpoint2.headers.authorization=withAuthorizationPrefix(token),request2(endpoint2)}var createTokenAuth=function(token){if(!token)throw new Error("[@octokit/auth-token] No token passed to createTokenAuth");if(typeof token!="string")throw new Error("[@octokit/auth-token] Token passed to createTokenAuth is not a string");return token=token.replace(/^(token|bearer) +/i,""),Object.assign(auth.bind(null,token),{hook:hook.bind(null,token)})};const version_VERSION="7.0.8",dist_src_noop=()=>{},consoleWarn=console.warn.bind(console),consoleError=console.error.bind(console);function createLogger(logger={}){return typeof logger.debug!="function"&&(logger.debug=dist_src_noop),typeof logger.info!="function"&&(logger.info=dist_src_noop),typeof logger.warn!="function"&&(logger.warn=consoleWarn),typeof logger.error!="function"&&(logger.error=consoleError),logger}const userAgentTrail=`octokit-core.js/${version_VERSION} ${getUserAgent()}`;class Octokit{static VERSION=version_VERSION;static defaults(defaults){return class extends this{constructor(...args){const options=args[0]||{};if(typeof defaults=="function"){super(defaults(options));return}super(Object.assign({},defaults,options,options.userAgent&&defaults.userAgent?{userAgent:`${options.userAgent} ${defaults.userAgent}`}:null))}}}static plugins=[];static plugin(...newPlugins){const currentPlugins=this.plugins;return class extends this{static plugins=currentPlugins.concat(newPlugins.filter(plugin=>!currentPlugins.includes(plugin)))}}constructor(options={}){const hook2=new before_after_hook.Collection,requestDefaults={baseUrl:request.endpoint.DEFAULTS.baseUrl,headers:{},request:Object.assign({},options.request,{hook:hook2.bind(null,"request")}),mediaType:{previews:[],format:""}};if(requestDefaults.headers["user-agent"]=options.userAgent?`${options.userAgent} ${userAgentTrail}`:userAgentTrail,options.baseUrl&&(requestDefaults.baseUrl=options.baseUrl),options.previews&&(requestDefaults.mediaType.previews=options.previews),options.timeZone&&(requestDefaults.headers["time-zone"]=options.timeZone),this.request=request.defaults(requestDefaults),this.graphql=withCustomRequest(this.request).defaults(requestDefaults),this.log=createLogger(options.log),this.hook=hook2,options.authStrategy){const{authStrategy,...otherOptions}=options,auth2=authStrategy(Object.assign({request:this.request,log:this.log,octokit:this,octokitOptions:otherOptions},options.auth));hook2.wrap("request",auth2.hook),this.auth=auth2}else if(!options.auth)this.auth=async()=>({type:"unauthenticated"});else{const auth2=createTokenAuth(options.auth);hook2.wrap("request",auth2.hook),this.auth=auth2}const classConstructor=this.constructor;for(let i=0;i<classConstructor.plugins.length;++i)Object.assign(this,classConstructor.plugins[i](this,options))}request;graphql;log;hook;auth}})};export{id,ids,modules};
+var __freeze=Object.freeze,__defProp=Object.defineProperty;var __template=(cooked,raw)=>__freeze(__defProp(cooked,"raw",{value:__freeze(raw||cooked.slice())}));var _a;const id=194,ids=[194],modules={2194:((__unused_webpack___webpack_module__,__webpack_exports__,__webpack_require__)=>{__webpack_require__.d(__webpack_exports__,{reportPage:()=>reportPage});var external_node_crypto_=__webpack_require__(7598),evidence_words=__webpack_require__(1175),format=__webpack_require__(8441);function html(parts,...holes){let text=parts[0]??"";for(const[at,hole]of holes.entries())text+=fill(hole)+(parts[at+1]??"");return{html:text}}function verbatim(text){return{html:text}}function fill(hole){return hole===null?"":typeof hole=="number"?escaped(String(hole)):typeof hole=="string"?escaped(hole):isList(hole)?hole.map(each=>each.html).join(""):hole.html}function isList(hole){return Array.isArray(hole)}const ENTITIES={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;"};function escaped(text){return text.replace(/[&<>"']/g,character=>ENTITIES[character]??"")}const MAX_COLUMNS=180,WIDTH=720,HEIGHT=120;function charts(turns){const told=turns.filter(turn=>turn.usage!==null);if(told.length===0)return null;const columns=columnsOf(told);return html`<section class="charts" aria-labelledby="costs"><h2 id="costs">Tokens and cost</h2>
+<div class="pair">${tokens(columns)}${cost(columns)}</div></section>`}function columnsOf(turns){const size=Math.ceil(turns.length/MAX_COLUMNS),columns=[];let costUsd=null;for(let from=0;from<turns.length;from+=size){const group=turns.slice(from,from+size),mean=pick=>Math.round(group.reduce((total,turn)=>total+pick(turn),0)/group.length);costUsd=group.findLast(turn=>turn.costUsd!==null)?.costUsd??costUsd,columns.push({first:group[0]?.turn??0,last:group.at(-1)?.turn??0,fresh:mean(({usage})=>Math.max(0,(usage?.inputTokens??0)-(usage?.cachedInputTokens??0))),cached:mean(({usage})=>usage?.cachedInputTokens??0),output:mean(({usage})=>usage?.outputTokens??0),costUsd})}return columns}function tokens(columns){const most=Math.max(1,...columns.map(tokensIn)),step=WIDTH/columns.length,bars=columns.map((column,at)=>{let top=HEIGHT;const part=(kind,count)=>{const height=count/most*HEIGHT;return top-=height,html`<rect class="${kind}" x="${px(at*step)}" y="${px(top)}" width="${px(step*.84)}" height="${px(height)}"/>`};return html`<g><title>${nameOf(column)}: ${(0,format.zD)(column.fresh)} in, ${(0,format.zD)(column.cached)} from the cache, ${(0,format.zD)(column.output)} out</title>${part("cached",column.cached)}${part("fresh",column.fresh)}${part("output",column.output)}</g>`}),peak=columns.find(column=>tokensIn(column)===most)??null,words=peak===null?"":`most: ${(0,format.zD)(most)} in ${nameOf(peak).toLowerCase()}${peak.first===peak.last?"":", on average"}`;return html`<figure><figcaption><b>Tokens by turn</b> <span class="dim">${words}</span></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Tokens by turn, ${words}">${bars}</svg>
+<p class="key"><span class="cached"></span> read from the cache <span class="fresh"></span> read <span class="output"></span> written</p></figure>`}function cost(columns){const last=columns.at(-1)?.costUsd??null;if(last===null)return null;const most=Math.max(last,...columns.map(column=>column.costUsd??0))||1,step=WIDTH/columns.length,points=columns.flatMap((column,at)=>{const y=HEIGHT-(column.costUsd??0)/most*(HEIGHT-2);return[`${px(at*step)},${px(y)}`,`${px((at+1)*step)},${px(y)}`]}),area=`0,${HEIGHT} ${points.join(" ")} ${WIDTH},${HEIGHT}`;return html`<figure><figcaption><b>Cost so far</b> <span class="dim">in the end: ${(0,format.E9)(last)}</span></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Cost so far, in the end ${(0,format.E9)(last)}"><polygon class="area" points="${area}"/><polyline class="line" points="${points.join(" ")}"/></svg>
+<p class="key">US dollars, turn by turn</p></figure>`}function tokensIn({fresh,cached,output}){return fresh+cached+output}function nameOf({first,last}){return first===last?`Turn ${first}`:`Turns ${first} to ${last}`}function px(value){return value.toFixed(2)}var json=__webpack_require__(6511),reporters_text=__webpack_require__(1805),fields=__webpack_require__(1651);const CONCLUSIONS=["success","failure","inconclusive","skipped"],MAX_CLAUSE=1e3,QUOTING=new Set(["accepted","gate_not_met","internal"]);function endingOf(story,envelope,showing,withPayload){const last=story.finished??{},whole=envelope??{},word=(object,name)=>showing.label((0,fields.r7)(object,name)??""),either=name=>word(whole,name)||word(last,name),conclusion=either("conclusion"),reason=either("reason"),gate=(0,fields.D7)(whole,"gate"),isShown=withPayload&&!contradicts(story,whole),payload=isShown&&Object.hasOwn(whole,"structured_output")?whole.structured_output:void 0;return{conclusion:CONCLUSIONS.find(each=>each===conclusion)??null,reason,replayed:(0,fields.kx)(whole,"replayed"),exitCode:(0,fields.ry)(whole,"exit_code")??(0,fields.ry)(last,"exit_code"),gate:word(gate,"status"),faults:(0,fields.Qv)(gate,"issues").slice(0,10).map(issue=>({path:word(issue,"path")||"the root",keyword:word(issue,"keyword")})),gateWords:isShown?(0,fields.Ej)(gate,"words").slice(0,10).map(clause=>(0,reporters_text.IN)(showing.text(clause).text,MAX_CLAUSE)):[],payload:(0,json.Gv)(payload)?payload:null,error:QUOTING.has(reason)?"":showing.text((0,fields.r7)(whole,"error")??"").text.slice(0,2e3),turns:(0,fields.ry)(whole,"num_turns")??(0,fields.ry)(last,"turn_count"),rejections:(0,fields.ry)(whole,"rejections")??(0,fields.ry)(last,"rejections"),usage:(0,fields.pj)(whole,"usage")??(0,fields.pj)(last,"usage"),costUsd:envelope===null?(0,fields.ry)(last,"cost_usd"):(0,fields.ry)(whole,"total_cost_usd"),durationMs:(0,fields.ry)(whole,"duration_ms")??(0,fields.ry)(last,"duration_ms"),model:word(whole,"model")||story.model,provider:word(whole,"provider")||story.provider,sandbox:word(whole,"sandbox"),judged:judgedBy(whole,showing)}}function contradicts({finished},envelope){return finished===null||Object.keys(envelope).length===0?!1:(0,fields.r7)(finished,"conclusion")!==(0,fields.r7)(envelope,"conclusion")||(0,fields.r7)(finished,"reason")!==(0,fields.r7)(envelope,"reason")||(0,fields.ry)(finished,"turn_count")!==(0,fields.ry)(envelope,"num_turns")}const JUDGED=[["subject","repository","Repository"],["subject","sha","Commit"],["subject","ref","Ref"],["subject","event","Event"],["subject","pull_request","Pull request"],["subject","run_id","Run"],["subject","run_attempt","Attempt"],["judge","schema_sha256","Schema (SHA-256)"],["judge","gate_sha256","Gate (SHA-256)"],["judge","prompt_sha256","Prompt (SHA-256)"],["judge","version","structured-agent"]];function judgedBy(envelope,showing){return JUDGED.flatMap(([group,name,title])=>{const object=(0,fields.D7)(envelope,group),value=(0,fields.r7)(object,name)??String((0,fields.ry)(object,name)??"");return value===""?[]:[[title,showing.label(value)]]})}var reporters_severity=__webpack_require__(6809);const MAX_VALUES=100,MAX_TABLES=20,MAX_ROWS=500,payload_section_MAX_COLUMNS=8,MAX_VALUE=4e3,MAX_CELL=1e3;function payloadSection(payload,showing){const values=[],tables=[];for(const[name,value]of Object.entries(payload)){const objects=(0,json.cy)(value)?value.filter(json.Gv):[];(0,json.cy)(value)&&objects.length>0&&objects.length===value.length?tables.push([name,objects]):values.push([name,value])}let left=MAX_ROWS;const sections=tables.slice(0,MAX_TABLES).map(([name,objects])=>{const rows=(0,reporters_severity.Np)(objects).slice(0,left);return left-=rows.length,table(name,rows,objects.length,showing)});return html`<section class="found" aria-labelledby="found">
+<h2 id="found">What was found</h2>
+${list(values.slice(0,MAX_VALUES),showing)}${andMore(values.length-MAX_VALUES,"value")}
+${sections}${andMore(tables.length-MAX_TABLES,"table")}
+</section>`}function list(values,showing){if(values.length===0)return null;const rows=values.map(([name,value])=>{const text=(0,json.cy)(value)&&value.length>0?value.map(plain).join(`
+`):plain(value);return html`<div><dt>${showing.label(name)}</dt><dd>${shown(text,MAX_VALUE,showing)}</dd></div>`});return html`<dl class="values">${rows}</dl>`}function table(name,rows,count,showing){const all=[...new Set(rows.flatMap(row=>Object.keys(row)))],columns=all.slice(0,payload_section_MAX_COLUMNS),head=columns.map(column=>html`<th scope="col">${showing.label(column)}</th>`),body=rows.map(row=>html`<tr>${columns.map(column=>cell(row,column,showing))}</tr>`);return html`<h3>${showing.label(name)} (${(0,format.hS)(count,"entry").replace("entrys","entries")})</h3>
+<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${andMore(count-rows.length,"row")}${andMore(all.length-payload_section_MAX_COLUMNS,"column")}`}function cell(row,column,showing){const value=Object.hasOwn(row,column)?row[column]:void 0,text=value===void 0?"":shown(plain(value),MAX_CELL,showing),severity=column==="severity"?(0,reporters_severity.xJ)(value):null,content=severity===null?text:html`<span class="tag ${severity}">${text}</span>`;return html`<td data-name="${showing.label(column)}">${content}</td>`}function shown(text,max,showing){return(0,reporters_text.IN)(showing.text(text).text,max)}function plain(value){if(typeof value=="string")return value;try{return JSON.stringify(value)}catch{return"(nested too deeply to be shown)"}}function andMore(count,noun){return count<=0?null:html`<p class="dim">… and ${(0,format.hS)(count,`more ${noun}`)}: see the result file.</p>`}const SCRIPT=`'use strict';
+(() => {
+  const at = (id) => document.getElementById(id);
+  const root = document.documentElement;
+  const search = at('search');
+  const problems = at('problems');
+  const rows = [...document.querySelectorAll('[data-row]')];
+  const turns = [...document.querySelectorAll('.turn')];
+  const texts = new Map();
+  const textOf = (row) => {
+    if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
+    return texts.get(row);
+  };
+
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\\s+/).filter((word) => word !== '');
+    const narrowed = words.length > 0 || problems.checked;
+    let shown = 0;
+    for (const row of rows) {
+      const wanted =
+        (!problems.checked || row.hasAttribute('data-problem')) &&
+        words.every((word) => textOf(row).includes(word));
+      row.hidden = !wanted;
+      if (wanted) shown += 1;
+    }
+    for (const turn of turns) {
+      turn.hidden = narrowed && turn.querySelector('[data-row]:not([hidden])') === null;
+    }
+    at('nothing').hidden = !narrowed || shown > 0;
+    at('count').value = narrowed ? shown + ' of ' + rows.length + ' shown' : '';
+    highlight(words);
+  };
+
+  // Drawn by the browser over the text: the document stays as it is.
+  const highlight = (words) => {
+    if (!('highlights' in CSS)) return;
+    CSS.highlights.delete('found');
+    if (words.length === 0) return;
+    const found = new Highlight();
+    for (const row of rows) {
+      if (row.hidden || found.size > 500) continue;
+      const walker = document.createTreeWalker(row, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node !== null && found.size <= 500; node = walker.nextNode()) {
+        const text = node.data.toLowerCase();
+        // Of a few letters the lower case is longer: places would not be those of the text.
+        if (text.length !== node.data.length) continue;
+        for (const word of words) {
+          for (let i = text.indexOf(word); i !== -1 && found.size <= 500; i = text.indexOf(word, i + word.length)) {
+            const range = new Range();
+            range.setStart(node, i);
+            range.setEnd(node, i + word.length);
+            found.add(range);
+          }
+        }
+      }
+    }
+    CSS.highlights.set('found', found);
+  };
+
+  let waiting = 0;
+  const soon = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(filter, rows.length > 2000 ? 150 : 0);
+  };
+  search.addEventListener('input', soon);
+  problems.addEventListener('change', filter);
+  at('tools').addEventListener('submit', (event) => event.preventDefault());
+
+  const fold = (open) => {
+    for (const row of rows) if (row.localName === 'details' && !row.hidden) row.open = open;
+  };
+  at('unfold').addEventListener('click', () => fold(true));
+  at('fold').addEventListener('click', () => fold(false));
+
+  const step = (by) => {
+    const shown = rows.filter((row) => !row.hidden);
+    if (shown.length === 0) return false;
+    const now = document.activeElement.closest('[data-row]');
+    let next = shown.indexOf(now) + by;
+    if (now === null) {
+      // From where the reader looks.
+      const first = shown.findIndex((row) => row.getBoundingClientRect().top >= at('tools').offsetHeight);
+      next = first === -1 ? shown.length - 1 : by > 0 ? first : first - 1;
+    }
+    const row = shown[Math.min(Math.max(next, 0), shown.length - 1)];
+    (row.querySelector('summary') ?? row).focus();
+    return true;
+  };
+  const STEPS = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const { target, key } = event;
+    if (key === 'Escape' && (target === search || search.value !== '' || problems.checked)) {
+      search.value = '';
+      problems.checked = false;
+      search.blur();
+      filter();
+      return;
+    }
+    // Whoever speaks to the machine, or hits keys by chance, can turn single letters off (WCAG 2.2, 2.1.4).
+    if (target === search || (key.length === 1 && !at('letters').checked)) return;
+    if (key === '/') {
+      event.preventDefault();
+      search.focus();
+      search.select();
+      return;
+    }
+    if (!Object.hasOwn(STEPS, key)) return;
+    // Arrows scroll, unless a row is what they start from.
+    if (key.startsWith('Arrow') && !target.matches('[data-row], [data-row] > summary')) return;
+    if (step(STEPS[key])) event.preventDefault();
+  });
+
+  const THEMES = ['system', 'light', 'dark'];
+  at('theme').addEventListener('click', () => {
+    const next = THEMES[(THEMES.indexOf(root.dataset.theme ?? 'system') + 1) % THEMES.length];
+    root.dataset.theme = next;
+    at('theme').textContent = 'Theme: ' + next;
+  });
+
+  at('tools').hidden = false;
+  at('theme').hidden = false;
+  filter();
+})();
+`,MANY=40;function storySection(turns){return html`<section class="story" aria-labelledby="story"><h2 id="story" tabindex="-1">What happened</h2>
+${turns.map(turnArticle)}<p id="nothing" hidden>Nothing matches.</p></section>`}function turnArticle(turn,at){const name=turn.turn===null?"Before the first turn":`Turn ${turn.turn}`,facts=turnFacts(turn);return html`<article class="turn${turn.parts.length>MANY?" many":""}" aria-labelledby="t${at}"><header><h3 id="t${at}"><a href="#t${at}">${name}</a></h3>${facts===""?null:html`<p class="dim">${facts}</p>`}</header>
+${turn.parts.length===0?html`<p class="dim">Nothing is recorded of it.</p>`:turn.parts.map(partOf)}</article>
+`}const STOPS={length:"cut off by the limit of output tokens",refusal:"refused",pause:"paused by the provider"};function turnFacts({forced,usage,durationMs,costUsd,stopReason}){return[...forced?["asked once more"]:[],...durationMs===null?[]:[(0,format.p0)(durationMs)],...usage===null?[]:[`${(0,format.hS)((0,format.k8)(usage),"token")} (${(0,format.zD)(usage.inputTokens)} in, ${(0,format.zD)(usage.outputTokens)} out)`],...costUsd===null?[]:[`${(0,format.E9)(costUsd)} so far`],...stopReason!==null&&Object.hasOwn(STOPS,stopReason)?[STOPS[stopReason]??""]:[]].join(" \xB7 ")}function partOf(part){return part.kind==="call"?callRow(part):wordsRow(part)}const SPEAKERS={prompt:"The task",user:"Told to the model",model:"The model said",info:"Notice",warning:"Warning"};function wordsRow({kind,text}){const speaker=html`<span class="tag ${kind}">${SPEAKERS[kind]}</span>`,problem=kind==="warning"?html` data-problem`:null;if(kind==="info"||kind==="warning")return html`<div class="row note" data-row${problem} tabindex="-1">${speaker} <span class="text">${text.text}</span>${rest(text)}</div>`;const first=text.text.trimStart().split(`
+`,1)[0]??"",open=text.text.length<=1200?html` open`:null;return html`<details class="row words" data-row${open}><summary>${speaker} <span class="target preview">${first.slice(0,200).toWellFormed()}</span></summary><div class="body">${block(text)}</div></details>`}const DECISIONS=["ok","error","skipped","accepted","rejected"];function callRow(call){const{done}=call,known=DECISIONS.find(each=>each===done?.decision),kind=known??"open",problem=kind==="ok"||kind==="accepted"||kind==="skipped"?null:html` data-problem`,time=done===null||done.durationMs===null?"":(0,format.p0)(done.durationMs);return html`<details class="row call" data-row${problem}><summary><span class="tag ${kind}">${known??(done===null?"no result":"ended")}</span> <b class="name">${call.name}</b> <code class="target">${call.target}</code> <span class="dim time">${time}</span></summary>
+<div class="body">${damage(call)}${call.arguments.length===0?null:html`<h4>Arguments</h4>${call.arguments.map(argument)}`}
+<h4>Result</h4>${done===null?html`<p class="dim">The transcript has none.</p>`:block(done.result)}</div></details>`}function damage({damage:damage2}){if(damage2===null)return null;const words={truncated:"cut off while the model wrote them",malformed:"not delivered whole"}[damage2];return html`<p class="dim">The arguments were ${words}.</p>`}function argument({name,text}){return html`<div class="argument">${name===null?null:html`<code class="key">${name}</code>`}${block(text)}</div>`}function block(shown2){return shown2.text===""?html`<p class="dim">(empty)</p>`:html`<pre>
+${shown2.text}</pre>${rest(shown2)}`}function rest({missing}){return missing===0?null:html`<p class="dim">… ${(0,format.hS)(missing,"more character")}: see the transcript itself.</p>`}const STYLE=`
+:root {
+  color-scheme: light dark;
+  --ground: light-dark(#f6f7f9, #101317);
+  --card: light-dark(#ffffff, #181c22);
+  --sunken: light-dark(#f1f3f6, #12161b);
+  --ink: light-dark(#1b2129, #e4e8ee);
+  --dim: light-dark(#59636f, #98a3b0);
+  --edge: light-dark(#d5dae1, #313842);
+  --accent: light-dark(#0b57d0, #8ab4ff);
+  --good: light-dark(#116329, #63d182);
+  --bad: light-dark(#b3151f, #ff8a86);
+  --odd: light-dark(#8a4b00, #f2b45c);
+  --found: light-dark(#ffe27a, #6b5200);
+  --mono: ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
+}
+:root[data-theme='light'] { color-scheme: light; }
+:root[data-theme='dark'] { color-scheme: dark; }
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+body {
+  margin: 0 auto; padding: 0 1rem 3rem; max-width: 68rem; background: var(--ground); color: var(--ink);
+  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; overflow-wrap: anywhere;
+}
+code, pre, .preview { font-family: var(--mono); font-size: .86em; }
+h1, h2, h3, h4, p, ul, figure, dl, dd { margin: 0; }
+h1 { font-size: 1.5rem; line-height: 1.25; display: flex; gap: .6rem; align-items: center; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .75rem; }
+h3 { font-size: 1rem; }
+h4 { font-size: .8rem; color: var(--dim); font-weight: 600; margin: .75rem 0 .25rem; }
+a { color: var(--accent); }
+.dim { color: var(--dim); font-size: .875rem; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
+.skip { position: absolute; left: -100vw; padding: .5rem 1rem; background: var(--card); z-index: 3; }
+.skip:focus { left: 1rem; top: .5rem; }
+header.page { display: flex; justify-content: space-between; align-items: center; gap: 1rem; padding: 1rem 0; }
+button, input[type='search'] {
+  font: inherit; font-size: .875rem; color: var(--ink); background: var(--card); border: 1px solid var(--edge);
+  border-radius: .4rem; padding: .3rem .7rem;
+}
+button { cursor: pointer; white-space: nowrap; }
+button:hover { border-color: var(--dim); }
+
+.verdict { --tone: var(--dim); background: var(--card); border: 1px solid var(--edge); border-left: .4rem solid var(--tone); border-radius: .6rem; padding: 1.25rem; }
+.verdict.success { --tone: var(--good); }
+.verdict.failure { --tone: var(--bad); }
+.verdict.inconclusive, .verdict.unknown { --tone: var(--odd); }
+.verdict .mark {
+  flex: none; display: inline-grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%;
+  background: var(--tone); color: var(--card); font-size: 1.1rem;
+}
+.verdict p, .verdict ul { margin-top: .75rem; }
+.verdict .error { white-space: pre-wrap; unicode-bidi: isolate; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .75rem 1.25rem; margin-top: 1rem; }
+.facts.wide { grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); margin-top: .5rem; }
+dt { color: var(--dim); font-size: .8rem; }
+dd { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
+.judged { margin-top: 1rem; font-size: .875rem; }
+.judged summary { cursor: pointer; color: var(--dim); }
+.remarks { margin-top: 1rem; padding: .75rem 1rem; border: 1px solid var(--odd); border-radius: .6rem; font-size: .875rem; }
+.remarks ul { padding-left: 1.1rem; }
+
+.found h3 { margin: 1.25rem 0 .5rem; }
+.found p { margin-top: .5rem; }
+.values { background: var(--card); border: 1px solid var(--edge); border-radius: .6rem; padding: .25rem 1rem; }
+.values div { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: 1rem; padding: .45rem 0; }
+.values div + div { border-top: 1px solid var(--edge); }
+.values dt { font-size: .875rem; unicode-bidi: isolate; }
+.values dd, td { white-space: pre-wrap; unicode-bidi: isolate; }
+table { width: 100%; border-collapse: collapse; background: var(--card); border: 1px solid var(--edge); font-size: .9rem; }
+th, td { text-align: left; vertical-align: top; padding: .45rem .75rem; border-top: 1px solid var(--edge); }
+th { color: var(--dim); font-size: .8rem; font-weight: 600; white-space: nowrap; }
+td .tag { white-space: nowrap; }
+
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: 1rem; }
+figure { background: var(--card); border: 1px solid var(--edge); border-radius: .6rem; padding: .9rem 1rem; }
+figure svg { display: block; width: 100%; height: 7rem; margin: .6rem 0 .4rem; border-bottom: 1px solid var(--edge); }
+svg .fresh { fill: light-dark(#3f7ae0, #6f9ff5); }
+svg .cached { fill: light-dark(#b9cdf3, #34507f); }
+svg .output { fill: light-dark(#d97706, #f2a94b); }
+svg .area { fill: light-dark(#dfe9fb, #22314b); }
+svg .line { fill: none; stroke: light-dark(#3f7ae0, #6f9ff5); stroke-width: 2; vector-effect: non-scaling-stroke; }
+.key { color: var(--dim); font-size: .8rem; }
+.key span { display: inline-block; width: .7em; height: .7em; border-radius: 2px; margin-left: .5em; }
+.key span:first-child { margin-left: 0; }
+.key .fresh { background: light-dark(#3f7ae0, #6f9ff5); }
+.key .cached { background: light-dark(#b9cdf3, #34507f); }
+.key .output { background: light-dark(#d97706, #f2a94b); }
+
+.tools {
+  position: sticky; top: 0; z-index: 2; display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem;
+  margin: 2rem -1rem 0; padding: .6rem 1rem; background: var(--ground); border-bottom: 1px solid var(--edge); font-size: .875rem;
+}
+.tools input[type='search'] { flex: 1 1 12rem; min-width: 0; }
+.tools .keys { flex-basis: 100%; }
+.tools .keys label { margin-right: .4rem; }
+.tools label { display: inline-flex; gap: .35rem; align-items: center; }
+kbd { font: inherit; font-size: .8rem; border: 1px solid var(--edge); border-radius: .25rem; padding: 0 .3rem; background: var(--card); }
+::highlight(found) { background: var(--found); color: var(--ink); }
+
+.story h2 { scroll-margin-top: 7rem; }
+.turn { content-visibility: auto; contain-intrinsic-size: auto 12rem; padding: .25rem 0 1rem; scroll-margin-top: 7rem; }
+.turn > header { display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: baseline; padding: .5rem 0; }
+.turn h3 { scroll-margin-top: 7rem; }
+.turn h3 a { color: inherit; text-decoration: none; }
+.turn h3 a:hover { text-decoration: underline; }
+.row {
+  background: var(--card); border: 1px solid var(--edge); border-radius: .5rem; margin-top: .4rem; scroll-margin: 7rem 0 2rem;
+}
+.many > .row { content-visibility: auto; contain-intrinsic-size: auto 2.6rem; }
+.row.note { padding: .5rem .75rem; }
+.row.note:focus { outline: 3px solid var(--accent); outline-offset: -3px; }
+.row summary { display: flex; gap: .6rem; align-items: baseline; padding: .5rem .75rem; cursor: pointer; list-style: none; border-radius: .5rem; }
+.row summary::-webkit-details-marker { display: none; }
+.row summary::before { content: '\u25B8'; color: var(--dim); width: .8em; flex: none; }
+.row[open] > summary::before { content: '\u25BE'; }
+.row summary:hover { background: var(--sunken); }
+.row summary:focus-visible { outline-offset: -3px; }
+.row .name { flex: none; max-width: 40%; unicode-bidi: isolate; }
+.row .target { flex: 1 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; unicode-bidi: isolate; color: var(--dim); }
+.row[open] > summary .preview { display: none; }
+.row .time { flex: none; font-variant-numeric: tabular-nums; }
+.row .body { padding: 0 .75rem .75rem; }
+.note .text { white-space: pre-wrap; unicode-bidi: isolate; }
+pre { margin: 0; padding: .6rem .75rem; background: var(--sunken); border-radius: .4rem; white-space: pre-wrap; unicode-bidi: isolate; tab-size: 4; }
+.argument { margin-top: .4rem; }
+.argument .key { display: block; margin-bottom: .15rem; unicode-bidi: isolate; }
+.tag { --tone: var(--dim); flex: none; color: var(--tone); border: 1px solid currentColor; border-radius: 1rem; padding: 0 .55rem; font-size: .75rem; line-height: 1.5; }
+.tag.ok, .tag.accepted { --tone: var(--good); }
+.tag.error, .tag.rejected { --tone: var(--bad); }
+.tag.warning, .tag.open { --tone: var(--odd); }
+.tag.accepted, .tag.rejected { font-weight: 600; }
+#nothing { padding: 2rem 0; text-align: center; color: var(--dim); }
+footer { margin-top: 2.5rem; border-top: 1px solid var(--edge); padding-top: 1rem; }
+
+@media (max-width: 40rem) {
+  body { padding: 0 .75rem 2rem; }
+  .verdict { padding: 1rem; }
+  h1 { font-size: 1.25rem; }
+  .tools { margin-inline: -.75rem; padding-inline: .75rem; }
+  .tools .keys { display: none; }
+  .values div { grid-template-columns: 1fr; gap: 0; }
+  thead { position: absolute; left: -100vw; }
+  tr, td { display: block; }
+  tbody tr { padding: .35rem 0; }
+  tbody tr + tr { border-top: 1px solid var(--edge); }
+  td { border: 0; padding: .15rem .75rem; }
+  td:empty { display: none; }
+  td::before { content: attr(data-name) ' '; color: var(--dim); font-size: .8rem; }
+  .row summary { flex-wrap: wrap; gap: .2rem .5rem; }
+  .row .name { max-width: none; }
+  .row .time { margin-left: auto; }
+  .row .target { order: 5; flex-basis: 100%; padding-left: 1.3em; }
+  .row .target:empty { display: none; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .row summary, button { transition: background .12s, border-color .12s; }
+}
+@media (forced-colors: active) {
+  svg .fresh, svg .output { fill: CanvasText; }
+}
+@media print {
+  body { max-width: none; background: none; font-size: 10pt; }
+  .tools, .skip, #theme { display: none !important; }
+  .turn, .row { content-visibility: visible; }
+  .row summary { break-after: avoid; }
+  .row .target { white-space: normal; }
+}
+`,MARKS={success:"\u2713",failure:"\u2715",inconclusive:"!",skipped:"\u2013"};function titleOf(ending){const words=wordsFor(ending);return ending.replayed?`Replay, judged by no model. ${words}`:words}function wordsFor({conclusion,reason,gate}){switch(conclusion){case"success":return gate==="met"?"Success: the gate is met":gate==="none"?"Accepted: no gate was asked for":"Success";case"failure":return"Failure: the gate is not met";case"skipped":return"Skipped: nothing was judged";case"inconclusive":return`Inconclusive: ${reason.replaceAll("_"," ")}`;case null:return"No verdict: the transcript has no end"}}function verdictSection(ending){const kind=ending.conclusion??"unknown";return html`<section class="verdict ${kind}" aria-labelledby="verdict">
+<h1 id="verdict"><span class="mark" aria-hidden="true">${ending.conclusion===null?"?":MARKS[ending.conclusion]}</span> ${titleOf(ending)}</h1>
+${ending.error===""?null:html`<p class="error">${ending.error}</p>`}${faults(ending)}
+<dl class="facts">${factsOf(ending).map(([name,value])=>html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${judged(ending)}</section>`}function faults({conclusion,faults:faults2,gateWords}){if(gateWords.length>0){const rows2=gateWords.map(clause=>html`<li>It ${withCode(clause)}.</li>`);return html`<p>The gate is ${conclusion==="failure"?"not met":"met"}:</p><ul>${rows2}</ul>`}if(faults2.length===0)return null;const rows=faults2.map(({path,keyword})=>html`<li><code>${path}</code> (${keyword})</li>`);return html`<p>The gate finds fault with:</p><ul>${rows}</ul>`}function factsOf(ending){const{exitCode,turns,rejections,usage,costUsd,durationMs}=ending;return[["Reason",ending.reason],["Gate",ending.gate.replaceAll("_"," ")],["Exit code",exitCode===null?null:String(exitCode)],["Model",ending.model],["Provider",ending.provider],["Turns",turns===null?null:(0,format.zD)(turns)],["Rejected",rejections===null||rejections===0?null:(0,format.hS)(rejections,"call")],["Tokens in",usage===null?null:(0,format.zD)(usage.inputTokens)],["From the cache",usage===null||usage.cachedInputTokens===0?null:(0,format.zD)(usage.cachedInputTokens)],["Tokens out",usage===null?null:(0,format.zD)(usage.outputTokens)],["Cost",costUsd===null?turns===null?null:"unknown":(0,format.E9)(costUsd)],["Time",durationMs===null?null:(0,format.p0)(durationMs)],["Sandbox",ending.sandbox]].flatMap(([name,value])=>value===null||value===""?[]:[[name,value]])}function judged({judged:judged2}){if(judged2.length===0)return null;const rows=judged2.map(([name,value])=>html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>`);return html`<details class="judged"><summary>What was judged, and by what</summary><dl class="facts wide">${rows}</dl></details>`}function withCode(text){return text.split(/`([^`]+)`/u).map((part,at)=>at%2===1?html`<code>${part}</code>`:html`${part}`)}function reportPage({story,envelope,showing,withPayload,notes}){const ending=endingOf(story,envelope,showing,withPayload),remarks=[...notes,...remarksOn(story,envelope,withPayload)];return html(_a||(_a=__template([`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="`,`">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>`,` \xB7 structured-agent</title>
+<style>`,`</style>
+</head>
+<body>
+<a class="skip" href="#story">Skip to what happened</a>
+<header class="page"><p><b>structured-agent</b> <span class="dim">report of a run</span></p><button type="button" id="theme" hidden>Theme: system</button></header>
+<main>
+`,`
+`,`
+`,`
+`,`
+`,`
+`,`
+</main>
+<footer class="dim"><p>Made from the redacted transcript of the run, in which arguments of structured_output are not recorded`,`. Invisible characters are shown by their codes. What the model and the repository said is text, and nobody vouches for it.</p></footer>
+<script>`,`<\/script>
+</body>
+</html>
+`])),policy(),titleOf(ending),verbatim(STYLE),verdictSection(ending),remarks.length===0?null:html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map(each=>html`<li>${each}</li>`)}</ul></aside>`,ending.payload===null?null:payloadSection(ending.payload,showing),charts(story.turns),tools(),storySection(story.turns),ending.payload===null?"":", and from its result envelope, which holds the accepted payload",verbatim(SCRIPT)).html}function tools(){return html`<form class="tools" id="tools" role="search" hidden>
+<label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/" aria-describedby="keys">
+<label><input id="problems" type="checkbox"> Only problems</label>
+<button type="button" id="unfold">Unfold all</button><button type="button" id="fold">Fold all</button>
+<output id="count" for="search problems" aria-live="polite"></output>
+<p class="dim keys"><label><input id="letters" type="checkbox" checked> Keys</label> <span id="keys"><kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> fold · <kbd>Esc</kbd> clear</span></p>
+</form>`}function remarksOn(story,envelope,withPayload){const{unknown,left,finished}=story,conclusion=finished===null?null:(0,fields.r7)(finished,"conclusion"),isForeign=envelope!==null&&contradicts(story,envelope);return[...envelope===null?[]:weaknessesOf(envelope),...unknown===0?[]:[`${(0,format.hS)(unknown,"line")} of the transcript ${unknown===1?"is":"are"} no event, and left out.`],...left===0?[]:[`${(0,format.hS)(left,"more entry").replace("entrys","entries")}: see the transcript itself.`],...finished===null&&envelope===null?["The transcript ends before the run did: the verdict is not in it."]:[],...isForeign?[`The result file tells of another ending than the transcript. Do they belong to the same run?${withPayload?" Its payload is not shown.":""}`]:[],...withPayload&&envelope===null&&(conclusion==="success"||conclusion==="failure")?["What was found is in the result file, which was not given: --result FILE adds it to this page."]:[]]}function weaknessesOf(envelope){const evidence=(0,fields.D7)(envelope,"evidence"),[context,toolCalls]=[(0,fields.r7)(evidence,"context"),(0,fields.ry)(evidence,"tool_calls")];if(toolCalls===null)return[];const known=CONTEXTS.find(each=>each===context)??"none",hasPayload=Object.hasOwn(envelope,"structured_output");return(0,evidence_words.v5)({context:known,toolCalls},hasPayload)}const CONTEXTS=["complete","truncated","missing","none"];function policy(){const sources=text=>`'sha256-${(0,external_node_crypto_.createHash)("sha256").update(text).digest("base64")}'`;return`default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`}})};export{id,ids,modules};
