@@ -170,22 +170,33 @@ describe('what was configured', () => {
     await mkdir(path.join(base, 'workspace', 'sub'));
     const secrets = createSecrets();
     secrets.add('hidden-value');
+    const warnings: string[] = [];
     const { asked } = await converse(
-      [command('pwd; echo "[$SHOWN][$HIDDEN][$OTHER]"; seq 1 5000'), good],
+      [command('pwd; echo "[$SHOWN][$HIDDEN$HOLDING][$OTHER]"; seq 1 5000'), good],
       {
-        'pass-env': 'SHOWN HIDDEN',
+        'pass-env': 'SHOWN HIDDEN HOLDING',
         'workspace-access': 'in-place',
         'shell-timeout-seconds': '77',
         'max-tool-output-kb': '1',
       },
       {
         secrets,
-        environment: { PATH: process.env['PATH'], SHOWN: 'shown', HIDDEN: 'hidden-value', OTHER: 'other' },
+        environment: {
+          PATH: process.env['PATH'],
+          SHOWN: 'shown',
+          HIDDEN: 'hidden-value',
+          HOLDING: `basic ${Buffer.from('user:hidden-value').toString('base64')}`,
+          OTHER: 'other',
+        },
+        warn: (text) => warnings.push(text),
         resolveFolder: async () => path.join(base, 'workspace', 'sub'),
       },
     );
     const text = asked[1]?.toolResults[0]?.text ?? '';
     expect(text).toContain(`${path.join(base, 'workspace', 'sub')}\n[shown][][]\n1\n2\n`);
+    expect(warnings.filter((each) => each.startsWith('pass-env: '))).toEqual(
+      ['HIDDEN', 'HOLDING'].map((name) => expect.stringContaining(`${name} is not passed`)),
+    );
     expect(Buffer.byteLength(text)).toBeLessThan(2048);
     expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('77 s');
   });

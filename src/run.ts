@@ -174,6 +174,15 @@ async function openWalls(
     );
   }
   await world.requireReadable(config.sandboxRead);
+  const { secrets } = world;
+  // A registry's line, a URL or a base64 pair hands a secret over as well as the secret alone.
+  const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
+  for (const name of config.passEnv) {
+    if (isSecret(world.environment[name] ?? ''))
+      world.warn(
+        `pass-env: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out of pass-env, or give it a value without the secret.`,
+      );
+  }
   const sandbox = await openSandbox({
     workspace: world.workspace,
     workingDirectory: await world.resolveFolder(config.workingDirectory),
@@ -185,7 +194,7 @@ async function openWalls(
     environment: world.environment,
     home: world.home,
     runnerTemp: world.temp,
-    isSecret: world.secrets.has,
+    isSecret,
     runFolder: world.runFolder,
     begin,
     stop: state.stop.signal,

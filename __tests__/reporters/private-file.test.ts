@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -80,6 +81,14 @@ describe('openPrivateLog', () => {
     append('one');
     append('two');
     expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\ntwo\n', 0o600]);
+  });
+
+  it('leaves the file alone that shares its bytes through a hard link', () => {
+    writeFileSync(at('precious'), 'precious', { mode: 0o644 });
+    linkSync(at('precious'), at('log'));
+    openPrivateLog(at('log'))('one');
+    expect([readFileSync(at('precious'), 'utf8'), mode(at('precious'))]).toEqual(['precious', 0o644]);
+    expect([readFileSync(at('log'), 'utf8'), mode(at('log'))]).toEqual(['one\n', 0o600]);
   });
 
   it('refuses a folder that became a link', () => {

@@ -116,3 +116,18 @@ it('names that can be passed are plain names', () => {
     ['A', '_x1', 'A B', '', 'ACTIONS_X', 'input_y', 'GITHUB_PATH', 'GITHUB_SHA'].map(isPassable),
   ).toEqual([true, true, false, false, false, false, false, true]);
 });
+
+it('a variable in pass-env whose value holds a secret is left out, the proxy of shell-network is not', () => {
+  const isSecret = (value: string) => value.includes('s3cret-value');
+  const environment = {
+    REGISTRY: '//registry/:_authToken=s3cret-value',
+    PLAIN: 'x',
+    GITHUB_REF: 'refs/heads/s3cret-value',
+    HTTPS_PROXY: 'http://user:s3cret-value@proxy',
+  };
+  const given = { ...base, environment, isSecret, passEnv: ['REGISTRY', 'PLAIN', 'HTTPS_PROXY'] };
+  const names = (shellNetwork: boolean) => Object.keys(buildEnvironment({ ...given, shellNetwork }));
+  expect(names(true)).toContain('PLAIN');
+  expect(names(true)).toContain('HTTPS_PROXY');
+  for (const name of ['REGISTRY', 'GITHUB_REF', 'HTTPS_PROXY']) expect(names(false)).not.toContain(name);
+});

@@ -97,7 +97,7 @@ export const INPUTS = [
   ),
   input(
     'pass-env',
-    'Names of variables that the shell may see, separated by commas or lines. A value that is a known secret is withheld.',
+    'Names of variables that the shell may see, separated by commas or lines. A value that is or holds a known secret is withheld.',
   ),
   input('working-directory', 'The folder where the agent starts, inside the workspace.'),
   gitHubInput(

@@ -7,6 +7,7 @@ import {
   fchmodSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -66,6 +67,9 @@ export function writePrivateFile(file: string, content: string | Buffer): void {
 export function openPrivateLog(file: string): (line: string) => void {
   try {
     makeRealFolder(path.dirname(file));
+    // A hard link shares its bytes with another file, which is not ours to empty: only the name is taken.
+    const standing = lstatSync(file, { throwIfNoEntry: false });
+    if (standing?.isFile() === true && standing.nlink > 1) rmSync(file);
     // Without O_NONBLOCK, opening a pipe would wait for a reader; a link would lead out of the folder.
     const flags =
       constants.O_WRONLY |

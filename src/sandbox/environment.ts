@@ -6,6 +6,7 @@ export interface EnvironmentOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly passEnv: readonly string[];
   readonly shellNetwork: boolean;
+  /** Whether a value is a secret or holds one. */
   readonly isSecret: (value: string) => boolean;
   /** The private /tmp as the command sees it; HOME lies in it. */
   readonly tmp: string;
@@ -52,7 +53,10 @@ export function openProxies(environment: EnvironmentOptions['environment']): rea
   );
 }
 
-/** The whole environment of a command; a value equal to a secret is left out under whatever name. */
+/**
+ * The whole environment of a command; a value that holds a secret is left out under whatever name, but for the proxy's
+ * own with `shell-network`.
+ */
 export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
   const { environment, shellNetwork, isSecret, tmp, workspace } = options;
   const passed = new Set(options.passEnv.filter(isPassable));
@@ -62,10 +66,10 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
     ...toolchains(environment['PATH']),
   };
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined || isSecret(value)) continue;
-    const plain =
-      PLAIN.has(name) || FAMILIES.test(name) || isTool(name) || (shellNetwork && NETWORK.has(name));
-    if (plain || passed.has(name)) result[name] = value;
+    if (value === undefined) continue;
+    const network = shellNetwork && NETWORK.has(name);
+    const plain = PLAIN.has(name) || FAMILIES.test(name) || isTool(name) || passed.has(name);
+    if (network || (plain && !isSecret(value))) result[name] = value;
   }
   const privateHome = `${tmp}/${PRIVATE_HOME}`;
   return {
