@@ -29,7 +29,7 @@ const RUN_MS = 400_000;
 /** A wall's own words, not those of something else that went wrong. */
 const DENIED = /was refused: /u;
 /** Attacks that break git's view of the copy end in this one, which is ours. */
-const OWN_WARNING = /^git could not tell what the agent changed/u;
+const OWN_WARNING = /^(?:git could not tell what the agent changed|The patch leaves out )/u;
 
 function rot13(text: string): string {
   return text.replace(/[a-z]/giu, (letter) =>

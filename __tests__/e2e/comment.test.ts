@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ActionOptions, runAction } from '../support/action.ts';
+import { COMMITS, checkOut } from '../support/checkout.ts';
 import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
 
-const HEAD = 'a'.repeat(40);
-const BASE = 'b'.repeat(40);
+const HEAD = COMMITS.head;
+const BASE = COMMITS.base;
 const GOOD = {
   calls: [
     { name: 'structured_output', arguments: '{"passed":true,"summary":"Fine, @octocat.","findings":[]}' },
@@ -68,7 +69,8 @@ function judge(
         return event;
       },
     },
-    async prepare({ temp }) {
+    async prepare({ temp, workspace }) {
+      checkOut(workspace, COMMITS.merge);
       event = path.join(path.dirname(temp), 'event.json');
       const repo = { full_name: REPOSITORY };
       await writeFile(

@@ -143,7 +143,8 @@ export const own: readonly AttackRow[] = [
   {
     ...shell(
       'X21 a second checkout that is moved from under its mounts',
-      'cat p2/inner/.git/config parts/inner/.git/config; echo x >> p2/inner/.git/config; echo x >> parts/inner/.git/config; echo x >> p2/inner/.github/ci.yml; echo x >> parts/inner/.github/ci.yml; exit 0',
+      // Copies of .git go, those of other rows too: in place, a repository that is new at the end makes the run end as tampered.
+      'cat p2/inner/.git/config parts/inner/.git/config; echo x >> p2/inner/.git/config; echo x >> parts/inner/.git/config; echo x >> p2/inner/.github/ci.yml; echo x >> parts/inner/.github/ci.yml; rm -rf p2 .git2; exit 0',
       { no_leak: 1, fs_same: 1 },
     ),
     pre: [
