@@ -211,7 +211,9 @@ describe('writing', () => {
     execFileSync('rm', ['-rf', join(other.workspace, '.github')]);
     symlinkSync('ci', join(other.workspace, '.github'));
     const inner = await other.open({ mode: 'off' });
-    await expect(inner.write('.github/w.yml', Buffer.from('x'))).rejects.toMatchObject(denied('is protected'));
+    await expect(inner.write('.github/w.yml', Buffer.from('x'))).rejects.toMatchObject(
+      denied('is protected'),
+    );
     await inner.write('ci/w.yml', Buffer.from('x'));
     expect(await textOf('ci/w.yml', inner)).toBe('x');
     await other.close();
