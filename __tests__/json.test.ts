@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  indentedJson,
   isArray,
   isDeeperThan,
   isObject,
@@ -178,6 +179,30 @@ describe('isDeeperThan', () => {
     let deep: Json = [];
     for (let i = 0; i < 100_000; i += 1) deep = [deep];
     expect(isDeeperThan(deep, maxDepth)).toBe(true);
+  });
+});
+
+describe('indentedJson', () => {
+  it('writes what JSON.stringify writes with two spaces, or nothing where that is too long', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(200), (value, max) => {
+        const json: Json = JSON.parse(JSON.stringify(value));
+        const text = JSON.stringify(json, null, 2);
+        expect(indentedJson(json, max)).toBe(text.length <= max ? text : null);
+        expect(indentedJson(json, text.length)).toBe(text);
+      }),
+    );
+    expect(indentedJson(JSON.parse('{"__proto__":{"a":[[],{}]}}'), 100)).toBe(
+      '{\n  "__proto__": {\n    "a": [\n      [],\n      {}\n    ]\n  }\n}',
+    );
+  });
+
+  it('gives up on what would be longer than a string can be, at any depth', () => {
+    const wide: Json = JSON.parse(`${'['.repeat(499)}${'1,'.repeat(300_000)}1${']'.repeat(499)}`);
+    expect(indentedJson(wide, 256 * 1024)).toBeNull();
+    let deep: Json = [];
+    for (let i = 0; i < 100_000; i += 1) deep = [deep];
+    expect(indentedJson(deep, 256 * 1024)).toBeNull();
   });
 });
 

@@ -6,6 +6,11 @@ export { rawSlice } from './raw-slice.ts';
 
 /** How many levels of arrays and objects are read; deeper nesting is refused, so that later recursion is safe. */
 export const maxDepth = 500;
+/**
+ * How many levels a payload may have. Fewer than are read: the envelope holds the payload one level down, and must be
+ * readable itself. Readers in other languages stop early, too, many between 100 and 500 levels.
+ */
+export const maxPayloadDepth = 100;
 
 /** What is wrong with a text that was to be JSON. */
 export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
@@ -58,6 +63,8 @@ interface Cursor {
   readonly inexact: InexactNumber[];
   /** How many numbers `inexact` may list. */
   readonly room: number;
+  /** How many levels are read. */
+  readonly depth: number;
   at: number;
 }
 
@@ -96,25 +103,54 @@ export function jsonPointer(path: readonly (string | number)[]): string {
 }
 
 /**
+ * The text of `JSON.stringify(value, null, 2)`; null where it has more than `max` characters. With 2 MB of nested lists it
+ * would have more than a string can hold, so writing ends where the limit is reached. That bounds the recursion as well:
+ * the indents of n levels have n² characters.
+ */
+export function indentedJson(value: Json, max: number): string | null {
+  let text = '';
+  const add = (piece: string): boolean => {
+    text += piece;
+    return text.length <= max;
+  };
+  const write = (part: Json, indent: string): boolean => {
+    if (typeof part === 'string' && part.length > max) return false;
+    if (typeof part !== 'object' || part === null) return add(JSON.stringify(part));
+    const [open, close] = isArray(part) ? '[]' : '{}';
+    const inner = `\n${indent}  `;
+    let separator = '';
+    add(`${open}`);
+    for (const [key, child] of Object.entries(part)) {
+      const name = isArray(part) ? '' : `${JSON.stringify(key)}: `;
+      if (!add(`${separator}${inner}${name}`) || !write(child, `${indent}  `)) return false;
+      separator = ',';
+    }
+    return add(separator === '' ? `${close}` : `\n${indent}${close}`);
+  };
+  return write(value, '') ? text : null;
+}
+
+/**
  * Reads a whole JSON text. Refuses what is not JSON, a key given twice, a number that JavaScript cannot hold exactly,
  * nesting deeper than `maxDepth`, and unpaired surrogates. `__proto__` is a key like any other. Linear, and iterative.
  */
 export function parseStrictJson(text: string): StrictJson {
-  const read = parse(text, 0);
+  const read = parse(text, 0, maxDepth);
   return read.ok ? { ok: true, value: read.value } : read;
 }
 
 /**
  * Reads a whole JSON text as `parseStrictJson` does, but lists the numbers that JavaScript cannot hold exactly. The caller
  * must look at `inexact` before it uses the value.
+ * @param depth how many levels are read.
  */
-export function parseJsonWithInexact(text: string): JsonWithInexact {
-  return parse(text, MAX_INEXACT);
+export function parseJsonWithInexact(text: string, depth: number = maxDepth): JsonWithInexact {
+  return parse(text, MAX_INEXACT, depth);
 }
 
-function parse(text: string, room: number): JsonWithInexact {
+function parse(text: string, room: number, depth: number): JsonWithInexact {
   const inexact: InexactNumber[] = [];
-  const fault = firstFault({ text, frames: [], inexact, room, at: 0 });
+  const fault = firstFault({ text, frames: [], inexact, room, depth, at: 0 });
   if (fault === null) return { ok: true, value: JSON.parse(text), inexact };
   const place = placeOf(text, fault.at);
   const { slip = null } = fault;
@@ -193,11 +229,11 @@ function startValue(cursor: Cursor): 'read' | 'entered' | Fault {
 function enter(cursor: Cursor, bracket: '{' | '['): 'read' | 'entered' | Fault {
   const start = cursor.at;
   cursor.at += 1;
-  if (cursor.frames.length >= maxDepth) {
+  if (cursor.frames.length >= cursor.depth) {
     return {
       fault: 'depth',
       at: start,
-      what: `The text nests deeper than ${maxDepth} levels; make it flatter`,
+      what: `The text nests deeper than ${cursor.depth} levels; make it flatter`,
     };
   }
   skipBlanks(cursor);

@@ -243,7 +243,8 @@ describe('check', () => {
   it.each([
     ['N9 text that is not JSON', '{"passed":true', 'The text is not valid JSON'],
     ['keys given twice', '{"passed":false,"summary":"s","passed":true}', '"/passed" is given twice'],
-    ['too many levels', `{"more":${'['.repeat(20_000)}`, 'deeper than 500 levels'],
+    ['too many levels', `{"more":${'['.repeat(20_000)}`, 'deeper than 100 levels'],
+    ['one level too many', `{"more":${'['.repeat(100)}${']'.repeat(100)}}`, 'deeper than 100 levels'],
     ['S11 half of a surrogate pair', '{"passed":true,"summary":"\\ud83d"}', 'surrogate pair'],
     ['an array', '[]', 'but they are an array'],
     ['null', 'null', 'but they are a bare null'],

@@ -91,6 +91,22 @@ function judge(
 }
 
 describe('the verdict on GitHub', () => {
+  it('2 MB of nesting leaves no green run without its summary and its comment', async () => {
+    const nested = (levels: number) =>
+      `{"passed":true,"more":${'['.repeat(levels)}${'1,'.repeat(1_000_000)}1${']'.repeat(levels)}}`;
+    const submits = (text: string) => ({ calls: [{ name: 'structured_output', arguments: text }] });
+    const schema =
+      '{"type":"object","required":["passed"],"properties":{"passed":{"type":"boolean"},"more":{}}}';
+    const { exitCode, outputs, summary } = await judge(
+      { script: [submits(nested(490)), submits(nested(99))] },
+      {},
+      { schema, gate: 'passed' },
+    );
+    expect([exitCode, outputs.get('passed'), outputs.get('run-rejections')]).toEqual([0, 'true', '1']);
+    expect(summary).toContain('✅ Success');
+    expect(server.comments()[0]?.body).toContain('✅ Success');
+  });
+
   it('is a comment and a status, which the next run brings up to date', async () => {
     const first = await judge({ script: [BAD] });
     expect([first.exitCode, first.envelope?.['conclusion']]).toEqual([1, 'failure']);

@@ -22,6 +22,12 @@ describe('argumentsOf', () => {
     },
   );
 
+  it('shows an argument on one line whose indented form would be too long for a string', () => {
+    const deep = `${'['.repeat(490)}${'1,'.repeat(1_000_000)}1${']'.repeat(490)}`;
+    const [[name, text] = []] = read('shell', `{"x":${deep}}`);
+    expect([name, text]).toEqual(['x', deep.slice(0, 60_000)]);
+  });
+
   it('shows nothing of no arguments', () => {
     expect(read('shell', null)).toEqual([]);
     expect(read('shell', '')).toEqual([]);

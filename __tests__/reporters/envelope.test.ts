@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { maxPayloadDepth, parseStrictJson } from '../../src/json.ts';
 import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Repair } from '../../src/types.ts';
@@ -75,6 +76,12 @@ describe('envelope', () => {
     });
     expect(Object.keys(told).slice(-2)).toEqual(['reuse', 'evidence']);
     expect(envelope(sampleReport({ evidence: null }), same)).not.toHaveProperty('evidence');
+  });
+
+  it('can be read again by a merge, however deep the payload is', () => {
+    const deepest = `{"a":${'['.repeat(maxPayloadDepth - 1)}${']'.repeat(maxPayloadDepth - 1)}}`;
+    const text = JSON.stringify(envelope(sampleReport({ payload: JSON.parse(deepest) }), (each) => each));
+    expect(parseStrictJson(text).ok).toBe(true);
   });
 
   it('says of a replay that it was one, and of nothing else', () => {

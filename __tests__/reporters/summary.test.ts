@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
 import type { Report } from '../../src/report-types.ts';
+import { commentBody } from '../../src/reporters/comment-body.ts';
 import { createSummary, summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
@@ -364,6 +365,34 @@ describe('summaryMarkdown', () => {
   });
 });
 
+describe('a payload that is hard to render', () => {
+  it('2 MB, whose indented form would be too long for a string: summary and comment tell the verdict', () => {
+    const payload: JsonObject = JSON.parse(
+      `{"list":${'['.repeat(490)}${'1,'.repeat(1_000_000)}1${']'.repeat(490)}}`,
+    );
+    for (const text of [summary({ payload }), commentBody(sampleReport({ payload }), 'key', facts)]) {
+      expect(text).toContain('## ✅ Success');
+      expect(text).toContain('run-result-file');
+      expect(text).not.toContain('could not be made');
+    }
+  });
+
+  it('a payload that cannot be rendered at all leaves the verdict, and why there is no more', async () => {
+    const payload: JsonObject = {
+      get broken(): string {
+        throw new RangeError('Invalid string length');
+      },
+    };
+    const file = path.join(folder, 'broken.md');
+    await createSummary({ ...facts, file }).report?.(sampleReport({ payload }), signal);
+    for (const text of [readFileSync(file, 'utf8'), commentBody(sampleReport({ payload }), 'key', facts)]) {
+      expect(text).toContain('## ✅ Success');
+      expect(text).toContain('The rest of this report could not be made (Invalid string length).');
+      expect(text).toContain('run-result-file');
+    }
+  });
+});
+
 describe('createSummary', () => {
   it('appends to what is there, within what the runner takes in all', async () => {
     const file = path.join(folder, 'summary.md');
@@ -371,7 +400,9 @@ describe('createSummary', () => {
     await createSummary({ ...facts, file }).report?.(sampleReport(), signal);
     expect(readFileSync(file, 'utf8')).toBe(`before\n\n${summary()}`);
     writeFileSync(file, 'x'.repeat(MIB));
-    await createSummary({ ...facts, file }).report?.(sampleReport(), signal);
+    await expect(createSummary({ ...facts, file }).report?.(sampleReport(), signal)).rejects.toThrow(
+      'The job summary could not be written: the file has room for 0 bytes only',
+    );
     expect(readFileSync(file, 'utf8').length).toBe(MIB);
   });
 

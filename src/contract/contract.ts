@@ -1,5 +1,5 @@
 /** What the payload must look like. The front door of this folder. */
-import { type InexactNumber, isObject, jsonPointer, parseJsonWithInexact } from '../json.ts';
+import { type InexactNumber, isObject, jsonPointer, maxPayloadDepth, parseJsonWithInexact } from '../json.ts';
 import type { Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
 import { type Compiled, compile } from './compile.ts';
 import { declaredProperties } from './declared.ts';
@@ -89,7 +89,7 @@ function check(
   declared: ReadonlySet<string>,
 ): Check {
   if (call.status !== 'complete') return rejected(incomplete[call.status]);
-  const parsed = parseJsonWithInexact(call.rawArguments === '' ? '{}' : call.rawArguments);
+  const parsed = parseJsonWithInexact(call.rawArguments === '' ? '{}' : call.rawArguments, maxPayloadDepth);
   if (!parsed.ok) return rejected(`${parsed.problem} Send the arguments as one valid JSON object.`);
   if (parsed.inexact.length > 0) return inexactRejection(parsed.inexact, declared);
   const { value } = parsed;

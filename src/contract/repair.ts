@@ -6,7 +6,7 @@ import {
   isDeeperThan,
   isObject,
   jsonPointer,
-  maxDepth,
+  maxPayloadDepth,
   parseJsonWithInexact,
 } from '../json.ts';
 import type { Json, JsonObject, Repair } from '../types.ts';
@@ -55,7 +55,7 @@ export function parseStrings(value: Json, judge: Judge): Repaired | null {
     for (const each of held.inexact) inexact.push(each);
   }
   for (let round = 0; round < maxRounds && isObject(current); round += 1) {
-    if (isDeeperThan(current, maxDepth)) return null;
+    if (isDeeperThan(current, maxPayloadDepth)) return null;
     const judgement = judge(current);
     if (judgement.ok) {
       return paths.length === 0 ? null : { payload: current, repaired: { kind: 'parsed', paths }, inexact };

@@ -1,5 +1,6 @@
 /** Arguments of a tool call as people read them. */
-import { isObject, parseStrictJson } from '../json.ts';
+import { indentedJson, isObject, parseStrictJson } from '../json.ts';
+import type { Json } from '../types.ts';
 import type { Showing, Shown } from './visible.ts';
 
 /** One argument by its name, or the raw text where it is not what a tool would read. */
@@ -10,6 +11,8 @@ export interface Argument {
 
 const STRUCTURED_OUTPUT_NAME = 'structured_output';
 const MAX_NAMES = 50;
+/** An argument with a longer indented form is shown on one line: that form may be hundreds of times as long. */
+const MAX_INDENTED = 60_000;
 
 /**
  * The arguments of a call one by one, texts without their quotes. Those of `structured_output`, however the model garbled
@@ -30,6 +33,10 @@ export function argumentsOf(
   if (entries === null || entries.length > MAX_NAMES) return [{ name: null, text: showing.text(raw) }];
   return entries.map(([key, value]) => ({
     name: showing.label(key),
-    text: showing.text(typeof value === 'string' ? value : JSON.stringify(value, null, 2)),
+    text: showing.text(typeof value === 'string' ? value : readable(value)),
   }));
+}
+
+function readable(value: Json): string {
+  return indentedJson(value, MAX_INDENTED) ?? JSON.stringify(value);
 }

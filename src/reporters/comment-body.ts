@@ -1,10 +1,17 @@
 /** A report as the text of a pull request comment: the look of the job summary, with less of everything. */
+import { indentedJson } from '../json.ts';
 import type { Report } from '../report-types.ts';
 import { fitSections } from './fit.ts';
-import { judgeBlock } from './judge-words.ts';
 import { commitPage, runPage } from './run-link.ts';
 import { createSay, type Say } from './say.ts';
-import { headline, rawJson, type SummaryFacts, verdictSections, weaknesses } from './summary.ts';
+import {
+  headline,
+  rawJson,
+  renderOrHead,
+  type SummaryFacts,
+  verdictHead,
+  verdictSections,
+} from './summary.ts';
 
 /**
  * GitHub takes 65,536 characters. Bytes of UTF-8 are counted, of which a text never has fewer than characters however
@@ -19,8 +26,12 @@ const MAX_JSON = 16_000;
 /** The comment in Markdown without its marker: at most 65,000 bytes, everything that is not ours inert. */
 export function commentBody(report: Report, key: string, facts: SummaryFacts): string {
   const say = createSay(facts.secrets);
-  const head = `${weaknesses(report, say)}${judgeBlock(report, say)}${headline(report, facts, say)}`;
   const foot = footer(report, key, facts, say);
+  return `${renderOrHead(() => aboveFooter(report, facts, say, foot), report, facts)}${foot}`;
+}
+
+function aboveFooter(report: Report, facts: SummaryFacts, say: Say, foot: string): string {
+  const head = verdictHead(report, facts, say);
   const sections = [
     ...verdictSections(report, facts, say, ROWS),
     {
@@ -31,14 +42,12 @@ export function commentBody(report: Report, key: string, facts: SummaryFacts): s
   ];
   const used = Buffer.byteLength(head + foot, 'utf8');
   const { text, lost } = fitSections(sections, MAX_BYTES - used);
-  const whole = `${head}${text}${note(lost, report, facts)}${foot}`;
-  return Buffer.byteLength(whole, 'utf8') <= MAX_BYTES + 1_000
-    ? whole
-    : `${title(report, facts, say)}${foot}`;
+  const whole = `${head}${text}${note(lost, report, facts)}`;
+  return Buffer.byteLength(whole + foot, 'utf8') <= MAX_BYTES + 1_000 ? whole : title(report, facts, say);
 }
 
 function hasShortJson({ payload }: Report): boolean {
-  return JSON.stringify(payload, null, 2).length <= MAX_JSON;
+  return indentedJson(payload, MAX_JSON) !== null;
 }
 
 function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFacts): string {

@@ -1,6 +1,7 @@
 /** The job summary: the verdict at a glance, the payload as tables, what the run took, and the raw JSON folded. */
 import { appendFileSync, statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
+import { indentedJson } from '../json.ts';
 import type { CallRecord, Report, Reporter, TurnRecord } from '../report-types.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Conclusion, Repair } from '../types.ts';
@@ -52,7 +53,11 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
     name: 'summary',
     async report(report) {
       try {
-        appendFileSync(file, summaryMarkdown(report, facts, MAX_BYTES - sizeOf(file)));
+        const room = MAX_BYTES - sizeOf(file);
+        const text = renderOrHead(() => summaryMarkdown(report, facts, room), report, facts);
+        if (text === '' || bytesOf(text) > room)
+          throw new Error(`the file has room for ${counted(Math.max(0, room), 'byte')} only`);
+        appendFileSync(file, text);
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause);
         throw new ReportError(`The job summary could not be written: ${why}`, { cause });
@@ -64,18 +69,35 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
 /** The summary of a report as Markdown of at most `maxBytes` UTF-8 bytes; what does not fit is named with where it is. */
 export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: number): string {
   const say = createSay(facts.secrets);
-  const head = [weaknesses(report, say), judgeBlock(report, say), headline(report, facts, say)];
+  const head = verdictHead(report, facts, say);
   // In the order they are shown; where space is short, what matters least is given up first.
   const sections = [
     ...verdictSections(report, facts, say, MAX_ROWS),
     { name: 'the timeline', rank: 8, texts: [timeline(report.turns, say)] },
     { name: 'the raw JSON', rank: 9, texts: [rawJson(report, facts.secrets, say)] },
   ];
-  const { text: body, lost } = fitSections(sections, maxBytes - bytesOf(head.join('')) - 1_000);
+  const { text: body, lost } = fitSections(sections, maxBytes - bytesOf(head) - 1_000);
   const note =
     lost.length === 0 ? '' : `> Too large for a job summary: ${lost.join(', ')}. ${whole(report, say)}\n\n`;
-  const text = [...head, body, note].join('');
+  const text = `${head}${body}${note}`;
   return bytesOf(text) <= maxBytes ? text : '';
+}
+
+/** What a report begins with: weaknesses, changes of what judges, and the verdict. No part of the payload. */
+export function verdictHead(report: Report, facts: Pick<SummaryFacts, 'serverUrl'>, say: Say): string {
+  return `${weaknesses(report, say)}${judgeBlock(report, say)}${headline(report, facts, say)}`;
+}
+
+/** What `render` gives; where it fails, whatever the reason, the head and why there is no more: no verdict goes unreported. */
+export function renderOrHead(render: () => string, report: Report, facts: SummaryFacts): string {
+  try {
+    return render();
+  } catch (error) {
+    const say = createSay(facts.secrets);
+    const why = say.prose(error instanceof Error ? error.message : String(error), 300);
+    const note = `> [!WARNING]\n> The rest of this report could not be made (${why}). ${whole(report, say)}\n\n`;
+    return `${verdictHead(report, facts, say)}${note}`;
+  }
 }
 
 /**
@@ -101,7 +123,7 @@ export function verdictSections(
 }
 
 /** What is weaker than it could be, loudly; empty where nothing is. */
-export function weaknesses(report: Report, say: Say): string {
+function weaknesses(report: Report, say: Say): string {
   const all = [...evidenceWarnings(report), ...report.weaknesses];
   if (all.length === 0) return '';
   const lines = all.map((weakness) => `> - ${say.prose(weakness)}`);
@@ -206,12 +228,13 @@ function oneCall(call: CallRecord, say: Say): string {
 /** The payload as JSON, folded. */
 export function rawJson(report: Report, secrets: Secrets, say: Say): string {
   if (report.payload === null) return '';
-  // An HTML comment in a code block is inert for GitHub, and yet found by bots that look for their marker in raw text.
+  // Measured before anything else is made of it: its indented form may be far longer than itself.
+  if (indentedJson(report.payload, MAX_JSON) === null)
+    return `The payload is too long to show as JSON here. ${whole(report, say)}\n\n`;
   // Masked value by value, before escapes stand between the letters of a secret, and as a whole.
   const plain = JSON.stringify(masked(report.payload, secrets.mask), null, 2);
+  // An HTML comment in a code block is inert for GitHub, and yet found by bots that look for their marker in raw text.
   const json = secrets.mask(plain).replaceAll('<!--', '\\u003c!--');
-  if (json.length > MAX_JSON)
-    return `The payload is too long to show as JSON here. ${whole(report, say)}\n\n`;
   return `<details><summary>Payload as JSON</summary>\n\n${fence(json, 'json')}\n\n</details>\n`;
 }
 
