@@ -65,6 +65,14 @@ describe('the kernel’s list of sockets', () => {
     const found = boundNames([HEADER, ...names.map((name) => start + name), ''].join('\n'));
     for (const name of names) expect(found).toContain(name);
   });
+
+  it('hides no name with a carriage return, and cuts no spaces from its start', () => {
+    const row = '00000000e4efe714: 00000002 00000000 00010000 0001 01     7 ';
+    const names = ['/srv/a\rb', '  spaced', '/srv/a  b '];
+    expect(boundNames([HEADER, ...names.map((name) => row + name)].join('\n'))).toEqual(
+      expect.arrayContaining(names),
+    );
+  });
 });
 
 if (isLinux)

@@ -64,9 +64,12 @@ function meets(download: string | null, verdicts: string): boolean {
 
 function plain(folder: string): string {
   return folder
-    .replace(/\$\{\{\s*(.*?)\s*\}\}/gu, (_, inner: string) => `\${{${inner.toLowerCase()}}}`)
+    .replace(
+      /\$\{\{((?:(?!\$\{\{|\}\}).)*)\}\}/gu,
+      (_, inner: string) => `\${{${inner.trim().toLowerCase()}}}`,
+    )
     .replace(/^\$\{\{github\.workspace\}\}\/?/u, '')
-    .replace(/^(?:\.\/+)+|\/+$/gu, '')
+    .replace(/^(?:\.\/+)+|(?<!\/)\/+$/gu, '')
     .replace(/^\.$/u, '');
 }
 

@@ -50,11 +50,14 @@ function isCheckout({ node }: Step): boolean {
   return (textAt(node, 'uses') ?? '').toLowerCase().startsWith('actions/checkout@');
 }
 
+/** From the last checkout or fetch of a line on: from each of them to the end would be quadratic. */
+const TAKES_HEAD =
+  /\bgh\s+pr\s+checkout\b|\bgit\s+(?:checkout|fetch)\b(?:(?!\bgit\s+(?:checkout|fetch)\b).)*(?:pull\/|FETCH_HEAD|head)/iu;
+
 /** A checkout of anything but what the trigger itself stands for, which is the repository's own. */
 function takesStrangersCode(step: Step): boolean {
   const script = textAt(step.node, 'run') ?? '';
-  if (/\bgh\s+pr\s+checkout\b|\bgit\s+(?:checkout|fetch)\b.*(?:pull\/|FETCH_HEAD|head)/iu.test(script))
-    return true;
+  if (TAKES_HEAD.test(script)) return true;
   if (!isCheckout(step)) return false;
   const given = valueAt(step.node, 'with');
   const ref = `${textAt(given, 'ref') ?? ''} ${textAt(given, 'repository') ?? ''}`;

@@ -144,7 +144,7 @@ function failsWhere({ job, step }: Site): boolean {
   const steps: readonly Step[] = step === null ? (job?.steps ?? []) : [step];
   return steps.some(({ node }) => {
     const script = `${textAt(node, 'run') ?? ''}\n${textAt(valueAt(node, 'with'), 'script') ?? ''}`;
-    return /\bexit\s+["']?[1-9$]|^\s*false\s*$|setFailed\(|\bthrow\b/mu.test(script);
+    return /\bexit\s+["']?[1-9$]|^[ \t]*false[ \t]*$|setFailed\(|\bthrow\b/mu.test(script);
   });
 }
 

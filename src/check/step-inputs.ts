@@ -111,7 +111,7 @@ function partlyKnown(name: string, text: string): string | null {
   if (name !== 'headers') return null;
   let known = text;
   for (const { text: inner } of embedded(text)) known = known.replace(`\${{${inner}}}`, 'unknown');
-  return known.split('\n').every((line) => line.trim() === '' || /^[^:]*[^:\s].*:/u.test(line))
+  return known.split('\n').every((line) => line.trim() === '' || /^\s*[^:\s][^:]*:/u.test(line))
     ? known.trim()
     : null;
 }

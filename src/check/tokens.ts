@@ -3,7 +3,7 @@
 /** More than any condition that a person can follow; trees grow as deep as their operators are many. */
 const MAX_TOKENS = 2000;
 const TOKEN =
-  /\s*(?:(?<string>'(?:[^']|'')*')|(?<number>[+-]?(?:0x[0-9a-f]+|0o[0-7]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?))|(?<name>[a-z_][\w-]*)|(?<mark>\|\||&&|==|!=|<=|>=|[<>!()[\],.*]))/iy;
+  /\s*(?:(?<string>'(?:[^']|'')*')|(?<number>[+-]?(?:0x[0-9a-f]+|0o[0-7]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?))|(?<name>[a-z_][\w-]*)|(?<mark>\|\||&&|==|!=|<=|>=|[<>!()[\],.*]))/iy;
 
 /** A token; offsets are into the expression's text. */
 export interface Token {

@@ -43,7 +43,7 @@ const PAIR = /^\s*(?:- )?(?<key>[\w.-]+):\s+(?<value>\S.*)$/u;
 /** The value of a line of one key, without a comment behind it; null for any other line. */
 function valueIn(line: string): string | null {
   const value = PAIR.exec(line)?.groups?.['value'];
-  return value === undefined ? null : value.replace(/\s#.*$/u, '').trimEnd();
+  return value === undefined ? null : value.replace(/\s#.*/u, '').trimEnd();
 }
 
 /** The line with its value in quotes; null where that is no single value. */

@@ -151,7 +151,7 @@ function tidy(name: string): string {
 export function parseWeights(lines: readonly string[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const line of lines) {
-    const [, name, number] = /^(.*\S)\s*[:=]\s*(\S+)$/u.exec(line) ?? [];
+    const [, name, number] = /^(.*\S)\s*[:=]\s*([^\s:=]+)$/u.exec(line) ?? [];
     const weight = number === undefined ? null : parseWeight(number);
     if (name === undefined || weight === null) {
       throw new InputError(

@@ -206,5 +206,5 @@ function requireEndpoint(provider: ProviderName, url: URL | null): string | null
         `${name('base-url')} holds a ${part}${allowed}. Take it out; a key goes into ${name('api-key')} or ${name('headers')}.`,
     );
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/u, '')}${url.search}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/u, '')}${url.search}`;
 }

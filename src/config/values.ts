@@ -91,7 +91,7 @@ export function readNumber<N extends string>(
 ): number | null {
   const text = raw.get(name);
   if (text === undefined) return null;
-  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
+  const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value > range.above && value <= max)) {
     const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;

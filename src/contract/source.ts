@@ -199,8 +199,7 @@ function parserWords(text: string): string {
   try {
     JSON.parse(text);
   } catch (error) {
-    if (error instanceof Error)
-      return error.message.replace(/ in JSON at position \d+.*$/s, '').slice(0, 300);
+    if (error instanceof Error) return error.message.replace(/ in JSON at position \d.*/s, '').slice(0, 300);
   }
   return 'it cannot be read';
 }

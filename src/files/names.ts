@@ -17,7 +17,7 @@ export function shown(path: string): string {
 /** The name that a component would have on the most forgiving file system: case, dots, streams, invisible characters. */
 export function foldName(component: string): string {
   const stream = component.replace(IGNORED, '').normalize('NFKC').toLowerCase().split(':', 1)[0] ?? '';
-  return stream.replace(/[. ]+$/u, '');
+  return stream.replace(/(?<![. ])[. ]+$/u, '');
 }
 
 /** Why a path cannot be meant at all, as the end of a sentence; null where it can. */

@@ -169,7 +169,7 @@ function createAsking(options: GitHubOptions) {
 
 async function loadClient({ token, apiUrl, userAgent }: GitHubOptions): Promise<Octokit> {
   const { Octokit } = await import('@octokit/core');
-  const baseUrl = apiUrl.replace(/\/+$/u, '');
+  const baseUrl = apiUrl.replace(/(?<!\/)\/+$/u, '');
   return new Octokit({ ...(token === null ? {} : { auth: token }), baseUrl, userAgent });
 }
 

@@ -28,7 +28,7 @@ export interface MergedFindings {
  * @param workspace the folder that absolute paths are in; null where it is not known.
  */
 export function mergeFindings(found: readonly Found[], workspace: string | null): MergedFindings {
-  const root = workspace === null ? null : slashed(workspace).replace(/\/+$/u, '');
+  const root = workspace === null ? null : slashed(workspace).replace(/(?<!\/)\/+$/u, '');
   const groups = new Map<string, Group>();
   // One list for all: tens of thousands of short ones would take more than what is in them.
   const members: Member[] = [];

@@ -19,7 +19,7 @@ export function createAzureOpenAi(settings: AdapterSettings): Provider {
   const url = new URL(settings.baseUrl);
   const version = url.searchParams.get('api-version');
   url.search = '';
-  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
+  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/chat\/completions$/, '');
   const options = clientOptions(settings);
   if (url.pathname.endsWith('/openai/v1')) {
     const defaultQuery = version === null ? {} : { 'api-version': version };

@@ -211,7 +211,7 @@ function quoted(text: string): string {
   if (isMarkup(text)) return ' It answered with HTML instead of JSON.';
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return '';
-  const words = line.length > maxServerText ? `${firstWords(line)}…` : line.replace(/\.+$/, '');
+  const words = line.length > maxServerText ? `${firstWords(line)}…` : line.replace(/(?<!\.)\.+$/, '');
   return ` It said: "${words}".`;
 }
 
@@ -219,6 +219,6 @@ function quoted(text: string): string {
 function firstWords(line: string): string {
   const start = line.slice(0, maxServerText);
   return /^[\x21-\x7e]/.test(line.slice(maxServerText))
-    ? start.replace(/[\x21-\x7e]+$/, '').trimEnd()
+    ? start.replace(/(?<![\x21-\x7e])[\x21-\x7e]+$/, '').trimEnd()
     : start.toWellFormed();
 }

@@ -58,7 +58,7 @@ function adapterSettings(settings: ProviderSettings): AdapterSettings {
   return {
     provider,
     model,
-    baseUrl: url.href.replace(/\/+$/, ''),
+    baseUrl: url.href.replace(/(?<!\/)\/+$/, ''),
     isVendor,
     maxOutputTokens,
     stream: settings.stream === 'auto' ? isVendor : settings.stream === 'on',

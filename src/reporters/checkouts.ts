@@ -156,7 +156,7 @@ function remoteNames(config: string): readonly string[] {
     const url = inRemote ? /^\s*url\s*=\s*"?([^"\s]+)/i.exec(line)?.[1] : undefined;
     // A mirror on this machine is called whatever its folder is called.
     if (url === undefined || /^(?:file:|[/.])/i.test(url)) continue;
-    const name = /([^/:]+\/[^/:]+?)(?:\.git)?\/*$/.exec(url)?.[1];
+    const name = /(?<![^/:])([^/:]+\/[^/:]+?)(?:\.git)?\/*$/.exec(url)?.[1];
     if (name !== undefined) names.push(name.toLowerCase());
   }
   return names;

@@ -24,7 +24,7 @@ const MAX_NAME = 60;
 const MAX_RESULT = 200;
 const MAX_WARNING = 500;
 /** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
-const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)[^\]\n]*\]$/;
+const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
 /** The part of a log that a run is told to. */
 export type ToldLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;

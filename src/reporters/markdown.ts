@@ -14,7 +14,7 @@ const GAP = '\u200b';
 
 const MAX_LINES = 20;
 /** One backtick, no more, at either end: three of them are a fence that somebody tried. */
-const CODE_SPAN = /(?<!`)`(?!`)([^`]*[^`\s][^`]*)`(?!`)/;
+const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
 
 /** Untrusted text for the middle of a paragraph: one line, nothing in it links, mentions, formats or commands. */
 export function inline(text: string, max = 1_000): string {

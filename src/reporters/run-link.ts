@@ -17,5 +17,5 @@ export function commitPage(subject: Subject | null, serverUrl: string | null): s
 
 function repositoryPage(subject: Subject | null, serverUrl: string | null): string | null {
   if (subject === null || serverUrl === null || !/^[\w.-]+\/[\w.-]+$/.test(subject.repository)) return null;
-  return `${serverUrl.replace(/\/+$/, '')}/${subject.repository}`;
+  return `${serverUrl.replace(/(?<!\/)\/+$/, '')}/${subject.repository}`;
 }

@@ -114,7 +114,8 @@ function idOf(name: string): string {
     .replace(/[^\p{L}\p{N}._@/]+/gu, '-')
     .slice(0, MAX_ID)
     .toWellFormed()
-    .replace(/^[-/]+|[-/\ufffd]+$/g, '');
+    .replace(/^[-/]+/, '')
+    .replace(/(?<![-/\ufffd])[-/\ufffd]+$/, '');
 }
 
 function graver(rule: Rule, known: Rule | undefined): Rule {

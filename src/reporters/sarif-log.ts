@@ -90,7 +90,7 @@ function logText(
 function categoryOf(key: string): string {
   const plain = key
     .replace(/[^\p{L}\p{N}._:=,()/-]+/gu, '-')
-    .replace(/^\/+|\/+$/g, '')
+    .replace(/^\/+|(?<!\/)\/+$/g, '')
     .slice(0, MAX_CATEGORY);
   if (plain === key && key !== '') return key;
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 8);

@@ -109,7 +109,7 @@ function absoluteFolders(path: string | undefined): string {
 function toolchains(path: string | undefined): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const folder of pathFolders(path)) {
-    const match = /^(.+)\/\.(?:(cargo)\/bin|(pyenv)\/.*)$/u.exec(folder);
+    const match = /^(.+)\/\.(?:(cargo)\/bin$|(pyenv)\/)/su.exec(folder);
     if (match?.[2] !== undefined) found['RUSTUP_HOME'] ??= `${match[1]}/.rustup`;
     if (match?.[3] !== undefined) found['PYENV_ROOT'] ??= `${match[1]}/.pyenv`;
   }

@@ -105,7 +105,7 @@ function list(ps: string): Promise<readonly Seen[]> {
 }
 
 function parse(line: string): readonly Seen[] {
-  const [, pid, parent, state, text] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/u.exec(line) ?? [];
+  const [, pid, parent, state, text] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)/su.exec(line) ?? [];
   if (state === undefined || state.startsWith('Z')) return [];
   return [{ pid: Number(pid), parent: Number(parent), text: text ?? '' }];
 }

@@ -79,7 +79,7 @@ export function boundNames(list: string): readonly string[] {
   const lines = list.split('\n');
   const names = new Set<string>();
   for (const [index, line] of lines.entries()) {
-    let name = /^[0-9a-fA-F]+: (?:\S+\s+){6}([^@].*)$/u.exec(line)?.[1];
+    let name = /^[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ ([^@].*)/isu.exec(line)?.[1];
     for (let next = index + 1; name !== undefined && name.length <= MAX_NAME; next += 1) {
       names.add(name);
       const more = lines[next];

@@ -1,0 +1,118 @@
+/**
+ * Every regular expression of ours takes time in proportion to its text: most of them read what an attacker wrote, and
+ * nothing interrupts one that has begun.
+ */
+import path from 'node:path';
+import { createContext, runInContext } from 'node:vm';
+import { analyse } from 'scslre';
+import { describe, expect, it } from 'vitest';
+import { type Expression, findExpressions, readSource } from './support/expressions.ts';
+import { makePumpedTexts } from './support/pumps.ts';
+
+/** Expressions that are not linear and need not be, by file and source, with what bounds their text. */
+const BOUNDED: Readonly<Record<string, string>> = {
+  'reporters/format.ts \\B(?=(?:\\d{3})+$)': 'String(count) of a number: at most 25 characters',
+  'reporters/output-table.ts \\.?0+$': 'toFixed of a number: at most 122 characters',
+};
+
+/** What is put together at run time, by file and code, with what it looks like. */
+const BUILT: Readonly<Record<string, RegExp>> = {
+  "encodings.ts new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g')":
+    /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g,
+  "providers/replay.ts new RegExp(`(?<!(?<!\\\\\\\\)[\\\\w.~/-])${escaped}(?![\\\\w.-])`, 'gu')":
+    /(?<!(?<!\\)[\w.~/-])\/some\/folder(?![\w.-])/gu,
+  "check/leg-sets.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')": /\bmatrix\.vote(?![\w-])/iu,
+  'check/tokens.ts new RegExp(TOKEN)': /a literal of the same file/u,
+};
+
+const LENGTH = 16 * 1024;
+/** CPU time below which nothing is quadratic: at this length that takes ten times as long and more. */
+const MIN_MICROSECONDS = 3_000;
+/** Between 4, which four times the text takes of a linear expression, and 16. */
+const MAX_GROWTH = 8;
+/** For what would not end: another pattern needs a thousandth of it, so a machine under load does not matter. */
+const KILL_MS = 30_000;
+
+const { literals, built } = findExpressions(path.join(import.meta.dirname, '../src'));
+
+/** Why an expression is not linear; null where nothing speaks against it. */
+function findFault({ source, flags }: Pick<Expression, 'source' | 'flags'>): string | null {
+  const { reports } = analyse({ source, flags }, { assumeRejectingSuffix: false });
+  const [report] = reports;
+  if (report !== undefined) return `${report.type} on ${report.character.literal.source}`;
+  return findSlowText(source, flags);
+}
+
+/** The beginning of a text on which four times the length takes far more than four times as long. */
+function findSlowText(source: string, flags: string): string | null {
+  const world = createContext({
+    // All matches: a search that begins anew everywhere is part of the cost.
+    expression: new RegExp(source, flags.includes('g') ? flags : `${flags}g`),
+    long: [...makePumpedTexts(source, flags, LENGTH)],
+    short: [...makePumpedTexts(source, flags, LENGTH / 4)],
+    measure,
+    MIN_MICROSECONDS,
+    MAX_GROWTH,
+  });
+  try {
+    const slow: string | undefined = runInContext(SEARCH, world, { timeout: KILL_MS });
+    return slow === undefined ? null : `slow on ${JSON.stringify(slow.slice(0, 40))}`;
+  } catch (error) {
+    return `no end in ${KILL_MS} ms: ${error}`;
+  }
+}
+
+/** In a context of its own, because only there an expression can be interrupted. */
+const SEARCH = `
+  const costOf = (text) => {
+    const before = measure();
+    text.replace(expression, '');
+    return measure() - before;
+  };
+  const leastOf = (text) => Math.min(costOf(text), costOf(text), costOf(text));
+  const isSlow = (text) => costOf(text) > MIN_MICROSECONDS && leastOf(text) > MIN_MICROSECONDS;
+  long.find((text, index) => isSlow(text) && leastOf(text) > MAX_GROWTH * leastOf(short[index]));
+`;
+
+/** Time that this thread alone has spent, whatever else the machine does. */
+function measure(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
+function nameOf({ file, source }: Expression): string {
+  return `${file} ${source}`;
+}
+
+describe('the expressions of the sources', () => {
+  it('are found, also where they are made at run time', () => {
+    expect(literals.length).toBeGreaterThan(300);
+    expect(built.map(({ file, code }) => `${file} ${code}`).sort()).toEqual(Object.keys(BUILT).sort());
+    const text = String.raw`const a = /x\/y/gu; b(new RegExp(c)); RegExp('d'); e.match('f'); const G = RegExp; const h: RegExp = a;
+      i instanceof RegExp; j.search("k"); m.match(a);`;
+    const found = readSource('a.ts', text);
+    expect(found.literals).toEqual([{ at: 'a.ts:1', file: 'a.ts', source: 'x\\/y', flags: 'gu' }]);
+    expect(found.built.map(({ code }) => code)).toEqual([
+      'new RegExp(c)',
+      "RegExp('d')",
+      "e.match('f')",
+      'RegExp',
+      'j.search("k")',
+    ]);
+  });
+
+  it('are linear', () => {
+    const faults = literals.map((each) => ({ each, fault: findFault(each) }));
+    const made = Object.entries(BUILT).map(([name, sample]) => ({ name, fault: findFault(sample) }));
+    const found = faults.filter(({ fault }) => fault !== null);
+    const listed = found.filter(({ each }) => nameOf(each) in BOUNDED);
+    expect(
+      found
+        .filter(({ each }) => !(nameOf(each) in BOUNDED))
+        .map(({ each, fault }) => `${each.at} /${each.source}/${each.flags}: ${fault}`),
+    ).toEqual([]);
+    expect(made.filter(({ fault }) => fault !== null)).toEqual([]);
+    // An entry that no longer names such an expression would hide the next one.
+    expect(listed.map(({ each }) => nameOf(each)).sort()).toEqual(Object.keys(BOUNDED).sort());
+  });
+});

@@ -1,0 +1,88 @@
+/**
+ * Texts on which a regular expression is slow if it can be: a beginning that it takes, a part that it takes again and
+ * again, and an end that it refuses.
+ */
+import { type AST, parseRegExpLiteral } from '@eslint-community/regexpp';
+
+/** Characters of many classes, for what a pattern says with `\w`, `\s`, `.` or `[^x]`. */
+const COMMON = ['a', '0', ' ', '\n', '\t', '-', '_', '.', '/', '"', '\u00e9'];
+/** Each is refused by most patterns: a line break by `.*$`, a NUL by nearly all else. */
+const ENDS = ['\n\0', '\0'];
+const MAX_BEGINNINGS = 4;
+const MAX_PUMPS = 60;
+
+/** Texts of about `length` characters for one expression. */
+export function* makePumpedTexts(source: string, flags: string, length: number): Generator<string> {
+  const { pattern } = parseRegExpLiteral(`/${source}/${flags}`);
+  const { beginnings, pumps } = collect(pattern, flags);
+  for (const beginning of ['', ...beginnings].slice(0, MAX_BEGINNINGS))
+    for (const pump of pumps.slice(0, MAX_PUMPS))
+      for (const end of ENDS) yield beginning + pump.repeat(Math.ceil(length / pump.length)) + end;
+}
+
+function collect(pattern: AST.Pattern, flags: string): { beginnings: string[]; pumps: string[] } {
+  const letters = [...new Set([...literalsOf(pattern), ...COMMON])];
+  const sample = (node: AST.Element | AST.Alternative): string => sampleOf(node, letters, flags);
+  const beginnings = new Set<string>();
+  const pumps = new Set<string>();
+  const visit = (alternative: AST.Alternative, before: string): void => {
+    let taken = before;
+    for (const element of alternative.elements) {
+      const inner = element.type === 'Quantifier' ? element.element : element;
+      if (element.type === 'Quantifier' && element.max === Number.POSITIVE_INFINITY) {
+        beginnings.add(taken);
+        pumps.add(sample(inner));
+        // Letters that more than one part of the pattern takes are what can be divided in many ways.
+        for (const letter of letters) if (takes(inner, letter, flags)) pumps.add(letter);
+        // A search begins anew at each of these.
+        for (const gap of ['', ' ']) pumps.add(taken + gap).add(taken + sample(element) + gap);
+      }
+      if ('alternatives' in inner) for (const each of inner.alternatives) visit(each, taken);
+      taken += sample(element);
+    }
+    pumps.add(taken);
+  };
+  for (const alternative of pattern.alternatives) visit(alternative, '');
+  pumps.delete('');
+  beginnings.delete('');
+  return { beginnings: [...beginnings], pumps: [...pumps] };
+}
+
+function literalsOf(pattern: AST.Pattern): readonly string[] {
+  const found: string[] = [];
+  const visit = (node: AST.Node): void => {
+    if (node.type === 'Character') found.push(String.fromCodePoint(node.value));
+    else if (node.type === 'CharacterClassRange') visit(node.min);
+    else if (node.type === 'Quantifier') visit(node.element);
+    else if ('alternatives' in node) node.alternatives.forEach(visit);
+    else if ('elements' in node) node.elements.forEach(visit);
+  };
+  visit(pattern);
+  return found.slice(0, 8);
+}
+
+/** A text that the node takes, as if no assertion stood in it. */
+function sampleOf(node: AST.Element | AST.Alternative, letters: readonly string[], flags: string): string {
+  switch (node.type) {
+    case 'Alternative':
+      return node.elements.map((each) => sampleOf(each, letters, flags)).join('');
+    case 'Group':
+    case 'CapturingGroup':
+      return node.alternatives[0] === undefined ? '' : sampleOf(node.alternatives[0], letters, flags);
+    case 'Quantifier':
+      return sampleOf(node.element, letters, flags).repeat(Math.max(1, node.min));
+    case 'Character':
+      return String.fromCodePoint(node.value);
+    case 'Assertion':
+    case 'Backreference':
+      return '';
+    default:
+      return letters.find((letter) => takes(node, letter, flags)) ?? '';
+  }
+}
+
+function takes(node: AST.Element, letter: string, flags: string): boolean {
+  return (
+    !/\\k|\\\d/u.test(node.raw) && new RegExp(`^(?:${node.raw})$`, flags.replace(/[gym]/gu, '')).test(letter)
+  );
+}
