@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile } from '../../src/github/changed-files.ts';
-import { contextFiles } from '../../src/github/context.ts';
+import { contextFiles, isTruncated } from '../../src/github/context.ts';
 
 const pull = {
   number: 7,
@@ -102,6 +102,25 @@ describe('the files of a pull request', () => {
     expect(files.get('README.md')).toContain('as git makes it from this checkout');
     expect(files.get('README.md')).toContain('Notes:\n- Nobody answered.\n');
   });
+
+  it.each(['.gitattributes', 'api/.gitattributes', 'api/.GitAttributes'])(
+    'say that %s of the change may hide a diff, and without one the diff is not whole',
+    (path) => {
+      const hidden = file('auth.js', { patch: null, additions: 0, deletions: 0 });
+      const attributes = file(path);
+      expect([isTruncated([hidden]), isTruncated([attributes]), isTruncated([attributes, hidden])]).toEqual([
+        false,
+        false,
+        true,
+      ]);
+      const moved = file('b.js', { ...hidden, status: 'renamed', previous: path });
+      expect(isTruncated([moved, hidden])).toBe(true);
+      expect(isTruncated([moved])).toBe(false);
+      const readme = contextFiles({ ...facts, files: [attributes, hidden] }).get('README.md');
+      expect(readme).toContain('The change edits .gitattributes');
+      expect(readme).toContain('use `git diff --text`');
+    },
+  );
 
   it('of a list that GitHub ends say so', () => {
     const many = Array.from({ length: 3_000 }, (_, at) => file(`f${at}`, { patch: null }));

@@ -203,6 +203,52 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       expect(after?.changedFiles).toBe(4);
     });
 
+    it.each([false, true])(
+      'is a patch to read whatever attributes the change has, of a copy: %s',
+      async (isCopy) => {
+        await writeFile(path.join(repo, '.gitattributes'), '*.txt -diff\n*.js binary\n');
+        git('add', '-A');
+        git('commit', '-qm', 'second');
+        await sleep(200);
+        const changes = await rememberWorkspace(sandbox, never, isCopy);
+        const limits = { timeoutMs: 10_000, maxOutputBytes: 1_000, signal: never };
+        await sandbox.exec('echo two > a.txt; echo evil > new.js; printf "a\\0b" > b.bin', limits);
+        const after = await changes?.compare(never);
+        expect(String(after?.patch).match(/^(?:\+(?!\+).*|GIT binary.*)$/gmu)).toEqual([
+          '+two',
+          'GIT binary patch',
+          '+evil',
+        ]);
+        expect(after?.changedFiles).toBe(3);
+      },
+    );
+
+    it('of a copy is not hidden by attributes that the agent writes, and those of before hold', async () => {
+      await mkdir(path.join(repo, 'crlf'));
+      await writeFile(path.join(repo, 'crlf', '.gitattributes'), '*.txt text eol=crlf\n');
+      await writeFile(path.join(repo, 'crlf', 'old.txt'), 'x\r\n');
+      await writeFile(path.join(repo, 'id.sh'), '# $Id: harmless $\n');
+      git('add', '-A');
+      git('commit', '-qm', 'second');
+      await sleep(200);
+      const changes = await rememberWorkspace(sandbox, never, true);
+      const limits = { timeoutMs: 10_000, maxOutputBytes: 1_000, signal: never };
+      const script = [
+        'echo "* ident text -diff" >> .gitattributes; echo "* -text" > crlf/.gitattributes',
+        "echo '# $Id: evil $' > id.sh; printf 'one\\r\\n' > a.txt; printf 'y\\r\\n' > crlf/old.txt",
+      ];
+      await sandbox.exec(script.join('; '), limits);
+      const after = await changes?.compare(never);
+      expect(String(after?.patch).match(/^\+(?!\+)[^\n]*/gmu)).toEqual([
+        '+* ident text -diff',
+        '+one\r',
+        '+* -text',
+        '+y',
+        '+# $Id: evil $',
+      ]);
+      expect(after?.changedFiles).toBe(5);
+    });
+
     it('is not a patch with a workflow, or with a link out of the repository', async () => {
       const changes = await rememberWorkspace(sandbox, never);
       await symlink('/etc/passwd', path.join(repo, 'link'));

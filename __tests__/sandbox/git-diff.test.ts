@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -66,6 +66,43 @@ describe('the diff out of the history of the checkout', () => {
     expect(await grow(3_900_000)).toBe('complete');
     expect(await grow(4_000_000)).toBe('truncated');
     expect(readFileSync(context('diff.patch')).length).toBe(4_000_000);
+  });
+
+  it('the attributes of the change and its .gitmodules hide nothing; what is binary stays out', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const rules = ['*.js -diff', '*.ts binary', '*.py diff=hide', '*.md text working-tree-encoding=UTF-16'];
+    await writeFile(path.join(repo, '.gitattributes'), `${rules.join('\n')}\n`);
+    await writeFile(path.join(repo, 'api/.gitattributes'), '* !text -diff\n');
+    await writeFile(
+      path.join(repo, '.gitmodules'),
+      '[submodule "m"]\n\tpath = m\n\turl = m\n\tignore = all\n',
+    );
+    git('config', 'diff.hide.textconv', 'true');
+    git('config', 'diff.hide.command', 'true');
+    git('config', 'diff.hide.binary', 'true');
+    for (const name of ['a.js', 'a.ts', 'a.py', 'api/b.js'])
+      await writeFile(path.join(repo, name), `evil in ${name}\n`);
+    await writeFile(path.join(repo, 'a.png'), Buffer.from([1, 0, 2]));
+    git('add', '-A');
+    git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},m`);
+    git('commit', '-qm', 'second');
+    git('update-index', '--cacheinfo', `160000,${'2'.repeat(40)},m`);
+    git('commit', '-qm', 'third');
+    expect(await writeGitDiff(shellIn(repo), first, never)).toBe('complete');
+    const diff = readFileSync(context('diff.patch'), 'utf8');
+    expect(diff.match(/^\+(?:evil|Subproject).*$/gmu)).toEqual([
+      '+evil in a.js',
+      '+evil in a.py',
+      '+evil in a.ts',
+      '+evil in api/b.js',
+      `+Subproject commit ${'2'.repeat(40)}`,
+    ]);
+    expect(diff.match(/^Binary files .*$/gmu)).toEqual(['Binary files /dev/null and b/a.png differ']);
+    expect(await writeGitDiff(shellIn(path.join(repo, 'api')), git('rev-parse', 'HEAD~1'), never)).toBe(
+      'complete',
+    );
+    expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tm\n');
+    expect(readdirSync(path.join(base, 'tmp'))).toEqual(['context']);
   });
 
   it('a folder that the change made look like a repository has no say in it', async () => {

@@ -42,7 +42,7 @@ export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
   if (facts.diffFromGit)
     contents.push(
       '- changed-files.txt: its changed files, as `git diff --name-status` tells them',
-      '- diff.patch: the diff, as git makes it from this checkout',
+      '- diff.patch: the diff, as git makes it from this checkout without its .gitattributes (in commands, add --text to `git diff` for that)',
     );
   const readme = [
     `This folder describes pull request #${facts.number}, as GitHub tells it.`,
@@ -58,14 +58,27 @@ export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
 
 /**
  * Whether the diff lacks something that it could show: files beyond those that GitHub lists, changed lines without a patch
- * (a binary file has no changed lines), or what did not fit.
+ * (a binary file has no changed lines), what did not fit, or what may be text that the change marks as binary.
  */
 export function isTruncated(files: readonly ChangedFile[]): boolean {
   return (
     files.length >= MAX_CHANGED_FILES ||
     files.some((file) => file.patch === null && file.additions + file.deletions > 0) ||
+    (changesAttributes(files) && files.some(lacksDiff)) ||
     pages(files).isCut
   );
+}
+
+/** By `*.js -diff` in `.gitattributes`, GitHub and git take each such file for a binary one. */
+function changesAttributes(files: readonly ChangedFile[]): boolean {
+  return files.some(({ path, previous }) =>
+    [path, previous].some((name) => /(?:^|\/)\.gitattributes$/iu.test(name)),
+  );
+}
+
+/** A file that was only moved has no diff to show. */
+function lacksDiff({ patch, status, additions, deletions }: ChangedFile): boolean {
+  return patch === null && (status !== 'renamed' || additions + deletions > 0);
 }
 
 function description(pull: PullRequest): string {
@@ -103,10 +116,8 @@ function pages(files: readonly ChangedFile[]): {
   const [bare, cut]: [string[], string[]] = [[], []];
   let left = MAX_DIFF;
   for (const file of files) {
-    if (file.patch === null) {
-      if (file.status !== 'renamed' || file.additions + file.deletions > 0) bare.push(file.path);
-      continue;
-    }
+    if (lacksDiff(file)) bare.push(file.path);
+    if (file.patch === null) continue;
     const whole = patchOf(file, file.patch);
     const text = whole.slice(0, Math.min(left, MAX_PAGE)).toWellFormed();
     if (text.length < whole.length) cut.push(file.path);
@@ -123,12 +134,16 @@ function pages(files: readonly ChangedFile[]): {
   const notes = [
     ...(files.length >= MAX_CHANGED_FILES ? [`GitHub lists the first ${MAX_CHANGED_FILES} files only.`] : []),
     ...named('GitHub gives no diff of these (binary or too large)', bare),
+    ...(changesAttributes(files) ? [ATTRIBUTES] : []),
     ...named('Too large, so these diffs are cut or left out; read the files in the checkout', cut),
   ];
   const name = (at: number) =>
     texts.length === 1 ? 'diff.patch' : `diff-${String(at + 1).padStart(3, '0')}.patch`;
   return { pages: texts.map((page, at) => ({ ...page, name: name(at) })), notes, isCut: cut.length > 0 };
 }
+
+const ATTRIBUTES =
+  'The change edits .gitattributes, by which GitHub and `git diff` may show a text file as a binary one: read the files themselves, or use `git diff --text`.';
 
 /** One file as `git diff` would begin it. */
 function patchOf(file: ChangedFile, patch: string): string {

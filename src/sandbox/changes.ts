@@ -4,6 +4,7 @@
  * run whatever it likes, and there that gains nothing.
  */
 import { randomBytes } from 'node:crypto';
+import { PLAIN_GIT } from './git-diff.ts';
 import { filterPatch } from './patch.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -80,13 +81,13 @@ if find . -prune -newerct '@${since}' >/dev/null; then renew -newerct '@${since}
 `;
 
 /**
- * Puts the ignore rules of before in the place of those that were written in a copy since then, or the agent's own would
- * hide its files, themselves included; git is told of the agent's afterwards, so that they are in the patch. Those of nested
- * repositories are not this one's.
+ * Puts the ignore rules and attributes of before in the place of those that were written in a copy since then, or the agent's
+ * own would hide its files, themselves included, and what it changed in others (`ident`, `text=auto`); git is told of the
+ * agent's afterwards, so that they are in the patch. Those of nested repositories are not this one's.
  */
 const restoreRules = (since: number, before: string) => `
 export work
-find . -name .git -prune -o -name .gitignore -type f -newerct '@${since}' -exec sh -c 'set -e
+find . -name .git -prune -o '(' -name .gitignore -o -name .gitattributes ')' -type f -newerct '@${since}' -exec sh -c 'set -e
 for file; do
   nested= folder="$file"
   while folder="\${folder%/*}"; [ "$folder" != . ]; do [ ! -e "$folder/.git" ] || nested=1; done
@@ -135,9 +136,10 @@ export async function rememberWorkspace(
     async compare(later) {
       // A name that no command can have guessed: nothing lies there.
       const fresh = `${FIRST}-${randomBytes(8).toString('hex')}`;
-      const diff = `safe diff-tree -r --no-ext-diff --no-textconv --no-renames ${before} "$tree"`;
+      const diff = `plain diff-tree -r --no-ext-diff --no-textconv --no-renames ${before} "$tree"`;
       const prepare = isCopy ? refreshChanged(since) + TAKE_OVER + restoreRules(since, before) : TAKE_OVER;
-      const script = `${tree(fresh, stat, prepare, isCopy ? KEEP_RULES : '')}
+      const script = `${tree(fresh, stat, prepare, isCopy ? KEEP_RULES : '')}${PLAIN_GIT}
+init_plain "$work/plain"
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
 ${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
 printf 'at %s\n' "$work/patch"`;
