@@ -6,8 +6,8 @@ import { type BatchResult, FINAL, type Observation, runBatch } from '../support/
 import { controls, fakeGitFolder } from '../support/attack-own-rows.ts';
 import type { AttackRow } from '../support/attack-row.ts';
 import { listedOnly, toolRows } from '../support/attack-rows.ts';
-import { attackWalls } from '../support/attack-step.ts';
 import { SYSTEM_FOLDERS } from '../support/attack-system.ts';
+import { attackWalls, missingWalls, runnerFor } from '../support/attack-walls.ts';
 import {
   type AttackWorld,
   type AttackWorldOptions,
@@ -87,16 +87,16 @@ interface Setting {
 /** All attacks on the scratch copy of the own user; those on files and rights also where the ground is another. */
 const onGround = toolRows.filter(({ id }) => /^(?:B|D01|F0[678]|X)/u.test(id) && !/^X(?:06|14|19)/u.test(id));
 const settings = attackWalls.flatMap((wall): readonly Setting[] => [
-  { name: wall, wall, rows: toolRows, tries: controls, world: {}, inputs: {} },
+  { name: wall, wall, rows: toolRows, tries: controls, world: { runner: runnerFor(wall) }, inputs: {} },
   {
     name: `${wall}, in place`,
     wall,
     rows: onGround,
     tries: controls.slice(0, 1),
-    world: { inPlace: true },
+    world: { inPlace: true, runner: runnerFor(wall) },
     inputs: { 'workspace-access': 'in-place' },
   },
-  ...(process.getuid?.() === 0
+  ...(process.getuid?.() === 0 && !wall.startsWith('sudo-')
     ? [
         {
           name: `${wall}, a workspace of another user`,
@@ -215,7 +215,7 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
 
 describe.each(attackWalls)('in place behind %s', (wall) => {
   it('X19 a git folder by another name is tampering, and nothing is published', async () => {
-    const world = await createAttackWorld({ inPlace: true });
+    const world = await createAttackWorld({ inPlace: true, runner: runnerFor(wall) });
     const run = await runBatch({ world, wall, inputs: { 'workspace-access': 'in-place' } }, [fakeGitFolder]);
     await world.close();
     expect([run.exitCode, run.outputs.get('run-reason')]).toEqual([1, 'tampered']);
@@ -246,6 +246,8 @@ it('without a wall, every file that a command creates outside is found', async (
     await world.close();
   }
 });
+
+it.skipIf(true).each(missingWalls)('the attacks behind $wall: $problem', () => undefined);
 
 if (attackWalls.length === 0)
   it('without a wall a required sandbox ends the run before any tool', async () => {

@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ActionOptions, type ActionRun, calls, runAction, submits } from '../support/action.ts';
-import { attackWalls, runAttackStep } from '../support/attack-step.ts';
+import { runAttackStep } from '../support/attack-step.ts';
+import { attackWalls, runnerFor } from '../support/attack-walls.ts';
 import { createAttackWorld } from '../support/attack-world.ts';
 
 /** The process of the step that keeps a namespace: below this one, and no other step's. */
@@ -55,7 +56,7 @@ function breakWall(wall: string, temp: string): void {
 
 describe.each(attackWalls)('behind %s', (wall) => {
   it('a wall that breaks during the run ends it with 44, and is told by its name', async () => {
-    const world = await createAttackWorld();
+    const world = await createAttackWorld({ runner: runnerFor(wall) });
     const run = await runAttackStep({
       world,
       wall,

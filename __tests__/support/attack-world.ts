@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
+import type { RunnerUser } from './runner-user.ts';
 
 /** The key of the model: known to the action, which masks it wherever it turns up. */
 export const ATTACK_KEY = 'sk-canary-known-6b1f0c2d9e';
@@ -42,9 +43,14 @@ export interface AttackWorld {
   readonly workspace: string;
   /** The folder of downloaded actions. */
   readonly actions: string;
-  /** The committed bundle's main file, as it was downloaded. */
+  /** The committed bundle's main file, as it was downloaded, and what runs it. */
   readonly bundle: string;
+  readonly node: string;
+  /** Whom all of it belongs to; undefined for the user who runs the tests. */
+  readonly runner: RunnerUser | undefined;
   readonly toolCache: string;
+  /** A folder of it that is on PATH. */
+  readonly tools: string;
   /** The folder of file commands, those of neighbouring steps included. */
   readonly commands: string;
   /** A loopback listener outside, and a socket. */
@@ -69,14 +75,17 @@ export interface AttackWorld {
 export interface AttackWorldOptions {
   /** Where the agent may write into the workspace itself, only its protected paths are watched. */
   readonly inPlace?: boolean;
-  /** Who owns the workspace; whoever runs the tests unless given (root only). */
+  /** Who owns the workspace; the runner's user unless given (root only). */
   readonly owner?: number;
+  /** Whom the runner and its folders belong to; whoever runs the tests unless given (root only). */
+  readonly runner?: RunnerUser | undefined;
 }
 
 /** Makes the world; a process with canaries in its environment and arguments runs beside it. */
 export async function createAttackWorld(options: AttackWorldOptions = {}): Promise<AttackWorld> {
   const folders = makeFolders();
   const { base, temp, workspace } = folders;
+  const { runner } = options;
   if (options.owner !== undefined) {
     // Whoever owns the workspace must be able to come to it.
     chmodSync(base, 0o755);
@@ -93,10 +102,20 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
   const servers = [web, await listen(createServer(count), socket)];
   if (process.platform === 'linux') servers.push(await listen(createServer(count), `\0${abstract}`));
   const address = web.address();
-  const bystander = startBystander();
+  // Whoever the agent is, no permission of the file keeps it from this socket.
+  chmodSync(socket, 0o777);
+  let node = process.execPath;
+  if (runner !== undefined) {
+    node = path.join(folders.tools, 'node');
+    writeFileSync(node, '', { mode: 0o755 });
+    execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, base]);
+  }
+  const bystander = startBystander(runner);
   const openFolder = openSync(folders.home, 'r');
   return {
     ...folders,
+    node,
+    runner,
     port: typeof address === 'object' && address !== null ? address.port : 0,
     socket,
     abstract,
@@ -202,8 +221,9 @@ async function listen(server: Server, where: number | string): Promise<Server> {
   return server;
 }
 
-function startBystander(): ChildProcess {
+function startBystander(runner: RunnerUser | undefined): ChildProcess {
   return spawn('/bin/sh', ['-c', 'read -r line', PLANTED], {
+    ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
     env: { NEIGHBOUR_TOKEN: PLANTED },
     stdio: ['pipe', 'ignore', 'ignore'],
   });

@@ -1,0 +1,73 @@
+/**
+ * A user whose sudo asks for no password, for tests that run as root. It exists in the mount namespace of one step only:
+ * nothing is added to /etc, so that a second run of these tests meets no user of this one, and a run that is killed leaves
+ * none behind.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** A user with a primary group of the same number, and a second group of the next one. */
+export interface RunnerUser {
+  readonly name: string;
+  readonly id: number;
+}
+
+/** As Debian and Ubuntu have it. */
+const SUDOERS =
+  'Defaults env_reset\nDefaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"';
+const [FIRST_ID, LAST_ID] = [20_000, 59_998];
+
+/** Takes a number that no user and no group of this machine has. */
+export function createRunnerUser(): RunnerUser {
+  const known = `${readOr('/etc/passwd')}\n${readOr('/etc/group')}`;
+  for (;;) {
+    const id = FIRST_ID + Math.floor(Math.random() * (LAST_ID - FIRST_ID));
+    if (!known.includes(`:${id}:`) && !known.includes(`:${id + 1}:`)) return { name: `attack-${id}`, id };
+  }
+}
+
+/** Writes the user's own /etc/passwd and the like into a folder, and gives the shell lines that mount them over this machine's. */
+export function mountUserFiles({ name, id }: RunnerUser, folder: string, home: string): readonly string[] {
+  mkdirSync(folder);
+  const files: readonly (readonly [file: string, mode: number, text: string])[] = [
+    ['passwd', 0o644, `${readOr('/etc/passwd')}${name}:x:${id}:${id}::${home}:/bin/sh\n`],
+    ['group', 0o644, `${readOr('/etc/group')}${name}:x:${id}:\n${name}-more:x:${id + 1}:${name}\n`],
+    // Without the passwords of this machine: the account is only asked whether it has expired.
+    ['shadow', 0o600, `root:*:19000:0:99999:7:::\n${name}:*:19000:0:99999:7:::\n`],
+    ['sudoers', 0o440, `${SUDOERS}\n${name} ALL=(ALL) NOPASSWD: ALL\n`],
+  ];
+  return files.map(([file, mode, text]) => {
+    const own = path.join(folder, file);
+    writeFileSync(own, text);
+    chmodSync(own, mode);
+    return `mount --bind '${own}' /etc/${file} || exit 97`;
+  });
+}
+
+/** The words that start a program as this user. */
+export function wordsAsUser({ id }: RunnerUser): readonly string[] {
+  return ['/usr/bin/setpriv', `--reuid=${id}`, `--regid=${id}`, `--groups=${id},${id + 1}`, '--'];
+}
+
+/** Why root cannot have such a user on this machine, in a sentence; null where it can. */
+export function findUserProblem(): string | null {
+  const missing = ['/usr/bin/sudo', '/usr/bin/unshare', '/usr/bin/setpriv'].find((file) => !existsSync(file));
+  if (missing !== undefined) return `${missing} is missing`;
+  const folder = mkdtempSync(path.join(tmpdir(), 'runner-user-'));
+  const user = createRunnerUser();
+  const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
+  const script = [
+    ...mountUserFiles(user, path.join(folder, 'etc'), folder),
+    `exec ${wordsAsUser(user).join(' ')} /usr/bin/sudo -n true`,
+  ].join('\n');
+  const args = ['--mount', '--propagation', 'private', '--', '/bin/sh', '-s'];
+  const { status, stderr } = spawnSync('/usr/bin/unshare', args, { input: script, encoding: 'utf8', env });
+  rmSync(folder, { recursive: true });
+  return status === 0 ? null : `a user of the test's own cannot use sudo: ${stderr.trim()}`;
+}
+
+function readOr(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
