@@ -63,6 +63,8 @@ interface Cursor {
   readonly inexact: InexactNumber[];
   /** How many numbers `inexact` may list. */
   readonly room: number;
+  /** Whether a string may hold half of a surrogate pair: as it is, or escaped. */
+  readonly mayHoldHalves: boolean;
   /** How many levels are read. */
   readonly depth: number;
   at: number;
@@ -150,7 +152,8 @@ export function parseJsonWithInexact(text: string, depth: number = maxDepth): Js
 
 function parse(text: string, room: number, depth: number): JsonWithInexact {
   const inexact: InexactNumber[] = [];
-  const fault = firstFault({ text, frames: [], inexact, room, depth, at: 0 });
+  const mayHoldHalves = text.includes('\\u') || !text.isWellFormed();
+  const fault = firstFault({ text, frames: [], inexact, room, depth, mayHoldHalves, at: 0 });
   if (fault === null) return { ok: true, value: JSON.parse(text), inexact };
   const place = placeOf(text, fault.at);
   const { slip = null } = fault;
@@ -308,7 +311,7 @@ function readString(cursor: Cursor): Fault | null {
     else if (!'"\\/bfnrt'.includes(text[cursor.at] ?? '-')) return syntax(cursor, 'a valid escape');
   }
   cursor.at += 1;
-  if (decoded(text.slice(start, cursor.at)).isWellFormed()) return null;
+  if (!cursor.mayHoldHalves || decoded(text.slice(start, cursor.at)).isWellFormed()) return null;
   return {
     fault: 'surrogate',
     at: start,
