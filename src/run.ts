@@ -19,6 +19,7 @@ import { runToEnd } from './run-to-end.ts';
 import { rememberWorkspace } from './sandbox/changes.ts';
 import { writeGitDiff } from './sandbox/git-diff.ts';
 import { openSandbox } from './sandbox/open.ts';
+import { probeWalls, type Walls } from './sandbox/probe.ts';
 import type { OpenedSandbox } from './sandbox/sandbox.ts';
 import { createTamperCheck } from './sandbox/tamper.ts';
 import { structuredOutputSpec } from './tools/structured-output.ts';
@@ -43,6 +44,17 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   startClock(config.timeoutMs, state);
   requireKey(config);
   requirePlaces(config, world);
+  // Beside all that is read and loaded from here on: nothing is asked, and paid, where no wall can start.
+  const walls = probeWalls(
+    {
+      workspace: world.workspace,
+      mode: config.sandbox,
+      shellNetwork: config.shellNetwork,
+      ...helpersOf(world),
+    },
+    state.stop.signal,
+  );
+  walls.catch(() => undefined);
   const begin = Promise.withResolvers<void>();
   void begin.promise.then(state.asked.resolve);
   const emit = (event: RunEvent) => {
@@ -75,7 +87,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   ];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await openWalls(config, context, begin.promise, state, world);
+  const { sandbox, ready } = await openWalls(config, context, begin.promise, walls, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
@@ -88,7 +100,6 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
     if (reused !== null) return reused;
   }
   const connected = await provider;
-  // Nothing is asked, and paid, where no wall can start.
   await race(sandbox.started(), state.stop.signal);
   const outcome = await runAgent(
     {
@@ -159,11 +170,16 @@ function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox)
   });
 }
 
+function helpersOf({ helperFolders }: World) {
+  return helperFolders === undefined ? {} : { helperFolders };
+}
+
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
 async function openWalls(
   config: Config,
   context: PullRequestContext | null,
   begin: Promise<void>,
+  walls: Promise<Walls>,
   state: RunState,
   world: World,
 ) {
@@ -183,23 +199,26 @@ async function openWalls(
         `pass-env: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out of pass-env, or give it a value without the secret.`,
       );
   }
-  const sandbox = await openSandbox({
-    workspace: world.workspace,
-    workingDirectory: await world.resolveFolder(config.workingDirectory),
-    mode: config.sandbox,
-    access: config.workspaceAccess,
-    shellNetwork: config.shellNetwork,
-    readable: config.sandboxRead,
-    passEnv: config.passEnv,
-    environment: world.environment,
-    home: world.home,
-    runnerTemp: world.temp,
-    isSecret,
-    runFolder: world.runFolder,
-    begin,
-    stop: state.stop.signal,
-    ...(world.helperFolders === undefined ? {} : { helperFolders: world.helperFolders }),
-  });
+  const sandbox = await openSandbox(
+    {
+      workspace: world.workspace,
+      workingDirectory: await world.resolveFolder(config.workingDirectory),
+      mode: config.sandbox,
+      access: config.workspaceAccess,
+      shellNetwork: config.shellNetwork,
+      readable: config.sandboxRead,
+      passEnv: config.passEnv,
+      environment: world.environment,
+      home: world.home,
+      runnerTemp: world.temp,
+      isSecret,
+      runFolder: world.runFolder,
+      begin,
+      stop: state.stop.signal,
+      ...helpersOf(world),
+    },
+    walls,
+  );
   state.sandbox = sandbox;
   const tamper = createTamperCheck({
     workspace: world.workspace,

@@ -17,6 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { createOpenGround } from '../../src/sandbox/open-ground.ts';
+import { findPrivatePaths } from '../../src/sandbox/private-paths.ts';
 import { makeFolders } from '../../src/sandbox/run-folder.ts';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { runSelfTest } from '../../src/sandbox/self-test.ts';
@@ -331,4 +332,19 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
     await expect(tested).rejects.toThrow(why);
     rmSync(runFolder, { recursive: true });
   });
+});
+
+it('a search that is stopped leaves no process behind', async () => {
+  const running = new AbortController();
+  const search = { starts: ['/'], skipped: [], reader: { uid: 0, gids: [0] } };
+  const found = findPrivatePaths({ ...search, signal: running.signal });
+  const children = () =>
+    execFileSync('ps', ['-o', 'comm=', '--ppid', String(process.pid)], { encoding: 'utf8' })
+      .split('\n')
+      .filter((name) => name === 'find');
+  await expect.poll(children).toEqual(['find']);
+  running.abort();
+  expect(await found).toMatchObject({ complete: false });
+  await expect.poll(children).toEqual([]);
+  expect(await findPrivatePaths({ ...search, signal: running.signal })).toMatchObject({ complete: false });
 });

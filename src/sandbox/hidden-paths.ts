@@ -67,7 +67,7 @@ const MAX_IN_FOLDER = 20;
  * Looks at the machine.
  * @throws SandboxError where there is too much to hide.
  */
-export async function findHiddenPaths(options: SandboxOptions): Promise<HiddenPaths> {
+export async function findHiddenPaths(options: SandboxOptions, signal: AbortSignal): Promise<HiddenPaths> {
   const { workspace, environment } = options;
   const path = pathFolders(environment['PATH']);
   const tools = toolFolders(environment);
@@ -85,6 +85,7 @@ export async function findHiddenPaths(options: SandboxOptions): Promise<HiddenPa
     starts: await Promise.all([...top.searched, '/usr/local'].map(realOrSame)),
     skipped: [...folders, workspace, options.runFolder, ...options.readable],
     reader: await readerOf(workspace),
+    signal,
   });
   const crowded = findCrowded([...found.files, ...found.folders]);
   const isApart = (one: string) => !crowded.some((folder) => isInside(one, folder));

@@ -7,10 +7,10 @@ import { type Confinement, createConfinement, isInside, type Tree } from './conf
 import { readPlace, writePlace } from './files.ts';
 import { findRepositories, type Repository } from './git-folders.ts';
 import { findHiddenPaths, NOTHING_HIDDEN } from './hidden-paths.ts';
-import { canMount, findHelper, HELPER_FOLDERS, isContainer } from './machine.ts';
+import { canMount, isContainer } from './machine.ts';
 import { createOpenGround } from './open-ground.ts';
 import { realOrSame } from './present.ts';
-import { requireStart } from './probe.ts';
+import { probeWalls, type Walls } from './probe.ts';
 import { runProcess } from './process.ts';
 import { protectedIn } from './protected.ts';
 import { raiseFirst, shellPlace } from './raise.ts';
@@ -19,15 +19,15 @@ import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions }
 import { copyWorkspace } from './scratch.ts';
 import { MAX_COMMAND_BYTES } from './shell-line.ts';
 import type { Wall } from './wall.ts';
-import { findCandidates } from './walls.ts';
 import { findCredentials, findWeaknesses, notesOfHidden, type Weaknesses } from './weaknesses.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
  * be offered; `ready` tells how it went. Never rejects because a wall is missing; with `auto` it does where the workspace
  * itself makes one impossible.
+ * @param probed the walls of this machine, where the run has begun to look for them already.
  */
-export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox> {
+export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>): Promise<OpenedSandbox> {
   const folders = await makeFolders(asked.runFolder).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SandboxError(`The folder of the run could not be made in RUNNER_TEMP: ${why}.`, { cause });
@@ -39,22 +39,10 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   // Where nothing can be mounted the copy is another folder, and the agent works there.
   const options = { ...(scratch && !mounts ? movedTo(copy, asked) : asked), platform };
   const tree = scratch ? copy : asked.workspace;
-  const helpers = options.helperFolders ?? HELPER_FOLDERS;
-  const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
   const closing = new AbortController();
 
   // At once, also where the rest waits for the first request: that must not be paid where no wall can start.
-  const candidates =
-    options.mode === 'off'
-      ? Promise.resolve([])
-      : findCandidates(options.workspace, helpers, platform, {
-          shell,
-          shellNetwork: options.shellNetwork,
-        }).then((found) => found.filter(({ isolation }) => options.kinds?.includes(isolation) ?? true));
-  const started =
-    options.mode === 'required'
-      ? candidates.then((found) => requireStart(found, platform, closing.signal))
-      : Promise.resolve();
+  const { shell, candidates, started } = await (probed ?? probeWalls(options, closing.signal));
   const begun = options.mode === 'auto' ? Promise.resolve() : whenBegun(options.begin, closing.signal);
   const copied = begun.then(() =>
     scratch
@@ -64,12 +52,14 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
   const repositories = copied.then(() => findRepositories(options.workspace));
   // Before a wall is raised: it may take the credentials out of a copy.
   const credentials = repositories.then(findCredentials);
-  const hidden = begun.then(() => (options.mode === 'off' ? NOTHING_HIDDEN : findHiddenPaths(options)));
+  const hidden = begun.then(() =>
+    options.mode === 'off' ? NOTHING_HIDDEN : findHiddenPaths(options, closing.signal),
+  );
   let hiddenInWorkspace: readonly string[] = [];
   const wall = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
     const around = { ...options, tree, checkout: asked.workspace, hidden: found };
-    const raised = await raiseFirst(await candidates, shell, around, folders, known, closing.signal);
+    const raised = await raiseFirst(candidates, shell, around, folders, known, closing.signal);
     hiddenInWorkspace = raised.hiddenInWorkspace;
     return raised.wall;
   });
@@ -83,8 +73,7 @@ export async function openSandbox(asked: SandboxOptions): Promise<OpenedSandbox>
     confine(options, tree, folders, found, await closed, await isOpen),
   );
   // Who awaits them is told; nobody awaiting them is no reason to crash.
-  for (const promise of [candidates, started, repositories, hidden, credentials, files, wall])
-    promise.catch(() => undefined);
+  for (const promise of [repositories, hidden, credentials, files, wall]) promise.catch(() => undefined);
 
   // A workspace that cannot be copied or looked through is no missing wall: what it holds must not take the shell away.
   const failure = () => repositories.then(() => failureOf(wall));

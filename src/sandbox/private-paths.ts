@@ -16,6 +16,8 @@ export interface PrivateSearch {
   /** Not looked into. */
   readonly skipped: readonly string[];
   readonly reader: Reader;
+  /** Ends the search: what was found until then is incomplete. */
+  readonly signal: AbortSignal;
 }
 
 /** What was found, real paths. */
@@ -32,14 +34,19 @@ const SEARCH_MS = 10_000;
 const MAX_BYTES = 1024 ** 2;
 
 /** Looks with the system's own `find`, which needs a tenth of a second where Node would need many. */
-export async function findPrivatePaths({ starts, skipped, reader }: PrivateSearch): Promise<PrivatePaths> {
+export async function findPrivatePaths({
+  starts,
+  skipped,
+  reader,
+  signal,
+}: PrivateSearch): Promise<PrivatePaths> {
   const find = await findHelper(['find'], HELPER_FOLDERS);
   if (find === null) return { folders: [], files: [], complete: false };
   const owners = [`-user ${reader.uid}`, ...reader.gids.map((gid) => `-group ${gid}`)]
     .join(' -o ')
     .split(' ');
   const skip = skipped.flatMap((path, n) => [...(n === 0 ? [] : ['-o']), '-path', literal(path)]);
-  const { text, complete } = await run(find, [
+  const args = [
     ...starts,
     ...['-maxdepth', String(SEARCH_DEPTH)],
     ...(skip.length === 0 ? [] : ['(', ...skip, ')', '-prune', '-o']),
@@ -48,7 +55,8 @@ export async function findPrivatePaths({ starts, skipped, reader }: PrivateSearc
     // Bit 4: others may read a file.
     ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')', '!', '-perm', '-4'],
     ...['(', ...owners, ')', '-print0'],
-  ]);
+  ];
+  const { text, complete } = await run(find, args, signal);
   const folders: string[] = [];
   const files: string[] = [];
   for (const path of text.split('\0').slice(0, -1)) {
@@ -64,7 +72,12 @@ function literal(path: string): string {
 }
 
 /** Folders that may not be entered make `find` end with 1. */
-function run(file: string, args: readonly string[]): Promise<{ text: string; complete: boolean }> {
+function run(
+  file: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<{ text: string; complete: boolean }> {
+  if (signal.aborted) return Promise.resolve({ text: '', complete: false });
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -75,6 +88,7 @@ function run(file: string, args: readonly string[]): Promise<{ text: string; com
     });
     const end = (complete: boolean) => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
       resolve({ text: Buffer.concat(chunks).toString('utf8'), complete });
     };
     const stop = () => {
@@ -83,6 +97,7 @@ function run(file: string, args: readonly string[]): Promise<{ text: string; com
       end(false);
     };
     const timer = setTimeout(stop, SEARCH_MS);
+    signal.addEventListener('abort', stop);
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;

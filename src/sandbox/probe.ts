@@ -1,18 +1,51 @@
 /** Whether any wall of this machine can start: asked before the model is, so that a run that must end costs nothing. */
 import { spawn } from 'node:child_process';
 import { SandboxError } from '../errors.ts';
-import { brokenWall, isContainer, missingWall } from './machine.ts';
-import type { Candidate, Probe } from './walls.ts';
+import { brokenWall, findHelper, HELPER_FOLDERS, isContainer, missingWall } from './machine.ts';
+import type { SandboxOptions } from './sandbox.ts';
+import { type Candidate, findCandidates, type Probe } from './walls.ts';
 
 /** The longest that a probe may take, in milliseconds; then the self-test decides. */
 const PROBE_MS = 5_000;
 const MAX_COMPLAINT = 1_000;
 
+/** What this machine has to put a wall up with. */
+export interface Walls {
+  readonly shell: string;
+  /** In the order in which they are tried; none with `off`. */
+  readonly candidates: readonly Candidate[];
+  /**
+   * Resolves once one of them was seen to start; at once with `auto` and `off`. Handled: nobody need await it.
+   * @throws SandboxError as `requireStart` does.
+   */
+  readonly started: Promise<void>;
+}
+
+/** Looks for the walls of this machine, and tries them; needs nothing of what a run finds out later. */
+export async function probeWalls(
+  options: Pick<
+    SandboxOptions,
+    'workspace' | 'mode' | 'shellNetwork' | 'kinds' | 'helperFolders' | 'platform'
+  >,
+  signal: AbortSignal,
+): Promise<Walls> {
+  const { mode, shellNetwork, kinds, helperFolders = HELPER_FOLDERS, platform = process.platform } = options;
+  const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
+  const found =
+    mode === 'off'
+      ? []
+      : await findCandidates(options.workspace, helperFolders, platform, { shell, shellNetwork });
+  const candidates = found.filter(({ isolation }) => kinds?.includes(isolation) ?? true);
+  const started = mode === 'required' ? requireStart(candidates, platform, signal) : Promise.resolve();
+  started.catch(() => undefined);
+  return { shell, candidates, started };
+}
+
 /**
  * Resolves with the first candidate that starts, some milliseconds after it was called. The self-test tries the wall itself.
  * @throws SandboxError with what is wrong with each, or that there is none to try.
  */
-export async function requireStart(
+async function requireStart(
   candidates: readonly Candidate[],
   platform: NodeJS.Platform,
   signal: AbortSignal,
