@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,15 @@ const workspace = mkdtempSync(path.join(os.tmpdir(), 'judge-'));
 afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 mkdirSync(path.join(workspace, 'sub', '.git'), { recursive: true });
 mkdirSync(path.join(workspace, 'sub', 'judges', '.git'), { recursive: true });
+/** The event's own commit, and another one that a step before checked out. */
+const [own, other] = ['c'.repeat(40), 'd'.repeat(40)];
+for (const [name, sha] of [
+  ['own', own],
+  ['other', other],
+] as const) {
+  mkdirSync(path.join(workspace, name, '.git'), { recursive: true });
+  writeFileSync(path.join(workspace, name, '.git', 'HEAD'), `${sha}\n`);
+}
 
 const pull = {
   number: 7,
@@ -72,15 +81,41 @@ describe('with trusted-files: base', () => {
     expect(await files.readFile('x.json')).toEqual({ ok: true, text: '{}' });
   });
 
-  it.each([
-    ['push', {}, '/repos/o/r/commits/m/pulls'],
+  describe.each([
+    ['push', {}, `/repos/o/r/commits/${own}/pulls`],
     ['schedule', {}, null],
     ['issue_comment', { issue: { number: 3 } }, null],
-    ['workflow_run', { workflow_run: { event: 'push', head_sha: 'a1' } }, '/repos/o/r/commits/a1/pulls'],
-  ])("%s about no pull request: the checkout is the repository's own", async (name, payload, asks) => {
-    const { files, asked } = open(asks === null ? {} : { [asks]: [] }, { event: { name, payload } });
-    expect(await files.readFile('x.json')).toEqual({ ok: true, text: 'local x.json' });
-    expect(asked).toEqual(asks === null ? [] : [asks]);
+    ['check_suite', { check_suite: { head_sha: other } }, null],
+    ['repository_dispatch', {}, null],
+    [
+      'workflow_run',
+      { workflow_run: { event: 'push', head_sha: other } },
+      `/repos/o/r/commits/${other}/pulls`,
+    ],
+  ])('%s about no pull request', (name, payload, asks) => {
+    const event = { name, payload, sha: own };
+    const found = asks === null ? {} : { [asks]: [] };
+
+    it("a checkout of the event's own commit judges", async () => {
+      const { files, asked } = open(found, { event });
+      expect(await files.readFile('own/x.json')).toEqual({ ok: true, text: 'local own/x.json' });
+      expect(asked).toEqual(asks === null ? [] : [asks]);
+    });
+
+    it.each(['other/x.json', 'x.json'])(
+      'another checkout, or none, brings no judge of its own: %s',
+      async (file) => {
+        const { files } = open({ ...found, [at('x.json', own)]: '{"judge":"own"}' }, { event });
+        expect(await files.readFile(file)).toEqual({ ok: true, text: '{"judge":"own"}' });
+      },
+    );
+
+    it('what the commit of the event has not is refused', async () => {
+      expect(await open(found, { event }).files.readFile('other/x.json')).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining(`at the commit of the event (${own.slice(0, 12)})`),
+      });
+    });
   });
 
   it.each([

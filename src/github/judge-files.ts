@@ -4,6 +4,7 @@ import path from 'node:path';
 import { GitHubError, InputError } from '../errors.ts';
 import type { Elsewhere, Reading } from '../types.ts';
 import type { GitHub } from './api.ts';
+import { readCheckedOut } from './checked-out.ts';
 import { type EventFacts, textAt } from './event.ts';
 import type { PullRequestFinder } from './pull-request.ts';
 
@@ -48,13 +49,15 @@ export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
       if (options.trusted === 'workspace') return options.readLocal(file);
       base ??= findBase(options);
       const commit = await base;
-      if (commit === null) return options.readLocal(file);
-      const [owner = '', repo = ''] = options.event.repository.split('/');
-      const name = repositoryPath(file, options.workspace);
-      if (name === null)
+      const place = findInRepository(file, options.workspace);
+      if (place === null)
         return refusal(`${shown(file)} leaves the repository; only files inside it are read.`);
-      const where = `at the pull request's base (${commit.slice(0, 12)})`;
-      return fetchFile(requireGitHub(options), { owner, repo, path: name, ref: commit }, where, options);
+      const { repository, sha } = options.event;
+      if (commit === null && readCheckedOut(place.root)?.sha === sha) return options.readLocal(file);
+      const [owner = '', repo = ''] = repository.split('/');
+      const ref = commit ?? sha;
+      const where = `at ${commit === null ? 'the commit of the event' : "the pull request's base"} (${ref.slice(0, 12)})`;
+      return fetchFile(requireGitHub(options), { owner, repo, path: place.path, ref }, where, options);
     },
     readElsewhere: (place) =>
       fetchFile(
@@ -67,8 +70,9 @@ export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
 }
 
 /**
- * The commit whose files judge; null where the run is about no pull request, so that the checkout is the repository's
- * own. The tip of the base branch, not the commit that the pull request began at: an old one may judge mildly.
+ * The commit of the base whose files judge; null where the run is about no pull request. Then it is the event's own commit
+ * (GITHUB_SHA), which the workflow comes from, too: what was checked out may be anybody's, such as the head of a pull
+ * request in a `workflow_run` after a push or in a `check_suite`. The tip of the base branch, not the commit that the pull request began at: an old one may judge mildly.
  */
 async function findBase(options: JudgeFilesOptions): Promise<string | null> {
   const { event, finder } = options;
@@ -140,19 +144,28 @@ async function fetchFile(
   }
 }
 
-/**
- * A path of the workspace as its repository names it: from the folder that holds `.git`, where the checkout went into a
- * folder of the workspace. The outermost such folder counts: what lies in a repository, submodules too, is for its author
- * to arrange, and must not lead to another file than the one that was named. null for one that leaves the workspace.
- */
+/** A path of the workspace as its repository names it; null for one that leaves the workspace. */
 export function repositoryPath(file: string, workspace: string): string | null {
+  return findInRepository(file, workspace)?.path ?? null;
+}
+
+/**
+ * The repository of a file of the workspace, and its path there: from the folder that holds `.git`, where the checkout went
+ * into a folder of the workspace. The outermost such folder counts: what lies in a repository, submodules too, is for its
+ * author to arrange, and must not lead to another file than the one that was named. null for one that leaves the workspace.
+ */
+function findInRepository(file: string, workspace: string): { root: string; path: string } | null {
   const absolute = path.resolve(workspace, file);
   const inside = path.relative(workspace, absolute);
   if (inside === '' || inside === '..' || inside.startsWith(`..${path.sep}`)) return null;
   const segments = inside.split(path.sep);
   const isRoot = (depth: number) => existsSync(path.join(workspace, ...segments.slice(0, depth), '.git'));
   const depth = segments.findIndex((_, at) => isRoot(at));
-  return segments.slice(Math.max(depth, 0)).join('/');
+  const at = Math.max(depth, 0);
+  return {
+    root: path.join(workspace, ...segments.slice(0, at)),
+    path: segments.slice(at).join('/'),
+  };
 }
 
 function refusal(problem: string) {
