@@ -488,6 +488,12 @@ describe('what stands around a step', () => {
       ['error open-sandbox at sandbox:'],
     ],
     [
+      'no wall on a trigger that strangers start too',
+      { on: 'discussion_comment', inputs: 'prompt: a\nsandbox: off' },
+      ['error open-sandbox at sandbox:'],
+    ],
+    ['no wall where members alone start it', { on: 'schedule', inputs: 'prompt: a\nsandbox: off' }, []],
+    [
       "strangers' code beside secrets",
       { on: 'pull_request_target', before: `${head}\n- run: npm ci` },
       ['warning strangers-code at run:'],

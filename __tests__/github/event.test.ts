@@ -72,11 +72,34 @@ describe('the subject', () => {
 });
 
 describe('privileged triggers', () => {
-  it.each(['pull_request_target', 'workflow_run', 'issue_comment', 'issues'])('%s is one', (event) => {
+  it.each([
+    'pull_request_target',
+    'workflow_run',
+    'issue_comment',
+    'issues',
+    'discussion',
+    'discussion_comment',
+    'check_run',
+    'check_suite',
+    'status',
+    'deployment_status',
+    'fork',
+    'watch',
+    'gollum',
+    'an_event_of_tomorrow',
+  ])('%s is one', (event) => {
     expect(isPrivileged({ GITHUB_EVENT_NAME: event })).toBe(true);
   });
 
-  it.each(['push', 'pull_request', 'merge_group', ''])('%j is none', (event) => {
+  it.each([
+    'push',
+    'pull_request',
+    'pull_request_review',
+    'merge_group',
+    'workflow_dispatch',
+    'schedule',
+    '',
+  ])('%j is none', (event) => {
     expect(isPrivileged({ GITHUB_EVENT_NAME: event })).toBe(false);
   });
 });

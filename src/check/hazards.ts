@@ -5,8 +5,21 @@ import type { StepInputs } from './step-inputs.ts';
 import { type Job, placeOf, type Step, type Workflow } from './workflow.ts';
 import { entryAt, textAt, valueAt } from './yaml-file.ts';
 
-/** Triggers that run with the repository's rights on what a stranger wrote. */
-const PRIVILEGED = ['pull_request_target', 'workflow_run', 'issue_comment', 'issues'];
+/** Triggers that do not run with the repository's rights on what a stranger wrote, as in github/event.ts; a caller has its own. */
+const ORDINARY = new Set([
+  'push',
+  'pull_request',
+  'pull_request_review',
+  'pull_request_review_comment',
+  'merge_group',
+  'schedule',
+  'workflow_dispatch',
+  'repository_dispatch',
+  'release',
+  'create',
+  'delete',
+  'workflow_call',
+]);
 
 /** Looks at a step of the action and at what stands around it. */
 export function checkHazards(
@@ -18,7 +31,7 @@ export function checkHazards(
 ): void {
   const at = (owner: Job | Step, ...keys: readonly string[]) =>
     placeOf(workflow.file, owner.node, owner.start, ...keys);
-  const event = workflow.events.find((each) => PRIVILEGED.includes(each)) ?? null;
+  const event = workflow.events.find((each) => !ORDINARY.has(each)) ?? null;
   const before = job.steps.filter((each) => each.index < step.index);
   const strange = event === null ? null : (before.find(takesStrangersCode) ?? null);
   if (event !== null && inputs.get('sandbox') === 'off') {
