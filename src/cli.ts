@@ -7,7 +7,7 @@ import { catchEnds, releaseSignals } from './ends.ts';
 import { InputError, messageAt } from './errors.ts';
 import { currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createSink } from './reporters/sink.ts';
-import { cleanText, singleLine } from './reporters/text.ts';
+import { cleanText, inertLine } from './reporters/text.ts';
 import type { EndListener, World } from './run-state.ts';
 
 /** Runs the command line and gives the exit code; never rejects. */
@@ -45,7 +45,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     return await execute(command, world);
   } catch (error) {
     const text = messageAt(error, 'command-line');
-    stderr.write(`structured-agent: ${singleLine(harmless(text, environment), 4_000)}\n`);
+    stderr.write(`structured-agent: ${inertLine(harmless(text, environment), 4_000)}\n`);
     return error instanceof InputError ? 52 : 1;
   }
 }

@@ -95,6 +95,21 @@ describe('a check of a schema', () => {
     const { out } = await checkIn(ROOT, '--schema', schema, '--output-format', 'json');
     expect(JSON.parse(out).schemas[0].schema).toBe(schema);
   });
+
+  it.each(['text', 'json'])('shows nothing that a runner takes for a command, as %s', async (format) => {
+    const name = '::error::##[add-mask]true.yml';
+    const folder = repository({
+      [name]: workflowOf({ inputs: '"##[set-output name=passed]true": 1\n"::stop-commands::x": 1' }),
+    });
+    const { out } = await checkIn(folder, `./${name}`, '--output-format', format);
+    const unnamed = await checkIn(folder, name, '--output-format', format);
+    const refused = await checkIn(folder, '##[error]x', '::error::y', '--output-format', format);
+    for (const text of [out, unnamed.out, refused.out, refused.err]) {
+      expect(text).not.toMatch(/##\[|^\s*::/mu);
+    }
+    if (format === 'json') expect(JSON.parse(out).files).toEqual([`./${name}`]);
+    else expect(out).toContain('## [set-output name=passed]true');
+  });
 });
 
 describe('the examples', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { breakCommands, cleanText, cutText, singleLine } from '../../src/reporters/text.ts';
+import { breakCommands, cleanText, cutText, inertLine, singleLine } from '../../src/reporters/text.ts';
 
 describe('cleanText', () => {
   it('ends lines wherever any reader of logs does', () => {
@@ -30,6 +30,10 @@ describe('cleanText', () => {
       }),
     );
   });
+});
+
+it('an inert line is no command, also not one that an invisible character hid', () => {
+  expect(inertLine(' :\u200b:error::a\n#\u00ad#[add-mask]b', 100)).toBe(': :error: :a ## [add-mask]b');
 });
 
 describe('singleLine', () => {

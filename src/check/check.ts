@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { PROVIDERS } from '../providers/provider.ts';
-import { singleLine } from '../reporters/text.ts';
+import { inertLine } from '../reporters/text.ts';
 import { checkWorkflow, type Used } from './check-workflow.ts';
 import { createFindings, type Findings, refused, wrong } from './finding.ts';
 import { judgeOf } from './judge.ts';
@@ -39,7 +39,7 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
     return report.findings.some(({ severity }) => severity === 'error') ? REFUSED : FINE;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    io.stderr.write(`structured-agent check: ${singleLine(error.message, 2000)}\n`);
+    io.stderr.write(`structured-agent check: ${inertLine(error.message, 2000)}\n`);
     return REFUSED;
   }
 }

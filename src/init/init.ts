@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { InputError } from '../errors.ts';
-import { singleLine } from '../reporters/text.ts';
+import { inertLine } from '../reporters/text.ts';
 import { INIT_HELP, type InitOptions, readOptions } from './options.ts';
 import { findRoot, placeFiles } from './place.ts';
 import { type Ask, askNobody, makePlan, openQuestions, PLACEHOLDER_ACTION, type Plan } from './plan.ts';
@@ -42,7 +42,7 @@ export async function runInit(argv: readonly string[], io: InitIo): Promise<numb
     return FINE;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    io.stderr.write(`structured-agent init: ${singleLine(error.message, 2000)}\n`);
+    io.stderr.write(`structured-agent init: ${inertLine(error.message, 2000)}\n`);
     return REFUSED;
   }
 }

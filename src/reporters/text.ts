@@ -20,6 +20,11 @@ export function singleLine(text: string, max: number): string {
   return cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
 }
 
+/** The text on one line, as `singleLine` gives it, in which no runner of a workflow reads a command. */
+export function inertLine(text: string, max: number): string {
+  return breakCommands(singleLine(text, max));
+}
+
 /** The text, or its first characters and an ellipsis: at most `max` UTF-16 units, no pair cut in half. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
