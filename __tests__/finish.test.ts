@@ -92,6 +92,22 @@ describe('finishing', () => {
     expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
   });
 
+  it('what a patch leaves out is a warning, by its reason, in names without a secret', async () => {
+    const { world, state, warnings } = scene();
+    const leftOut = [
+      { name: 'action.yml', why: 'protected' } as const,
+      ...['a', 'b', 'c', 'd', 'e', `f ${SECRET}`].map((name) => ({ name, why: 'secret' }) as const),
+    ];
+    state.changes = { compare: async () => ({ changedFiles: 7, patch: null, leftOut }) };
+    await finish(submitted, state, world);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The patch leaves out "action\.yml": workflows, /u),
+      expect.stringMatching(
+        /^The patch leaves out "a", "b", "c", "d", "e" and 1 more: a secret that this run knows/u,
+      ),
+    ]);
+  });
+
   it('a wall that did not stand is told as none', async () => {
     const { world, state } = scene();
     state.sandbox = { ...sandbox(() => undefined), isolation: () => 'none' };

@@ -4,6 +4,7 @@ import { createGrace, type Grace } from './grace.ts';
 import type { Report } from './report-types.ts';
 import { buildReport, type Changed } from './run-report.ts';
 import type { EndWorld, RunState } from './run-state.ts';
+import type { LeftOut } from './sandbox/patch.ts';
 import { within } from './sandbox/within.ts';
 import type { GateResult, Verdict } from './types.ts';
 import type { Ending } from './verdict.ts';
@@ -84,7 +85,11 @@ async function countChanges(state: RunState, world: EndWorld, grace: Grace): Pro
       return null;
     }
     const { changedFiles, patch, leftOut } = changes;
-    if (leftOut.length > 0) world.warn(incomplete(leftOut));
+    const named = (why: LeftOut['why']) =>
+      leftOut.filter((one) => one.why === why).map(({ name }) => world.secrets.mask(name));
+    const [closed, secret] = [named('protected'), named('secret')];
+    if (closed.length > 0) world.warn(incomplete(closed));
+    if (secret.length > 0) world.warn(withSecret(secret));
     return { changedFiles, patchFile: patch === null ? null : world.writePatch(patch) };
   } catch (error) {
     if (!grace.running()) warn(error, 'changes', world);
@@ -96,9 +101,17 @@ async function countChanges(state: RunState, world: EndWorld, grace: Grace): Pro
 const MAX_NAMED = 5;
 
 function incomplete(leftOut: readonly string[]): string {
-  const named = leftOut.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)));
-  const more = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
-  return `The patch leaves out ${named.join(', ')}${more}: workflows, actions, .gitmodules and links that lead out of the repository are not for git apply. Read the rest of the patch before you apply it, too.`;
+  return `The patch leaves out ${listed(leftOut)}: workflows, actions, .gitmodules and links that lead out of the repository are not for git apply. Read the rest of the patch before you apply it, too.`;
+}
+
+function withSecret(leftOut: readonly string[]): string {
+  return `The patch leaves out ${listed(leftOut)}: a secret that this run knows is in the change, or the change is too large to be searched for one. Find out how the agent came by the secret, and replace it.`;
+}
+
+function listed(names: readonly string[]): string {
+  const named = names.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)));
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return `${named.join(', ')}${more}`;
 }
 
 /** What a signal during this block makes of an ending: an accepted payload is still published, security findings stay. */

@@ -230,7 +230,10 @@ async function openWalls(
     await sandbox.ready();
     // Not knowing what changed is no reason to end a run.
     const isCopy = config.workspaceAccess === 'scratch';
-    state.changes = await rememberWorkspace(sandbox, state.stop.signal, isCopy).catch(() => null);
+    const { find, mask } = world.secrets;
+    const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
+    const remembered = rememberWorkspace(sandbox, state.stop.signal, isCopy, holdsSecret);
+    state.changes = await remembered.catch(() => null);
   };
   const place = async () => {
     if (context !== null) state.context = await placeContext(context, sandbox, state.stop.signal, world);

@@ -43,6 +43,22 @@ describe('the workspace', () => {
       expect(text).toContain('the agent changed 3 files in its copy; your checkout is as it was');
   });
 
+  it('the patch leaves out files that hold a known secret, and the log says so', async () => {
+    let patch = '';
+    const write = `echo 'key=${KEY}' > a.txt; printf 'x\\0%s' '${KEY}' > a.bin; echo '${KEY}' | base64 > b; echo fine > c`;
+    const run = await runAction({
+      script: (_request, index) => (index === 0 ? calls('shell', { command: write }) : good),
+      files: { 'a.txt': 'one\n' },
+      prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
+      onEnd: (outputs) => {
+        patch = readFileSync(outputs.get('run-patch-file') ?? '', 'utf8');
+      },
+    });
+    expect([run.exitCode, run.outputs.get('run-changed-files')]).toEqual([0, '4']);
+    expect(patch.match(/^diff --git .*$/gmu)).toEqual(['diff --git a/c b/c']);
+    expect(run.log).toContain('The patch leaves out "a.bin", "a.txt", "b": a secret that this run knows');
+  });
+
   it.each([{}, { sandbox: 'off' }])(
     'the checkout ends byte for byte as it was, and the patch applies to it (%o)',
     async (inputs) => {

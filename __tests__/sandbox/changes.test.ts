@@ -255,7 +255,7 @@ describe.each([...(hasBwrap ? ['required' as const] : []), 'off' as const])(
       await writeFile(path.join(repo, 'action.yml'), 'x\n');
       await writeFile(path.join(repo, 'a.txt'), 'two\n');
       const after = await changes?.compare(never);
-      expect(after).toMatchObject({ changedFiles: 3, leftOut: ['action.yml', 'link'] });
+      expect(after).toMatchObject({ changedFiles: 3, leftOut: [{ name: 'action.yml' }, { name: 'link' }] });
       expect(String(after?.patch)).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n(?!.*^diff)/msu);
     });
 

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { PLAIN_GIT } from './git-diff.ts';
-import { filterPatch } from './patch.ts';
+import { filterPatch, type LeftOut } from './patch.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** The state of a workspace at one moment, to be compared with a later one. */
@@ -23,8 +23,8 @@ export interface Comparison {
   readonly changedFiles: number;
   /** null where nothing changed that it holds, and where it is too large to be kept. */
   readonly patch: Buffer | null;
-  /** What `git apply` shall not bring unread, as git quotes the names. */
-  readonly leftOut: readonly string[];
+  /** What `git apply` shall not bring unread, and what holds a secret. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** The longest that the first and the last look may take, in milliseconds: the last one comes after the run's clock. */
@@ -118,11 +118,13 @@ old="$TMPDIR/${FIRST}/objects"
  * Remembers the workspace. Null where it is no git repository, or there is no git.
  * @param isCopy whether its files have the checkout's times and no more of it, and may be given new ones: else the index
  *   knows the kernel's own time of a change, which no command can set back.
+ * @param holdsSecret whether a text holds a known secret: a file that does is not in the patch.
  */
 export async function rememberWorkspace(
   sandbox: Sandbox,
   signal: AbortSignal,
   isCopy = false,
+  holdsSecret: (text: string) => boolean = () => false,
 ): Promise<Changes | null> {
   const stat = isCopy
     ? '-c core.checkStat=minimal -c core.trustctime=false'
@@ -142,14 +144,19 @@ export async function rememberWorkspace(
 init_plain "$work/plain"
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
 ${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
-printf 'at %s\n' "$work/patch"`;
+# Compressed, a binary file cannot be searched.
+: > "$work/text"
+if grep -aq '^GIT binary patch$' "$work/patch"; then ${diff} --text -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/text"; fi
+printf 'at %s\n' "$work"`;
       const report = await look(sandbox, script, LAST_LOOK_MS, later);
       const files = /^files (\d+)$/mu.exec(report ?? '')?.[1];
       const at = /^at (.+)$/mu.exec(report ?? '')?.[1];
       if (files === undefined || at === undefined) return null;
       const changedFiles = Number(files);
-      const patch = changedFiles === 0 ? null : await readPatch(sandbox, at);
-      return { changedFiles, ...(patch === null ? { patch, leftOut: [] } : filterPatch(patch)) };
+      const patch = changedFiles === 0 ? null : await readPatch(sandbox, `${at}/patch`);
+      if (patch === null) return { changedFiles, patch, leftOut: [] };
+      const asText = await readPatch(sandbox, `${at}/text`);
+      return { changedFiles, ...(await filterPatch(patch, { holdsSecret, asText }, later)) };
     },
   };
 }
