@@ -3,6 +3,8 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -44,6 +46,27 @@ it('keeps names, modes, times and links; a link is not followed', async () => {
   const stats = await lstat(join(copy, 'a b'));
   expect([stats.mode & 0o777, stats.mtimeMs]).toEqual([0o755, 1_000_000_000]);
   expect(await readFile(join(copy, '-rf'), 'utf8')).toBe('-rf');
+});
+
+it('wants a file to be judged by nobody, under a name that is not UTF-8', async () => {
+  const odd = (folder: string, name: string) =>
+    Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')]);
+  const names = ['\xff.test.js', 'a\nb', '\xed\xa0\x80', 'a'];
+  for (const name of names) writeFileSync(odd(workspace, name), name);
+  mkdirSync(odd(workspace, 'd\xff/e\xff'), { recursive: true });
+  symlinkSync('a', odd(workspace, 'd\xff/e\xff/link'));
+  expect(await copyWorkspace(workspace, copy, { withGit: false, signal: never })).toEqual({ missing: null });
+  for (const name of names)
+    expect(readFileSync(odd(copy, name), 'latin1')).toBe(readFileSync(odd(workspace, name), 'latin1'));
+  expect(readlinkSync(odd(copy, 'd\xff/e\xff/link'))).toBe('a');
+});
+
+it('copies an empty workspace, and many names at the top', async () => {
+  expect(await copyWorkspace(workspace, copy, { withGit: false, signal: never })).toEqual({ missing: null });
+  expect(await readdir(copy)).toEqual([]);
+  for (let n = 0; n < 2000; n += 1) writeFileSync(join(workspace, `${'n'.repeat(150)}${n}`), '');
+  await copyWorkspace(workspace, `${copy}2`, { withGit: false, signal: never });
+  expect(await readdir(`${copy}2`)).toHaveLength(2000);
 });
 
 it("leaves git's folder at the top out, unless it is asked for", async () => {
