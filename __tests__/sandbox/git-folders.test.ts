@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../src/errors.ts';
 import { findGitPlaces, findRepositories } from '../../src/sandbox/git-folders.ts';
 
@@ -247,7 +247,7 @@ it('a bare repository is a folder like any other, whatever its config holds', as
   git(mirror, 'init', '-q', '--bare', '.');
   git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
   expect(await findRepositories(workspace)).toEqual([]);
-  expect(await findGitPlaces(workspace)).toEqual({ roots: [], bare: [mirror] });
+  expect(await findGitPlaces(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
 });
 
 it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {
@@ -342,4 +342,36 @@ it('a folder that the agent could open, and this step cannot look into, is a Wor
   chmodSync(join(closed, 'x'), 0);
   await expect(findRepositories(closed)).rejects.toBeInstanceOf(WorkspaceError);
   chmodSync(join(closed, 'x'), 0o700);
+});
+
+describe('a name that is not UTF-8', () => {
+  const odd = (...parts: string[]) => Buffer.from(parts.join('/'), 'latin1');
+  const gitFolder = (folder: Buffer) => {
+    for (const name of ['objects', 'refs'])
+      mkdirSync(Buffer.concat([folder, odd('/', name)]), { recursive: true });
+    writeFileSync(Buffer.concat([folder, odd('/HEAD')]), 'ref: refs/heads/main\n');
+  };
+
+  it.each([
+    ['a submodule, as .gitmodules names it', '.git/modules/\xff'],
+    ['a submodule deep below', '.git/modules/a/\xe9/b'],
+    ['a repository in a folder', 'd\xff/sub/.git'],
+    ['a repository in a module', '.git/modules/a/modules/\xff'],
+    ["a file of a tool's in .git", '.git/keys\xff'],
+  ])('hides no token: %s', async (name, path) => {
+    const workspace = repository(join(base, `odd ${name}`));
+    gitFolder(odd(workspace, '.git/modules/a'));
+    gitFolder(odd(workspace, path));
+    const found = findRepositories(workspace);
+    await expect(found).rejects.toThrow(WorkspaceError);
+    await expect(found).rejects.toThrow('is not UTF-8');
+  });
+
+  it('of any other file or folder is no matter', async () => {
+    const workspace = repository(join(base, 'odd files'));
+    mkdirSync(odd(workspace, 'd\xff/e\xff'), { recursive: true });
+    writeFileSync(odd(workspace, 'd\xff/f\xff'), '');
+    mkdirSync(odd(workspace, '.git/refs/heads/\xff'));
+    expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
+  });
 });

@@ -97,6 +97,40 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(gone)).toBeNull();
   });
 
+  it('a repository in a folder whose name is not UTF-8, although another such folder held one', async () => {
+    const odd = (name: string) =>
+      Buffer.concat([Buffer.from(`${world.workspace}/`), Buffer.from(name, 'latin1')]);
+    const make = (name: string) => {
+      for (const path of ['objects', 'refs', 'HEAD']) mkdirSync(odd(`${name}/${path}`), { recursive: true });
+    };
+    make('\xfe');
+    expect(await verdictAfter(() => writeFileSync(odd('\xfe/file'), ''))).toBeNull();
+    expect(await verdictAfter(() => make('\xff'))).toBe('\ufffd/HEAD');
+    expect(await verdictAfter(() => mkdirSync(odd('\xfd/sub/.git'), { recursive: true }))).toBe(
+      '\ufffd/sub/.git',
+    );
+  });
+
+  // git goes on by the path of a submodule, below a folder that nobody may list and by relative names.
+  it.skipIf(process.getuid?.() === 0)(
+    'a folder that a command closed, as around a new repository',
+    async () => {
+      const close = () => {
+        init('d/sub');
+        chmodSync(at('d'), 0o111);
+      };
+      expect(await verdictAfter(close)).toBe('d');
+      chmodSync(at('d'), 0o700);
+    },
+  );
+
+  it('a folder whose path is too long to be looked into', async () => {
+    const dig = `cd "$1"; for i in $(seq 22); do mkdir ${'n'.repeat(200)}; cd ${'n'.repeat(200)}; done`;
+    const found = await verdictAfter(() => execFileSync('/bin/bash', ['-c', dig, 'bash', world.workspace]));
+    expect(found).toMatch(/^n{200}\//u);
+    execFileSync('/bin/rm', ['-rf', at('n'.repeat(200))]);
+  });
+
   it('no repository that was there before, and none that nobody of the run can have made', async () => {
     init('sub');
     init('bare', '--bare');

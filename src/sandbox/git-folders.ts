@@ -1,4 +1,5 @@
 /** The repositories in a workspace: their folders are read-only in the shell, and their configs without credentials. */
+import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -8,7 +9,13 @@ import { readBoundedText } from '../files/read-bounded.ts';
 import { isInside } from './confine.ts';
 import { errorCode } from './error-code.ts';
 import { worktreeOf } from './git-config.ts';
-import { findForeign, findIncluded, type HiddenEntry, MAX_CONFIG_BYTES } from './git-hidden.ts';
+import {
+  findForeign,
+  findIncluded,
+  type HiddenEntry,
+  MAX_CONFIG_BYTES,
+  type NamedEntry,
+} from './git-hidden.ts';
 
 /** One repository whose working tree lies in the workspace. */
 export interface Repository {
@@ -31,12 +38,14 @@ export interface Repository {
   readonly unconfirmed: string | null;
 }
 
-/** Where git has something in a workspace. */
+/** Where git has something in a workspace. Paths as bytes: a commit may hold names that are not UTF-8, and git follows them. */
 export interface GitPlaces {
   /** Folders that hold a `.git` of any kind. */
-  readonly roots: readonly string[];
+  readonly roots: readonly Buffer[];
   /** Folders that git takes for a repository without a working tree (they hold HEAD, objects and refs). */
-  readonly bare: readonly string[];
+  readonly bare: readonly Buffer[];
+  /** Folders that could not be looked into, although the agent could open them. */
+  readonly closed: readonly Buffer[];
 }
 
 /** Past so many folders the walk would hold up the first tool call for seconds. */
@@ -44,26 +53,35 @@ const MAX_FOLDERS = 200_000;
 /** Folders that are read at a time. */
 const BATCH = 32;
 
+const DOT_GIT = Buffer.from('.git');
+const SLASH = Buffer.from('/');
+
 /** Longer files name no folder, in bytes. */
 const MAX_POINTER_BYTES = 65_536;
 
-/** Lists a folder: nothing where it is gone, or closed to the agent as well. @throws WorkspaceError past the bound. */
-type Look = (folder: string) => Promise<readonly Dirent[]>;
+/**
+ * Lists a folder: nothing where it is gone, or closed to the agent as well.
+ * @throws WorkspaceError past the bound; ClosedFolderError.
+ */
+type Look = (folder: string | Buffer) => Promise<readonly Dirent<Buffer>[]>;
+
+/** A folder that the agent could open and this step cannot. */
+class ClosedFolderError extends WorkspaceError {}
 
 /**
  * The repositories whose `.git` lies in the workspace, however deep, those in node_modules too: an earlier step may have
  * checked out anything anywhere, with its token. `.git` itself is not walked, only its modules and worktrees are. Takes
  * about 0.2 s for 10,000 folders.
  * @param maxFolders most folders that are looked at.
- * @throws WorkspaceError when there are more folders, or one that the agent could open and this step cannot: a repository
- *   that is not found would be open to the shell, credentials and all.
+ * @throws WorkspaceError when there are more folders, one that the agent could open and this step cannot, or a repository
+ *   under a name that is not UTF-8: what is not found or cannot be mounted would be open to the shell, credentials and all.
  */
 export async function findRepositories(
   workspace: string,
   maxFolders = MAX_FOLDERS,
 ): Promise<readonly Repository[]> {
-  const look = createLook(workspace, maxFolders, 'throw');
-  return describeAll(workspace, await walk(workspace, look), look);
+  const look = createLook(workspace, maxFolders);
+  return describeAll(workspace, await walkOpen(workspace, look), look);
 }
 
 /**
@@ -73,49 +91,68 @@ export async function findRepositories(
 export async function findRepositoriesAndPlaces(
   workspace: string,
 ): Promise<{ readonly repositories: readonly Repository[]; readonly places: GitPlaces }> {
-  const look = createLook(workspace, MAX_FOLDERS, 'throw');
-  const places = await walk(workspace, look);
+  const look = createLook(workspace, MAX_FOLDERS);
+  const places = await walkOpen(workspace, look);
   return { repositories: await describeAll(workspace, places, look), places };
 }
 
 /**
- * The places alone, at the end of a run: a folder that cannot be looked into is left out, because git of the same user
- * cannot look into it either.
+ * The places alone, at the end of a run, with the folders that cannot be looked into: a command may have closed the one
+ * around a repository, and git goes by the path of a submodule, without reading the folders on the way.
  * @throws WorkspaceError where there are too many folders.
  */
 export function findGitPlaces(workspace: string): Promise<GitPlaces> {
-  return walk(workspace, createLook(workspace, MAX_FOLDERS, 'skip'));
+  return walk(workspace, createLook(workspace, MAX_FOLDERS));
 }
 
-async function walk(workspace: string, look: Look): Promise<GitPlaces> {
-  const roots: string[] = [];
-  const bare: string[] = [];
-  let level: readonly string[] = [workspace];
+/** The places, where every folder can be looked into. @throws ClosedFolderError. */
+async function walkOpen(workspace: string, look: Look): Promise<GitPlaces> {
+  return walk(workspace, look, (error) => {
+    throw error;
+  });
+}
+
+async function walk(
+  workspace: string,
+  look: Look,
+  onClosed: (error: ClosedFolderError) => void = () => undefined,
+): Promise<GitPlaces> {
+  const roots: Buffer[] = [];
+  const bare: Buffer[] = [];
+  const closed: Buffer[] = [];
+  const lookInto = async (folder: Buffer) => {
+    try {
+      return await look(folder);
+    } catch (error) {
+      if (!(error instanceof ClosedFolderError)) throw error;
+      onClosed(error);
+      closed.push(folder);
+      return [];
+    }
+  };
+  let level: readonly Buffer[] = [Buffer.from(workspace)];
   while (level.length > 0) {
-    const next: string[] = [];
-    await inBatches(level, look, (entries, folder) => {
+    const next: Buffer[] = [];
+    await inBatches(level, lookInto, (entries, folder) => {
       for (const entry of entries) {
-        if (entry.name === '.git') roots.push(folder);
-        else if (entry.isDirectory()) next.push(join(folder, entry.name));
+        if (DOT_GIT.equals(entry.name)) roots.push(folder);
+        else if (entry.isDirectory()) next.push(Buffer.concat([folder, SLASH, entry.name]));
       }
       if (hasNamesOfGit(entries)) bare.push(folder);
     });
     level = next;
   }
-  return { roots, bare };
+  return { roots, bare, closed };
 }
 
 /** By names alone, more than git takes for a repository: what is watched for too much is no harm. */
-function hasNamesOfGit(entries: readonly Dirent[]): boolean {
-  const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+function hasNamesOfGit(entries: readonly Dirent<Buffer>[]): boolean {
+  const has = (wanted: string) => entries.some(({ name }) => name.equals(Buffer.from(wanted)));
   return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
 }
 
-async function describeAll(
-  workspace: string,
-  { roots }: GitPlaces,
-  look: Look,
-): Promise<readonly Repository[]> {
+async function describeAll(workspace: string, places: GitPlaces, look: Look): Promise<readonly Repository[]> {
+  const roots = places.roots.map(textOf);
   const found: Repository[] = [];
   // The workspace's own first: what it says of where git's folder is was written by whoever set up the workspace.
   const own = roots.includes(workspace) ? await describe(workspace, { workspace, own: null }, look) : null;
@@ -131,10 +168,10 @@ async function describeAll(
 }
 
 /** Does the work for each item, some at a time, and takes the results in the items' order. */
-async function inBatches<T>(
-  items: readonly string[],
-  work: (item: string) => Promise<T>,
-  take: (result: T, item: string) => void,
+async function inBatches<I, T>(
+  items: readonly I[],
+  work: (item: I) => Promise<T>,
+  take: (result: T, item: I) => void,
 ): Promise<void> {
   for (let start = 0; start < items.length; start += BATCH) {
     const batch = items.slice(start, start + BATCH);
@@ -143,7 +180,7 @@ async function inBatches<T>(
   }
 }
 
-function createLook(workspace: string, maxFolders: number, unreadable: 'throw' | 'skip'): Look {
+function createLook(workspace: string, maxFolders: number): Look {
   let seen = 0;
   return async (folder) => {
     seen += 1;
@@ -154,14 +191,14 @@ function createLook(workspace: string, maxFolders: number, unreadable: 'throw' |
       );
     }
     try {
-      return await readdir(folder, { withFileTypes: true });
+      return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
     } catch (error) {
       const code = errorCode(error);
       if (code === null) throw error;
-      if (unreadable === 'skip' || code === 'ENOENT' || code === 'ENOTDIR') return [];
-      if ((code === 'EACCES' || code === 'EPERM') && !(await isOurs(folder))) return [];
-      throw new WorkspaceError(
-        `The folder ${shown(folder)} in the workspace cannot be looked into (${code}), so a repository in it would be open to the agent. Remove it before this step.`,
+      if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+      if ((code === 'EACCES' || code === 'EPERM') && !(await isOurs(Buffer.from(folder)))) return [];
+      throw new ClosedFolderError(
+        `The folder ${shown(folder.toString())} in the workspace cannot be looked into (${code}), so a repository in it would be open to the agent. Remove it before this step.`,
         { cause: error },
       );
     }
@@ -169,14 +206,33 @@ function createLook(workspace: string, maxFolders: number, unreadable: 'throw' |
 }
 
 /** Whether this user, and so the agent, could give itself the rights to a folder: it owns what closes the way. */
-async function isOurs(folder: string): Promise<boolean> {
-  for (let current = folder; ; current = dirname(current)) {
+async function isOurs(folder: Buffer): Promise<boolean> {
+  for (let current = folder; current.length > 0; current = current.subarray(0, current.lastIndexOf('/'))) {
     try {
       return (await lstat(current)).uid === process.geteuid?.();
     } catch {
-      if (current === dirname(current)) return true;
+      // Not to be seen from here: whoever owns the folder above closes the way.
     }
   }
+  return true;
+}
+
+/** A path of git's as text, which is what a mount needs. @throws WorkspaceError where it is not UTF-8. */
+function textOf(path: Buffer): string {
+  const text = path.toString();
+  if (isUtf8(path)) return text;
+  throw new WorkspaceError(
+    `This workspace breaks the sandbox: git uses ${shown(text)}, whose name is not UTF-8, and a sandbox cannot protect such a name from the agent. Remove it before this step; a submodule gets its name in .gitmodules.`,
+  );
+}
+
+/** What lies in one of git's own folders. @throws WorkspaceError where a name is not UTF-8. */
+async function lookByName(folder: string, look: Look): Promise<readonly NamedEntry[]> {
+  return (await look(folder)).map((entry) => ({
+    name: basename(textOf(Buffer.concat([Buffer.from(folder), SLASH, entry.name]))),
+    isFile: () => entry.isFile(),
+    isDirectory: () => entry.isDirectory(),
+  }));
 }
 
 /** By what a folder is believed to be git's own. */
@@ -203,13 +259,15 @@ async function describe(root: string, trust: Trust, look: Look): Promise<Reposit
   const configs: string[] = [];
   const hidden: HiddenEntry[] = [];
   for (const folder of gitFolders) {
-    const entries = await look(folder);
+    const entries = await lookByName(folder, look);
     for (const entry of entries) {
       const isConfig = entry.name === 'config' || entry.name === 'config.worktree';
       if (isConfig && entry.isFile()) configs.push(join(folder, entry.name));
     }
     const hasAnnex = entries.some((entry) => entry.name === 'annex' && entry.isDirectory());
-    hidden.push(...findForeign(folder, entries, hasAnnex ? await look(join(folder, 'annex')) : []));
+    hidden.push(
+      ...findForeign(folder, entries, hasAnnex ? await lookByName(join(folder, 'annex'), look) : []),
+    );
   }
   hidden.push(...(await findIncluded(configs, [...gitFolders])));
   return {
@@ -311,7 +369,7 @@ async function modulesIn(gitFolder: string, look: Look): Promise<readonly string
 /** The folders right in a folder; none where it is a link: that leads out of what is git's own. */
 async function foldersIn(folder: string, look: Look): Promise<string[]> {
   if ((await kindOf(folder)) !== 'folder') return [];
-  const entries = await look(folder);
+  const entries = await lookByName(folder, look);
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
 

@@ -1,5 +1,4 @@
 /** What lies in a git folder and is not git's own: keys, tokens, helpers' stores. Commands do not get to see it. */
-import type { Dirent } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
@@ -10,6 +9,13 @@ import { includedPaths } from './git-config.ts';
 export interface HiddenEntry {
   readonly path: string;
   readonly kind: 'file' | 'directory';
+}
+
+/** What a look into a folder says of one name. */
+export interface NamedEntry {
+  readonly name: string;
+  isFile(): boolean;
+  isDirectory(): boolean;
 }
 
 /** The longest config that is read, in bytes. */
@@ -31,8 +37,8 @@ const ANNEX_OWN = new Set(['objects']);
 /** What is in a git folder and is not git's own, by its names alone: an allow-list, since tools keep keys in any file there. */
 export function findForeign(
   folder: string,
-  entries: readonly Dirent[],
-  annex: readonly Dirent[],
+  entries: readonly NamedEntry[],
+  annex: readonly NamedEntry[],
 ): readonly HiddenEntry[] {
   return [
     ...foreignOf(folder, entries, (entry) =>
@@ -44,8 +50,8 @@ export function findForeign(
 
 function foreignOf(
   folder: string,
-  entries: readonly Dirent[],
-  isOwn: (entry: Dirent) => boolean,
+  entries: readonly NamedEntry[],
+  isOwn: (entry: NamedEntry) => boolean,
 ): readonly HiddenEntry[] {
   return entries
     .filter((entry) => !isOwn(entry))

@@ -45,7 +45,7 @@ export function createTamperCheck(options: {
   readonly inPlace: boolean;
 }): TamperCheck {
   const { workspace, extra, inPlace } = options;
-  let watched: Watched = { whole: [], tops: [], places: { roots: [], bare: [] } };
+  let watched: Watched = { whole: [], tops: [], places: { roots: [], bare: [], closed: [] } };
   let before: ReadonlyMap<string, string> | null = null;
   return {
     async snapshot() {
@@ -97,15 +97,20 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
   return { whole: [...watched], tops: tops.map((top) => join(top, '.git')), places };
 }
 
-/** The first repository, with a `.git` or without one, that was not there before. */
+/**
+ * The first repository, with a `.git` or without one, that was not there before; or a folder that a command closed, since
+ * there may be one in it. Compared byte by byte: as text, two names that are not UTF-8 may be the same.
+ */
 async function newRepository(workspace: string, before: GitPlaces): Promise<string | undefined> {
   const now = await findGitPlaces(workspace);
-  const knownRoots = new Set(before.roots);
-  const root = now.roots.find((folder) => !knownRoots.has(folder));
+  const firstNew = (known: readonly Buffer[], found: readonly Buffer[]) => {
+    const keys = new Set(known.map((path) => path.toString('latin1')));
+    return found.find((path) => !keys.has(path.toString('latin1')))?.toString();
+  };
+  const root = firstNew(before.roots, now.roots);
   if (root !== undefined) return join(root, '.git');
-  const knownBare = new Set(before.bare);
-  const bare = now.bare.find((folder) => !knownBare.has(folder));
-  return bare === undefined ? undefined : join(bare, 'HEAD');
+  const bare = firstNew(before.bare, now.bare);
+  return bare === undefined ? firstNew(before.closed, now.closed) : join(bare, 'HEAD');
 }
 
 /** Protected names under another spelling (`.GitHub`) that were not there before. */
