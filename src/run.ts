@@ -146,7 +146,8 @@ function exclusionWarnings({ excludeTools }: Config, world: World): readonly str
 function requireKey({ model }: Config): void {
   if (model.missingKey === null) return;
   throw new MissingKeyError(
-    `Nothing was judged, and this step is green all the same (on-missing-key: skip). ${model.missingKey}`,
+    ({ setting }) =>
+      `Nothing was judged, and this step is green all the same (${setting('on-missing-key', 'skip')}). ${model.missingKey}`,
   );
 }
 
@@ -186,17 +187,19 @@ async function openWalls(
   if (config.sandbox === 'off' && world.privileged) {
     throw new InputError(
       'sandbox',
-      `sandbox: off is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use sandbox: required.`,
+      ({ setting }) =>
+        `${setting('sandbox', 'off')} is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use ${setting('sandbox', 'required')}.`,
     );
   }
   await world.requireReadable(config.sandboxRead);
   const { secrets } = world;
   // A registry's line, a URL or a base64 pair hands a secret over as well as the secret alone.
   const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
+  const passEnv = namingAt(world.door).name('pass-env');
   for (const name of config.passEnv) {
     if (isSecret(world.environment[name] ?? ''))
       world.warn(
-        `pass-env: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out of pass-env, or give it a value without the secret.`,
+        `${passEnv}: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out of ${passEnv}, or give it a value without the secret.`,
       );
   }
   const sandbox = await openSandbox(
@@ -213,6 +216,7 @@ async function openWalls(
       runnerTemp: world.temp,
       isSecret,
       runFolder: world.runFolder,
+      door: world.door,
       begin,
       stop: state.stop.signal,
       ...helpersOf(world),

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { namingAt } from '../../src/door.ts';
 import { brokenWall, findHelper, isContainer, missingWall } from '../../src/sandbox/machine.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'machine-'));
@@ -26,15 +27,34 @@ it('a container is known by what Docker, Podman and Kubernetes leave in it', asy
   expect(known).toEqual([true, true, true, false, false]);
 });
 
-it('in a container the fix is the container, elsewhere a line to paste; the way out is always named', () => {
-  const container = /options: --privileged/u;
-  expect(brokenWall('bwrap: no', true)).toMatch(container);
-  expect(missingWall('linux', true)).toMatch(container);
-  expect(brokenWall('bwrap: no', false)).toMatch(/^bwrap: no\. Fix .*`sudo sysctl -w /u);
-  expect(missingWall('linux', false)).toMatch(/`sudo apt-get update && sudo apt-get install -y bubblewrap`/u);
-  expect(missingWall('win32', false)).toMatch(/`runs-on: ubuntu-latest`/u);
-  for (const text of [brokenWall('x', true), brokenWall('x', false), missingWall('linux', true)])
+const sentences = {
+  'a container without helpers': missingWall('linux', true),
+  'a container in which none starts': brokenWall('bwrap: no', true),
+  'Linux without helpers': missingWall('linux'),
+  'Linux where none starts': brokenWall('bwrap: no'),
+  Windows: missingWall('win32'),
+  'a Mac without sandbox-exec': missingWall('darwin'),
+  'a Mac where it fails': brokenWall('seatbelt: no', false, 'darwin'),
+};
+
+describe.each(Object.entries(sentences))('on %s', (place, sentence) => {
+  it('the action names a step, a line to paste, or another runner', () => {
+    const text = sentence(namingAt('action'));
+    expect(text).toMatch(
+      place.includes('container')
+        ? /options: --privileged/u
+        : place.startsWith('Linux')
+          ? /Fix.*, as a step before this one: `sudo /u
+          : /`runs-on: ubuntu-latest`/u,
+    );
     expect(text).toMatch(/`sandbox: off`.*`sandbox: auto`/u);
+  });
+
+  it.each(['command-line', 'library'] as const)('the %s says nothing of workflows', (door) => {
+    const text = sentence(namingAt(door));
+    expect(text).not.toMatch(/runs-on|a step before|job|sandbox: off/u);
+    expect(text).toContain(namingAt(door).setting('sandbox', 'off'));
+  });
 });
 
 it('a helper is looked for in the folders given, and has to be a program', async () => {

@@ -1,4 +1,5 @@
 /** The only door between the model and this machine. The front door of this folder; `open.ts` makes one. */
+import type { Door } from '../door.ts';
 import type { Isolation } from '../types.ts';
 
 /** A request of the model that the sandbox refuses: a tool turns it into an error result. Never leaves the toolbox. */
@@ -128,6 +129,8 @@ export interface SandboxOptions {
   readonly kinds?: readonly Isolation[];
   /** Where the helpers (bwrap, sudo, unshare …) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];
+  /** For whom messages are worded; `action` when left out. */
+  readonly door?: Door;
   /** The operating system, as Node names it; this machine's when left out. */
   readonly platform?: NodeJS.Platform;
 }

@@ -63,7 +63,9 @@ export function findWeaknesses(
       "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
     );
   } else if (options.mode === 'auto' && !walled) {
-    list.push(`sandbox: auto found no sandbox, so the agent has no shell. ${broken?.message ?? ''}`.trim());
+    list.push(
+      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageAt(options.door ?? 'action') ?? ''}`.trim(),
+    );
   }
   if (walled && options.platform === 'darwin') {
     list.push(
