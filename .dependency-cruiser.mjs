@@ -143,6 +143,7 @@ export default {
         path: '^src/',
         pathNot: [
           '^src/report/',
+          FILES,
           '^src/reporters/(transcript|envelope|evidence-words|format|severity|text|private-file)\\.ts$',
           LEAVES,
         ],

@@ -71,6 +71,15 @@ describe('files that are kept', () => {
     expect(lstatSync(at('same')).ino).toBe(inode);
   });
 
+  it('puts back what was replaced by a link to a file of the kernel, without waiting for its end', () => {
+    writeFileSync(at('kept'), 'x=1\n');
+    const restore = keepFiles([at('kept')]);
+    rmSync(at('kept'));
+    symlinkSync('/proc/kmsg', at('kept'));
+    restore();
+    expect(readFileSync(at('kept'), 'utf8')).toBe('x=1\n');
+  });
+
   it('one that was not there is left alone', () => {
     const restore = keepFiles([at('new')]);
     restore();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -51,6 +51,16 @@ describe('readLines', () => {
       /"missing" cannot be read: there is no such file/,
     );
     expect(() => readLines('/dev/zero', '"zero"', () => {})).toThrow(/"zero" is no file/);
+  });
+
+  it('waits neither for the writer of a pipe in the checkout nor for a file of the kernel', () => {
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    symlinkSync('pipe', path.join(folder, 'link'));
+    symlinkSync('/proc/kmsg', path.join(folder, 'kmsg'));
+    symlinkSync('/dev/stdin', path.join(folder, 'stdin'));
+    for (const name of ['pipe', 'link', 'kmsg', 'stdin'])
+      expect(() => readLines(path.join(folder, name), name, () => {})).toThrow(/is no file|cannot be read/);
   });
 
   it('reads a pipe that a shell made', () => {

@@ -7,14 +7,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPlace } from '../../src/sandbox/files.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -31,6 +33,15 @@ afterAll(() => world.close());
 async function textOf(path: string, from: OpenedSandbox = sandbox): Promise<string> {
   const view = await from.read(path, 10_000);
   return view.kind === 'file' ? view.bytes.toString() : view.entries.map(({ name }) => name).join(' ');
+}
+
+/** Puts a link to a folder with a file of the same name where the file's folder was. */
+function swapFolder(path: string): void {
+  const folder = dirname(path);
+  mkdirSync(`${folder}-other`, { recursive: true });
+  writeFileSync(join(`${folder}-other`, basename(path)), 'other');
+  rmSync(folder, { recursive: true });
+  symlinkSync(`${folder}-other`, folder);
 }
 
 const denied = (why: RegExp | string, missing = false) => ({
@@ -110,6 +121,40 @@ describe('reading', () => {
     truncateSync(at('sparse'), 50 * 1024 ** 3);
     const view = await sandbox.read('sparse', 1000);
     expect(view).toEqual({ kind: 'file', bytes: Buffer.alloc(1000), size: 50 * 1024 ** 3, truncated: true });
+  });
+
+  it('a folder of more entries than are held is refused, and names the way out', async () => {
+    const many = 'mkdir many && cd many && seq 50001 | xargs touch';
+    execFileSync('sh', ['-c', many], { cwd: world.workspace });
+    await expect(sandbox.read('many', 10)).rejects.toMatchObject(denied('more than 50000 entries; use ls'));
+    rmSync(at('many', '1'));
+    expect(await sandbox.read('many', 10)).toMatchObject({ kind: 'directory' });
+    rmSync(at('many'), { recursive: true });
+  });
+
+  it.each([
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'neither a regular file nor a folder'],
+    [
+      'a link to a device',
+      (path: string) => symlinkSync('/dev/zero', path),
+      'it changed while it was opened',
+    ],
+    ['a link to a file of the kernel', (path: string) => symlinkSync('/proc/kmsg', path), 'it changed'],
+    ['another folder on the way', (path: string) => swapFolder(path), 'it changed while it was opened'],
+  ])('%s that was put in place of a file after the rules found it is refused', async (_, put, why) => {
+    const path = at('swapped', 'file');
+    mkdirSync(at('swapped'));
+    writeFileSync(path, 'text');
+    const place = {
+      host: path,
+      view: path,
+      tree: { view: world.workspace, host: world.workspace, kind: 'workspace' },
+      stats: lstatSync(path),
+    } as const;
+    rmSync(path);
+    put(path);
+    await expect(readPlace(place, 'swapped/file', 10)).rejects.toMatchObject(denied(why));
+    rmSync(at('swapped'), { recursive: true });
   });
 
   it('what is not there is said to be missing, a file used as a folder is not', async () => {

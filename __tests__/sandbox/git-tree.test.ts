@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -85,6 +94,29 @@ describe('the name of a tree', () => {
     expect(await sub('a'.repeat(40))).not.toEqual(await sub('b'.repeat(40)));
     writeFileSync(path.join(root, 'sub', 'f'), 'x');
     expect(await sub('a'.repeat(40))).toEqual({ kind: 'nested', path: 'sub' });
+  });
+
+  it('a stop ends it in the middle of a file, too', async () => {
+    const stop = new AbortController();
+    writeFileSync(path.join(root, 'sparse'), '');
+    truncateSync(path.join(root, 'sparse'), 15 * 1024 ** 3);
+    setTimeout(() => stop.abort(new Error('stop')), 50);
+    await expect(nameTree(root, paths('sparse'), stop.signal)).rejects.toThrow('stop');
+  });
+
+  it.each([
+    ['one file of a terabyte', { sparse: 2 ** 40 }],
+    [
+      'many that are too large together',
+      Object.fromEntries(Array.from('abcdefghi', (name) => [name, 2 ** 31])),
+    ],
+  ])('has none where it would take hours to read: %s', async (_, sizes: Record<string, number>) => {
+    for (const [name, size] of Object.entries(sizes)) {
+      writeFileSync(path.join(root, name), '');
+      truncateSync(path.join(root, name), size);
+    }
+    const tree = await nameTree(root, paths(...Object.keys(sizes)), AbortSignal.timeout(60_000));
+    expect(tree).toMatchObject({ kind: 'unreadable', code: 'EFBIG' });
   });
 
   it('a stop ends it', async () => {

@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -62,6 +63,17 @@ describe('a change of what later steps trust is named', () => {
       symlinkSync('../../copy.yml', at('.github', 'workflows', 'ci.yml'));
     };
     expect(await verdictAfter(swap)).toBe('.github/workflows/ci.yml');
+  });
+
+  it('files are hashed up to a bound in all, and told by inode and times after it', async () => {
+    const names = Array.from({ length: 17 }, (_, index) => at('.github', `file-${100 + index}`));
+    for (const name of names) {
+      writeFileSync(name, '');
+      truncateSync(name, 8 * 1024 ** 2);
+    }
+    const touch = (name = '') => chmodSync(name, 0o644);
+    expect(await verdictAfter(() => touch(names[0]))).toBeNull();
+    expect(await verdictAfter(() => touch(names.at(-1)))).toBe('.github/file-116');
   });
 
   it('the git folder replaced by another', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -88,4 +88,15 @@ it.each<[boolean, string]>([
     folder: cargo,
     credentials: isHidden ? [{ path: join(cargo, 'config.toml'), kind: 'file' }] : [],
   });
+});
+
+it('a config of Cargo’s that is too large to be looked through is hidden, and read only so far', async () => {
+  const cargo = folder('.cargo');
+  folder('.cargo', 'bin');
+  const config = join(cargo, 'config.toml');
+  writeFileSync(config, '[registry]\ntoken = "cio-1"\n');
+  truncateSync(config, 3 * 1024 ** 3);
+  const options = { pathFolders: [join(cargo, 'bin')], readable: [], hidden: [home], closed: [] };
+  const [found] = await visibleFolders({ ...options, workspace: join(home, 'work', 'repo') });
+  expect(found?.credentials).toEqual([{ path: config, kind: 'file' }]);
 });

@@ -32,14 +32,24 @@ export type BoundedRead =
   | { readonly ok: true; readonly bytes: Buffer; readonly realPath: string }
   | { readonly ok: false; readonly failure: ReadFailure; readonly detail: string | null };
 
-/** How a file is read. */
-export interface ReadBounds {
-  /** Inclusive. */
-  readonly maxBytes: number;
+/** The beginning of a file, or why there is none. */
+export type StartRead =
+  | (Extract<BoundedRead, { ok: true }> & { readonly size: number })
+  | Extract<BoundedRead, { ok: false }>;
+
+/** How a file is opened. */
+export interface OpenBounds {
+  /** Inclusive; a larger file is not opened. */
+  readonly maxBytes?: number;
   /** What a symbolic link at the end of the path is. */
   readonly links: 'follow' | 'refuse';
   /** Why the file must not be read, by its path without links; null where it may be. Called before it is opened. */
   readonly refuse?: (realPath: string) => string | null;
+}
+
+/** How a file is read. */
+export interface ReadBounds extends OpenBounds {
+  readonly maxBytes: number;
 }
 
 const CHUNK_BYTES = 64 * 1024;
@@ -64,8 +74,13 @@ const FAILURES: Readonly<Record<string, ReadFailure>> = {
   EOPNOTSUPP: 'special',
 };
 
-/** Reads a whole regular file. Throws only what is a bug; every refusal of the system is an answer. */
-export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
+/** A file that is open for reading, or why it is not. The caller closes it. */
+export type OpenedFile =
+  | { readonly ok: true; readonly handle: number; readonly realPath: string; readonly size: number }
+  | Extract<BoundedRead, { ok: false }>;
+
+/** Opens a regular file for reading it in parts. Throws only what is a bug; every refusal of the system is an answer. */
+export function openRegular(file: string, bounds: OpenBounds): OpenedFile {
   let handle: number | null = null;
   try {
     if (bounds.links === 'refuse' && lstatSync(file).isSymbolicLink()) return failed('link');
@@ -76,26 +91,53 @@ export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
     const found = lstatSync(realPath, { bigint: true });
     if (found.isDirectory()) return failed('folder');
     if (!found.isFile() || isKernels(realPath)) return failed('special');
-    if (found.size > bounds.maxBytes) return failed('too_large');
+    if (bounds.maxBytes !== undefined && found.size > bounds.maxBytes) return failed('too_large');
     handle = openSync(realPath, FLAGS);
     // What was opened is what was looked at, also where a folder on the way was replaced in between.
     const opened = fstatSync(handle, { bigint: true });
-    if (opened.ino !== found.ino || opened.dev !== found.dev || realpathSync.native(realPath) !== realPath)
+    const isSame = opened.ino === found.ino && opened.dev === found.dev;
+    if (!isSame || realpathSync.native(realPath) !== realPath) {
+      closeSync(handle);
       return failed('other');
-    const bytes = readUpTo(handle, bounds.maxBytes + 1);
-    return bytes.length > bounds.maxBytes ? failed('too_large') : { ok: true, bytes, realPath };
+    }
+    return { ok: true, handle, realPath, size: Number(opened.size) };
   } catch (error) {
+    if (handle !== null) closeSync(handle);
     const code = codeOf(error);
     return failed(FAILURES[code] ?? 'other', code);
-  } finally {
-    if (handle !== null) closeSync(handle);
   }
+}
+
+/** Reads a whole regular file. Throws only what is a bug; every refusal of the system is an answer. */
+export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
+  const read = readOpened(openRegular(file, bounds), bounds.maxBytes + 1);
+  if (!read.ok) return read;
+  const { bytes, realPath } = read;
+  return bytes.length > bounds.maxBytes ? failed('too_large') : { ok: true, bytes, realPath };
+}
+
+/** The first `maxBytes` bytes of a regular file that is no link, and how many it has. */
+export function readBoundedStart(file: string, maxBytes: number): StartRead {
+  return readOpened(openRegular(file, { links: 'refuse' }), maxBytes);
 }
 
 /** The text of a regular file that is no link; null for everything else. Bytes that are not UTF-8 become U+FFFD. */
 export function readBoundedText(file: string, maxBytes: number): string | null {
   const read = readBounded(file, { maxBytes, links: 'refuse' });
   return read.ok ? read.bytes.toString('utf8') : null;
+}
+
+function readOpened(opened: OpenedFile, limit: number): StartRead {
+  if (!opened.ok) return opened;
+  const { handle, realPath, size } = opened;
+  try {
+    return { ok: true, bytes: readUpTo(handle, limit), realPath, size };
+  } catch (error) {
+    const code = codeOf(error);
+    return failed(FAILURES[code] ?? 'other', code);
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /** Reads until the end or the limit; the size of a file is not believed, it may grow. */
@@ -115,7 +157,7 @@ function isKernels(realPath: string): boolean {
   return KERNEL_TREES.some((tree) => realPath.startsWith(`${tree}${sep}`));
 }
 
-function failed(failure: ReadFailure, detail: string | null = null): BoundedRead {
+function failed(failure: ReadFailure, detail: string | null = null): Extract<BoundedRead, { ok: false }> {
   return { ok: false, failure, detail };
 }
 

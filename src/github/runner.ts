@@ -1,6 +1,7 @@
 /** What the runner gives a step beside its inputs: file-command files and secrets in the environment. */
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../errors.ts';
+import { readBounded } from '../files/read-bounded.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -42,6 +43,9 @@ export function requireOutputFile(files: RunnerFiles): void {
   }
 }
 
+/** The runner itself takes 1 MiB of a step. */
+const MAX_KEPT_BYTES = 64 * 1024 ** 2;
+
 /** Remembers what stands in files now; the function it gives puts that back where it is not what stands there. */
 export function keepFiles(files: readonly string[]): () => void {
   const kept = files.map((file) => [file, readOrNull(file)] as const);
@@ -55,11 +59,8 @@ export function keepFiles(files: readonly string[]): () => void {
 }
 
 function readOrNull(file: string): Buffer | null {
-  try {
-    return statSync(file).isFile() ? readFileSync(file) : null;
-  } catch {
-    return null;
-  }
+  const read = readBounded(file, { maxBytes: MAX_KEPT_BYTES, links: 'follow' });
+  return read.ok ? read.bytes : null;
 }
 
 /** Variables that hold keys and tokens by their usual names, whichever provider is chosen. */

@@ -1,12 +1,16 @@
 /** Reads a file line by line, whatever its size. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { InputError } from '../errors.ts';
+import { openRegular } from '../files/read-bounded.ts';
 
 const CHUNK = 64 * 1024;
 /** A longer line is passed over: no event is that long. */
 const MAX_LINE = 16 * 1024 ** 2;
 /** What comes after is not read. */
 const MAX_FILE = 1024 ** 3;
+
+/** What the caller has open: a shell gives `<(command)` such a name. Any other pipe may have no writer, and never end. */
+const DESCRIPTOR = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/u;
 
 /** What was found beside lines. */
 export interface LinesRead {
@@ -31,23 +35,29 @@ export function readLines(
   try {
     return split(handle, line, maxBytes);
   } catch (cause) {
-    throw unreadable(shown, cause);
+    throw unreadable(shown, codeOf(cause), cause);
   } finally {
     closeSync(handle);
   }
 }
 
 function open(file: string, shown: string): number {
+  if (!DESCRIPTOR.test(file)) {
+    const opened = openRegular(file, { links: 'follow' });
+    if (opened.ok) return opened.handle;
+    if (opened.failure === 'folder' || opened.failure === 'special') throw notRegular(shown);
+    throw unreadable(shown, opened.detail ?? opened.failure);
+  }
   let handle: number;
   try {
     handle = openSync(file, constants.O_RDONLY | (constants.O_NOCTTY ?? 0));
   } catch (cause) {
-    throw unreadable(shown, cause);
+    throw unreadable(shown, codeOf(cause), cause);
   }
   const status = fstatSync(handle);
   if (status.isFile() || status.isFIFO()) return handle;
   closeSync(handle);
-  throw new InputError(null, `${shown} is no file. Name the file to read.`);
+  throw notRegular(shown);
 }
 
 function split(handle: number, line: (text: string | null) => void, maxBytes: number): LinesRead {
@@ -83,8 +93,15 @@ function split(handle: number, line: (text: string | null) => void, maxBytes: nu
   }
 }
 
-function unreadable(shown: string, cause: unknown): InputError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+function notRegular(shown: string): InputError {
+  return new InputError(null, `${shown} is no file. Name the file to read.`);
+}
+
+function unreadable(shown: string, code: string, cause?: unknown): InputError {
   const why = code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such file' : code;
   return new InputError(null, `${shown} cannot be read: ${why}. Check the path.`, { cause });
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }

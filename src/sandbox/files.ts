@@ -1,23 +1,18 @@
 /** Reading and writing at a place that the path rules have found. */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import {
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  opendir,
-  readlink,
-  realpath,
-  rename,
-  rm,
-} from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readBoundedStart, type StartRead } from '../files/read-bounded.ts';
 import { deny, type Place } from './confine.ts';
 import { errorCode } from './error-code.ts';
 import type { Entry, FileView } from './sandbox.ts';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
+const CHANGED = 'it changed while it was opened';
+/** Entries of a folder that are listed; one with more is not held in memory. */
+const MAX_ENTRIES = 50_000;
 
 /**
  * Reads at most `maxBytes` bytes of a regular file, or lists a directory.
@@ -27,18 +22,14 @@ export async function readPlace(place: Place, asked: string, maxBytes: number): 
   if (place.stats === null) deny(asked, 'there is nothing at this path', true);
   refuseSpecial(place.stats, asked);
   return spoken(asked, async () => {
-    if (place.stats?.isDirectory()) return { kind: 'directory', entries: await list(place.host) };
-    // O_NONBLOCK: a FIFO swapped in since the check must not hang the run.
-    const handle = await open(place.host, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    try {
-      const stats = await handle.stat();
-      refuseSpecial(stats, asked);
-      if (!(await isAt(handle, stats, place.host))) deny(asked, 'it changed while it was opened');
-      const bytes = await readUpTo(handle, stats, maxBytes);
-      return { kind: 'file', bytes, size: stats.size, truncated: bytes.length < stats.size };
-    } finally {
-      await handle.close();
-    }
+    if (place.stats?.isDirectory()) return { kind: 'directory', entries: await list(place.host, asked) };
+    // What was swapped in since the rules found the place is another path, or no regular file.
+    const read = readBoundedStart(place.host, maxBytes);
+    if (!read.ok) return refuseRead(asked, read);
+    if (read.realPath !== place.host) deny(asked, CHANGED);
+    // It may have grown since its size was taken.
+    const size = Math.max(read.size, read.bytes.length);
+    return { kind: 'file', bytes: read.bytes, size, truncated: read.bytes.length < size };
   });
 }
 
@@ -89,13 +80,15 @@ async function chownIfAllowed(handle: FileHandle, owner: Stats): Promise<void> {
 
 function refuseSpecial(stats: Stats, asked: string): void {
   if (!stats.isFile() && !stats.isDirectory()) {
-    deny(asked, 'it is neither a regular file nor a folder (a pipe, a socket or a device)');
+    deny(asked, NOT_REGULAR);
   }
 }
 
-async function list(folder: string): Promise<readonly Entry[]> {
+async function list(folder: string, asked: string): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for await (const entry of await opendir(folder)) {
+  for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
+    if (entries.length === MAX_ENTRIES)
+      deny(asked, `it has more than ${MAX_ENTRIES} entries; use ls in the shell with a pattern`);
     const kind = entry.isFile()
       ? 'file'
       : entry.isDirectory()
@@ -108,25 +101,11 @@ async function list(folder: string): Promise<readonly Entry[]> {
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Whether the opened file is the one the rules judged: by the kernel's name for it, else by its inode. */
-async function isAt(handle: FileHandle, opened: Stats, host: string): Promise<boolean> {
-  try {
-    return (await readlink(`/proc/self/fd/${handle.fd}`)) === host;
-  } catch {
-    const there = await lstat(host);
-    return there.ino === opened.ino && there.dev === opened.dev;
-  }
-}
-
-async function readUpTo(handle: FileHandle, stats: Stats, maxBytes: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(Math.min(stats.size, maxBytes));
-  let filled = 0;
-  while (filled < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
+/** Says why the system, or the reader, did not read a place. */
+function refuseRead(asked: string, { failure, detail }: Extract<StartRead, { ok: false }>): never {
+  if (failure === 'missing') deny(asked, 'there is nothing at this path any more', true);
+  if (failure === 'special') deny(asked, NOT_REGULAR);
+  return deny(asked, detail === null ? CHANGED : `the system refused it (${detail})`);
 }
 
 /** Turns what the system refuses (no permission, a full disk, a name too long) into a sentence. */

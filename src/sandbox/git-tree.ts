@@ -40,8 +40,15 @@ type Folder = Map<string, Leaf | Folder>;
 
 /** Files that are read at a time. */
 const BATCH = 32;
-/** Files up to this size, in bytes, are read at once. */
-const SMALL_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+/** More than this in all is not read: a sparse file takes no room on the disk and may have any size. */
+const MAX_BYTES = 16 * 1024 ** 3;
+
+/** What ends the reading. */
+interface Budget {
+  bytes: number;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Names the tree of those paths that are there: one that is missing, or lies behind a symbolic link, is left out.
@@ -55,13 +62,14 @@ export async function nameTree(
 ): Promise<GitTree> {
   const top: Folder = new Map();
   const isFolder = rememberFolders(root);
+  const budget = { bytes: MAX_BYTES, signal };
   let files = 0;
   const links: string[] = [];
   for (let start = 0; start < paths.length; start += BATCH) {
     signal.throwIfAborted();
     const batch = paths.slice(start, start + BATCH);
     const looks = await Promise.all(
-      batch.map(async (path) => ({ path, leaf: await look(root, path, isFolder) })),
+      batch.map(async (path) => ({ path, leaf: await look(root, path, isFolder, budget) })),
     );
     for (const {
       path: { path },
@@ -81,6 +89,7 @@ async function look(
   root: string,
   { path, commit }: GitPath,
   isFolder: (path: string) => Promise<boolean>,
+  budget: Budget,
 ): Promise<Leaf | Exclude<GitTree, { kind: 'tree' }> | null> {
   try {
     if (!(await isFolder(parentOf(path)))) return null;
@@ -88,7 +97,7 @@ async function look(
     const stats = await lstat(place);
     if (stats.isSymbolicLink())
       return { mode: '120000', name: nameObject('blob', await readlink(place, 'buffer')) };
-    if (stats.isFile()) return await lookAtFile(place);
+    if (stats.isFile()) return await lookAtFile(place, budget);
     if (!stats.isDirectory() || commit === null) return null;
     // Not checked out: nothing of it can be read, and the commit says what is meant to be there.
     if ((await readdir(place)).length > 0) return { kind: 'nested', path };
@@ -100,22 +109,32 @@ async function look(
   }
 }
 
-async function lookAtFile(place: Buffer): Promise<Leaf> {
+async function lookAtFile(place: Buffer, budget: Budget): Promise<Leaf | null> {
   const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await file.stat();
-    const name =
-      stats.size <= SMALL_BYTES ? nameObject('blob', await file.readFile()) : await nameLarge(file, stats);
+    if (!stats.isFile()) return null;
+    budget.bytes -= stats.size;
+    const name = await nameFile(file, stats, budget);
     return { mode: (stats.mode & constants.S_IXUSR) === 0 ? '100644' : '100755', name };
   } finally {
     await file.close();
   }
 }
 
-async function nameLarge(file: FileHandle, { size }: Stats): Promise<Buffer> {
+async function nameFile(file: FileHandle, { size }: Stats, budget: Budget): Promise<Buffer> {
   const hash = begin('blob', size);
-  // One that grows or shrinks meanwhile gets a name that no file has.
-  for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk);
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
+  // One that grows or shrinks meanwhile gets a name that no file has: one byte beyond its size tells.
+  for (let left = size + 1; left > 0; ) {
+    budget.signal.throwIfAborted();
+    // Also where it is another file of the batch that was too much.
+    if (budget.bytes < 0) throw Object.assign(new Error('too much to read'), { code: 'EFBIG' });
+    const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, left), null);
+    if (bytesRead === 0) break;
+    hash.update(chunk.subarray(0, bytesRead));
+    left -= bytesRead;
+  }
   return hash.digest();
 }
 

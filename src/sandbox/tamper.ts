@@ -1,9 +1,9 @@
 /** Whether anything that later steps trust was changed while the agent worked. */
 import { createHash } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { readBounded } from '../files/read-bounded.ts';
 import { isInside } from './confine.ts';
 import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './git-folders.ts';
 import { namesIn } from './present.ts';
@@ -25,6 +25,8 @@ export interface TamperCheck {
 const MAX_FILES = 20_000;
 /** Larger files are told by their inode, size and times, which a command cannot set back: ctime is the kernel's. */
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
+/** So are all that come after so many bytes: a protected folder may be as large as the disk. */
+const MAX_HASHED_TOTAL = 128 * 1024 * 1024;
 
 /** Names in a git folder that make git run something or look elsewhere. */
 const GIT_PATHS = ['config', 'config.worktree', 'hooks', 'info/attributes', 'HEAD.lock', 'commondir'];
@@ -121,39 +123,41 @@ async function newAtTop(workspace: string, watched: readonly string[]): Promise<
 
 async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
+  const budget = { bytes: MAX_HASHED_TOTAL };
   for (const path of tops) {
     const stats = await statOrNull(path);
     // A commit changes what is in the folder; git takes its orders from the file or the link, wherever they lead.
-    if (stats !== null) found.set(path, stats.isDirectory() ? 'folder' : await fingerprint(path, stats));
+    if (stats !== null)
+      found.set(path, stats.isDirectory() ? 'folder' : await fingerprint(path, stats, budget));
   }
   const queue = [...whole].reverse();
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     const stats = await statOrNull(path);
     if (stats === null) continue;
-    found.set(path, found.size < MAX_FILES ? await fingerprint(path, stats) : 'counted');
+    found.set(path, found.size < MAX_FILES ? await fingerprint(path, stats, budget) : 'counted');
     if (stats.isDirectory())
       for (const name of (await namesIn(path)).toReversed()) queue.push(join(path, name));
   }
   return found;
 }
 
-async function fingerprint(path: string, stats: Stats): Promise<string> {
+/** What may still be hashed in one look. */
+interface Budget {
+  bytes: number;
+}
+
+async function fingerprint(path: string, stats: Stats, budget: Budget): Promise<string> {
   const mode = stats.mode.toString(8);
   if (stats.isSymbolicLink()) return `link ${await readlink(path)}`;
   if (!stats.isFile()) return `other ${mode}`;
-  if (stats.size > MAX_HASHED_BYTES)
-    return `large ${mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-  return `file ${mode} ${await hash(path)}`;
-}
-
-async function hash(path: string): Promise<string> {
-  const digest = createHash('sha256');
-  try {
-    await pipeline(createReadStream(path), digest);
-  } catch {
-    return 'unreadable';
+  const read =
+    stats.size <= budget.bytes ? readBounded(path, { maxBytes: MAX_HASHED_BYTES, links: 'refuse' }) : null;
+  if (read?.ok) {
+    budget.bytes -= read.bytes.length;
+    return `file ${mode} ${createHash('sha256').update(read.bytes).digest('hex')}`;
   }
-  return digest.digest('hex');
+  if (read !== null && read.failure !== 'too_large') return 'unreadable';
+  return `large ${mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
 }
 
 async function statOrNull(path: string): Promise<Stats | null> {

@@ -1,6 +1,7 @@
 /** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { readBounded } from '../files/read-bounded.ts';
 import { isInside } from './confine.ts';
 import { realWithout } from './present.ts';
 
@@ -32,6 +33,8 @@ const CREDENTIAL_PATHS =
 /** Cargo's settings, which builds need, and which may hold a registry's token as well (doc.rust-lang.org/cargo, configuration). */
 const CARGO_CONFIGS = ['.cargo/config.toml', '.cargo/config', 'config.toml', 'config'];
 const CARGO_TOKEN = /^[\w \t."'-]*\b(?:token|secret-key)["']?\s*=|[{,]\s*(["']?)(?:token|secret-key)\1\s*=/mu;
+
+const MAX_CONFIG_BYTES = 1024 ** 2;
 
 /** A toolchain's folder that is to be seen, and the credentials in it that are not. */
 export interface Visible {
@@ -100,14 +103,19 @@ async function credentialsIn(folder: string): Promise<Visible['credentials']> {
   for (const path of [...CREDENTIAL_PATHS.map((name) => join(folder, name)), ...tokens]) {
     try {
       const stats = await stat(path);
-      if (tokens.includes(path) && !(stats.isFile() && CARGO_TOKEN.test(await readFile(path, 'utf8'))))
-        continue;
+      if (tokens.includes(path) && !(stats.isFile() && mayHoldToken(path))) continue;
       if (await isPlain(path)) found.push({ path, kind: stats.isDirectory() ? 'directory' : 'file' });
     } catch {
       // Not there: nothing to hide.
     }
   }
   return found;
+}
+
+/** Also where the file is too large to look, or cannot be read now: the agent may be able to, a moment later. */
+function mayHoldToken(path: string): boolean {
+  const read = readBounded(path, { maxBytes: MAX_CONFIG_BYTES, links: 'follow' });
+  return !read.ok || CARGO_TOKEN.test(read.bytes.toString('utf8'));
 }
 
 /** Only a path that is no link can be mounted over; a link's target is hidden where it lies. */
