@@ -50,7 +50,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
   const github = config.githubToken === null ? null : client(config.githubToken);
   const finder = createPullRequestFinder(event, github, checkedOut);
   const changedPaths = new Set<string>();
-  const listed = github === null ? null : createChangedFiles(event, finder, github);
+  const listed = github === null ? null : createChangedFiles(event, finder, github, checkedOut);
   const changed = listed === null ? null : () => remember(listed(), changedPaths);
   const trusted = config.trustedFiles;
   const workflowRef = environment['GITHUB_WORKFLOW_REF'] ?? '';

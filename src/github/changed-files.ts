@@ -1,7 +1,8 @@
 /** The files that a pull request changes, as GitHub lists them. */
 import type { GitHub } from './api.ts';
+import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, member, textAt } from './event.ts';
-import type { PullRequestFinder } from './pull-request.ts';
+import { headOfEvent, type PullRequestFinder } from './pull-request.ts';
 
 /** A changed file; its names are whatever the author chose. */
 export interface ChangedFile {
@@ -20,14 +21,21 @@ export interface ChangedFile {
 /** GitHub lists no more files of a pull request than this. */
 export const MAX_CHANGED_FILES = 3_000;
 
-/** Lists the files once, however often it is asked. @throws GitHubError; null where there is no pull request. */
+/** GitHub lists the files of the head of now: after a later push, those of a commit that is not judged. */
+export class LaterPushError extends Error {}
+
+/** Lists the files once, however often it is asked. @throws GitHubError, LaterPushError; null where there is no pull request. */
 export type ListChangedFiles = () => Promise<readonly ChangedFile[] | null>;
 
-/** Makes the list of a run's pull request. */
+/**
+ * Makes the list of a run's pull request.
+ * @param checkedOut the commit in the judged folder; null where that is not known.
+ */
 export function createChangedFiles(
   event: EventFacts,
   finder: PullRequestFinder,
   github: GitHub,
+  checkedOut: JudgedCommit | null = null,
 ): ListChangedFiles {
   let listed: Promise<readonly ChangedFile[] | null> | null = null;
   const list = async () => {
@@ -39,12 +47,36 @@ export function createChangedFiles(
       { owner, repo, pull_number: number },
       MAX_CHANGED_FILES / 100,
     );
+    const heads = new Set(items.map(headOf).filter((head) => head !== ''));
+    for (const head of heads) requireJudged(head, event, checkedOut);
     return items.map(readFile).filter(({ path }) => path !== '');
   };
   return () => {
     listed ??= list();
     return listed;
   };
+}
+
+/** The head that an entry of the list is of, from the address of its contents; empty where it has none, or is a deleted file. */
+function headOf(value: unknown): string {
+  if (textAt(value, 'status') === 'removed') return '';
+  return /[?&]ref=([0-9a-f]{40}|[0-9a-f]{64})(?:&|$)/u.exec(textAt(value, 'contents_url'))?.[1] ?? '';
+}
+
+/**
+ * Requires the listed head to be that of the event or, where the event names none, the checked-out commit, or one that it merges.
+ * Nothing is asked of a merge group, and of a checkout of the base, which is judged by the diff alone.
+ */
+function requireJudged(head: string, event: EventFacts, checkedOut: JudgedCommit | null): void {
+  if (event.name === 'merge_group') return;
+  const named = headOfEvent(event);
+  if (named === '' && (checkedOut === null || checkedOut.sha === event.sha)) return;
+  const parents = checkedOut?.parents ?? [];
+  const judged = named === '' ? [checkedOut?.sha, ...(parents.length > 1 ? parents : [])] : [named];
+  if (judged.includes(head)) return;
+  throw new LaterPushError(
+    `GitHub lists the files of ${head.slice(0, 12)}, which was pushed later, and not of ${judged[0]?.slice(0, 12)}.`,
+  );
 }
 
 function readFile(value: unknown): ChangedFile {

@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
 import type { JudgeChange } from '../types.ts';
-import { type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
+import { LaterPushError, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
 import { repositoryPath } from './judge-files.ts';
 
@@ -24,17 +24,21 @@ export interface JudgeChangesOptions {
 }
 
 /**
- * The judge's files among the changed ones; none where GitHub lists none. Where the list is as long as GitHub's lists are, a
- * file that is not in it may be changed as well, and counts as one that is. Never rejects.
+ * The judge's files among the changed ones; none where GitHub lists none. Where the list is as long as GitHub's lists are, or
+ * that of a later push, a file that is not in it may be changed as well, and counts as one that is. Never rejects.
  */
 export async function findJudgeChanges(
   files: readonly JudgeFile[],
   options: JudgeChangesOptions,
 ): Promise<readonly JudgeChange[]> {
-  const changed = await options.changed?.().catch(() => null);
+  let isLater = false;
+  const changed = await options.changed?.().catch((error: unknown) => {
+    isLater = error instanceof LaterPushError;
+    return isLater ? [] : null;
+  });
   if (changed === null || changed === undefined) return [];
   const paths = new Set(changed.flatMap(({ path, previous }) => [path, previous]));
-  const isWhole = changed.length < MAX_CHANGED_FILES;
+  const isWhole = !isLater && changed.length < MAX_CHANGED_FILES;
   const applied = options.trusted === 'workspace';
   const found: JudgeChange[] = [];
   const add = (change: JudgeChange, names: readonly string[]) => {

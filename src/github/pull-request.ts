@@ -55,7 +55,7 @@ export function createPullRequestFinder(
     number,
     find,
     async findStatusCommit(judged) {
-      const told = toldHead(event);
+      const told = headOfEvent(event);
       const pull = told === '' && number !== null ? await find() : null;
       const head = told || (pull?.head.sha ?? event.sha);
       const commit = judged === undefined ? (checkedOut?.sha ?? null) : judged;
@@ -101,7 +101,7 @@ async function look(
     });
     return queued(readPullRequest(data), event);
   }
-  const sha = toldHead(event) || (event.name === 'push' ? event.sha : '');
+  const sha = headOfEvent(event) || (event.name === 'push' ? event.sha : '');
   if (sha === '') return null;
   const candidates = await candidatesOf(sha, event, github);
   const open = candidates.filter(
@@ -171,7 +171,7 @@ async function isMergeOf(
 }
 
 /** The commit that the event itself names as the one to be checked; empty where it names none. */
-function toldHead({ payload }: EventFacts): string {
+export function headOfEvent({ payload }: EventFacts): string {
   return (
     textAt(payload, 'pull_request', 'head', 'sha') ||
     textAt(payload, 'merge_group', 'head_sha') ||

@@ -8,7 +8,7 @@ export function judgeSentence({ what, applied, unlisted = false }: JudgeChange, 
   if (unlisted) {
     const judged =
       what === 'workflow' ? 'it ran' : applied ? 'it judged' : 'the one of the base branch judged';
-    return `${path} (${what === 'workflow' ? 'this workflow' : what}): perhaps changed, for GitHub lists only the first 3,000 files of a change. If it is, ${judged}${applied ? ' as the pull request has it' : ''}.`;
+    return `${path} (${what === 'workflow' ? 'this workflow' : what}): perhaps changed, for GitHub lists only the first 3,000 files of a change, and no files of a commit that was pushed over. If it is, ${judged}${applied ? ' as the pull request has it' : ''}.`;
   }
   if (what === 'workflow') return `${path} (this workflow): it ran as the pull request has it.`;
   return applied
