@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { compile } from '../../src/contract/compile.ts';
+import { vettingObjection } from '../../src/contract/vetting.ts';
 import { ContractError } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
@@ -66,6 +67,17 @@ describe('compile', () => {
       expect(['boolean', 'compile']).toContain(outcome);
     },
   );
+
+  it('no pointers are made of the places of a deep schema in which nothing is wrong: they took a minute', () => {
+    const schema: JsonObject = JSON.parse(`${'{"items":'.repeat(200)}{}${'}'.repeat(200)}`);
+    const made = vi.spyOn(String.prototype, 'replaceAll');
+    try {
+      expect(vettingObjection(schema)).toBeNull();
+      expect(made).not.toHaveBeenCalled();
+    } finally {
+      made.mockRestore();
+    }
+  });
 
   it('a long chain of root branches gives a message of bounded length', async () => {
     const { stage, message } = await refusal(

@@ -21,49 +21,50 @@ export function vettingObjection(schema: JsonObject): string | null {
     return 'has a key __proto__, which the validator would leave unchecked. Rename it.';
   }
   for (const { node, path } of schemaNodes(schema)) {
-    const where = jsonPointer(path).slice(0, 200) || 'the root';
+    // Not before it is needed: the pointers of all nodes of a deep schema take a minute.
+    const where = () => jsonPointer(path).slice(0, 200) || 'the root';
     const objection = nodeObjection(node, where) ?? dynamicObjection(node, path.length, where);
     if (objection !== null) return objection;
   }
   return null;
 }
 
-function nodeObjection(node: JsonObject, where: string): string | null {
+function nodeObjection(node: JsonObject, where: () => string): string | null {
   if (Object.hasOwn(node, '$async')) {
-    return `has $async at ${where}, which would make every payload valid. Remove $async.`;
+    return `has $async at ${where()}, which would make every payload valid. Remove $async.`;
   }
   // The compiler looks keywords up in a plain object and so takes "toString" for a known one.
   const inherited = Object.keys(node).find((keyword) => keyword in Object.prototype);
   if (inherited !== undefined) {
-    return `does not compile: strict mode: unknown keyword: "${inherited}" at ${where}. Remove it.`;
+    return `does not compile: strict mode: unknown keyword: "${inherited}" at ${where()}. Remove it.`;
   }
   const typeFault = typeObjection(node['type'], where);
   if (typeFault !== null) return typeFault;
   for (const keyword of ['$ref', '$dynamicRef', '$id']) {
     const uri = node[keyword];
     if (typeof uri === 'string' && metaSchemas.test(uri)) {
-      return `has a ${keyword} to json-schema.org at ${where}; remote schemas are not read. Define what you need under $defs.`;
+      return `has a ${keyword} to json-schema.org at ${where()}; remote schemas are not read. Define what you need under $defs.`;
     }
   }
   return null;
 }
 
 /** The compiler refuses such a type as well, in three sentences of which none has the word that is wrong. */
-function typeObjection(type: Json | undefined, where: string): string | null {
+function typeObjection(type: Json | undefined, where: () => string): string | null {
   const wrong = (isArray(type) ? type : [type]).find(
     (each) => typeof each === 'string' && !types.includes(each),
   );
   if (typeof wrong !== 'string') return null;
   const guess = nearest(wrong, types, 1)[0];
   const fix = guess === undefined ? `The types are ${types.join(', ')}.` : `Did you mean "${guess}"?`;
-  return `does not compile: the type at ${where} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
+  return `does not compile: the type at ${where()} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
 }
 
 /** Where the validator looks a dynamic reference up in the wrong place, what it says of a payload is worth nothing. */
-function dynamicObjection(node: JsonObject, depth: number, where: string): string | null {
+function dynamicObjection(node: JsonObject, depth: number, where: () => string): string | null {
   const keyword = Object.hasOwn(node, '$recursiveRef') ? '$recursiveRef' : '$dynamicRef';
   if (!Object.hasOwn(node, keyword) || (keyword === '$dynamicRef' && depth === 0)) return null;
-  return `has ${keyword} at ${where}, which is not judged reliably. Use $ref.`;
+  return `has ${keyword} at ${where()}, which is not judged reliably. Use $ref.`;
 }
 
 function holdsPrototypeKey(schema: Json): boolean {
