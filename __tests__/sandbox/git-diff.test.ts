@@ -4,7 +4,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rememberWorkspace } from '../../src/sandbox/changes.ts';
 import { writeGitDiff } from '../../src/sandbox/git-diff.ts';
+import { createWorld, shellWays, type World } from './world.ts';
 
 const never = new AbortController().signal;
 
@@ -116,5 +118,34 @@ describe('the diff out of the history of the checkout', () => {
     git('commit', '-qm', 'second');
     expect(await writeGitDiff(shellIn(api), first, never)).toBe('missing');
     expect(existsSync(context('diff.patch'))).toBe(false);
+  });
+});
+
+describe.each(shellWays)('behind $name', ({ options }) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld();
+  });
+  afterEach(() => world.close());
+
+  it('a change that calls its files binary wants its diff, and what the agent did, to be unread', async () => {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: world.workspace,
+        encoding: 'utf8',
+      }).trim();
+    const first = git('rev-parse', 'HEAD');
+    await writeFile(path.join(world.workspace, '.gitattributes'), '* -diff\n');
+    await writeFile(path.join(world.workspace, 'a.js'), 'evil\n');
+    git('add', '-A');
+    git('commit', '-qm', 'second');
+    const sandbox = await world.open({ ...options, access: 'scratch' });
+    await sandbox.ready();
+    const changes = await rememberWorkspace(sandbox, never, true);
+    expect(await writeGitDiff(sandbox, first, never)).toBe('complete');
+    const limits = { timeoutMs: 10_000, maxOutputBytes: 10_000, signal: never };
+    const { output } = await sandbox.exec('cat "$TMPDIR/context/diff.patch"; echo worse > a.js', limits);
+    expect(output).toContain('\n+evil\n');
+    expect(String((await changes?.compare(never))?.patch)).toContain('\n-evil\n+worse\n');
   });
 });
