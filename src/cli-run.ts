@@ -1,12 +1,12 @@
 /** A run on the command line: the same core as the action, told on stdout and stderr. */
-import { access, constants, realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { RunCommand } from './config/cli-args.ts';
 import { withStdin } from './config/cli-prompt.ts';
 import { readStdin } from './config/cli-stdin.ts';
 import { type Config, parseConfig } from './config/config.ts';
-import { expandHome } from './config/paths.ts';
+import { expandHome, resolveOwnFile } from './config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from './config/trusted-file.ts';
 import { pathHere } from './contract/source.ts';
 import { InputError } from './errors.ts';
@@ -203,7 +203,7 @@ async function readSetup(
     });
     const config = parseConfig(inputs, { environment, door: 'command-line' });
     const place = (name: string, file: string | null) =>
-      file === null ? null : writableFile(name, path.resolve(workspace, file));
+      file === null ? null : resolveOwnFile(name, file, workspace);
     const files = {
       result: await place('result-file', config.resultFile),
       transcript: await place('transcript-file', config.transcriptFile),
@@ -224,27 +224,6 @@ async function readSetup(
 function stdinPatience({ inputs }: RunCommand): number {
   const minutes = Number(inputs.get('timeout-minutes') ?? 10);
   return Number.isFinite(minutes) && minutes > 0 ? Math.min(minutes * 60_000, 2 ** 31 - 1) : 600_000;
-}
-
-/** The user's own machine: any place will do that can be written. @throws InputError for one that cannot. */
-async function writableFile(name: string, file: string): Promise<string> {
-  const folder = await realpath(path.dirname(file)).catch(() => null);
-  const writable =
-    folder !== null &&
-    (await access(folder, constants.W_OK).then(
-      () => true,
-      () => false,
-    ));
-  if (folder === null || !writable)
-    throw new InputError(
-      name,
-      `--${name} is ${JSON.stringify(file)}, whose folder is not there or cannot be written. Make the folder, or name another file.`,
-    );
-  const real = path.join(folder, path.basename(file));
-  const standing = await stat(real).catch(() => null);
-  if (standing !== null && !standing.isFile())
-    throw new InputError(name, `--${name} is ${JSON.stringify(file)}, which is there and no regular file.`);
-  return real;
 }
 
 /** The files that a run reads, by the names of their flags. */

@@ -15,6 +15,7 @@ import {
   isInside,
   requireReadableFolders,
   resolveOutputFile,
+  resolveOwnFile,
   resolveReuseFolder,
   resolveWorkingDirectory,
 } from '../../src/config/paths.ts';
@@ -132,7 +133,7 @@ describe('a file to write', () => {
   it.each(['way-out/r.json', 'way-out/new/r.json', '../r.json', '/etc/r.json', '.'])(
     '%s lies outside, and nothing is made there',
     async (file) => {
-      expect(await resolve(file)).toMatch(/^result-file! .*outside the workspace and RUNNER_TEMP/u);
+      expect(await resolve(file)).toMatch(/^result-file! .*outside the workspace/u);
       expect(existsSync(path.join(base, 'outside', 'new'))).toBe(false);
     },
   );
@@ -156,6 +157,48 @@ describe('a file to write', () => {
     writeFileSync(path.join(base, 'outside', 'there'), '');
     symlinkSync(path.join(base, 'outside', 'there'), path.join(workspace, 'link'));
     expect(await resolve('link')).not.toBe(path.join(base, 'outside', 'there'));
+  });
+});
+
+describe('a file to write, at a path that a link of the checkout turns', () => {
+  const LINKS = { hooks: '.git/hooks', away: '../outside', temp: '../temp', 'sub/hooks': '../.git/hooks' };
+  const doors: Record<string, (file: string, from: string) => Promise<string>> = {
+    'in the action': (file) => resolveOutputFile('result-file', file, workspace, [workspace, temp]),
+    'on the command line': (file, from) => resolveOwnFile('result-file', file, from),
+  };
+  beforeEach(() => {
+    mkdirSync(path.join(workspace, '.git/hooks'), { recursive: true });
+    for (const [name, target] of Object.entries(LINKS)) symlinkSync(target, path.join(workspace, name));
+  });
+
+  describe.each(Object.keys(doors))('%s', (door) => {
+    const resolve = (file: string, from = workspace) =>
+      outcome(doors[door]?.(file, from) ?? Promise.reject());
+
+    it.each(Object.keys(LINKS))('%s: is refused with what it leads to', async (name) => {
+      for (const typed of [`${name}/f`, path.join(workspace, name, 'f')]) {
+        const target = path.resolve(workspace, path.dirname(name), LINKS[name as keyof typeof LINKS]);
+        expect(await resolve(typed)).toContain(`"${name}" leads to "${target}"`);
+        expect(await resolve(typed)).toMatch(/^result-file! .*symbolic link/u);
+      }
+    });
+
+    it('is what it was where the link stays inside', async () => {
+      expect(await resolve('way-in/f')).toBe(path.join(workspace, 'sub/f'));
+    });
+  });
+
+  it("on the command line a place that the user named is the user's to name", async () => {
+    const outside = path.join(base, 'outside', 'f');
+    expect(await resolveOwnFile('record', outside, workspace)).toBe(outside);
+    expect(await resolveOwnFile('record', '../outside/f', workspace)).toBe(outside);
+    symlinkSync('outside', path.join(base, 'own-link'));
+    expect(await resolveOwnFile('record', '../own-link/f', workspace)).toBe(outside);
+  });
+
+  it('on the command line, a link beside the folder that the user stands in is one of the checkout', async () => {
+    const told = await outcome(resolveOwnFile('record', '../hooks/f', path.join(workspace, 'sub')));
+    expect(told).toContain('"hooks" leads to');
   });
 });
 

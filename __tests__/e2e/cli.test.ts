@@ -423,6 +423,19 @@ describe('files and places of the command line', () => {
     expect(run.stderr).toContain('The gate is not met');
   });
 
+  it.each(['result-file', 'transcript-file', 'report-file', 'sarif-file', 'patch-file', 'record'])(
+    '--%s is not written where a link of the checkout leads',
+    async (name) => {
+      execFileSync('git', ['init', '-q'], { cwd: folder });
+      symlinkSync('.git/hooks', path.join(folder, 'out'));
+      const flags = [`--${name}`, 'out/pre-commit'];
+      const run = await cli(['-p', 'Judge.', '--schema', './schema.json', ...flags, ...usual()]);
+      expect([run.code, run.stdout]).toEqual([52, '']);
+      expect(run.stderr).toContain('the symbolic link "out" leads to');
+      expect(existsSync(path.join(folder, '.git/hooks/pre-commit'))).toBe(false);
+    },
+  );
+
   it.each([
     [['--result-file', 'a.json', '--transcript-file', './a.json'], 'result-file and --transcript-file'],
     [['--record', 'schema.json'], 'schema and --record'],

@@ -253,6 +253,12 @@ describe('what is there already', () => {
     symlinkSync(outside, path.join(other, '.github'));
     const { code, err } = await init(other, ['--yes', ...(flag === '--yes' ? [] : [flag])]);
     expect([code, err]).toEqual([52, expect.stringContaining('leads out of the repository')]);
+    const hooked = fresh();
+    mkdirSync(path.join(hooked, '.git/hooks'), { recursive: true });
+    mkdirSync(path.join(hooked, '.github'));
+    symlinkSync('../.git/hooks', path.join(hooked, '.github/workflows'));
+    const third = await init(hooked, ['--yes', ...(flag === '--yes' ? [] : [flag])]);
+    expect([third.code, third.err]).toEqual([52, expect.stringContaining('leads into .git')]);
     expect(readdirSync(outside)).toEqual(['precious']);
   });
 

@@ -22,10 +22,14 @@ writeFileSync(path.join(folder, 't.jsonl'), whole);
 writeFileSync(path.join(folder, 'result.json'), JSON.stringify(envelope));
 mkdirSync(path.join(folder, 'folder'));
 
-async function report(...argv: string[]) {
+function report(...argv: string[]) {
+  return reportIn('.', ...argv);
+}
+
+async function reportIn(place: string, ...argv: string[]) {
   const told = { stdout: '', stderr: '' };
   const code = await runReport(argv, {
-    cwd: folder,
+    cwd: path.join(folder, place),
     stdout: (text) => {
       told.stdout += text;
     },
@@ -50,6 +54,18 @@ describe('runReport', () => {
     const file = path.join(folder, 'page.html');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8')).toBe((await report('t.jsonl', '-o', '-')).stdout);
+  });
+
+  it('is not written through a link of the checkout that leads out of it, or into .git', async () => {
+    mkdirSync(path.join(folder, 'checkout/.git/hooks'), { recursive: true });
+    writeFileSync(path.join(folder, 'mine.html'), 'mine');
+    symlinkSync('.git/hooks', path.join(folder, 'checkout/hooks'));
+    symlinkSync('../mine.html', path.join(folder, 'checkout/page.html'));
+    for (const output of ['hooks/f', 'page.html']) {
+      const { code, stderr } = await reportIn('checkout', '../t.jsonl', '-o', output);
+      expect([code, stderr]).toEqual([52, expect.stringContaining('symbolic link')]);
+    }
+    expect(readFileSync(path.join(folder, 'mine.html'), 'utf8')).toBe('mine');
   });
 
   it('replaces what a link leads to, not the link', async () => {

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../errors.ts';
+import { describeLeavingLink, findCheckout, findLeavingLink } from '../files/leaving-links.ts';
 import type { InputName } from './inputs.ts';
 import { createInputError } from './values.ts';
 
@@ -56,6 +57,7 @@ export async function resolveOutputFile(
   roots: readonly string[],
 ): Promise<string> {
   const wanted = path.resolve(workspace, file);
+  refuseLeavingLink(name, file, wanted, workspace);
   const folder = await realPlace(path.dirname(wanted));
   const real = path.join(folder.real, path.basename(wanted));
   const root = roots.find((each) => isInside(real, each) && real !== each);
@@ -96,6 +98,39 @@ export async function resolveOutputFile(
     );
   }
   return real;
+}
+
+/**
+ * The absolute, real path of a file to write on the user's own machine: any place will do that the user named.
+ * @throws InputError for one that cannot be written, or that a link of the checkout leads elsewhere.
+ */
+export async function resolveOwnFile(name: string, typed: string, workspace: string): Promise<string> {
+  const file = path.resolve(workspace, typed);
+  refuseLeavingLink(name, file, file, findCheckout(workspace));
+  const folder = await realpath(path.dirname(file)).catch(() => null);
+  const writable =
+    folder !== null &&
+    (await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    ));
+  if (folder === null || !writable)
+    throw createInputError(
+      name,
+      `is ${JSON.stringify(file)}, whose folder is not there or cannot be written. Make the folder, or name another file.`,
+    );
+  const real = path.join(folder, path.basename(file));
+  const standing = await stat(real).catch(() => null);
+  if (standing !== null && !standing.isFile())
+    throw createInputError(name, `is ${JSON.stringify(file)}, which is there and no regular file.`);
+  return real;
+}
+
+/** The last name is not followed: what is written replaces a link there. */
+function refuseLeavingLink(name: string, typed: string, wanted: string, checkout: string): void {
+  const leaving = findLeavingLink(path.dirname(wanted), checkout);
+  if (leaving === null) return;
+  throw createInputError(name, `is ${JSON.stringify(typed)}, ${describeLeavingLink(leaving, checkout)}`);
 }
 
 /**

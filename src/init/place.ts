@@ -3,6 +3,7 @@ import { lstat, mkdir, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isInside } from '../config/paths.ts';
 import { InputError } from '../errors.ts';
+import { foldName } from '../files/names.ts';
 
 /** A file to write; the path is relative to the repository. */
 export interface NewFile {
@@ -60,16 +61,19 @@ export async function placeFiles(root: string, files: readonly NewFile[], force:
   }
 }
 
-/** Makes the folder of a file; a link on the way must not lead out of the repository. */
+/** Makes the folder of a file; a link on the way must lead neither out of the repository nor into `.git`. */
 async function makeFolder(root: string, name: string): Promise<void> {
   let folder = root;
   for (const part of path.dirname(name).split('/')) {
     folder = path.join(folder, part);
     await mkdir(folder, { recursive: true });
-    if (isInside(await realpath(folder), root)) continue;
-    throw new InputError(
-      'dir',
-      `${path.dirname(name)} leads out of the repository. Make it a folder of its own.`,
-    );
+    const real = await realpath(folder);
+    const intoGit = path
+      .relative(root, real)
+      .split(path.sep)
+      .some((each) => foldName(each) === '.git');
+    if (isInside(real, root) && !intoGit) continue;
+    const where = intoGit ? 'into .git' : 'out of the repository';
+    throw new InputError('dir', `${path.dirname(name)} leads ${where}. Make it a folder of its own.`);
   }
 }

@@ -3,6 +3,7 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { InputError } from '../errors.ts';
+import { describeLeavingLink, findCheckout, findLeavingLink } from '../files/leaving-links.ts';
 import { isObject } from '../json.ts';
 import { writePrivateFile } from '../reporters/private-file.ts';
 import type { JsonObject } from '../types.ts';
@@ -165,6 +166,11 @@ function parsed(text: string): unknown {
 }
 
 function writePage({ output, transcript, result }: Asked, cwd: string, page: string): void {
+  const checkout = findCheckout(realpathSync(cwd));
+  // The last name, too: it is followed.
+  const leaving = findLeavingLink(path.resolve(cwd, output), checkout);
+  if (leaving !== null)
+    throw new InputError(null, `${quoted(output)} is a file ${describeLeavingLink(leaving, checkout)}`);
   const file = standing(path.resolve(cwd, output), quoted(output));
   for (const source of [transcript, result]) {
     if (source !== null && realpathSync(path.resolve(cwd, source)) === file) {
@@ -184,7 +190,7 @@ function writePage({ output, transcript, result }: Asked, cwd: string, page: str
   }
 }
 
-/** The real path of a file to write: whoever types a link on a machine of their own means what it leads to. */
+/** The real path of a file to write: a link of the user's own, or inside the checkout, means what it leads to. */
 function standing(file: string, shown: string): string {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status?.isFile() === true) return realpathSync(file);
