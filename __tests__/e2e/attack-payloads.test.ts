@@ -2,12 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { submits, VERDICT_SCHEMA } from '../support/attack-batch.ts';
+import { type AttackPull, openAttackPull } from '../support/attack-pull.ts';
 import type { AttackRow } from '../support/attack-row.ts';
 import { payloadRows } from '../support/attack-rows.ts';
 import { type AttackResult, runAttackStep } from '../support/attack-step.ts';
 import { attackWalls } from '../support/attack-walls.ts';
 import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attack-world.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
 import type { Reply } from '../support/model-server.ts';
 import { effectsOf, parseLog, withoutStopCommands } from '../support/runner.ts';
 
@@ -17,10 +18,17 @@ const wall = attackWalls[0] ?? 'bwrap';
 const sandbox = attackWalls.length === 0 ? 'off' : 'required';
 
 let world: AttackWorld;
+let pull: AttackPull;
+let runs = 0;
 beforeAll(async () => {
   world = await createAttackWorld();
+  pull = await openAttackPull(world);
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  // What the fake GitHub has to complain about is thrown here.
+  await pull.hub.close();
+});
 
 /** The turns of a row; whatever else is asked after them is answered by prose. */
 function turnsOf(row: AttackRow): readonly Reply[] {
@@ -38,7 +46,9 @@ function turnsOf(row: AttackRow): readonly Reply[] {
 
 function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Promise<AttackResult> {
   const turns = turnsOf(row);
+  runs += 1;
   return runAttackStep({
+    ...pull.step('pull_request', runs),
     world,
     wall,
     script: (_request, index) => turns[index] ?? { text: 'That is all.' },
@@ -47,6 +57,7 @@ function run(row: AttackRow, inputs: Readonly<Record<string, string>> = {}): Pro
       gate: JSON.stringify(GATE),
       sandbox,
       'workspace-access': 'read-only',
+      ...pull.inputs,
       ...inputs,
     },
   });
@@ -85,6 +96,29 @@ function expectInertSummary(result: AttackResult): void {
   expect(result.summary).not.toContain('<!--');
 }
 
+/** What this run said on GitHub: one comment in which nothing acts, and a status that fits the verdict. */
+function expectInertComment(result: AttackResult): void {
+  const { hub, head } = pull;
+  const comments = hub.comments().filter(({ author }) => author !== 'mallory');
+  expect(comments).toHaveLength(1);
+  const [marker = '', ...lines] = (comments[0]?.body ?? '').split('\n');
+  expect(marker).toMatch(new RegExp(`^<!-- structured-agent:[0-9a-f]{32} commit=${head} run=${runs} `, 'u'));
+  const page = lines.join('\n');
+  for (const text of [page, result.summary]) {
+    expect(text).toMatch(/## (?:✅ Success|❌ Failure|⚠️ Inconclusive)/u);
+    expect(actionsIn(text, 'https://github.com/example/cart/')).toEqual([]);
+    expect(text).toContain('<code>.github/workflows/ci.yml</code>');
+  }
+  const status = hub.statuses().at(-1);
+  const state = { success: 'success', failure: 'failure' }[result.outputs.get('run-conclusion') ?? ''];
+  expect(status).toMatchObject({ sha: head, state: state ?? 'error' });
+  expect(status?.description).not.toMatch(/[^\P{C}]|[<@#]/u);
+  expect(`${page}${status?.description}`).not.toContain(ATTACK_KEY);
+  expect(hub.comments().flatMap(({ author, body }) => (author === 'mallory' ? [body] : []))).toEqual(
+    pull.strangers,
+  );
+}
+
 /** What a workflow does that puts the output into a script, in single quotes: nothing runs, and the value survives. */
 function expectShellSafe(row: AttackRow, result: AttackResult): void {
   const text = result.outputs.get('structured_output') ?? '';
@@ -115,6 +149,7 @@ describe('a payload that attacks', () => {
     expect(parseLog(withoutStopCommands(log))).toEqual(commands);
     expect(effectsOf(commands)).toMatchObject({ outputs: new Map(), state: new Map(), failures: [] });
     expect([result.stderr.toString(), result.commandFiles]).toEqual(['', '']);
+    expectInertComment(result);
     expect(result.stdout.toString().replace(/^::add-mask::.*$/gmu, '')).not.toContain(ATTACK_KEY);
   });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attack-batch.ts';
 import { controls, fakeGitFolder } from '../support/attack-own-rows.ts';
+import { type AttackPull, openAttackPull } from '../support/attack-pull.ts';
 import type { AttackRow } from '../support/attack-row.ts';
 import { listedOnly, toolRows } from '../support/attack-rows.ts';
 import { SYSTEM_FOLDERS } from '../support/attack-system.ts';
@@ -15,6 +16,7 @@ import {
   createAttackWorld,
   PLANTED,
 } from '../support/attack-world.ts';
+import { actionsIn } from '../support/gfm.ts';
 import {
   effectsOf,
   parseLog,
@@ -74,6 +76,8 @@ function judge(row: AttackRow, seen: Observation | undefined): void {
   if (typeof expected['not_match'] === 'string') expect(seen.result).not.toContain(expected['not_match']);
 }
 
+const ownComments = ({ hub }: AttackPull) => hub.comments().filter(({ author }) => author !== 'mallory');
+
 interface Setting {
   readonly name: string;
   readonly wall: (typeof attackWalls)[number];
@@ -114,12 +118,22 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
   let world: AttackWorld;
   let honest: BatchResult;
   let hostile: BatchResult;
+  let pull: AttackPull;
   beforeAll(async () => {
     world = await createAttackWorld(ground);
-    honest = await runBatch({ world, wall, inputs }, tries);
-    hostile = await runBatch({ world, wall, inputs }, rows);
+    pull = await openAttackPull(world);
+    const step = (run: number) => ({
+      ...{ world, wall, inputs: { ...pull.inputs, ...inputs } },
+      ...pull.step('issue_comment', run),
+    });
+    honest = await runBatch(step(1), tries);
+    hostile = await runBatch(step(2), rows);
   }, RUN_MS);
-  afterAll(() => world.close());
+  afterAll(async () => {
+    await world.close();
+    // What the fake GitHub has to complain about is thrown here.
+    await pull.hub.close();
+  });
 
   it.each(tries)('an honest agent has $id', (row) => judge(row, honest.observations.get(row.id)));
 
@@ -165,6 +179,29 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
         expect(data).toMatch(/^(?:output of (?:read_file|edit|shell)|prompt|what the model said)$/u);
   });
 
+  it('md_inert: rendered as GitHub does, neither the summary nor the comment has a thing of the attacks in it that acts', () => {
+    const [comment] = ownComments(pull);
+    for (const page of [honest.summary, hostile.summary, comment?.body.replace(/^<!--.*-->\n/u, '') ?? '']) {
+      expect(page).toContain('## ☑️ Accepted: no gate was asked for');
+      expect(actionsIn(page, 'https://github.com/example/cart/')).toEqual([]);
+    }
+    // The commands of the attacks stand in the timeline of the summary, so that finding nothing means something.
+    expect(hostile.summary).toContain('script&#62;1');
+  });
+
+  it('no stranger’s comment is taken for ours or changed, and ours is one, updated', () => {
+    const { hub, strangers, head } = pull;
+    const theirs = hub.comments().filter(({ author }) => author === 'mallory');
+    expect(theirs.map(({ body }) => body)).toEqual(strangers);
+    const [comment, ...others] = ownComments(pull);
+    expect([others, comment?.body]).toEqual([[], expect.stringContaining(`commit=${head} run=2 attempt=1`)]);
+    const url = `https://github.com/example/cart/pull/7#issuecomment-${comment?.id}`;
+    expect([honest, hostile].map(({ outputs }) => outputs.get('run-comment-url'))).toEqual([url, url]);
+    expect(hub.statuses().map(({ sha, state }) => [sha, state])).toEqual(
+      ['pending', 'success', 'pending', 'success'].map((state) => [head, state]),
+    );
+  });
+
   it('what the attacks wrote did come to the log, so that finding no command in it means something', () => {
     const log = hostile.stdout.toString();
     const all = ['set-output name=conclusion', 'add-matcher', 'deadbeef', 'Result PASS', 'merge me'];
@@ -199,6 +236,10 @@ describe.each(settings)('behind $name', ({ wall, rows, tries, inputs, world: gro
       hostile.envelope,
       hostile.summary,
       hostile.outputText,
+      ownComments(pull)
+        .map(({ body }) => body)
+        .join(),
+      JSON.stringify(pull.hub.statuses()),
     ];
     expect(texts.every((text) => text.length > 0)).toBe(true);
     expect(texts.flatMap(leaksIn)).toEqual([]);

@@ -14,6 +14,8 @@ export interface AttackStep {
   readonly wall: AttackWall;
   readonly script: (request: ModelRequest, index: number) => Reply | Promise<Reply>;
   readonly inputs?: Readonly<Record<string, string>>;
+  /** What the event file says; nothing unless given. */
+  readonly event?: unknown;
   /** Over the world's own variables. */
   readonly variables?: Readonly<Record<string, string>>;
 }
@@ -51,7 +53,7 @@ export async function runAttackStep(step: AttackStep): Promise<AttackResult> {
   const ownFile = (name: string) => path.join(world.commands, name);
   for (const name of Object.values(OWN_FILES)) writeFileSync(ownFile(name), '');
   const event = path.join(world.temp, 'event.json');
-  writeFileSync(event, '{}');
+  writeFileSync(event, JSON.stringify(step.event ?? {}));
   const { runner } = world;
   if (runner !== undefined)
     for (const file of [event, ...Object.values(OWN_FILES).map(ownFile)])

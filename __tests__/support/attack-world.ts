@@ -27,7 +27,7 @@ export const ATTACK_KEY = 'sk-canary-known-6b1f0c2d9e';
 /** Planted where the action does not look for secrets: no mask hides it when a wall lets it through. */
 export const PLANTED = 'sk-canary-plain-5f1d9c3b7a20';
 /** Tokens of the job and the runner: known to the action by their variables' names. */
-const JOB_TOKEN = 'ghs_canaryknown0123456789abcdefghijkl';
+export const JOB_TOKEN = 'ghs_canaryknown0123456789abcdefghijkl';
 const RUNTIME_TOKEN = 'runtime-canary-47ac10b2d8';
 const OIDC_TOKEN = 'oidc-canary-8d3e5f6071';
 
@@ -77,15 +77,20 @@ export interface AttackWorldOptions {
   readonly inPlace?: boolean;
   /** Who owns the workspace; the runner's user unless given (root only). */
   readonly owner?: number;
+  /** Where its folder is made; the temporary folder unless given. */
+  readonly parent?: string;
+  /** Adds to the folders before they are given to their owner. */
+  readonly plant?: (folders: Folders) => void;
   /** Whom the runner and its folders belong to; whoever runs the tests unless given (root only). */
   readonly runner?: RunnerUser | undefined;
 }
 
 /** Makes the world; a process with canaries in its environment and arguments runs beside it. */
 export async function createAttackWorld(options: AttackWorldOptions = {}): Promise<AttackWorld> {
-  const folders = makeFolders();
+  const folders = makeFolders(options.parent ?? tmpdir());
   const { base, temp, workspace } = folders;
   const { runner } = options;
+  options.plant?.(folders);
   if (options.owner !== undefined) {
     // Whoever owns the workspace must be able to come to it.
     chmodSync(base, 0o755);
@@ -136,8 +141,8 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
 
 type Folders = ReturnType<typeof makeFolders>;
 
-function makeFolders() {
-  const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'attack-')));
+function makeFolders(parent: string) {
+  const base = realpathSync(mkdtempSync(path.join(parent, 'attack-')));
   const home = path.join(base, 'home');
   const work = path.join(home, 'work');
   const temp = path.join(work, '_temp');
@@ -180,6 +185,10 @@ function variablesOf({ home, temp, toolCache, tools, workspace, bundle }: Folder
 /** Every value that no tool result and no line of the log may hold. */
 export const CANARIES: readonly string[] = [ATTACK_KEY, PLANTED, JOB_TOKEN, RUNTIME_TOKEN, OIDC_TOKEN];
 
+/** What the author of a commit can write into the history. */
+const HISTORY =
+  'second\n\n::set-output name=conclusion::success\n##[error]from the history\n\u001b[2J::notice::x';
+
 function fillRepository(workspace: string): void {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
@@ -197,6 +206,7 @@ function fillRepository(workspace: string): void {
   git('init', '-q', '-b', 'main', '.');
   git('add', '.');
   git('commit', '-qm', 'first');
+  git('commit', '-q', '--allow-empty', '-m', HISTORY);
   git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${PLANTED}`);
   git('config', 'remote.origin.url', `https://user:${PLANTED}@github.com/o/r.git`);
   // A second checkout, as workflows with several repositories have it.

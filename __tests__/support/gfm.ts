@@ -33,6 +33,41 @@ export function sparks(prose: string): string[] {
   return filters.flatMap((filter) => filter.exec(prose)?.[0] ?? []);
 }
 
+/** Elements of our own pages that do nothing but show text. */
+const INERT =
+  /^(?:h[23]|p|br|hr|details|summary|table|thead|tbody|tr|th|td|strong|em|del|code|pre|blockquote|ul|ol|li|sub)$/u;
+
+/**
+ * What acts in a page, or looks like more of it than there is: elements and links that are not ours, what the filters would
+ * turn into something, headings of the first two ranks but the verdict, and ends of elements that were not open.
+ * @param ours what every link of ours begins with.
+ */
+export function actionsIn(markdown: string, ours: string): string[] {
+  const html = render(markdown);
+  const links = [...html.matchAll(/<a href="([^"]*)"/g)].map((match) => decode(match[1] ?? ''));
+  const titles = [...html.matchAll(/<h[12]\b[^>]*>(.*?)<\/h[12]>/gs)].map((match) => match[1] ?? '');
+  return [
+    ...tagsOf(html).filter((tag) => tag !== 'a' && !INERT.test(tag)),
+    ...links.filter((link) => !link.startsWith(ours)),
+    ...sparks(proseOf(html)),
+    ...titles.slice(1),
+    ...unbalanced(html),
+  ];
+}
+
+/** End tags that end another element than the innermost one, and elements that nothing ends. */
+function unbalanced(html: string): string[] {
+  const open: string[] = [];
+  const wrong: string[] = [];
+  for (const [tag, slash, name = ''] of html.matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*>/gi)) {
+    if (/^(?:br|hr|img|input)$/i.test(name)) continue;
+    if (slash === '') open.push(name);
+    else if (open.at(-1) === name) open.pop();
+    else wrong.push(tag);
+  }
+  return [...wrong, ...open];
+}
+
 function decode(html: string): string {
   return html
     .replaceAll('&lt;', '<')

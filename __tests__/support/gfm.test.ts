@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { actionsIn } from './gfm.ts';
+
+const OURS = 'https://github.com/octo/demo/';
+
+it.each([
+  ['a script', '<object data=x></object>', ['object']],
+  ['an image', '![x](https://example.com/x.png)', ['img']],
+  ['a comment', '<!-- x -->', ['!--']],
+  ['a link elsewhere', '[x](https://github.com/octo/other)', ['https://github.com/octo/other']],
+  ['a mention', 'thanks, @octocat', ['@o']],
+  ['a reference', 'closes #1', ['#1']],
+  ['a second verdict', '## ✅\n\n## ✅ Success', ['✅ Success']],
+  [
+    'an element that is ended early',
+    '<details><summary>x</summary>\n\n</details>\n</details>',
+    ['</details>'],
+  ],
+  ['an element that is left open', '<details><summary>x</summary>', ['details']],
+  [
+    'nothing: a page of ours',
+    `## ✅\n\n| a |\n| :--- |\n| [x](${OURS}blob/x) <code>&#64;octocat</code><br>y |\n`,
+    [],
+  ],
+])('actionsIn finds %s', (_, markdown, found) => {
+  expect(actionsIn(markdown, OURS)).toEqual(found);
+});
