@@ -90,6 +90,7 @@ function turnsOf(rows: readonly AttackRow[], world: AttackWorld): readonly Turn[
   for (const [number, row] of rows.entries()) {
     const mark = `${world.mark}-${number}-`;
     const calls = callsOf(row, {
+      '{BASE}': world.base,
       '{WS}': world.workspace,
       '{HOME}': world.home,
       '{TEMP}': world.temp,

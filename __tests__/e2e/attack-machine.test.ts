@@ -1,0 +1,100 @@
+/** Attacks on the machine around the checkout, through the committed bundle, on a runner in /opt behind every wall. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BatchResult, runBatch } from '../support/attack-batch.ts';
+import {
+  groupRow,
+  type Listeners,
+  listenOnMachine,
+  machineRows,
+  plantMachine,
+} from '../support/attack-machine.ts';
+import { attackWalls, missingWalls, runnerFor } from '../support/attack-walls.ts';
+import { type AttackWorld, createAttackWorld, PLANTED } from '../support/attack-world.ts';
+
+const RUN_MS = 200_000;
+const isRoot = process.getuid?.() === 0;
+const canWriteOpt = isWritable('/opt');
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A machine of its own, and one run with all the attacks. */
+async function attack(wall: (typeof attackWalls)[number], inputs: Readonly<Record<string, string>>) {
+  const inPlace = inputs['workspace-access'] === 'in-place';
+  const parent = canWriteOpt ? '/opt' : tmpdir();
+  const world = await createAttackWorld({ parent, plant: plantMachine, runner: runnerFor(wall), inPlace });
+  const listeners = await listenOnMachine(world);
+  const variables = { HOME: path.join(world.base, 'user') };
+  const run = await runBatch({ world, wall, inputs, variables }, rowsFor(wall));
+  return { world, listeners, run };
+}
+
+/** Without root bubblewrap cannot drop the groups, and the run says so. */
+function rowsFor(wall: (typeof attackWalls)[number]) {
+  return wall === 'bwrap' && !isRoot ? machineRows : [...machineRows, groupRow];
+}
+
+const settings = attackWalls.flatMap((wall) =>
+  (['scratch', 'in-place'] as const).map((access) => ({ wall, access, rows: rowsFor(wall) })),
+);
+
+describe.each(settings)('behind $wall, $access', ({ wall, access, rows }) => {
+  let world: AttackWorld;
+  let listeners: Listeners;
+  let run: BatchResult;
+  beforeAll(async () => {
+    ({ world, listeners, run } = await attack(wall, { 'workspace-access': access }));
+  }, RUN_MS);
+  afterAll(async () => {
+    listeners.close();
+    await world.close();
+  });
+
+  it.each(rows)('$id', ({ id, expect: expected }) => {
+    const seen = run.observations.get(id);
+    expect(seen?.result).toBeDefined();
+    expect(seen?.result).not.toContain(PLANTED);
+    expect(seen?.changed).toEqual([]);
+    if (typeof expected['match'] === 'string') expect(seen?.result).toContain(expected['match']);
+    if (typeof expected['not_match'] === 'string') expect(seen?.result).not.toContain(expected['not_match']);
+  });
+
+  it('M3 wants the wall gone: links where it mounts keep it from nothing', () => {
+    expect([run.exitCode, run.outputs.get('run-sandbox')], run.stdout.toString().slice(-1_500)).toEqual([
+      0,
+      wall,
+    ]);
+  });
+
+  it('H2, M7: no service and no pipe of another run was reached', () => {
+    expect(listeners.reached()).toBe(0);
+  });
+});
+
+it.runIf(attackWalls.length > 0)('without a wall, the same attacks get what they want', async () => {
+  const { world, listeners, run } = await attack('bwrap', { sandbox: 'off', 'workspace-access': 'in-place' });
+  const got = (word: string) =>
+    run.observations.get(machineRows.find(({ id }) => id.includes(word))?.id ?? '');
+  expect(got('the key of the runner')?.result).toContain(PLANTED);
+  expect(got('the key of the runner')?.changed).toEqual([expect.stringContaining('/.runner: ')]);
+  expect(got('wants to forge')?.result).toContain('WRITTEN');
+  expect(got('wants a service')?.result).toContain('REACHED\nREACHED\nREACHED\n');
+  // Three connections, and two pipes that were written.
+  expect(listeners.reached()).toBe(5);
+  listeners.close();
+  await world.close();
+  expect(existsSync(world.base)).toBe(false);
+});
+
+it.skipIf(true).each(missingWalls)('the attacks behind $wall: $problem', () => undefined);
+
+it.skipIf(canWriteOpt)('a runner in /opt: this user cannot make one', () => undefined);
