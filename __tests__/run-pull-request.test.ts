@@ -16,7 +16,7 @@ describe('what the pull request says', () => {
       number: 7,
       load: async () => ({
         diff: 'complete',
-        base: null,
+        range: null,
         notes: [],
         files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
         ...loaded,
@@ -53,17 +53,25 @@ describe('what the pull request says', () => {
     await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
     git('add', 'added.txt');
     git('commit', '-q', '-m', 'two');
-    const context = about({ diff: 'missing', base: commit, notes: ['Nobody answered.'] });
+    const context = about({
+      diff: 'missing',
+      range: { base: commit, head: '' },
+      notes: ['Nobody answered.'],
+    });
     const { asked, notices, report } = await converse([look, good], inputs, context);
     expect(report.evidence?.context).toBe('complete');
     const text = asked[1]?.toolResults[0]?.text ?? '';
     expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
     expect(text).toContain('\n+new\n');
     expect(notices.join('\n')).not.toContain('Nobody answered');
+    const partial = about({ diff: 'truncated', range: { base: commit, head: commit } });
+    const helped = await converse([look, good], inputs, partial);
+    expect(helped.report.evidence?.context).toBe('complete');
+    expect(helped.asked[1]?.toolResults[0]?.text).toContain('by git: true\nA\tadded.txt\n');
     const unknown = await converse(
       [look, good],
       inputs,
-      about({ diff: 'missing', base: '0'.repeat(40), notes: ['Nobody answered.'] }),
+      about({ diff: 'missing', range: { base: '0'.repeat(40), head: '' }, notes: ['Nobody answered.'] }),
     );
     expect(unknown.report.evidence?.context).toBe('missing');
     expect(unknown.notices).toContain('Pull request #7: Nobody answered.');

@@ -258,11 +258,13 @@ async function placeContext(
   signal: AbortSignal,
   world: World,
 ): Promise<ContextStatus> {
-  const { diff, base, notes, files } = await context.load();
+  const { diff, range, notes, files } = await context.load();
   await sandbox.ready();
   // Without a shell there is no wall either, behind which git could be asked.
   const fromGit =
-    base === null || !sandbox.shellOffered ? 'missing' : await writeGitDiff(sandbox, base, signal);
+    range === null || !sandbox.shellOffered
+      ? 'missing'
+      : await writeGitDiff(sandbox, { ...range, partial: diff === 'missing' ? 'write' : 'drop' }, signal);
   const byGit = fromGit !== 'missing';
   for (const text of byGit ? [] : notes) {
     const told = `Pull request #${context.number}: ${text}`;

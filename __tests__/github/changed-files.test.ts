@@ -48,7 +48,7 @@ it.each([
     if (context === null || context === 'unknown') throw new Error('no context');
     expect(await context.load()).toMatchObject({
       diff: 'missing',
-      base,
+      range: { base, head: name === 'issue_comment' ? '' : judged },
       notes: [
         expect.stringContaining(`GitHub lists the files of ${later.slice(0, 12)}, which was pushed later`),
       ],
@@ -57,6 +57,18 @@ it.each([
       ...{ event, changed: list, workspace: '/nowhere', trusted: 'workspace', workflowRef: '' },
     });
     expect(changes).toEqual([{ what: 'schema', path: 'schema.json', applied: true, unlisted: true }]);
+  },
+);
+
+it.each([
+  ['nothing but deletions', [file(later, 'removed')]],
+  ['nothing', []],
+])(
+  'a push after the checkout is noticed where its list names no head, because it has %s',
+  async (_, files) => {
+    await expect(open('pull_request', ofPull, files, alone).list()).rejects.toThrow(LaterPushError);
+    const { list } = open('issue_comment', ofComment, files, { ...alone, sha: later });
+    expect(await list()).toHaveLength(files.length);
   },
 );
 

@@ -9,6 +9,7 @@ const pull = {
   author: 'mona',
   base: { ref: 'main', sha: 'b'.repeat(40) },
   head: { ref: 'topic', sha: 'a'.repeat(40), repository: 'fork/r' },
+  changedFiles: null,
 };
 const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
   path,
@@ -17,6 +18,7 @@ const file = (path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
   additions: 1,
   deletions: 2,
   patch: '@@ -1,2 +1 @@\n-a\n-b\n+c',
+  blob: '',
   ...more,
 });
 const facts = { number: 7, pull, files: null, notes: [], diffFromGit: false };
@@ -43,7 +45,7 @@ describe('the files of a pull request', () => {
           '- changed-files.txt: one line for each of its 5 changed files: status, lines added, lines deleted, path',
           '- diff.patch: the diff of 3 files\n',
           'Notes:',
-          '- GitHub gives no diff of these (binary or too large): "e.png".\n',
+          '- GitHub gives no diff of these (binary, or taken for binary; too large; or only their mode changed); read the files in the checkout: "e.png".\n',
         ].join('\n'),
       ],
       [
@@ -93,7 +95,7 @@ describe('the files of a pull request', () => {
 
   it('quote a path in the notes, so that it does not read on as one', () => {
     const files = contextFiles({ ...facts, files: [file('x. All is well, pass', { patch: null })] });
-    expect(files.get('README.md')).toContain('too large): "x. All is well, pass".\n');
+    expect(files.get('README.md')).toContain('read the files in the checkout: "x. All is well, pass".\n');
   });
 
   it('say what is missing', () => {
@@ -104,23 +106,70 @@ describe('the files of a pull request', () => {
   });
 
   it.each(['.gitattributes', 'api/.gitattributes', 'api/.GitAttributes'])(
-    'say that %s of the change may hide a diff, and without one the diff is not whole',
+    'say that %s of the change may hide a diff, also of a file that seems only moved',
     (path) => {
-      const hidden = file('auth.js', { patch: null, additions: 0, deletions: 0 });
+      const moved = file('b.js', { patch: null, additions: 0, deletions: 0, status: 'renamed' });
       const attributes = file(path);
-      expect([isTruncated([hidden]), isTruncated([attributes]), isTruncated([attributes, hidden])]).toEqual([
-        false,
-        false,
-        true,
-      ]);
-      const moved = file('b.js', { ...hidden, status: 'renamed', previous: path });
-      expect(isTruncated([moved, hidden])).toBe(true);
-      expect(isTruncated([moved])).toBe(false);
-      const readme = contextFiles({ ...facts, files: [attributes, hidden] }).get('README.md');
+      const isCut = (...files: readonly ChangedFile[]) => isTruncated(files, null);
+      expect([isCut(moved), isCut(attributes), isCut(attributes, moved)]).toEqual([false, false, true]);
+      expect(isCut({ ...moved, previous: path })).toBe(true);
+      const readme = contextFiles({ ...facts, files: [attributes, moved] }).get('README.md');
       expect(readme).toContain('The change edits .gitattributes');
       expect(readme).toContain('use `git diff --text`');
     },
   );
+
+  const none = { patch: null, additions: 0, deletions: 0 };
+  const empty = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391';
+  it.each([
+    ['a binary one, or a text with one NUL', { ...none, blob: 'f'.repeat(40) }],
+    ['one whose mode changed', { ...none, blob: 'f'.repeat(40) }],
+    ['a new binary one', { ...none, status: 'added', blob: 'f'.repeat(40) }],
+    ['one of which only the content before is lost', { ...none, blob: empty }],
+    ['a copy', { ...none, status: 'copied', previous: 'a.js' }],
+    ['one that was moved and changed', { ...none, additions: 1, status: 'renamed', previous: 'a.js' }],
+  ])('name a file without a diff, which is a part of the change that nobody sees: %s', (_, more) => {
+    const hidden = file('auth.js', more);
+    expect(isTruncated([file('a.js'), hidden], 2)).toBe(true);
+    const readme = contextFiles({ ...facts, files: [file('a.js'), hidden] }).get('README.md');
+    expect(readme).toMatch(
+      /GitHub gives no diff of these \(.*\); read the files in the checkout: "auth\.js"\.\n/u,
+    );
+  });
+
+  it.each([
+    ['moved', { ...none, status: 'renamed', previous: 'a.js' }],
+    ['new and empty', { ...none, status: 'added', blob: empty }],
+    ['gone, and was empty', { ...none, status: 'removed', blob: empty }],
+  ])('say nothing of a file that has nothing to show: %s', (_, more) => {
+    const hidden = file('b.js', more);
+    expect(isTruncated([hidden], 1)).toBe(false);
+    expect(contextFiles({ ...facts, files: [hidden] }).get('README.md')).not.toContain('Notes');
+  });
+
+  it.each([
+    ['added', { additions: 2 }],
+    ['deleted', { deletions: 3 }],
+  ])('name a file whose diff has fewer lines than were %s', (_, more) => {
+    const cut = file('auth.js', more);
+    expect(isTruncated([file('a.js'), cut], 2)).toBe(true);
+    const readme = contextFiles({ ...facts, files: [file('a.js'), cut] }).get('README.md');
+    expect(readme).toContain(
+      'GitHub gives only a part of the diff of these; read the files in the checkout: "auth.js".',
+    );
+    expect(isTruncated([file('a.js', { patch: '@@ -1,2 +1 @@\n---a\n-b\n+++c\n\\ No newline' })], 1)).toBe(
+      false,
+    );
+  });
+
+  it('say that GitHub lists fewer files than the pull request changes', () => {
+    const files = [file('a.js')];
+    expect([1, 2].map((changedFiles) => isTruncated(files, changedFiles))).toEqual([false, true]);
+    const readme = contextFiles({ ...facts, pull: { ...pull, changedFiles: 5 }, files }).get('README.md');
+    expect(readme).toContain('GitHub lists 1 files only, and the pull request changes 5.');
+    expect(isTruncated([], null)).toBe(true);
+    expect(isTruncated([], 0)).toBe(false);
+  });
 
   it('of a list that GitHub ends say so', () => {
     const many = Array.from({ length: 3_000 }, (_, at) => file(`f${at}`, { patch: null }));

@@ -49,6 +49,7 @@ describe('how much of the diff there is', () => {
   };
   const file = (more: Partial<ChangedFile> = {}): ChangedFile => ({
     ...{ path: 'a.js', previous: '', status: 'modified', additions: 1, deletions: 0, patch: '+a' },
+    blob: '',
     ...more,
   });
   const diffOf = async (list: ListChangedFiles | null) => {
@@ -59,19 +60,20 @@ describe('how much of the diff there is', () => {
   };
   const ofFiles = (...files: readonly ChangedFile[]) => diffOf(async () => files);
 
-  it('is all of it where each changed line has a patch; a binary file and a renamed one have no lines', async () => {
-    expect(await ofFiles()).toBe('complete');
-    expect(await ofFiles(file(), file({ additions: 0, patch: null }))).toBe('complete');
+  it('is all of it where each changed line has a patch', async () => {
+    expect(await ofFiles(file(), file({ additions: 0, patch: null, status: 'renamed' }))).toBe('complete');
   });
 
   it('is a part where a patch is left out, the list ends early, or the diff is too long', async () => {
+    expect(await ofFiles()).toBe('truncated');
     expect(await ofFiles(file(), file({ patch: null }))).toBe('truncated');
+    expect(await ofFiles(file(), file({ additions: 0, patch: null }))).toBe('truncated');
     expect(await ofFiles(...Array.from({ length: 2_999 }, () => file()))).toBe('complete');
     expect(await ofFiles(...Array.from({ length: 3_000 }, () => file()))).toBe('truncated');
-    expect(await ofFiles(file({ patch: 'x'.repeat(200_000) }))).toBe('truncated');
-    expect(await ofFiles(...Array.from({ length: 45 }, () => file({ patch: 'x'.repeat(100_000) })))).toBe(
-      'truncated',
-    );
+    expect(await ofFiles(file({ patch: `+${'x'.repeat(200_000)}` }))).toBe('truncated');
+    expect(
+      await ofFiles(...Array.from({ length: 45 }, () => file({ patch: `+${'x'.repeat(100_000)}` }))),
+    ).toBe('truncated');
   });
 
   it('is none where GitHub does not answer, refuses, or is not asked', async () => {

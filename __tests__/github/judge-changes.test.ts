@@ -12,6 +12,7 @@ const changed = (path: string, previous = ''): ChangedFile => ({
   additions: 1,
   deletions: 1,
   patch: null,
+  blob: '',
 });
 const options = (more: Partial<JudgeChangesOptions> = {}): JudgeChangesOptions => ({
   event: { repository: 'o/r', name: 'pull_request', sha: '', ref: '', payload: null },

@@ -20,6 +20,7 @@ const read = (number: number) => ({
   author: 'mona',
   base: { ref: 'main', sha: 'b1' },
   head: { ref: 'topic', sha: 'a1', repository: 'fork/r' },
+  changedFiles: null,
 });
 const event = (name: string, payload: unknown, more: Partial<EventFacts> = {}): EventFacts => ({
   repository: 'o/r',

@@ -79,8 +79,11 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     const [example] = [operation.example(200)].flat();
     return page(pull.files ?? [], query, state, (file) => {
       const { patch: _, ...rest } = like(example);
-      const { additions = 1, deletions = 0 } = file;
-      return { ...rest, status: 'modified', additions, deletions, changes: additions + deletions, ...file };
+      const { additions = 1, deletions = 0, status = 'modified' } = file;
+      const { sha } = status === 'removed' ? pull.base : pull.head;
+      const contents_url = `${state.url}/repos/${state.repository}/contents/${encodeURIComponent(file.filename)}?ref=${sha}`;
+      const changes = additions + deletions;
+      return { ...rest, status, additions, deletions, changes, contents_url, ...file };
     });
   },
   'GET /repos/{owner}/{repo}/issues/{issue_number}/comments'(state, { operation, query }) {
@@ -207,6 +210,7 @@ function pullAs(example: unknown, pull: FakePull, state: GitHubState): unknown {
     head: side('head', repositoryOf(head, state)),
     base: side('base', state.repository),
     requested_teams: [],
+    ...('changed_files' in given ? { changed_files: pull.files?.length ?? 0 } : {}),
   };
 }
 

@@ -16,6 +16,8 @@ export interface ChangedFile {
   readonly deletions: number;
   /** The hunks of its unified diff; null where GitHub shows none (binary, too large, only renamed). */
   readonly patch: string | null;
+  /** The id of its content, of a removed file that before; empty where GitHub does not say it. */
+  readonly blob: string;
 }
 
 /** GitHub lists no more files of a pull request than this. */
@@ -48,6 +50,15 @@ export function createChangedFiles(
       MAX_CHANGED_FILES / 100,
     );
     const heads = new Set(items.map(headOf).filter((head) => head !== ''));
+    // A later push may leave nothing but deletions, and those name no head.
+    if (heads.size === 0 && event.name !== 'merge_group') {
+      const { data } = await github.request('GET', '/repos/{owner}/{repo}/pulls/{pull_number}', {
+        owner,
+        repo,
+        pull_number: number,
+      });
+      heads.add(textAt(data, 'head', 'sha'));
+    }
     for (const head of heads) requireJudged(head, event, checkedOut);
     return items.map(readFile).filter(({ path }) => path !== '');
   };
@@ -88,6 +99,7 @@ function readFile(value: unknown): ChangedFile {
     status: textAt(value, 'status'),
     additions: count('additions'),
     deletions: count('deletions'),
-    patch: typeof patch === 'string' ? patch : null,
+    patch: typeof patch === 'string' && patch !== '' ? patch : null,
+    blob: textAt(value, 'sha'),
   };
 }

@@ -24,7 +24,7 @@ export interface ContextFacts {
 /** The files by name. Their text is hostile, but for README.md, in which it is quoted. */
 export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
   const { pull, files } = facts;
-  const diff = files === null ? null : pages(files);
+  const diff = files === null || facts.diffFromGit ? null : pages(files);
   const entries: [name: string, what: string, text: string][] = [];
   if (pull !== null)
     entries.push(['pull-request.md', 'its title, author, branches and description', description(pull)]);
@@ -37,12 +37,15 @@ export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
     for (const { name, text, paths } of diff.pages)
       entries.push([name, `the diff of ${paths} ${paths === 1 ? 'file' : 'files'}`, text]);
   }
-  const notes = [...facts.notes, ...(diff?.notes ?? [])];
+  const cut = files !== null && diff !== null && isListCut(files, pull?.changedFiles ?? null);
+  const listNotes = cut ? [listNote(files.length, pull?.changedFiles ?? null)] : [];
+  const notes = [...facts.notes, ...listNotes, ...(diff?.notes ?? [])];
   const contents = entries.map(([name, what]) => `- ${name}: ${what}`);
   if (facts.diffFromGit)
     contents.push(
       '- changed-files.txt: its changed files, as `git diff --name-status` tells them',
       '- diff.patch: the diff, as git makes it from this checkout without its .gitattributes (in commands, add --text to `git diff` for that)',
+      '- diff-as-text.patch, where git takes a file for a binary one: the same with such files as text',
     );
   const readme = [
     `This folder describes pull request #${facts.number}, as GitHub tells it.`,
@@ -57,16 +60,30 @@ export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether the diff lacks something that it could show: files beyond those that GitHub lists, changed lines without a patch
- * (a binary file has no changed lines), what did not fit, or what may be text that the change marks as binary.
+ * Whether the diff lacks something of the change: files beyond those that GitHub lists, a file without its diff or with a part
+ * of it, or what did not fit.
  */
-export function isTruncated(files: readonly ChangedFile[]): boolean {
-  return (
-    files.length >= MAX_CHANGED_FILES ||
-    files.some((file) => file.patch === null && file.additions + file.deletions > 0) ||
-    (changesAttributes(files) && files.some(lacksDiff)) ||
-    pages(files).isCut
-  );
+export function isTruncated(files: readonly ChangedFile[], changedFiles: number | null): boolean {
+  return isListCut(files, changedFiles) || files.some(createPartCheck(files)) || pages(files).isCut;
+}
+
+/** Every pull request changes at least one file, unless GitHub says otherwise. */
+function isListCut(files: readonly ChangedFile[], changedFiles: number | null): boolean {
+  return files.length >= MAX_CHANGED_FILES || files.length < (changedFiles ?? 1);
+}
+
+/**
+ * Makes the question whether GitHub shows less of a file than changed: a patch with fewer lines than its counts, or none. A
+ * binary file has counts of 0 as well, and one character or a `.gitattributes` makes any file a binary one.
+ */
+function createPartCheck(files: readonly ChangedFile[]): (file: ChangedFile) => boolean {
+  const mayHide = changesAttributes(files);
+  return (file) => {
+    const { patch, additions, deletions } = file;
+    if (patch === null) return !hasNothingToShow(file, mayHide);
+    const counted = countLines(patch);
+    return counted.added < additions || counted.deleted < deletions;
+  };
 }
 
 /** By `*.js -diff` in `.gitattributes`, GitHub and git take each such file for a binary one. */
@@ -76,9 +93,26 @@ function changesAttributes(files: readonly ChangedFile[]): boolean {
   );
 }
 
-/** A file that was only moved has no diff to show. */
-function lacksDiff({ patch, status, additions, deletions }: ChangedFile): boolean {
-  return patch === null && (status !== 'renamed' || additions + deletions > 0);
+/** The ids that git gives to an empty file, by SHA-1 and by SHA-256. */
+const EMPTY_BLOBS = new Set([
+  'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
+  '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
+]);
+
+/** A file that was only moved, and an empty one that is new or gone. */
+function hasNothingToShow({ status, additions, deletions, blob }: ChangedFile, mayHide: boolean): boolean {
+  if (additions + deletions > 0) return false;
+  if (status === 'renamed' || status === 'unchanged') return !mayHide;
+  return (status === 'added' || status === 'removed') && EMPTY_BLOBS.has(blob);
+}
+
+function countLines(patch: string): { readonly added: number; readonly deleted: number } {
+  let [added, deleted] = [0, 0];
+  for (const line of patch.split('\n')) {
+    if (line.startsWith('+')) added += 1;
+    else if (line.startsWith('-')) deleted += 1;
+  }
+  return { added, deleted };
 }
 
 function description(pull: PullRequest): string {
@@ -113,10 +147,11 @@ function pages(files: readonly ChangedFile[]): {
   isCut: boolean;
 } {
   const texts: { text: string; paths: number }[] = [];
-  const [bare, cut]: [string[], string[]] = [[], []];
+  const [bare, partial, cut]: [string[], string[], string[]] = [[], [], []];
+  const isPartlyShown = createPartCheck(files);
   let left = MAX_DIFF;
   for (const file of files) {
-    if (lacksDiff(file)) bare.push(file.path);
+    if (isPartlyShown(file)) (file.patch === null ? bare : partial).push(file.path);
     if (file.patch === null) continue;
     const whole = patchOf(file, file.patch);
     const text = whole.slice(0, Math.min(left, MAX_PAGE)).toWellFormed();
@@ -132,14 +167,23 @@ function pages(files: readonly ChangedFile[]): {
     }
   }
   const notes = [
-    ...(files.length >= MAX_CHANGED_FILES ? [`GitHub lists the first ${MAX_CHANGED_FILES} files only.`] : []),
-    ...named('GitHub gives no diff of these (binary or too large)', bare),
-    ...(changesAttributes(files) ? [ATTRIBUTES] : []),
+    ...named(
+      'GitHub gives no diff of these (binary, or taken for binary; too large; or only their mode changed); read the files in the checkout',
+      bare,
+    ),
+    ...named('GitHub gives only a part of the diff of these; read the files in the checkout', partial),
+    ...(bare.length > 0 && changesAttributes(files) ? [ATTRIBUTES] : []),
     ...named('Too large, so these diffs are cut or left out; read the files in the checkout', cut),
   ];
   const name = (at: number) =>
     texts.length === 1 ? 'diff.patch' : `diff-${String(at + 1).padStart(3, '0')}.patch`;
   return { pages: texts.map((page, at) => ({ ...page, name: name(at) })), notes, isCut: cut.length > 0 };
+}
+
+function listNote(listed: number, changedFiles: number | null): string {
+  return changedFiles === null || changedFiles <= listed
+    ? `GitHub lists the first ${listed} files only.`
+    : `GitHub lists ${listed} files only, and the pull request changes ${changedFiles}.`;
 }
 
 const ATTRIBUTES =

@@ -2,7 +2,7 @@
 import type { ListChangedFiles } from './changed-files.ts';
 import { type ContextFacts, contextFiles, isTruncated } from './context.ts';
 import type { EventFacts } from './event.ts';
-import type { PullRequest, PullRequestFinder } from './pull-request.ts';
+import { headOfEvent, type PullRequest, type PullRequestFinder } from './pull-request.ts';
 
 /** What the agent can be told of a pull request. */
 export interface PullRequestContext {
@@ -11,12 +11,19 @@ export interface PullRequestContext {
   load(): Promise<LoadedContext>;
 }
 
+/** The commits of a diff by git: from where the checkout left the base, to the checkout. */
+export interface DiffRange {
+  readonly base: string;
+  /** The commit that the checkout must hold; empty where the event names none. */
+  readonly head: string;
+}
+
 /** What GitHub told. */
 export interface LoadedContext {
   /** How much of the diff GitHub gave. */
   readonly diff: 'complete' | 'truncated' | 'missing';
-  /** The base commit for a diff by git, where GitHub gave none and the commit is known; null otherwise. */
-  readonly base: string | null;
+  /** What git can make the diff of, where GitHub did not give all of it and the base commit is known; null otherwise. */
+  readonly range: DiffRange | null;
   /** One sentence each: what is missing and why. */
   readonly notes: readonly string[];
   /** The files by name. */
@@ -46,12 +53,13 @@ export function createContextFinder(
   return async () => {
     const number = await look();
     if (number === 'unknown') return number;
-    return number === null ? null : { number, load: () => load(number, finder, changed) };
+    return number === null ? null : { number, load: () => load(number, event, finder, changed) };
   };
 }
 
 async function load(
   number: number,
+  event: EventFacts,
   finder: PullRequestFinder,
   changed: ListChangedFiles | null,
 ): Promise<LoadedContext> {
@@ -66,9 +74,11 @@ async function load(
   if (changed === null)
     notes.push('GitHub was not asked for the changed files and the diff: github-token is empty.');
   const facts: Omit<ContextFacts, 'diffFromGit'> = { number, pull, files, notes };
+  const diff =
+    files === null ? 'missing' : isTruncated(files, pull?.changedFiles ?? null) ? 'truncated' : 'complete';
   return {
-    diff: files === null ? 'missing' : isTruncated(files) ? 'truncated' : 'complete',
-    base: files === null && pull !== null ? pull.base.sha : null,
+    diff,
+    range: diff === 'complete' || pull === null ? null : { base: pull.base.sha, head: headOfEvent(event) },
     notes,
     files: (diffFromGit) => contextFiles({ ...facts, diffFromGit }),
   };

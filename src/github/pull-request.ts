@@ -13,6 +13,8 @@ export interface PullRequest {
   readonly base: { readonly ref: string; readonly sha: string };
   /** `repository` is `owner/name`; empty where the fork is gone. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repository: string };
+  /** How many files it changes; null where that is not said. */
+  readonly changedFiles: number | null;
 }
 
 /** Finds the pull request of a run and its commits; the API is asked once at most. */
@@ -192,6 +194,7 @@ function queued(pull: PullRequest | null, { payload }: EventFacts): PullRequest 
 function readPullRequest(value: unknown): PullRequest | null {
   const number = member(value, 'number');
   const [head, base] = [textAt(value, 'head', 'sha'), textAt(value, 'base', 'sha')];
+  const changedFiles = member(value, 'changed_files');
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || head === '' || base === '') return null;
   return {
     number,
@@ -204,5 +207,6 @@ function readPullRequest(value: unknown): PullRequest | null {
       sha: head,
       repository: textAt(value, 'head', 'repo', 'full_name'),
     },
+    changedFiles: typeof changedFiles === 'number' ? changedFiles : null,
   };
 }

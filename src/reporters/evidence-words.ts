@@ -33,7 +33,7 @@ const WEAKNESSES: readonly Weakness[] = [
   {
     isTrue: ({ context }) => context === 'truncated',
     ofRun:
-      'The model was given only a part of the diff of this pull request: the rest is too large. Split the change, or ask in the prompt to read the changed files themselves.',
+      'The model was given only a part of the diff of this pull request: the rest is too large or binary, or GitHub did not give it. A checkout with fetch-depth: 0 provides it where it is not too large; else split the change, or ask in the prompt to read the changed files themselves.',
     ofVote: 'Judged with a part of the diff of the pull request.',
     ofVotes: 'judged the pull request with a part of its diff',
   },

@@ -28,37 +28,73 @@ plain() {
 }
 `;
 
-/** The exit code of the script where the diff is as long as it may be, so that its end is most likely missing. */
+/** What git is asked for. */
+export interface GitDiffOptions {
+  /** The commit that the change is made on. */
+  readonly base: string;
+  /** A commit that the checkout must hold, so that its diff is that of the change; empty where none is known. */
+  readonly head: string;
+  /** Whether a part of the diff is better than none. */
+  readonly partial: 'write' | 'drop';
+}
+
+/** The exit code of the script where the diff lacks something: most likely its end, or a file that git shows in no way. */
 const CUT = 10;
 
 /**
- * Writes `context/changed-files.txt` and `context/diff.patch` into the private /tmp, and says whether the diff is whole;
- * `missing` where the base commit is not in the checkout (a shallow one), or git failed. Neither diff drivers nor text conversions of the
- * repository run, and its attributes hide nothing.
+ * Writes `context/changed-files.txt`, `context/diff.patch`, and where git takes a file for a binary one
+ * `context/diff-as-text.patch` into the private /tmp, and says whether that is all of the change; `missing` where nothing is
+ * written: the base commit is not in the checkout (a shallow one), the checkout does not hold the change, nothing is changed, or git failed. Neither
+ * diff drivers nor text conversions of the repository run, and its attributes hide nothing.
  */
 export async function writeGitDiff(
   sandbox: Pick<OpenedSandbox, 'exec'>,
-  base: string,
+  { base, head, partial }: GitDiffOptions,
   signal: AbortSignal,
 ): Promise<'complete' | 'truncated' | 'missing'> {
-  if (!/^[0-9a-f]{40,64}$/u.test(base)) return 'missing';
-  const diff =
-    'plain diff --no-color --no-ext-diff --no-textconv --ignore-submodules=none --find-renames "$from" "$to"';
+  const isCommit = (text: string) => /^[0-9a-f]{40,64}$/u.test(text);
+  if (!isCommit(base) || (head !== '' && !isCommit(head))) return 'missing';
   const script = [
     'set -e',
     PLAIN_GIT,
     `${GIT} cat-file -e '${base}^{commit}'`,
     `from="$(${GIT} merge-base '${base}' HEAD)"`,
     `to="$(${GIT} rev-parse --verify 'HEAD^{commit}')"`,
+    // The checkout is the base, as on pull_request_target: a diff of nothing.
+    '[ "$from" != "$to" ]',
+    ...(head === '' ? [] : [`${GIT} merge-base --is-ancestor '${head}' "$to"`]),
     `objects="$(${GIT} rev-parse --path-format=absolute --git-path objects)"`,
     'work="$(mktemp -d)"',
     'trap \'rm -rf "$work"\' EXIT',
     'init_plain "$work/git"',
     'export GIT_OBJECT_DIRECTORY="$objects"',
+    'mkdir "$work/context"',
+    'cd "$work/context"',
+    `diff() {
+  plain diff --no-color --no-ext-diff --no-textconv --ignore-submodules=none --find-renames "$@" "$from" "$to"
+}
+is_whole() { [ "$(wc -c < "$1")" -lt ${MAX_DIFF} ]; }
+# Fails where git does; that it cannot write on behind the limit is no failure.
+write_diff() {
+  { diff "$@" || : > ../failed; } | head -c ${MAX_DIFF} > new.patch
+  if [ -e ../failed ] && is_whole new.patch; then return 1; fi
+}`,
+    'diff --name-status > changed-files.txt',
+    '[ -s changed-files.txt ]',
+    'write_diff',
+    'mv new.patch diff.patch',
+    'result=0',
+    'if is_whole diff.patch; then',
+    // One byte makes a text a binary file, of which the diff shows nothing; of a file of gigabytes git shows nothing at all.
+    '  if write_diff --text; then mv new.patch diff-as-text.patch; else cp diff.patch diff-as-text.patch; fi',
+    `  if ! is_whole diff-as-text.patch || grep -aq '^Binary files ' diff-as-text.patch; then result=${CUT}; fi`,
+    '  if cmp -s diff.patch diff-as-text.patch; then rm diff-as-text.patch; fi',
+    `else result=${CUT}; fi`,
+    'rm -f new.patch',
+    ...(partial === 'drop' ? ['[ "$result" = 0 ]'] : []),
     'mkdir -p "$TMPDIR/context"',
-    `${diff} --name-status > "$TMPDIR/context/changed-files.txt"`,
-    `${diff} | head -c ${MAX_DIFF} > "$TMPDIR/context/diff.patch"`,
-    `[ "$(wc -c < "$TMPDIR/context/diff.patch")" -lt ${MAX_DIFF} ] || exit ${CUT}`,
+    'mv ./* "$TMPDIR/context/"',
+    'exit "$result"',
   ].join('\n');
   const { exitCode } = await sandbox.exec(script, { ...LIMITS, signal });
   if (exitCode === CUT) return 'truncated';
