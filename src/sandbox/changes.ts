@@ -12,7 +12,7 @@ import type { Sandbox } from './sandbox.ts';
 export interface Changes {
   /**
    * Compares the workspace with the moment this was made: untracked files count, ignored ones do not, nested
-   * repositories are left out. Null where git cannot tell.
+   * repositories are left out. Null where git cannot tell, such as below a folder that the agent closed.
    */
   compare(signal: AbortSignal): Promise<Comparison | null>;
 }
@@ -34,6 +34,10 @@ const LAST_LOOK_MS = 10_000;
 const MAX_PATCH_BYTES = 32 * 1024 * 1024;
 const MAX_REPORT_BYTES = 4_096;
 
+/** What git says of a folder or a file that it passes over. A name that holds these words makes less known, never more. */
+const PASSED_OVER =
+  'could not open directory|: (Permission denied|Operation not permitted|File ?name too long|Input/output error|Cannot allocate memory|Too many open files)';
+
 /**
  * A tree of the workspace as it is, written to an object folder of its own: the repository is not written to. The index
  * is a fresh copy of the repository's own each time, whose file times spare git from reading every file (a scratch copy
@@ -43,6 +47,8 @@ const tree = (folder: string, stat: string, prepare = '', complete = '') => `
 set -e
 # Git's complaints hold names as they are, line ends and all: one could tell another number, or another patch.
 exec 2>/dev/null
+# Git's complaints are searched for words, and paths are bytes.
+export LC_ALL=C LANGUAGE=
 # Not the agent's own settings: ignore rules, attributes and filters of its home would hide what it did.
 export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
 # A folder that the change made look like a repository would bring its own index and excludes.
@@ -53,7 +59,7 @@ mkdir -p "$work/objects"
 export GIT_INDEX_FILE="$work/index" GIT_OBJECT_DIRECTORY="$work/objects"
 GIT_ALTERNATE_OBJECT_DIRECTORIES="$(unset GIT_OBJECT_DIRECTORY; git rev-parse --path-format=absolute --git-path objects)"
 export GIT_ALTERNATE_OBJECT_DIRECTORIES
-rm -f "$work/index"
+rm -f "$work/index" "$work/complaints"
 # With its own time: by it git knows which files may have changed in the moment that it was written.
 cp -p "$(unset GIT_INDEX_FILE; git rev-parse --path-format=absolute --git-path index)" "$work/index" 2>/dev/null || true
 safe() { git -c core.fsmonitor=false ${stat} -c core.autocrlf=false -c core.safecrlf=false -c core.hooksPath=/dev/null "$@"; }
@@ -62,9 +68,14 @@ drop_nested() { safe ls-files --stage -z | swap | sed -n 's/^160000 [^\t]*\t//p'
 # A nested repository without a commit makes git add nothing at all; those that are left out have a slash at their end.
 # A folder of which files are known already is none of them, whatever was made in it.
 outer() { printf ':/\\0'; safe ls-files --others --exclude-standard -z | swap | sed -n 's|^\\(.*\\)/$|:(top,exclude,literal)\\1|p' | swap; }
-add_all() { safe add --all -- :/ || outer | safe add --all --pathspec-from-file=- --pathspec-file-nul; }
+add() { safe add --all "$@" >/dev/null 2>>"$work/complaints"; }
+add_all() { add -- :/ || outer | add --pathspec-from-file=- --pathspec-file-nul; }
 ${prepare}drop_nested
-add_all >/dev/null 2>&1
+add_all
+# What it cannot look into (a closed folder, a path too long) git warns of and passes over, as if it were as before.
+found=0
+grep -Eaq '${PASSED_OVER}' "$work/complaints" || found=$?
+[ "$found" -eq 1 ]
 drop_nested
 ${complete}tree="$(safe write-tree)"
 `;
