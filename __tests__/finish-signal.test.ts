@@ -46,7 +46,10 @@ describe('a signal while the run finishes', () => {
 
   it('tampering stays tampering', async () => {
     const { world, state } = scene();
-    state.tamper = { snapshot: () => never(), compare: async () => 'action.yml' };
+    state.tamper = {
+      snapshot: () => never(),
+      compare: async () => ({ file: 'action.yml', isClosed: false }),
+    };
     state.interrupt.abort('SIGINT');
     expect(told(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
   });

@@ -183,7 +183,10 @@ describe('the last checks', () => {
     'tampering outweighs %s, and the runner’s files are put back before ours are written',
     async (_, ending) => {
       const { world, state, steps } = scene();
-      state.tamper = { snapshot: () => never(), compare: async () => '.git/config' };
+      state.tamper = {
+        snapshot: () => never(),
+        compare: async () => ({ file: '.git/config', isClosed: false }),
+      };
       const report = await finish(ending, state, world);
       expect(told(report)).toEqual(['tampered', 1, null, null]);
       expect(report.verdict.error).toContain('.git/config');

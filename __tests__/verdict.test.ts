@@ -67,7 +67,10 @@ describe('the endings table', () => {
       { kind: 'secret', where: 'plain at /note' },
       ['inconclusive', 'secret_in_payload', 1, 'error_security', false],
     ],
-    [{ kind: 'tampered', file: '.git/config' }, ['inconclusive', 'tampered', 1, 'error_security', false]],
+    [
+      { kind: 'tampered', file: '.git/config', isClosed: false },
+      ['inconclusive', 'tampered', 1, 'error_security', false],
+    ],
     [provider('auth'), ['inconclusive', 'provider_auth', 1, 'error_provider', false]],
     [provider('rate_limit'), ['inconclusive', 'provider_rate_limit', 1, 'error_provider', false]],
     [provider('overloaded'), ['inconclusive', 'provider_overloaded', 1, 'error_provider', false]],
@@ -96,6 +99,12 @@ describe('the endings table', () => {
     expect(row(ending, more)).toEqual(expected);
     const { error } = verdictOf(ending, { ...facts, ...more });
     expect(error === null).toBe(expected[1] === 'accepted');
+  });
+
+  it('a folder that cannot be looked into is not said to be changed', () => {
+    const { error } = verdictOf({ kind: 'tampered', file: 'd', isClosed: true }, facts);
+    expect(error).toMatch(/the folder d could not be looked into any more/u);
+    expect(error).not.toContain('must never touch');
   });
 
   it('max_turns gives the hint and the last issues by place, never their words', () => {

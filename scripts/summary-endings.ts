@@ -122,7 +122,7 @@ export const endingReports: Readonly<Record<string, Report>> = {
     'The conversation is longer than claude-sonnet-4-5 takes. Give the agent a smaller task, or lower max-tool-output-kb.',
   ),
   'secret-in-payload': ended({ kind: 'secret', where: '/summary, base64' }),
-  tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push' }),
+  tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push', isClosed: false }),
   internal: thrown(new TypeError('Cannot read properties of undefined')),
   'no-sandbox': thrown(new SandboxError(missingWall('linux')), {
     ...unstarted,

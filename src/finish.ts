@@ -47,10 +47,10 @@ async function check(ending: Ending, state: RunState, world: EndWorld, grace: Gr
       const where = world.secrets.find(checked.payload);
       if (where !== null) checked = { kind: 'secret', where };
     }
-    const file = await grace.bound(state.tamper?.compare() ?? Promise.resolve(null));
+    const tampering = await grace.bound(state.tamper?.compare() ?? Promise.resolve(null));
     // What could not be looked at before the grace was over may be anything.
-    if (file === undefined) checked = { kind: 'unchecked' };
-    else if (file !== null) checked = { kind: 'tampered', file };
+    if (tampering === undefined) checked = { kind: 'unchecked' };
+    else if (tampering !== null) checked = { kind: 'tampered', ...tampering };
     if (checked.kind === 'tampered') world.restoreRunnerFiles();
     if (checked.kind === 'submitted')
       gate = state.gate?.evaluate(checked.payload) ?? { status: 'none', issues: [] };

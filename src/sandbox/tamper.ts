@@ -15,10 +15,17 @@ export interface TamperCheck {
   snapshot(): Promise<void>;
   /**
    * The look after every child is dead, and before this step writes its own outputs.
-   * @returns the first file that is not as it was (new, gone, changed), relative to the workspace where it lies there;
-   *   null when all are.
+   * @returns the first file that is not as it was (new, gone, changed); null when all are.
    */
-  compare(): Promise<string | null>;
+  compare(): Promise<Tampering | null>;
+}
+
+/** What is not as it was. */
+export interface Tampering {
+  /** Relative to the workspace where it lies there. */
+  readonly file: string;
+  /** Whether it is a folder that cannot be looked into any more, so that what it holds is not known. */
+  readonly isClosed: boolean;
 }
 
 /** Most files that are looked at; more in one protected folder are told apart by their number alone. */
@@ -49,6 +56,7 @@ export function createTamperCheck(options: {
   const { workspace, extra, inPlace } = options;
   let watched: Watched = { whole: [], tops: [], places: { roots: [], bare: [], closed: [] } };
   let before: ReadonlyMap<string, string> | null = null;
+  const nameOf = (path: string) => (isInside(path, workspace) ? relative(workspace, path) || '.' : path);
   return {
     async snapshot() {
       watched = await findWatched(workspace, extra);
@@ -61,11 +69,10 @@ export function createTamperCheck(options: {
       const fresh = await newAtTop(workspace, watched.whole);
       const after = await fingerprints({ ...watched, whole: [...watched.whole, ...fresh] });
       const paths = [...new Set([...first.keys(), ...after.keys()])].sort();
-      const changed =
-        paths.find((path) => first.get(path) !== after.get(path)) ??
-        (inPlace ? await newRepository(workspace, watched.places) : undefined);
-      if (changed === undefined) return null;
-      return isInside(changed, workspace) ? relative(workspace, changed) || '.' : changed;
+      const changed = paths.find((path) => first.get(path) !== after.get(path));
+      if (changed !== undefined) return { file: nameOf(changed), isClosed: false };
+      const found = inPlace ? await newRepository(workspace, watched.places) : null;
+      return found === null ? null : { ...found, file: nameOf(found.file) };
     },
   };
 }
@@ -103,16 +110,18 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
  * The first repository, with a `.git` or without one, that was not there before; or a folder that a command closed, since
  * there may be one in it. Compared byte by byte: as text, two names that are not UTF-8 may be the same.
  */
-async function newRepository(workspace: string, before: GitPlaces): Promise<string | undefined> {
+async function newRepository(workspace: string, before: GitPlaces): Promise<Tampering | null> {
   const now = await findGitPlaces(workspace);
   const firstNew = (known: readonly Buffer[], found: readonly Buffer[]) => {
     const keys = new Set(known.map((path) => path.toString('latin1')));
     return found.find((path) => !keys.has(path.toString('latin1')))?.toString();
   };
   const root = firstNew(before.roots, now.roots);
-  if (root !== undefined) return join(root, '.git');
+  if (root !== undefined) return { file: join(root, '.git'), isClosed: false };
   const bare = firstNew(before.bare, now.bare);
-  return bare === undefined ? firstNew(before.closed, now.closed) : join(bare, 'HEAD');
+  if (bare !== undefined) return { file: join(bare, 'HEAD'), isClosed: false };
+  const closed = firstNew(before.closed, now.closed);
+  return closed === undefined ? null : { file: closed, isClosed: true };
 }
 
 /** Protected names under another spelling (`.GitHub`) that were not there before. */
