@@ -37,7 +37,7 @@ describe('refuseComponents', () => {
   it('credentials are closed to reading', () => {
     const names = ['gha-creds-0a1b.json', '.git-credentials', '.netrc'];
     expect(names.map((name) => refuseComponents([name], 'read', true))).toEqual(
-      names.map(() => 'it holds credentials, which are closed to every tool'),
+      names.map(() => 'it holds credentials, which are closed to this tool'),
     );
   });
 

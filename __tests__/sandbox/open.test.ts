@@ -487,15 +487,17 @@ function wallFacts(way: (typeof shellWays)[number]) {
     expect(result.output).toBe('end\n');
   });
 
-  it('credentials that a cloud login left in the workspace are blank', async () => {
-    writeFileSync(join(world.workspace, 'gha-creds-0123.json'), CANARY);
+  it('credentials that an earlier step left in the workspace are blank, by the names that are closed to the tools', async () => {
+    const names = ['gha-creds-0123.json', '.git-credentials', '.netrc', '_netrc'];
+    for (const name of names) writeFileSync(join(world.workspace, name), CANARY);
     const sandbox = await open();
     await sandbox.ready();
-    expect(
-      (await exec(sandbox, 'cat gha-creds-0123.json; echo x > gha-creds-0123.json')).output,
-    ).not.toContain(CANARY);
-    expect(readFileSync(join(world.workspace, 'gha-creds-0123.json'), 'utf8')).toBe(CANARY);
-    rmSync(join(world.workspace, 'gha-creds-0123.json'));
+    for (const name of names) {
+      expect((await exec(sandbox, `cat ${name}; echo x > ${name}`)).output).not.toContain(CANARY);
+      await expect(sandbox.read(name, 100)).rejects.toThrow('it holds credentials');
+      expect(readFileSync(join(world.workspace, name), 'utf8')).toBe(CANARY);
+      rmSync(join(world.workspace, name));
+    }
   });
 
   it('a toolchain in home that is on PATH is there, read-only, and its credentials are not', async () => {

@@ -5,6 +5,12 @@ const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 const CONTROL = /[\u0000-\u001f\u007f]/u;
 const CREDENTIALS = new Set(['.git-credentials', '.netrc', '_netrc']);
 
+/** Whether a file of this name holds credentials that a tool left there: no tool reads it, and the shell finds it empty. */
+export function holdsCredentials(name: string): boolean {
+  const folded = foldName(name);
+  return CREDENTIALS.has(folded) || /^gha-creds-.*\.json$/u.test(folded);
+}
+
 /** Why git's own folder is refused, as the end of a sentence. */
 export const GIT_CLOSED =
   'the .git folder is closed to this tool; git itself works in the shell (git log, git diff, git status)';
@@ -42,8 +48,8 @@ export function refuseComponents(
   if (folded.some((name) => name === '.git' || name === 'git~1')) {
     return GIT_CLOSED;
   }
-  if (folded.some((name) => CREDENTIALS.has(name) || /^gha-creds-.*\.json$/u.test(name))) {
-    return 'it holds credentials, which are closed to every tool';
+  if (components.some(holdsCredentials)) {
+    return 'it holds credentials, which are closed to this tool';
   }
   if (intent === 'read' || !inWorkspace) return null;
   if (folded.some((name) => name === '.github'))

@@ -2,18 +2,12 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foldName } from '../files/names.ts';
+import { foldName, holdsCredentials } from '../files/names.ts';
 import type { Repository } from './git-folders.ts';
 
 /** Names at the top of a repository that stay as they are. */
 export const PROTECTED_NAMES: readonly string[] = ['.git', '.github', 'action.yml', 'action.yaml'];
 const PROTECTED = new Set(PROTECTED_NAMES);
-
-/** Whether a name at the top of a repository holds credentials that a tool left there. */
-export function holdsCredentials(name: string): boolean {
-  const folded = foldName(name);
-  return /^gha-creds-.*\.json$/u.test(folded) || folded === '.git-credentials';
-}
 
 /** Whether a name at the top of a repository is protected. */
 export function isProtected(name: string): boolean {

@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { holdsCredentials } from '../files/names.ts';
 import { readBounded } from '../files/read-bounded.ts';
 import { isInside } from './confine.ts';
 import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './git-folders.ts';
 import { namesIn } from './present.ts';
-import { holdsCredentials, isProtected, topsOf } from './protected.ts';
+import { isProtected, topsOf } from './protected.ts';
 
 /** Two looks at the same files. */
 export interface TamperCheck {
