@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import { copySources } from '../support/open-sources.ts';
 
@@ -49,6 +49,13 @@ describe('removeFolder', () => {
     await removeFolder(join(base, 'absent'));
     await removeFolder('/proc/self/fdinfo');
   });
+
+  it('removes what takes longer than it is waited for, after the process has ended', async () => {
+    const folder = made('many', 'mkdir $(seq 3000)');
+    const program = `import { removeFolder } from ${JSON.stringify(join(copySources(base), 'sandbox/run-folder.ts'))}; await removeFolder(${JSON.stringify(folder)}, 1);`;
+    spawnSync(process.execPath, ['--input-type=module-typescript', '-e', program]);
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 60_000, interval: 100 });
+  }, 70_000);
 
   it('removes what a command took its own rights from, also for an ordinary user', () => {
     const script = 'mkdir -p a/b w; touch a/b/c w/f; chmod 0 a/b/c a/b a; chmod 555 w';

@@ -1,6 +1,6 @@
 /** The private folder of a run: its /tmp, its home, its pipes. */
 import { spawn } from 'node:child_process';
-import { lstat, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_HOME } from './environment.ts';
 import { createPipeSource, type PipeSource } from './pipe.ts';
@@ -25,41 +25,41 @@ export async function makeFolders(runFolder: string): Promise<Folders> {
   return { run, tmp, pipes: createPipeSource(pipes) };
 }
 
+/** Processor time that a removal which outlives this process may take, in seconds: a million folders. */
+const REMOVAL_CPU_SECONDS = 60;
+const REMOVAL = `
+ulimit -t ${REMOVAL_CPU_SECONDS} 2>/dev/null
+rm -rf -- "$1" && exit
+chmod -R u+rwx -- "$1"
+exec rm -rf -- "$1"`;
+/** What a shell ends with where it does not find a program. */
+const NOT_FOUND = 127;
+
 /**
  * Removes the run's folder, also where a command took the rights to its own folders away, or made them deeper than a
  * path can name: the system's own `rm` goes down step by step and follows no link, Node's goes by whole paths and needs
- * half a minute to fail. Never rejects and takes at most `withinMs` milliseconds: leftovers do no harm, a process that
- * does not end does.
+ * half a minute to fail. Never rejects and is waited for at most `withinMs` milliseconds. What takes longer, such as tens
+ * of thousands of folders on a slow disk, goes on in a process of its own when this one has ended.
  */
 export async function removeFolder(folder: string, withinMs = 5_000): Promise<void> {
-  const until = performance.now() + withinMs;
-  const runQuietly = (file: string, args: readonly string[]) =>
-    runWithin(file, args, Math.max(1, Math.ceil(until - performance.now())));
-  const removal = ['-rf', '--', folder];
-  const begun = await runQuietly('/bin/rm', removal);
-  if (!begun) {
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-    return;
-  }
-  if (!(await isThere(folder))) return;
-  await runQuietly('/bin/chmod', ['-R', 'u+rwx', '--', folder]);
-  await runQuietly('/bin/rm', removal);
-}
-
-/** Runs one of the system's programs to its end, whatever that is; false where there is no such program. */
-async function runWithin(file: string, args: readonly string[], timeout: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd: '/', env: {}, stdio: 'ignore', timeout, killSignal: 'SIGKILL' });
-    child.once('error', () => resolve(child.pid !== undefined));
-    child.once('close', () => resolve(true));
+  const ended = await new Promise<number | null>((resolve) => {
+    // Detached: neither the end of this process nor a Ctrl-C at its terminal ends the removal.
+    const child = spawn('/bin/sh', ['-c', REMOVAL, 'sh', folder], {
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: 'ignore',
+      detached: true,
+    });
+    const end = (code: number | null) => {
+      clearTimeout(timer);
+      resolve(code);
+    };
+    const timer = setTimeout(() => {
+      child.unref();
+      resolve(null);
+    }, withinMs);
+    child.once('error', () => end(NOT_FOUND));
+    child.once('close', end);
   });
-}
-
-async function isThere(folder: string): Promise<boolean> {
-  try {
-    await lstat(folder);
-    return true;
-  } catch {
-    return false;
-  }
+  if (ended === NOT_FOUND) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
