@@ -25,9 +25,9 @@ const BUILT: Readonly<Record<string, RegExp>> = {
   'check/tokens.ts new RegExp(TOKEN)': /a literal of the same file/u,
 };
 
-const LENGTH = 16 * 1024;
+const LENGTH = 32 * 1024;
 /** CPU time below which nothing is quadratic: at this length that takes ten times as long and more. */
-const MIN_MICROSECONDS = 3_000;
+const MIN_MICROSECONDS = 16_000;
 /** Between 4, which four times the text takes of a linear expression, and 16. */
 const MAX_GROWTH = 8;
 /** For what would not end: another pattern needs a thousandth of it, so a machine under load does not matter. */

@@ -1,5 +1,5 @@
 /** A YAML file as a tree of our own, each node with the place where it stands. */
-import type { Document, ParsedNode, Node as YamlNode } from 'yaml';
+import type { Document, ErrorCode, ParsedNode, Node as YamlNode } from 'yaml';
 import type { Place } from './finding.ts';
 import { yamlFix } from './yaml-fix.ts';
 
@@ -60,19 +60,34 @@ const MAX_DEPTH = 100;
 export async function readYaml(name: string, text: string): Promise<YamlReading> {
   // A bundle gives a CommonJS module no named exports.
   const { default: yaml } = await import('yaml');
-  const { parseDocument, LineCounter, isAlias, isMap, isScalar, isSeq } = yaml;
+  const { parseDocument, LineCounter, isAlias, isMap, isNode, isScalar, isSeq } = yaml;
   const lines = new LineCounter();
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { file: name, line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const document: Document.Parsed = parseDocument(text, { lineCounter: lines, logLevel: 'silent' });
+  const document: Document.Parsed = parseDocument(text, {
+    lineCounter: lines,
+    logLevel: 'silent',
+    // Both would take the square of the length: keys are compared and aliases looked up below.
+    uniqueKeys: false,
+    prettyErrors: false,
+  });
+  const refuse = (code: ErrorCode, at: number, problem: string): YamlReading => {
+    const [first = 'is wrong'] = problem.split(/ at line \d+|\n/u);
+    return { ok: false, place: place(at), problem: first, fix: yamlFix(text, code, at, first) };
+  };
   const [fault] = document.errors;
-  if (fault !== undefined) {
-    const [first = 'is wrong'] = fault.message.split(/ at line \d+|\n/u);
-    const fix = yamlFix(text, fault.code, fault.pos[0], first);
-    return { ok: false, place: place(fault.pos[0]), problem: first, fix };
-  }
+  if (fault !== undefined) return refuse(fault.code, fault.pos[0], fault.message);
+  const anchored = new Map<string, YamlNode>();
+  const known = new Set<YamlNode>();
+  const targets = new Map<YamlNode, YamlNode | undefined>();
+  let repeated: number | null = null;
+  const remember = (node: YamlNode | ParsedNode | null | undefined): void => {
+    if (!isNode(node) || isAlias(node) || node.anchor === undefined || known.has(node)) return;
+    known.add(node);
+    anchored.set(node.anchor, node);
+  };
   let count = 0;
   let tooLarge = false;
   const convert = (node: YamlNode | ParsedNode | null | undefined, depth: number, near: number): Node => {
@@ -82,13 +97,22 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
       tooLarge = true;
       return { kind: 'scalar', value: null, text: '', start, end: start };
     }
-    if (isAlias(node)) return convert(node.resolve(document), depth + 1, start);
+    if (isAlias(node)) {
+      // Read again as a part of what another alias names, it still means the anchor that stood before it.
+      if (!targets.has(node)) targets.set(node, anchored.get(node.source));
+      return convert(targets.get(node), depth + 1, start);
+    }
+    remember(node);
     if (isSeq<YamlNode>(node)) {
       return { kind: 'list', items: node.items.map((item) => convert(item, depth + 1, start)), start };
     }
     if (isMap<YamlNode, YamlNode | null>(node)) {
+      const keys = new Set<unknown>();
       const entries = node.items.map(({ key, value }): Entry => {
         const at = key.range?.[0] ?? start;
+        remember(key);
+        if (isScalar(key) && keys.has(key.value)) repeated ??= at;
+        if (isScalar(key)) keys.add(key.value);
         return {
           key: isScalar(key) ? String(key.value) : '',
           start: at,
@@ -101,6 +125,7 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
     return { kind: 'scalar', value, text: String(value ?? ''), start, end: node?.range?.[1] ?? start };
   };
   const root = document.contents === null ? null : convert(document.contents, 0, 0);
+  if (repeated !== null) return refuse('DUPLICATE_KEY', repeated, 'Map keys must be unique');
   if (tooLarge) {
     const problem = 'The file has more parts, or deeper ones, than a workflow can have';
     return { ok: false, place: place(0), problem, fix: 'Name a workflow file.' };

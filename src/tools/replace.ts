@@ -88,6 +88,8 @@ function occurs(text: string, part: string): boolean {
  * takes minutes for a part of many equal characters in a text of the same.
  */
 function* search(text: string, part: string, places: 'apart' | 'overlapping'): Generator<number> {
+  // Also because the table below is as long as the part: `nearest` asks for each line of the file.
+  if (part.length > text.length) return;
   // How much of the part's beginning stands again at the end of its first n + 1 characters.
   const again = new Int32Array(part.length);
   const extend = (matched: number, character: number): number => {

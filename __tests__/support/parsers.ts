@@ -1,0 +1,309 @@
+/** Our readers of hostile text, each as a function of a text, and texts that are hard on readers. */
+import { constants } from 'node:buffer';
+import { parseExpression } from '../../src/check/expression.ts';
+import { readYaml } from '../../src/check/yaml-file.ts';
+import { parseStrings } from '../../src/contract/repair.ts';
+import { foldName, refuseComponents } from '../../src/files/names.ts';
+import { contextFiles } from '../../src/github/context.ts';
+import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../src/json.ts';
+import { clipped } from '../../src/merge/clipped.ts';
+import { nearest } from '../../src/nearest.ts';
+import { isExactNumber } from '../../src/number-literal.ts';
+import { isOverflow, isToolless } from '../../src/providers/failure-words.ts';
+import { replayableArguments, replayableName } from '../../src/providers/reading.ts';
+import { readRecording } from '../../src/providers/recording.ts';
+import { eventData } from '../../src/providers/server-sent-events.ts';
+import { rawSlice } from '../../src/raw-slice.ts';
+import { argumentsOf } from '../../src/report/arguments.ts';
+import { html } from '../../src/report/html.ts';
+import { createStory } from '../../src/report/story.ts';
+import { createShowing } from '../../src/report/visible.ts';
+import { readFindings } from '../../src/reporters/findings.ts';
+import { jsonLine } from '../../src/reporters/json-line.ts';
+import { asWritten } from '../../src/reporters/line-link.ts';
+import { createLog } from '../../src/reporters/log.ts';
+import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
+import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
+import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
+import { sourceFile } from '../../src/reporters/source-file.ts';
+import { fitColumns } from '../../src/reporters/terminal.ts';
+import { breakCommands, cleanText, singleLine } from '../../src/reporters/text.ts';
+import {
+  hasCredentials,
+  includedPaths,
+  withoutCredentials,
+  worktreeOf,
+} from '../../src/sandbox/git-config.ts';
+import { filterPatch } from '../../src/sandbox/patch.ts';
+import { readMountPoints } from '../../src/sandbox/root-script.ts';
+import { boundNames } from '../../src/sandbox/sockets.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import { replaceText } from '../../src/tools/replace.ts';
+
+/** What reads a text; what it gives or throws does not matter. */
+type Reader = (text: string) => unknown;
+
+const SECRET = 'sk-parser-0123456789abcdef';
+const secrets = createSecrets();
+for (const value of [SECRET, 'a'.repeat(40)]) secrets.add(value);
+
+const log = () => createLog({ write: () => undefined, secrets, token: () => 'token' });
+const failure = (message: string) => ({ status: 400, code: null, type: null, param: null, message });
+const row = (text: string) => ({
+  path: text,
+  line: text,
+  message: text,
+  title: text,
+  severity: text,
+  rule: text,
+});
+/** Many rows with the text's pieces. */
+const rows = (text: string) => (text.match(/[\s\S]{1,200}/gu) ?? []).map(row);
+
+/** By what they read. */
+export const READERS: Readonly<Record<string, Reader>> = {
+  'strict JSON': parseStrictJson,
+  'JSON with inexact numbers': (text) => parseJsonWithInexact(text),
+  'JSON in a string': (text) => parseStrictJson(JSON.stringify(text)),
+  'text in quotes as JSON': (text) => parseStrictJson(`"${text}"`),
+  'raw slice': (text) => rawSlice(`{"a":${text}}`, ['a']),
+  'raw slice of a string': (text) => rawSlice(JSON.stringify({ b: text, a: 1 }), ['a']),
+  'indented JSON': (text) => indentedJson([text, rows(text)], constants.MAX_STRING_LENGTH),
+  'number literal': isExactNumber,
+  'near names': (text) => nearest(text, [text, 'schema']),
+  'repair of strings': (text) =>
+    parseStrings({ a: text }, () => ({ ok: false, issues: [], errors: [{ ...TYPE_ERROR, data: text }] })),
+  mask: secrets.mask,
+  'spans of secrets': (text) => clipped(text, Math.floor(text.length / 2), secrets),
+  'secrets in a payload': (text) => secrets.find({ a: text }),
+  'secrets in many rows': (text) => secrets.find({ a: rows(text) }),
+  'cut between words': (text) => clipped(text, Math.floor(text.length / 2)),
+  'git config': (text) => [
+    withoutCredentials(text),
+    hasCredentials(text),
+    includedPaths(text),
+    worktreeOf(text),
+  ],
+  'value in a git config': (text) => withoutCredentials(`[remote "a"]\n\turl = ${text}`),
+  patch: (text) => readPatch(text),
+  'section of a patch': (text) => readPatch(`diff --git a/a b/a\nnew file mode 120000\n+${text}`),
+  'bound sockets': boundNames,
+  'name of a socket': (text) => boundNames(`\n1: 1 1 1 1 1 1 ${text}`),
+  'mount points': readMountPoints,
+  'name of a file': foldName,
+  path: (text) => refuseComponents(text.split('/'), 'edit', true),
+  'events of a stream': async (text) => {
+    for await (const data of eventData(streamOf(text))) void data;
+  },
+  recording: readRecording,
+  'failure of a provider': (text) => [isOverflow(failure(text)), isToolless(failure(text))],
+  'arguments of a call': (text) => [replayableArguments(text), replayableName(text)],
+  'clean text': (text) => breakCommands(cleanText(text)),
+  'single line': (text) => singleLine(text, 1_000_000_000),
+  terminal: (text) => fitColumns(text, text.length),
+  log: (text) => log().untrusted(text),
+  annotation: (text) => log().error(text, { file: text, title: text }),
+  Markdown: (text) => [inline, prose, code, cell].map((write) => write(text, text.length)),
+  fence: (text) => fence(text, 'text'),
+  'JSON line': jsonLine,
+  'shell-safe JSON': shellSafeJson,
+  finding: (text) => readFindings({ findings: [row(text)], failures: [row(text)] }),
+  alerts: (text) => alertsOf({ findings: rows(text) }, asWritten, secrets),
+  alert: (text) => alertsOf({ findings: [{ ...row(text), path: 'a', line: 1 }] }, asWritten, secrets),
+  'source file': (text) => sourceFile(text).line(1),
+  HTML: (text) => html`${text}`,
+  transcript: (text) =>
+    tellStory([
+      { type: 'tool_finished', call: { id: '1', name: text, target: text }, result: { content: text } },
+    ]),
+  'lines of a transcript': (text) =>
+    tellStory(
+      text.split('\n').map((line) => ({
+        type: 'turn_completed',
+        message: { content: line, tool_calls: [{ id: line, name: line, raw_arguments: line }] },
+      })),
+    ),
+  'arguments in a report': (text) => argumentsOf('edit', text, ['edit'], createShowing(secrets.mask)),
+  'context of a pull request': (text) =>
+    contextFiles({
+      number: 1,
+      pull: null,
+      files: [
+        { path: text, previous: text, status: 'added', additions: 1, deletions: 0, blob: '', patch: text },
+      ],
+      diffFromGit: false,
+      notes: [],
+    }),
+  YAML: (text) => readYaml('ci.yml', text),
+  expression: parseExpression,
+  edit: (text) => replaceText(Buffer.from(text), text.slice(0, text.length / 4), 'b', true),
+  'edit with a line longer than those of the file': (text) =>
+    replaceText(Buffer.from(`${text}${'b\n'.repeat(text.length)}`), 'c'.repeat(text.length), 'b', false),
+  'edit that fits nowhere': (text) =>
+    replaceText(Buffer.from(text), `${text.slice(0, text.length / 2)}\0`, 'b', false),
+};
+
+function readPatch(text: string): unknown {
+  const holdsSecret = (part: string) => secrets.find({ a: part }) !== null;
+  const patch = Buffer.from(text);
+  return filterPatch(patch, { holdsSecret, asText: patch }, new AbortController().signal);
+}
+
+const TYPE_ERROR = { keyword: 'type', instancePath: '/a', schemaPath: '#', params: { type: 'object' } };
+
+function tellStory(entries: readonly unknown[]): unknown {
+  const story = createStory(createShowing(secrets.mask));
+  for (const entry of entries) story.add(entry);
+  return story.story();
+}
+
+/** In parts as a network gives them. */
+function streamOf(text: string): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.subarray(at, at + 16_384));
+      at += 16_384;
+    },
+  });
+}
+
+const NESTED = [
+  ['[', ']'],
+  ['{"a":', '}'],
+  ['(', ')'],
+  ['- ', ''],
+] as const;
+const PIECES = [
+  ...[
+    'a',
+    '1',
+    '0',
+    ' ',
+    '\n',
+    '\r\n',
+    '\t',
+    '"',
+    "'",
+    '\\',
+    '\\"',
+    '\\\\',
+    '`',
+    '` ',
+    '/',
+    '.',
+    '-',
+    '#',
+    '@',
+    ':',
+    '%',
+    '$',
+  ],
+  ...[
+    '\\u0061',
+    '\\ud83d',
+    '\ud800',
+    '\ud83d\ude00',
+    '\u200b',
+    '\u00e9',
+    '\u2028',
+    '\x1b[',
+    '\x1b]',
+    '\x1b[1m',
+    '%41',
+    '0x41 ',
+  ],
+  ...[
+    '1e',
+    '1,',
+    '"a",',
+    '"\\n",',
+    '{"a":1},',
+    '{}\n',
+    '{"type":"x"}\n',
+    'data: {}\n\n',
+    'data: a\n',
+    'a: b\n',
+    '? ',
+    '&a ',
+    '*a ',
+  ],
+  ...[
+    'a b ',
+    'a/',
+    '../',
+    './',
+    '/a:1',
+    '#L1',
+    '.git/',
+    '://',
+    '://a@',
+    'https://a.b/',
+    '[a](',
+    '![',
+    '<a ',
+    '&#1',
+    '|',
+    '***',
+    '<!--',
+  ],
+  ...[
+    '::error::',
+    '##[',
+    'www.',
+    'GH-',
+    'deadbeef',
+    '${{ ',
+    '${{ a }}',
+    '||',
+    "''",
+    'diff --git a/a b/a\n',
+    '@@ -1 +1 @@\n',
+    '+a\n',
+  ],
+  ...[
+    '[remote "a"]\n\turl = b\n',
+    '[a "',
+    'a = "\\\n',
+    '1: 1 1 1 1 1 1 /a\n',
+    '1 1 1:1 / /a rw - b c d\n',
+    'ref: a\n',
+  ],
+  ...[
+    SECRET.slice(0, -1),
+    [...SECRET].join('\u200b').slice(0, -1),
+    Buffer.from(SECRET).toString('hex').slice(0, -1),
+    'a'.repeat(39),
+  ],
+];
+
+/** Texts of about a length, by what they are made of. */
+export function makeTexts(length: number): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  for (const piece of PIECES) {
+    const many = piece.repeat(Math.ceil(length / piece.length));
+    texts.set(JSON.stringify(piece), many);
+  }
+  for (const [open, close] of NESTED) {
+    const depth = Math.ceil(length / (open.length + close.length));
+    texts.set(`${open} nested`, open.repeat(depth) + close.repeat(depth));
+    texts.set(
+      `${open} 90 deep, repeated`,
+      `[${`${open.repeat(90)}1${close.repeat(90)},`.repeat(Math.ceil(length / 91 / (open.length + close.length)))}1]`,
+    );
+  }
+  texts.set('aliases', `- &a 1\n${'- *a\n'.repeat(Math.ceil(length / 5))}`);
+  texts.set('many anchors', `- &a 1\n${'- &b 1\n- *a\n'.repeat(Math.ceil(length / 12))}`);
+  // Keys that differ: one text of which no two parts are alike.
+  texts.set(
+    'different keys',
+    `{${Array.from({ length: Math.ceil(length / 12) }, (_, at) => `"k${at}":${at}`).join(',')}}`,
+  );
+  texts.set(
+    'different lines',
+    Array.from({ length: Math.ceil(length / 8) }, (_, at) => `k${at}: ${at}`).join('\n'),
+  );
+  return texts;
+}
