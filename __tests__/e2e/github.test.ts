@@ -324,6 +324,46 @@ describe('other events find their pull request', () => {
     expect(hub.comments()[0]?.body).toContain(`commit=${commit}`);
   });
 
+  it.each([
+    ['the event', 'pull_request', event, HEAD],
+    ['the checkout', 'issue_comment', { issue: { number: 7, pull_request: {} } }, HEAD],
+  ])(
+    'a harmless commit that is pushed after %s is not what the agent reads',
+    async (_, name, payload, commit) => {
+      const looking: Reply = {
+        calls: [
+          {
+            name: 'shell',
+            arguments: '{"command":"cd $TMPDIR/context; cat README.md changed-files.txt *.patch"}',
+          },
+        ],
+      };
+      for (const files of [
+        [{ filename: 'harmless.md', patch: '@@ -0,0 +1 @@\n+x' }],
+        [{ filename: 'gone', status: 'removed' }],
+      ] as const) {
+        await hub.close();
+        hub = await startGitHubServer({
+          ...world,
+          pulls: [{ ...pull, head: { ...pull.head, sha: 'd'.repeat(40) }, files }],
+        });
+        const run = await judge(
+          [looking, green],
+          { schema: './judge.json', gate: 'none', comment: 'always' },
+          {
+            ...{ name, payload, commit, files: { 'judge.json': MILD } },
+          },
+        );
+        expect(run.envelope).toMatchObject({ exit_code: 0, evidence: { context: 'missing' } });
+        const read = toldIn(run.requests[1]).at(-1);
+        expect(read).toContain('GitHub lists the files of dddddddddddd, which was pushed later');
+        expect(read).not.toContain('harmless.md');
+        for (const text of [run.summary, hub.comments()[0]?.body])
+          expect(text).toContain('This pull request changes what judges it');
+      }
+    },
+  );
+
   it('a run that is about none comments nowhere, and says so', async () => {
     const run = await judge([green], { comment: 'always' }, { name: 'schedule', payload: {} });
     expect([run.exitCode, hub.comments()]).toEqual([0, []]);
