@@ -99,9 +99,7 @@ async function readEvents(
     for (let next = await source.next(); next.done !== true; next = await source.next()) {
       const data = next.value;
       const event = data.startsWith('[DONE]') ? null : listed(JSON.parse(data));
-      // What breaks after the end does not undo an answer.
-      if (event?.['error'] && api.isWhole(events)) break;
-      if (event?.['error']) return refusedInside(api, response, event);
+      if (event?.['error']) return refusedInside(reading, response, event, events);
       if (event !== null && isKept(event)) {
         if (isDeeperThan(event, maxLevels)) return excessive(api, response, `${maxLevels} levels`);
         if (events.push(event) > maxEvents) return excessive(api, response, `${maxEvents} events`);
@@ -154,8 +152,16 @@ async function readOut(source: AsyncGenerator<string, void, void>): Promise<void
   clearTimeout(timer);
 }
 
-/** A failure that was told inside an answer, where no SDK tries again. */
-function refusedInside(api: Api, { headers }: Response, error: JsonObject): Attempt<never> {
+/** A failure that was told inside an answer, where no SDK tries again; behind its end it says that the answer is not whole. */
+function refusedInside(
+  reading: Reading,
+  response: Response,
+  error: JsonObject,
+  events: readonly JsonObject[],
+): Attempt<never> {
+  const { api } = reading;
+  const { headers } = response;
+  if (api.isWhole(events)) return broken(reading, response, null);
   const failure = apiFailure({ status: undefined, headers, error, message: '' }, null);
   const why = `${api.context.host} ended its answer with an error`;
   return { ok: false, again: isPassing(failure), why, error: providerError(failure, api.context) };

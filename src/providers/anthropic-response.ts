@@ -10,6 +10,7 @@ import {
   objectsOf,
   replayableInput,
   replayableName,
+  saysError,
   textOf,
   toolCalls,
 } from './reading.ts';
@@ -26,14 +27,29 @@ export function isAnthropicNative(native: unknown): native is AnthropicNative {
 
 /** Whether a body is a message. */
 export function isMessage(body: JsonObject): boolean {
-  return Array.isArray(body['content']);
+  return Array.isArray(body['content']) && !saysError(body);
 }
 
-/** Whether a stream's events reached the end of the message. */
+/**
+ * Whether a stream's events are one message and reached its end. What no server sends that means well is none: a second message,
+ * stop reasons that contradict each other, and parts of a block behind the end.
+ */
 export function isWholeMessage(events: readonly JsonObject[]): boolean {
-  return events.some(
-    (event) => event['type'] === 'message_stop' || textOf(objectOf(event['delta'])['stop_reason']) !== '',
-  );
+  let [isBegun, isEnded] = [false, false];
+  let reason = '';
+  for (const event of events) {
+    const type = textOf(event['type']);
+    if (type === 'message_start') {
+      if (isBegun) return false;
+      isBegun = true;
+    }
+    if (isEnded && (type === 'content_block_start' || type === 'content_block_delta')) return false;
+    const told = textOf(objectOf(event['delta'])['stop_reason']);
+    if (told !== '' && reason !== '' && told !== reason) return false;
+    reason = told || reason;
+    isEnded ||= told !== '' || type === 'message_stop';
+  }
+  return isEnded;
 }
 
 /** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */

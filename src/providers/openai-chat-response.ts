@@ -11,6 +11,7 @@ import {
   type RawCall,
   replayableArguments,
   replayableName,
+  saysError,
   textOf,
   toolCalls,
   wellFormed,
@@ -51,20 +52,57 @@ export const blockedChat: Answer = {
 
 /** Whether a body holds a choice. */
 export function isChatAnswer(body: JsonObject): boolean {
-  return objectsOf(body['choices']).some(({ value }) => isObject(value['message']));
+  return !saysError(body) && objectsOf(body['choices']).some(({ value }) => isObject(value['message']));
 }
 
-/** Whether a stream's chunks reached a finish reason that is not the server's own failure. */
+/**
+ * Whether a stream's chunks are one answer with one end, which is not the server's own failure. What no server sends that means
+ * well is none: another choice than the one asked for, ends that contradict each other, and parts of a call behind the end.
+ */
 export function isWholeChat(chunks: readonly JsonObject[]): boolean {
-  const reason = chunks
-    .map((chunk) => textOf(firstChoice(chunk)['finish_reason']))
-    .findLast((each) => each !== '');
-  return reason !== undefined && !brokenReasons.has(reason);
+  let end: StopReason | 'broken' | null = null;
+  for (const chunk of chunks) {
+    if (hasOtherChoice(chunk) || objectsOf(chunk['choices']).length > 1) return false;
+    const choice = firstChoice(chunk);
+    const reason = textOf(choice['finish_reason']);
+    // Gemini's endpoint has said `stop` with every chunk, and a call is whole in its own there.
+    if (end !== null && hasCallPart(choice, reason !== '')) return false;
+    if (saysError(choice)) return false;
+    if (reason === '') continue;
+    const meant = meaningOf(reason);
+    if (end !== null && end !== meant) return false;
+    end = meant;
+  }
+  return end !== null && end !== 'broken';
 }
 
-/** Whether a server says of its whole body that it gave up midway: what it calls may be cut. */
+/** Whether a body is an answer of which nobody knows whether it is whole: its server gave up midway, or it is another choice's. */
 export function isBrokenChat(answer: Answer): boolean {
-  return answer.kind === 'body' && brokenReasons.has(textOf(firstChoice(answer.body)['finish_reason']));
+  if (answer.kind === 'events') return false;
+  const choice = firstChoice(answer.body);
+  const { index } = choice;
+  const isOther = typeof index === 'number' && index !== 0;
+  return isOther || saysError(choice) || meaningOf(textOf(choice['finish_reason'])) === 'broken';
+}
+
+/** Some servers leave the number out. */
+function hasOtherChoice(chunk: JsonObject): boolean {
+  return objectsOf(chunk['choices']).some(({ value: { index } }) => typeof index === 'number' && index !== 0);
+}
+
+/** Whether a chunk holds a part of a call; with `isEnd`, one that is not its beginning. */
+function hasCallPart(choice: JsonObject, isEnd: boolean): boolean {
+  const parts = objectsOf(objectOf(choice['delta'] ?? choice['message'])['tool_calls']);
+  return parts.some(({ value }) => !isEnd || called(value).name === '');
+}
+
+/** What a finish reason says of the calls; servers have many words for an end, and mix `stop` with `tool_calls`. */
+function meaningOf(finishReason: string): StopReason | 'broken' {
+  // Gemini's endpoint says `content_filter: OTHER`, and `function_call_filter: …` of a call that it dropped.
+  const [reason = ''] = finishReason.toLowerCase().split(':');
+  if (brokenReasons.has(reason)) return 'broken';
+  if (filterReasons.has(reason)) return 'refusal';
+  return lengthReasons.has(reason) ? 'length' : 'end';
 }
 
 /** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
@@ -109,10 +147,9 @@ function bodyChat(answer: Extract<Answer, { kind: 'body' }>): WholeChat {
 }
 
 function stop(whole: WholeChat, refusal: string): StopReason {
-  // Gemini's endpoint says `content_filter: OTHER`, and `function_call_filter: …` of a call that it dropped.
-  const [reason = ''] = whole.finishReason.toLowerCase().split(':');
-  if (refusal !== '' || filterReasons.has(reason)) return 'refusal';
-  if (lengthReasons.has(reason)) return 'length';
+  const meant = meaningOf(whole.finishReason);
+  if (refusal !== '' || meant === 'refusal') return 'refusal';
+  if (meant === 'length') return 'length';
   return whole.calls.length > 0 ? 'tool_calls' : 'end';
 }
 

@@ -6,7 +6,7 @@ import { isBlockedCode } from './openai-client.ts';
 import { type ResponsesNative, replayed } from './openai-responses-replay.ts';
 import { type Item, joinedResponse, lastEvent } from './openai-responses-stream.ts';
 import type { Completion, CompletionRequest } from './provider.ts';
-import { countOf, objectOf, objectsOf, textOf, toolCalls } from './reading.ts';
+import { countOf, objectOf, objectsOf, saysError, textOf, toolCalls } from './reading.ts';
 
 /** What an answer would have been that the server refused to give for the content of the prompt. */
 export const blockedResponse: Answer = {
@@ -44,7 +44,7 @@ export function toldFailure(
   const response = answer.kind === 'events' ? objectOf(last?.['response']) : answer.body;
   const status = textOf(response['status']);
   const isError = last?.['type'] === 'error' || last?.['type'] === 'response.failed';
-  if (!isError && ['', 'completed', 'incomplete'].includes(status)) return null;
+  if (!isError && !saysError(response) && ['', 'completed', 'incomplete'].includes(status)) return null;
   const error = last?.['type'] === 'error' ? last : objectOf(response['error']);
   const code = textOf(error['code']);
   const failure = {

@@ -22,9 +22,13 @@ interface OpenItem {
 
 const lastEvents = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
-/** The event that ended a stream; null where it was cut. */
+const errorEvents = new Set(['response.failed', 'error']);
+
+/** The event that ended a stream, or that told an error before; null where it was cut. */
 export function lastEvent(events: readonly JsonObject[]): JsonObject | null {
-  return events.findLast((event) => lastEvents.has(textOf(event['type']))) ?? null;
+  const findLast = (types: ReadonlySet<string>) =>
+    events.findLast((event) => types.has(textOf(event['type'])));
+  return findLast(errorEvents) ?? findLast(lastEvents) ?? null;
 }
 
 /** What the events of a whole stream add up to. The SDK's own helper would parse the arguments with all leniency. */

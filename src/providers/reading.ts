@@ -17,6 +17,11 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** Whether an answer tells an error, beside whatever else it holds; `"error": null` is none. */
+export function saysError({ error }: JsonObject): boolean {
+  return isObject(error) || (typeof error === 'string' && error !== '');
+}
+
 /** A field's elements that are objects, each with its place in the source. */
 export function objectsOf(value: unknown): readonly { readonly at: number; readonly value: JsonObject }[] {
   if (!Array.isArray(value)) return [];

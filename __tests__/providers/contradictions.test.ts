@@ -1,0 +1,162 @@
+/** Answers that no server sends that means well: nothing of them is taken for what the model said. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { isArray } from '../../src/json.ts';
+import type { ProviderName } from '../../src/providers/provider.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { asking, providerAt, wireOf } from '../support/provider-wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+
+const open: RawServer[] = [];
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+});
+
+/** The calls that an answer gives, or how often it was asked for before it was given up. */
+async function completeWith(
+  name: ProviderName,
+  answer: JsonObject | readonly JsonObject[],
+): Promise<unknown> {
+  const server = await startRawServer((response) =>
+    isArray(answer) ? sendEvents(response, answer) : sendJson(response, JSON.stringify(answer)),
+  );
+  open.push(server);
+  const provider = await providerAt(wireOf(name, isArray(answer) ? 'streamed' : 'whole'), server.url);
+  try {
+    const { message } = await provider.complete(asking());
+    return message.toolCalls.map(({ name: called, rawArguments, status }) => [called, rawArguments, status]);
+  } catch (error) {
+    return error instanceof Error && error.name === 'ProviderError' ? 'refused' : error;
+  }
+}
+
+const accepted = [['structured_output', '{"passed":true}', 'complete']];
+const call = (text: string): JsonObject => ({
+  ...{ index: 0, id: 'a', type: 'function' },
+  function: { name: 'structured_output', arguments: text },
+});
+const rest = (text: string): JsonObject => ({ index: 0, function: { arguments: text } });
+const part = (calls: readonly JsonObject[], finish_reason: string | null = null, more: JsonObject = {}) => ({
+  choices: [
+    { index: 0, delta: calls.length === 0 ? {} : { tool_calls: [...calls] }, finish_reason, ...more },
+  ],
+});
+const all = part([call('{"passed":true}')]);
+const usage: JsonObject = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
+
+describe('a stream of chat completions', () => {
+  it.each([
+    ['an error behind the end', [all, part([], 'tool_calls'), { error: { message: 'no', code: 400 } }]],
+    ['an error of the choice', [all, part([], 'tool_calls', { error: { message: 'no' } })]],
+    ['an end by length, and another one', [all, part([], 'length'), part([], 'tool_calls')]],
+    ['an end, and another one by length', [all, part([], 'tool_calls'), part([], 'length')]],
+    ['an end by a filter, and another one', [all, part([], 'content_filter'), part([], 'stop')]],
+    ['a failure, and an end', [all, part([], 'error'), part([], 'tool_calls')]],
+    ['arguments behind the end', [part([call('{"pass')]), part([], 'tool_calls'), part([rest('ed":true}')])]],
+    [
+      'arguments behind the end, with an end',
+      [part([call('{"pass')], 'stop'), part([rest('ed":true}')], 'stop')],
+    ],
+    ['a call behind the end', [part([], 'stop'), all]],
+    ['another choice', [part([call('{"pass')]), part([rest('ed":true}')], 'tool_calls', { index: 1 })]],
+    ['only another choice', [part([call('{"passed":true}')], 'tool_calls', { index: 1 })]],
+    ['two choices', [{ choices: [...all.choices, { index: 0, delta: {} }] }, part([], 'tool_calls')]],
+  ])('is no answer with %s', async (_, chunks) => {
+    expect(await completeWith('openai-compatible', chunks)).toBe('refused');
+  });
+
+  it.each([
+    ['in one chunk', [part([call('{"passed":true}')], 'tool_calls')]],
+    ['with stop in every chunk', [part([], 'stop'), part([call('{"passed":true}')], 'stop')]],
+    ['with two words for one end', [all, part([], 'stop'), part([], 'tool_calls'), usage]],
+    [
+      'without an index',
+      [{ choices: [{ delta: { tool_calls: [call('{"passed":true}')] }, finish_reason: 'stop' }] }],
+    ],
+    ['with an error that is none', [all, { ...part([], 'tool_calls', { error: null }), error: null }]],
+    ['with an empty chunk behind the end', [all, part([], 'tool_calls'), part([]), usage]],
+  ])('is an answer %s', async (_, chunks) => {
+    expect(await completeWith('openai-compatible', chunks)).toEqual(accepted);
+  });
+});
+
+describe('a body of chat completions', () => {
+  const choice = (more: JsonObject = {}): JsonObject => ({
+    ...{ index: 0, message: { role: 'assistant', tool_calls: [call('{"passed":true}')] } },
+    ...{ finish_reason: 'tool_calls', ...more },
+  });
+  it.each([
+    ['an error beside its choices', { choices: [choice()], error: { message: 'no' } }],
+    ['an error that is a text', { choices: [choice()], error: 'no' }],
+    ['an error of its choice', { choices: [choice({ error: { message: 'no' } })] }],
+    ['another choice first', { choices: [choice({ index: 1 }), choice()] }],
+    ['a failure as its end', { choices: [choice({ finish_reason: 'error' })] }],
+  ])('is no answer with %s', async (_, body) => {
+    expect(await completeWith('openai-compatible', body)).toBe('refused');
+  });
+
+  it.each([
+    ['with an error that is none', { choices: [choice({ error: null })], error: null }],
+    ['without an end', { choices: [choice({ finish_reason: null })] }],
+    ['without an index', { choices: [choice({ index: null })] }],
+  ])('is an answer %s', async (_, body) => {
+    expect(await completeWith('openai-compatible', body)).toEqual(accepted);
+  });
+});
+
+describe("Anthropic's messages", () => {
+  const start: JsonObject = { type: 'message_start', message: { role: 'assistant', content: [] } };
+  const tool: JsonObject = { type: 'tool_use', id: 'a', name: 'structured_output', input: {} };
+  const block: JsonObject = { type: 'content_block_start', index: 0, content_block: tool };
+  const json = (text: string): JsonObject => ({
+    ...{ type: 'content_block_delta', index: 0 },
+    delta: { type: 'input_json_delta', partial_json: text },
+  });
+  const end = (stop_reason: string): JsonObject => ({ type: 'message_delta', delta: { stop_reason } });
+  const stop: JsonObject = { type: 'message_stop' };
+  const input = json('{"passed":true}');
+
+  it.each([
+    [
+      'an error behind the end',
+      [start, block, input, end('tool_use'), { type: 'error', error: { type: 'x' } }],
+    ],
+    ['arguments behind the end', [start, block, json('{"pass'), end('tool_use'), json('ed":true}'), stop]],
+    ['two ends', [start, block, input, end('max_tokens'), end('tool_use'), stop]],
+    ['two messages', [start, block, json('{"pass'), start, json('ed":true}'), end('tool_use'), stop]],
+  ])('are no answer with %s', async (_, events) => {
+    expect(await completeWith('anthropic', events)).toBe('refused');
+  });
+
+  it('are no answer with an error beside their content', async () => {
+    const content: JsonObject[] = [{ ...tool, input: { passed: true } }];
+    const body = { content, stop_reason: 'tool_use' };
+    expect(await completeWith('anthropic', body)).toEqual(accepted);
+    expect(await completeWith('anthropic', { ...body, error: { message: 'no' } })).toBe('refused');
+  });
+
+  it('are an answer with one end, told twice', async () => {
+    expect(
+      await completeWith('anthropic', [start, block, input, end('tool_use'), end('tool_use'), stop]),
+    ).toEqual(accepted);
+  });
+});
+
+describe('responses', () => {
+  const item: JsonObject = {
+    ...{ type: 'function_call', call_id: 'a', name: 'structured_output', arguments: '{"passed":true}' },
+    status: 'completed',
+  };
+  const response: JsonObject = { object: 'response', status: 'completed', error: null, output: [item] };
+  const completed: JsonObject = { type: 'response.completed', response };
+
+  it('are no answer with an error before their end, or beside their output', async () => {
+    expect(await completeWith('openai', [completed])).toEqual(accepted);
+    expect(await completeWith('openai', [{ type: 'error', message: 'no', code: 'x' }, completed])).toBe(
+      'refused',
+    );
+    expect(await completeWith('openai', response)).toEqual(accepted);
+    expect(await completeWith('openai', { ...response, error: { code: 'x', message: 'no' } })).toBe(
+      'refused',
+    );
+  });
+});
