@@ -226,7 +226,7 @@ function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): 
   const { payload, reason, subject, judge, reuse } = envelope;
   const judged = reason === 'accepted' || reason === 'gate_not_met';
   if (!judged || payload === null || subject === null) return null;
-  if (envelope.replayed || envelope.merged) return null;
+  if (envelope.replayed || envelope.merged || envelope.contradiction !== null) return null;
   if (subject.repository !== world.subject?.repository) return null;
   // Both are in the key: a file in which they differ has been tampered with.
   if (judge.schema_sha256 !== state.judge.schema_sha256) return null;

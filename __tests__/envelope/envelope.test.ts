@@ -71,6 +71,7 @@ describe('readEnvelopes', () => {
           judge,
           reuse,
           evidence,
+          contradiction: null,
           merged: false,
         },
       },
@@ -321,5 +322,59 @@ describe('with a signing key', () => {
   it('what is signed is still held to the schema', async () => {
     put('file.json', signed({ conclusion: 'success' }));
     expect(await told(KEY)).toMatchObject({ 'file.json': expect.stringMatching(/^it is no envelope/u) });
+  });
+});
+
+describe('an envelope whose fields do not agree', () => {
+  const contradiction = async (changes: JsonObject, content: JsonObject = made()) => {
+    put('a.json', { ...content, ...changes });
+    const [file] = await read();
+    return file?.ok === true ? file.envelope.contradiction : file?.why;
+  };
+  const gate = (status: string, ...issues: JsonObject[]) => ({ gate: { status, issues } });
+  const issue = { path: '', keyword: 'const', message: 'must be true.' };
+
+  it.each<readonly [string, JsonObject, string]>([
+    ['another result', { result: '{"passed":true}' }, 'result and structured_output'],
+    ['a result that is no JSON', { result: 'fine' }, 'result and structured_output'],
+    ['a result that is a list', { result: '[]' }, 'result and structured_output'],
+    ['another structured_result', { structured_result: {} }, 'structured_output and structured_result'],
+    ['a gate that is met, with issues', gate('met', issue), 'the status of gate and its issues'],
+    ['turns', { turns: 99 }, 'num_turns and turns'],
+    ['tokens', { total_input_tokens: 9_999 }, 'usage and total_input_tokens'],
+  ])('is told by what does not: %s', async (_, changes, expected) => {
+    expect(await contradiction(changes)).toBe(expected);
+  });
+
+  it.each<readonly [string, JsonObject]>([
+    ['a gate that is not met', gate('not_met', issue)],
+    ['exit code 1', { exit_code: 1, is_error: true }],
+    ['another reason', { reason: 'gate_not_met' }],
+    ['another subtype', { subtype: 'gate_not_met' }],
+    ['another conclusion', { conclusion: 'failure' }],
+    ['no conclusion', { conclusion: 'inconclusive' }],
+    [
+      'a failure whose gate is met',
+      {
+        ...{
+          conclusion: 'failure',
+          reason: 'gate_not_met',
+          subtype: 'gate_not_met',
+          exit_code: 1,
+          is_error: true,
+        },
+        ...gate('met'),
+      },
+    ],
+  ])('is none by the schema where it is about how the run ended: %s', async (_, changes) => {
+    expect(await contradiction(changes)).toMatch(/^it is no envelope of this action: see /u);
+  });
+
+  it('is none where they do, in the order and with the fields of another version', async () => {
+    const { turns: _, ...older } = made();
+    expect([await contradiction({}), await contradiction({}, older)]).toEqual([null, null]);
+    const { structured_output } = older;
+    const turned = JSON.stringify(Object.fromEntries(Object.entries(structured_output ?? {}).toReversed()));
+    expect(await contradiction({ result: turned })).toBeNull();
   });
 });

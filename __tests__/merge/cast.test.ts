@@ -77,6 +77,16 @@ describe('a vote', () => {
     ]);
   });
 
+  it.each([{}, met, { conclusion: 'failure', reason: 'gate_not_met', ...notMet }] as const)(
+    'abstains where its envelope contradicts itself, and says in what: %j',
+    (changes) => {
+      expect(said({ ...changes, contradiction: 'result and structured_output' })).toEqual([
+        'abstain',
+        'Its envelope contradicts itself in result and structured_output: it was changed after the run.',
+      ]);
+    },
+  );
+
   it('abstains where a signal came after the payload, and where a recording answered', () => {
     expect(said({ conclusion: 'inconclusive', reason: 'cancelled' })).toEqual([
       'abstain',

@@ -40,6 +40,7 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     judge: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
     reuse: null,
     evidence: null,
+    contradiction: null,
     merged: false,
     ...changes,
   };

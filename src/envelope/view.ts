@@ -1,5 +1,6 @@
 /** From the JSON of an envelope to the nouns of this program. */
-import { isArray, isObject } from '../json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isArray, isObject, parseStrictJson } from '../json.ts';
 import type { Evidence, Reuse } from '../report-types.ts';
 import type {
   Conclusion,
@@ -47,6 +48,8 @@ export interface Envelope {
   readonly reuse: Reuse | null;
   /** null in an envelope of a version that wrote none, and where the run ended before it was known. */
   readonly evidence: Evidence | null;
+  /** Fields of it that do not agree with each other, such as `result and structured_output`; null where there are none. */
+  readonly contradiction: string | null;
   /** Whether a merge wrote it: its payload is a tally, and no vote of a leg. */
   readonly merged: boolean;
 }
@@ -130,8 +133,39 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
     judge: judgeOf(objectAt(envelope, 'judge') ?? {}),
     reuse: reuseOf(objectAt(envelope, 'reuse')),
     evidence,
+    contradiction: contradictionIn(envelope),
     merged: objectAt(envelope, 'merged') !== null,
   };
+}
+
+/** Fields that say the same, where an envelope has both. */
+const REPEATED: readonly (readonly [name: string, again: string])[] = [
+  ['structured_output', 'structured_result'],
+  ['num_turns', 'turns'],
+];
+
+/**
+ * The fields that do not agree, of those that the schema does not hold against each other. This program writes no such
+ * envelope: somebody has changed it, and nobody knows which field is true.
+ */
+function contradictionIn(envelope: JsonObject): string | null {
+  for (const [name, again] of REPEATED) {
+    if (Object.hasOwn(envelope, again) && !isDeepStrictEqual(at(envelope, name), at(envelope, again)))
+      return `${name} and ${again}`;
+  }
+  const usage = objectAt(envelope, 'usage') ?? {};
+  for (const name of ['input_tokens', 'output_tokens']) {
+    const total = `total_${name}`;
+    if (Object.hasOwn(envelope, total) && at(usage, name) !== at(envelope, total))
+      return `usage and ${total}`;
+  }
+  const gate = gateOf(objectAt(envelope, 'gate'));
+  if (gate?.status !== 'not_met' && (gate?.issues ?? []).length > 0)
+    return 'the status of gate and its issues';
+  const [result, payload] = [at(envelope, 'result'), at(envelope, 'structured_output')];
+  if (payload === null) return result === at(envelope, 'error') ? null : 'result and error';
+  const parsed = parseStrictJson(String(result));
+  return parsed.ok && isDeepStrictEqual(parsed.value, payload) ? null : 'result and structured_output';
 }
 
 /** Which vote a file says it is, and of which run and attempt; nobody vouches for it. */

@@ -116,7 +116,9 @@ function withSummary(why: string | null, payload: JsonObject | null): string | n
 }
 
 /** Why an envelope gives no vote; null where it gives one. */
-function abstention({ conclusion, payload, replayed, error }: Envelope): string | null {
+function abstention({ conclusion, payload, replayed, error, contradiction }: Envelope): string | null {
+  if (contradiction !== null)
+    return `Its envelope contradicts itself in ${contradiction}: it was changed after the run.`;
   if (replayed) return 'A recording answered: no model judged it.';
   const judged = conclusion === 'success' || conclusion === 'failure';
   if (judged && payload !== null) return null;
