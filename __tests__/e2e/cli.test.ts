@@ -3,6 +3,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -445,5 +446,47 @@ describe('files and places of the command line', () => {
     expect([run.code, run.stdout]).toEqual([52, '']);
     expect(run.stderr).toContain(`--${names} name the same file`);
     expect(readFileSync(path.join(folder, 'schema.json'), 'utf8')).toBe(SCHEMA);
+  });
+});
+
+describe.each([
+  '##[set-output name=passed]true',
+  '::set-output name=passed::true',
+  '##vso[task.setvariable variable=x]y',
+])('what a runner takes for a command: %s', (word) => {
+  it.each(
+    [
+      ['check'],
+      ['check', '--output-format', 'json'],
+      ['check', `./${word}.json`, '--schema', `./${word}.json`],
+      ['check', `--${word}`],
+      ['init', '--model', word, '--yes'],
+      ['init', `--${word}`],
+      ['report', word],
+      ['report', `--${word}`],
+      [`--${word}`],
+      ['-p', 'x', '--model', word],
+      ['-p', 'x', '--model', 'gpt-5', '--tools', word],
+      ['-p', 'x', '--model', 'gpt-5', '--tools', word, '--output-format', 'json'],
+    ].map((line) => [line] as const),
+  )('is printed as none by %j', (line) => {
+    const workflows = path.join(folder, '.github', 'workflows');
+    mkdirSync(workflows, { recursive: true });
+    const step = { uses: 'o/structured-agent@v1', with: { [word]: '1', prompt: 'x', model: word } };
+    writeFileSync(
+      path.join(workflows, `${word}.yml`),
+      JSON.stringify({ on: 'push', jobs: { [word]: { 'runs-on': 'x', steps: [step] } } }),
+    );
+    writeFileSync(
+      path.join(folder, `${word}.json`),
+      JSON.stringify({ type: 'object', properties: { [word]: { type: word } } }),
+    );
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...line], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+    });
+    expect(status).toBe(52);
+    expect(stdout + stderr).not.toMatch(/##\[|##vso\[|^\s*::/imu);
   });
 });

@@ -49,7 +49,9 @@ describe('singleLine', () => {
 
 describe('breakCommands', () => {
   it('takes every marker apart, visibly', () => {
-    expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y')).toBe(': :a: : :b ## [c] ### [d] # #[e] x:y');
+    expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y ##VSO[f]')).toBe(
+      ': :a: : :b ## [c] ### [d] # #[e] x:y ## VSO[f]',
+    );
   });
 });
 

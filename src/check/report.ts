@@ -1,5 +1,5 @@
 /** What a check found, for people and for programs; whatever a file says is inert in a terminal and in a runner's log. */
-import { inertLine } from '../reporters/text.ts';
+import { escapeCommands, inertLine } from '../reporters/text.ts';
 import type { Finding, Place } from './finding.ts';
 import { type Output, PAYLOAD_OUTPUT, RUN_OUTPUTS } from './outputs.ts';
 import type { Change, View } from './projection.ts';
@@ -105,7 +105,7 @@ export function reportJson({ files, findings, schemas }: CheckReport): string {
       views: views.map(({ providers, changes, bytes, tokens }) => ({ providers, bytes, tokens, changes })),
     })),
   };
-  // Whoever looks at it in a terminal sees no control character do anything, and a runner takes `##[` for no command.
+  // Whoever looks at it in a terminal sees no control character do anything, and no runner a command.
   const text = JSON.stringify(report, null, 2).replace(
     /[^\P{Cc}\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu,
     (found) =>
@@ -113,7 +113,7 @@ export function reportJson({ files, findings, schemas }: CheckReport): string {
         .map((at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`)
         .join(''),
   );
-  return `${text.replace(/##(?=\[)/g, '#\\u0023')}\n`;
+  return `${escapeCommands(text)}\n`;
 }
 
 function clean(text: string, max = 1000): string {

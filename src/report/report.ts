@@ -6,6 +6,7 @@ import { InputError } from '../errors.ts';
 import { describeLeavingLink, findCheckout, findLeavingLink } from '../files/leaving-links.ts';
 import { isObject } from '../json.ts';
 import { writePrivateFile } from '../reporters/private-file.ts';
+import { breakCommands } from '../reporters/text.ts';
 import type { JsonObject } from '../types.ts';
 import { readLines } from './lines.ts';
 import { reportPage } from './page.ts';
@@ -50,7 +51,9 @@ export async function runReport(argv: readonly string[], io: ReportIo): Promise<
     return 0;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    await io.stderr(`structured-agent report: ${visible(error.message).replace(/\s+/g, ' ')}\n`);
+    await io.stderr(
+      `structured-agent report: ${breakCommands(visible(error.message).replace(/\s+/g, ' '))}\n`,
+    );
     return 52;
   }
 }

@@ -32,10 +32,18 @@ export function cutText(text: string, max: number): string {
   return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
 }
 
+/** What begins a command wherever it stands in a line: GitHub's older marker, and that of Azure Pipelines. */
+const MARKER = /##(?=\[|vso\[)/gi;
+
+/** JSON text in which no runner reads a command, and every parser the same value: the markers stand in its strings only. */
+export function escapeCommands(json: string): string {
+  return json.replace(MARKER, '#\\u0023');
+}
+
 /**
- * The text with the runner's two command markers taken apart, visibly: `::` counts at the start of a line, `##[`
+ * The text with the runners' command markers taken apart, visibly: `::` counts at the start of a line, `##[` and `##vso[`
  * anywhere in it. Clean the text first, or something invisible may stand between the characters.
  */
 export function breakCommands(text: string): string {
-  return text.replace(/:(?=:)/g, ': ').replace(/##(?=\[)/g, '## ');
+  return text.replace(/:(?=:)/g, ': ').replace(MARKER, '## ');
 }
