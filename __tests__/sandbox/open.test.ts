@@ -308,6 +308,45 @@ describe('a wall that does not stand', () => {
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
   });
 
+  /** A bwrap that leaves /var/log visible, as often as `condition` holds; each start adds a line to the file `starts`. */
+  const forgetful = (starts: string, condition: string) =>
+    fakeBwrap(`if [ "$1" = --args ]; then
+  echo start >> ${starts}
+  if ${condition}; then exec 3< <(perl -0777 -pe 's{--(?:tmpfs|remount-ro)\\0/var/log\\0}{}g' <&3); fi
+fi
+exec /usr/bin/bwrap "$@"`);
+  const startsIn = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1;
+
+  it('a path that was made anew while the mounts were made is hidden at the next try', async () => {
+    const starts = join(world.base, 'starts-once');
+    const sandbox = await world.open({
+      mode: 'required',
+      kinds: ['bwrap'],
+      helperFolders: [forgetful(starts, `[ "$(wc -l < ${starts})" = 1 ]`), '/usr/bin'],
+    });
+    await sandbox.ready();
+    expect([sandbox.isolation(), startsIn(starts)]).toEqual(['bwrap', 2]);
+  });
+
+  it('a path that is never hidden ends the run after three tries', async () => {
+    const starts = join(world.base, 'starts-always');
+    const helperFolders = [forgetful(starts, 'true'), '/usr/bin'];
+    const sandbox = await world.open({ mode: 'required', kinds: ['bwrap'], helperFolders });
+    await expect(sandbox.ready()).rejects.toThrow(/a hidden folder is not empty \(\/var\/log\)/u);
+    // The last one looks whether the workspace is to blame.
+    expect(startsIn(starts)).toBe(4);
+  });
+
+  it.runIf(process.getuid?.() === 0)('the log names a backend that was tried and not used', async () => {
+    const helperFolders = [forgetful(join(world.base, 'starts-next'), 'true'), '/usr/bin', '/bin'];
+    const sandbox = await world.open({ mode: 'required', helperFolders });
+    await sandbox.ready();
+    expect(sandbox.isolation()).toBe('unshare');
+    expect(sandbox.notes()).toContainEqual(
+      expect.stringMatching(/^A sandbox was tried and not used: "bwrap: .* not empty \(\/var\/log\)"$/u),
+    );
+  });
+
   it('one that fails once starts: the next try decides', async () => {
     const flag = join(world.base, 'tried');
     const sandbox = await world.open({

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../errors.ts';
+import { shown } from '../files/names.ts';
 import type { Isolation } from '../types.ts';
 import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
 import { readPlace, writePlace } from './files.ts';
@@ -56,15 +57,16 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
     options.mode === 'off' ? NOTHING_HIDDEN : findHiddenPaths(options, closing.signal),
   );
   let hiddenInWorkspace: readonly string[] = [];
+  let failures: readonly string[] = [];
   const wall = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
     const around = { ...options, tree, checkout: asked.workspace, hidden: found };
     const raised = await raiseFirst(candidates, shell, around, folders, known, closing.signal);
-    hiddenInWorkspace = raised.hiddenInWorkspace;
+    ({ hiddenInWorkspace, failures } = raised);
     return raised.wall;
   });
   const isOpen = !mounts ? Promise.resolve(true) : wallless(options.mode, wall);
-  // The files are open without a wall, too, and what keeps it from being put up is told elsewhere.
+  // The files are open without a wall, too, and the reason that there is none is reported elsewhere.
   const closed = hidden.then(
     ({ runners }) => runners,
     () => [],
@@ -90,13 +92,17 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
   Promise.all([credentials, copied])
     .then(([held, { missing }]) => weaknesses.add(held, missing))
     .catch(() => undefined);
-  const told = Promise.all([wall, hidden]).then(([{ name, filtersCalls }, { complete }]) => {
+  const described = Promise.all([wall, hidden]).then(([{ name, filtersCalls }, { complete }]) => {
     if (name !== 'none' && name !== 'seatbelt' && filtersCalls !== true) weaknesses.addUnfiltered();
     weaknesses.addReadable(name, complete);
   });
-  const ready = options.mode === 'auto' ? told.catch(() => undefined) : told;
+  const ready = options.mode === 'auto' ? described.catch(() => undefined) : described;
   ready.catch(() => undefined);
-  const notes = () => [...weaknesses.notes(), ...notesOfHidden(hiddenInWorkspace, options.workspace)];
+  const notes = () => [
+    ...weaknesses.notes(),
+    ...failures.map((failure) => `A sandbox was tried and not used: ${shown(failure)}`),
+    ...notesOfHidden(hiddenInWorkspace, options.workspace),
+  ];
   return assemble({ options, tree, mounts, folders, files, wall, started, ready, closing }, walled, {
     ...weaknesses,
     notes,

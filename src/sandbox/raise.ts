@@ -13,12 +13,14 @@ import type { Folders } from './run-folder.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { planSeatbelt } from './seatbelt-plan.ts';
 import type { Rule } from './seatbelt-profile.ts';
-import { runSelfTest } from './self-test.ts';
+import { runSelfTest, VisiblePathError } from './self-test.ts';
 import { readsStartFile, START_FILE, startFile } from './shell-line.ts';
 import type { Wall } from './wall.ts';
 import type { Candidate } from './walls.ts';
 
 const SELF_TEST_MS = 15_000;
+/** How often a wall is put up where a path that it hides was made anew meanwhile, as by another job on this machine. */
+const MAX_TRIES = 3;
 
 /** How a wall is asked for. */
 export interface RaiseOptions extends SandboxOptions {
@@ -46,6 +48,8 @@ export interface Raised {
   readonly wall: Wall;
   /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
   readonly hiddenInWorkspace: readonly string[];
+  /** Those that were tried before it, each with what it failed of. */
+  readonly failures: readonly string[];
 }
 
 /**
@@ -74,8 +78,8 @@ export async function raiseFirst(
   const problems: string[] = [];
   for (const candidate of candidates) {
     try {
-      const wall = await raiseWith(candidate, plan.mounts, configs);
-      return { wall, hiddenInWorkspace: plan.hiddenInWorkspace };
+      const wall = await raiseAgain(() => raiseWith(candidate, plan.mounts, configs));
+      return { wall, hiddenInWorkspace: plan.hiddenInWorkspace, failures: problems };
     } catch (error) {
       if (!(error instanceof SandboxError) || signal.aborted) throw error;
       problems.push(`${candidate.isolation}: ${error.message}`);
@@ -87,6 +91,16 @@ export async function raiseFirst(
     if (breaker !== null) throw new WorkspaceError(brokenByWorkspace(breaker, problems.join('; ')));
   }
   throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), options.platform));
+}
+
+async function raiseAgain(raiseOnce: () => Promise<Wall>): Promise<Wall> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await raiseOnce();
+    } catch (error) {
+      if (!(error instanceof VisiblePathError) || tries === MAX_TRIES) throw error;
+    }
+  }
 }
 
 /** Whether a wall stood; it is taken down again. */

@@ -31,8 +31,17 @@ export interface SelfTestOptions {
 }
 
 /**
+ * A path outside the workspace that has to be hidden is not. Another process may have made it anew between the mounts and
+ * the look at it: then a sandbox that is put up again hides it.
+ */
+export class VisiblePathError extends SandboxError {}
+
+/** The exit code of a probe that found a path that is not hidden. */
+const VISIBLE_PATH = 3;
+
+/**
  * Runs every probe in one command.
- * @throws SandboxError with the line of the first probe that failed.
+ * @throws SandboxError with the line of the first probe that failed; VisiblePathError where that is about a hidden path.
  */
 export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   const sentinel = randomBytes(16).toString('hex');
@@ -52,7 +61,8 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
     const result = await runProcess(options.wall, script, options.process);
     const verdict = result.text.trim();
     if (result.exitCode !== 0 || verdict !== 'walls stand') {
-      throw new SandboxError(`The sandbox failed its self-test: ${verdict || 'the probes did not finish'}`);
+      const Failure = result.exitCode === VISIBLE_PATH ? VisiblePathError : SandboxError;
+      throw new Failure(`The sandbox failed its self-test: ${verdict || 'the probes did not finish'}`);
     }
     if (!options.shellNetwork && listener.reached()) {
       throw new SandboxError('The sandbox failed its self-test: a listener outside was reached');
@@ -111,6 +121,7 @@ function probes(
   const pattern = quote(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
     'failed() { echo "$1"; exit 1; }',
+    `visible() { echo "$1"; exit ${VISIBLE_PATH}; }`,
     `while read -r key value rest; do case $key in
        CapInh:|CapPrm:|CapEff:|CapAmb:) case $value in *[!0]*) failed "a capability is left ($key $value)";; esac;;
        NoNewPrivs:) [ "$value" = 1 ] || failed "privileges can be gained (NoNewPrivs $value)";;
@@ -131,10 +142,10 @@ function probes(
     ),
     ...emptied.map(
       (path) =>
-        `for _f in ${quote(path)}/* ${quote(path)}/.[!.]*; do [ -e "$_f" ] && failed ${quote(`a hidden folder is not empty (${path})`)}; done`,
+        `for _f in ${quote(path)}/* ${quote(path)}/.[!.]*; do [ -e "$_f" ] && visible ${quote(`a hidden folder is not empty (${path})`)}; done`,
     ),
     ...masked.map(
-      (path) => `[ -s ${quote(path)} ] && failed ${quote(`a private file can be read (${path})`)}`,
+      (path) => `[ -s ${quote(path)} ] && visible ${quote(`a private file can be read (${path})`)}`,
     ),
     '[ -e /dev/.old ] && failed "the machine\'s own root can be reached (/dev/.old)"',
     '[ -w / ] && failed "the root folder can be written"',
