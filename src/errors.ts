@@ -95,7 +95,7 @@ export class SandboxError extends WordedError {
 }
 
 /**
- * What the workspace holds makes a sandbox around it impossible: exit 44, with `sandbox: auto` too, because whoever wrote
+ * What the workspace holds makes a sandbox around it impossible: exit 44, with `sandbox: auto` too, because the author of
  * the files must not be able to take the shell away. The message names the path.
  */
 export class WorkspaceError extends SandboxError {

@@ -163,7 +163,7 @@ const nameOf = ({ leg, vote }: Claim | Cast) => JSON.stringify([leg, vote]);
  * The casts without those that may have been replaced by a later attempt whose envelope does not count: that one has no
  * verdict, and the earlier one is no longer it. Nor is it known which run of one attempt counts where the envelope of one
  * does not. A file that claims to be none of the votes that are there may be the envelope of any of them, so it replaces
- * every vote of an earlier attempt. Whoever forges such a file takes a verdict away, and never gives one.
+ * every vote of an earlier attempt. An attacker who forges such a file takes a verdict away, and never gives one.
  */
 function standing(
   casts: readonly Cast[],

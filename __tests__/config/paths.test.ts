@@ -197,8 +197,8 @@ describe('a file to write, at a path that a link of the checkout turns', () => {
   });
 
   it('on the command line, a link beside the folder that the user stands in is one of the checkout', async () => {
-    const told = await outcome(resolveOwnFile('record', '../hooks/f', path.join(workspace, 'sub')));
-    expect(told).toContain('"hooks" leads to');
+    const message = await outcome(resolveOwnFile('record', '../hooks/f', path.join(workspace, 'sub')));
+    expect(message).toContain('"hooks" leads to');
   });
 });
 

@@ -342,7 +342,7 @@ describe('an envelope whose fields do not agree', () => {
     ['a gate that is met, with issues', gate('met', issue), 'the status of gate and its issues'],
     ['turns', { turns: 99 }, 'num_turns and turns'],
     ['tokens', { total_input_tokens: 9_999 }, 'usage and total_input_tokens'],
-  ])('is told by what does not: %s', async (_, changes, expected) => {
+  ])('names what does not agree: %s', async (_, changes, expected) => {
     expect(await contradiction(changes)).toBe(expected);
   });
 

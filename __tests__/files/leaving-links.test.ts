@@ -79,7 +79,7 @@ describe('a link of the checkout on the way to a file that is written', () => {
     expect(fine.filter((file) => leaving(file) !== null)).toEqual([]);
   });
 
-  it('is told with what it leads to, no line break of its name among it', () => {
+  it('is named with its target, without the line breaks of its name', () => {
     link('../own', 'checkout/a\n::b');
     const found = leaving('checkout/a\n::b/f');
     expect(found === null ? '' : describeLeavingLink(found, checkout)).toBe(

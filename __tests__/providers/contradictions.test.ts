@@ -134,7 +134,7 @@ describe("Anthropic's messages", () => {
     expect(await completeWith('anthropic', { ...body, error: { message: 'no' } })).toBe('refused');
   });
 
-  it('are an answer with one end, told twice', async () => {
+  it('are an answer whose one end is sent twice', async () => {
     expect(
       await completeWith('anthropic', [start, block, input, end('tool_use'), end('tool_use'), stop]),
     ).toEqual(accepted);

@@ -203,7 +203,7 @@ exec /usr/bin/bwrap "$@" 3< "$args"
     );
   });
 
-  it('is told apart from a machine without a wall, which auto goes on without', async () => {
+  it('is distinguished from a machine without a wall, which auto goes on without', async () => {
     const sandbox = await world.open({ mode: 'auto', kinds: ['bwrap'], helperFolders: helpers('proc') });
     expect([sandbox.shellOffered, sandbox.isolation()]).toEqual([false, 'none']);
   });

@@ -70,7 +70,7 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(swap)).toBe('.github/workflows/ci.yml');
   });
 
-  it('files are hashed up to a bound in all, and told by inode and times after it', async () => {
+  it('files are hashed up to a bound in all, and compared by inode and times after it', async () => {
     const names = Array.from({ length: 17 }, (_, index) => at('.github', `file-${100 + index}`));
     for (const name of names) {
       writeFileSync(name, '');

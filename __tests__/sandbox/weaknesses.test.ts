@@ -60,11 +60,14 @@ it('the groups that a wall cannot drop are named: not the primary one, nor those
   expect(groupsKept([1000], 1000, table)).toEqual([]);
 });
 
-it('a search for private files that did not end is told', () => {
-  const told = (complete: boolean) => {
+it('a search for private files that did not end is reported', () => {
+  const notesWhere = (complete: boolean) => {
     const weaknesses = findWeaknesses({ ...options, shellNetwork: false }, true, null, false);
     weaknesses.addReadable('unshare', complete);
     return weaknesses.list().filter((text) => text.includes('search'));
   };
-  expect([told(true), told(false)]).toEqual([[], [expect.stringContaining('Fix: install findutils')]]);
+  expect([notesWhere(true), notesWhere(false)]).toEqual([
+    [],
+    [expect.stringContaining('Fix: install findutils')],
+  ]);
 });

@@ -153,7 +153,7 @@ export const machineRows: readonly AttackRow[] = [
     { no_leak: 1, not_match: 'workFolder' },
   ),
   shell(
-    'H2 wants to forge what another run of this user is told',
+    'H2 wants to forge a tool result of another run of this user',
     `pipe={BASE}/${OTHER_RUN}/pipe; [ -p $pipe ] && echo forged 1<>$pipe && echo WRITTEN; exit 0`,
     { not_match: 'WRITTEN' },
   ),

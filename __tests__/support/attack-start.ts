@@ -69,7 +69,7 @@ function coverFor(wall: AttackWall, world: AttackWorld): string | null {
   return cover;
 }
 
-/** A mount namespace of the step's own, where the cover lies over bubblewrap; told by its input, as it holds secrets. */
+/** A mount namespace of the step's own, where the cover lies over bubblewrap; its script is on standard input, because it holds secrets. */
 function inNamespace(
   world: AttackWorld,
   wall: AttackWall,

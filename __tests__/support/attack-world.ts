@@ -81,7 +81,7 @@ export interface AttackWorldOptions {
   readonly parent?: string;
   /** Adds to the folders before they are given to their owner. */
   readonly plant?: (folders: Folders) => void;
-  /** Whom the runner and its folders belong to; whoever runs the tests unless given (root only). */
+  /** The owner of the runner and its folders; the user who runs the tests unless given (root only). */
   readonly runner?: RunnerUser | undefined;
 }
 
@@ -107,7 +107,7 @@ export async function createAttackWorld(options: AttackWorldOptions = {}): Promi
   const servers = [web, await listen(createServer(count), socket)];
   if (process.platform === 'linux') servers.push(await listen(createServer(count), `\0${abstract}`));
   const address = web.address();
-  // Whoever the agent is, no permission of the file keeps it from this socket.
+  // Whichever user the agent is, no permission of the file keeps it from this socket.
   chmodSync(socket, 0o777);
   let node = process.execPath;
   if (runner !== undefined) {

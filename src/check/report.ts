@@ -105,7 +105,7 @@ export function reportJson({ files, findings, schemas }: CheckReport): string {
       views: views.map(({ providers, changes, bytes, tokens }) => ({ providers, bytes, tokens, changes })),
     })),
   };
-  // Whoever looks at it in a terminal sees no control character do anything, and no runner a command.
+  // No control character has an effect in a terminal, and no runner a command.
   const text = JSON.stringify(report, null, 2).replace(
     /[^\P{Cc}\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu,
     (found) =>

@@ -1,5 +1,5 @@
 /**
- * Where a path leads that is to be written. Whoever types it may name any place; a symbolic link that the checkout
+ * Where a path leads that is to be written. The user who types it may name any place; a symbolic link that the checkout
  * brings along may not choose one: `out -> .git/hooks` would make a hook of a result file.
  */
 import { existsSync, readlinkSync } from 'node:fs';

@@ -60,7 +60,7 @@ export async function findJudgeChanges(
 const MAX_LINKS = 40;
 
 /**
- * The file, what its symbolic links lead to, and every folder on the way: whoever changes a link changes the judge, also
+ * The file, what its symbolic links lead to, and every folder on the way: a changed link changes the judge, also
  * one in the middle of the path. GitHub lists a folder only where it is a link or a submodule.
  */
 function namesOf(file: string, workspace: string): readonly string[] {

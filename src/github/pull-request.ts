@@ -57,9 +57,9 @@ export function createPullRequestFinder(
     number,
     find,
     async findStatusCommit(judged) {
-      const told = headOfEvent(event);
-      const pull = told === '' && number !== null ? await find() : null;
-      const head = told || (pull?.head.sha ?? event.sha);
+      const eventHead = headOfEvent(event);
+      const pull = eventHead === '' && number !== null ? await find() : null;
+      const head = eventHead || (pull?.head.sha ?? event.sha);
       const commit = judged === undefined ? (checkedOut?.sha ?? null) : judged;
       if (commit === null) return { sha: head, problem: judged === null ? UNLIKE : UNKNOWN };
       const parents = commit === checkedOut?.sha ? checkedOut.parents : null;

@@ -152,7 +152,7 @@ async function readOut(source: AsyncGenerator<string, void, void>): Promise<void
   clearTimeout(timer);
 }
 
-/** A failure that was told inside an answer, where no SDK tries again; behind its end it says that the answer is not whole. */
+/** A failure that was reported inside an answer, where no SDK tries again; behind its end it says that the answer is not whole. */
 function refusedInside(
   reading: Reading,
   response: Response,

@@ -44,10 +44,10 @@ export function isWholeMessage(events: readonly JsonObject[]): boolean {
       isBegun = true;
     }
     if (isEnded && (type === 'content_block_start' || type === 'content_block_delta')) return false;
-    const told = textOf(objectOf(event['delta'])['stop_reason']);
-    if (told !== '' && reason !== '' && told !== reason) return false;
-    reason = told || reason;
-    isEnded ||= told !== '' || type === 'message_stop';
+    const stopReason = textOf(objectOf(event['delta'])['stop_reason']);
+    if (stopReason !== '' && reason !== '' && stopReason !== reason) return false;
+    reason = stopReason || reason;
+    isEnded ||= stopReason !== '' || type === 'message_stop';
   }
   return isEnded;
 }

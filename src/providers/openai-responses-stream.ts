@@ -24,7 +24,7 @@ const lastEvents = new Set(['response.completed', 'response.incomplete', 'respon
 
 const errorEvents = new Set(['response.failed', 'error']);
 
-/** The event that ended a stream, or that told an error before; null where it was cut. */
+/** The event that ended a stream, or reported an error before it; null where it was cut. */
 export function lastEvent(events: readonly JsonObject[]): JsonObject | null {
   const findLast = (types: ReadonlySet<string>) =>
     events.findLast((event) => types.has(textOf(event['type'])));

@@ -93,8 +93,8 @@ if find . -prune -newerct '@${since}' >/dev/null; then renew -newerct '@${since}
 
 /**
  * Puts the ignore rules and attributes of before in the place of those that were written in a copy since then, or the agent's
- * own would hide its files, themselves included, and what it changed in others (`ident`, `text=auto`); git is told of the
- * agent's afterwards, so that they are in the patch. Those of nested repositories are not this one's.
+ * own would hide its files, themselves included, and what it changed in others (`ident`, `text=auto`); the agent's are
+ * added to the index afterwards, so that they are in the patch. Those of nested repositories are not this one's.
  */
 const restoreRules = (since: number, before: string) => `
 export work

@@ -10,8 +10,8 @@ const GIT = 'git -c safe.bareRepository=explicit';
 /**
  * A shell function `plain` that is git over the repository's objects, and a repository of its own beside: bare, empty, with
  * no config. `.gitattributes` (`*.js -diff`, `binary`), `.gitmodules` (`ignore = all`) and the rest of what a change can write
- * have no say in a diff that it makes. `init_plain` has to be called before, with a folder for that repository. Which objects
- * there are is told by GIT_OBJECT_DIRECTORY and GIT_ALTERNATE_OBJECT_DIRECTORIES.
+ * have no say in a diff that it makes. `init_plain` has to be called before, with a folder for that repository. It finds
+ * the objects by GIT_OBJECT_DIRECTORY and GIT_ALTERNATE_OBJECT_DIRECTORIES.
  */
 export const PLAIN_GIT = `
 init_plain() {

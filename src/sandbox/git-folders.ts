@@ -154,7 +154,7 @@ function hasNamesOfGit(entries: readonly Dirent<Buffer>[]): boolean {
 async function describeAll(workspace: string, places: GitPlaces, look: Look): Promise<readonly Repository[]> {
   const roots = places.roots.map(textOf);
   const found: Repository[] = [];
-  // The workspace's own first: what it says of where git's folder is was written by whoever set up the workspace.
+  // The workspace's own first: what it says of where git's folder is was written by those who set up the workspace.
   const own = roots.includes(workspace) ? await describe(workspace, { workspace, own: null }, look) : null;
   const trust: Trust = { workspace, own: own?.gitFolders[0] ?? null };
   await inBatches(
@@ -211,7 +211,7 @@ async function isOurs(folder: Buffer): Promise<boolean> {
     try {
       return (await lstat(current)).uid === process.geteuid?.();
     } catch {
-      // Not to be seen from here: whoever owns the folder above closes the way.
+      // Not visible from here: the owner of the folder above closes the way.
     }
   }
   return true;

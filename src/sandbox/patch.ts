@@ -155,7 +155,7 @@ function isLeavingLink(section: string, name: string): boolean {
     .split('\n')
     .filter((line) => line.startsWith('+'));
   const [target] = added.map((line) => line.slice(1));
-  // Of a link that is told as binary data nobody knows where it leads.
+  // Where a link leads is not known if git gives it as binary data.
   if (target === undefined || added.length > 1) return !/^deleted file mode/mu.test(head);
   const place = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
   return target.startsWith('/') || place === '..' || place.startsWith('../');

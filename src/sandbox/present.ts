@@ -18,7 +18,7 @@ export async function realOrNull(path: string): Promise<string | null> {
 
 /**
  * Where an absolute path lies once every symlink on the way was followed; null where it leads nowhere, or on the way
- * through the folder: whoever writes there would choose where it leads.
+ * through the folder: any writer there would choose where it leads.
  */
 export async function realWithout(path: string, folder: string): Promise<string | null> {
   let current = resolve(path);

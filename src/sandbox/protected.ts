@@ -27,7 +27,7 @@ export interface ProtectedEntry {
 }
 
 /**
- * Everything protected that lies at the tops. No links: what a link leads to is chosen by whoever made it, and a commit can
+ * Everything protected that lies at the tops. No links: the maker of a link chooses what it leads to, and a commit can
  * hold one. The link itself is watched by the tamper check.
  */
 export async function protectedAtTops(

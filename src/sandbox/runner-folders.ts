@@ -61,7 +61,7 @@ async function rootsAbove(path: string): Promise<readonly string[]> {
   }
 }
 
-/** The folder that the runner was told to work in (`--work`), which may lie anywhere; null where it does not say. */
+/** The folder that the runner is configured to work in (`--work`), which may lie anywhere; null where it does not say. */
 function workFolderOf(root: string): string | null {
   const text = readBoundedText(join(root, '.runner'), 65_536) ?? '';
   const literal = /"workFolder"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(text)?.[1];

@@ -160,7 +160,7 @@ export function groupsKept(
   return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
 }
 
-/** Which files commands see otherwise than they are, as a sentence for the log: whoever reads a verdict must be able to know. */
+/** Which files commands see otherwise than they are, as a sentence for the log: readers of a verdict must be able to know. */
 export function notesOfHidden(hidden: readonly string[], workspace: string): readonly string[] {
   if (hidden.length === 0) return [];
   const names = hidden
