@@ -311,7 +311,8 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
     const shell = '/bin/bash';
     // Without mounts other probes fail sooner.
     const concerns = (line: string) =>
-      /^(?:failed|visible)\(\)|hidden folder|hidden path|private file/u.test(line) && !line.includes('sentinel');
+      /^(?:failed|visible)\(\)|hidden folder|hidden path|private file/u.test(line) &&
+      !line.includes('sentinel');
     const wall: Wall = {
       ...createOpenGround({ shell, workingDirectory: runFolder, environment }),
       launch: async (command) => ({
