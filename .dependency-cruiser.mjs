@@ -1,7 +1,7 @@
 /** The import rules of AGENTS.md. Type-only imports count. */
 
 const LEAVES =
-  '^src/((merge-|report-)?types|door|errors|secrets|encodings|json|number-literal|raw-slice|nearest|schema-keywords|usage)\\.ts$';
+  '^src/((merge-|report-)?types|door|errors|secrets|encodings|json|number-literal|raw-slice|nearest|schema-keywords|triggers|usage)\\.ts$';
 /** How files of the machine are read and written: for every layer that may touch files at all. */
 const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.

@@ -1,5 +1,5 @@
 /** Attacks on the machine around the checkout, through the committed bundle, on a runner in /opt behind every wall. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,21 +11,12 @@ import {
   machineRows,
   plantMachine,
 } from '../support/attack-machine.ts';
-import { attackWalls, missingWalls, runnerFor } from '../support/attack-walls.ts';
+import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attack-walls.ts';
 import { type AttackWorld, createAttackWorld, PLANTED } from '../support/attack-world.ts';
 
 const RUN_MS = 200_000;
 const isRoot = process.getuid?.() === 0;
 const canWriteOpt = isWritable('/opt');
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A machine of its own, and one run with all the attacks. */
 async function attack(wall: (typeof attackWalls)[number], inputs: Readonly<Record<string, string>>) {

@@ -1,5 +1,5 @@
 /** Every attack that a model can make by its tools, through the committed bundle, behind every wall of this machine. */
-import { accessSync, constants, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attack-batch.ts';
@@ -8,7 +8,7 @@ import { type AttackPull, openAttackPull } from '../support/attack-pull.ts';
 import type { AttackRow } from '../support/attack-row.ts';
 import { listedOnly, toolRows } from '../support/attack-rows.ts';
 import { SYSTEM_FOLDERS } from '../support/attack-system.ts';
-import { attackWalls, missingWalls, runnerFor } from '../support/attack-walls.ts';
+import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attack-walls.ts';
 import {
   type AttackWorld,
   type AttackWorldOptions,
@@ -50,15 +50,6 @@ const leaksIn = (text: string) => needles.filter((needle) => text.includes(needl
 /** What a log asks of the runner, its own folding aside; those lines are looked at by their titles. */
 const asked = (commands: readonly RunnerCommand[]) =>
   commands.filter(({ name }) => name !== 'group' && name !== 'endgroup');
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** All that the rows of the list can expect of one call. */
 function judge(row: AttackRow, seen: Observation | undefined): void {

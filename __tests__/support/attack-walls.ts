@@ -1,6 +1,6 @@
 /** The walls that the attacks are made behind, and who starts the step there. */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import type { Isolation } from '../../src/types.ts';
 import { createRunnerUser, findUserProblem, type RunnerUser } from './runner-user.ts';
 
@@ -58,4 +58,14 @@ export function runnerFor(wall: AttackWall): RunnerUser | undefined {
 function findOwnProblem(): string | null {
   const { status } = spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' });
   return status === 0 ? null : 'this user has no sudo that asks for no password';
+}
+
+/** Whether this user may make files in a folder. */
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

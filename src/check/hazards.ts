@@ -1,25 +1,10 @@
 /** What makes a job dangerous around the action: strangers' code beside secrets, credentials, time that runs out. */
 import { pathHere } from '../contract/source.ts';
+import { isPrivilegedTrigger } from '../triggers.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import type { StepInputs } from './step-inputs.ts';
 import { type Job, placeOf, type Step, type Workflow } from './workflow.ts';
 import { entryAt, textAt, valueAt } from './yaml-file.ts';
-
-/** Triggers that do not run with the repository's rights on what a stranger wrote, as in github/event.ts; a caller has its own. */
-const ORDINARY = new Set([
-  'push',
-  'pull_request',
-  'pull_request_review',
-  'pull_request_review_comment',
-  'merge_group',
-  'schedule',
-  'workflow_dispatch',
-  'repository_dispatch',
-  'release',
-  'create',
-  'delete',
-  'workflow_call',
-]);
 
 /** Looks at a step of the action and at what stands around it. */
 export function checkHazards(
@@ -31,7 +16,7 @@ export function checkHazards(
 ): void {
   const at = (owner: Job | Step, ...keys: readonly string[]) =>
     placeOf(workflow.file, owner.node, owner.start, ...keys);
-  const event = workflow.events.find((each) => !ORDINARY.has(each)) ?? null;
+  const event = workflow.events.find(isPrivileged) ?? null;
   const before = job.steps.filter((each) => each.index < step.index);
   const strange = event === null ? null : (before.find(takesStrangersCode) ?? null);
   if (event !== null && inputs.get('sandbox') === 'off') {
@@ -127,4 +112,9 @@ function tooShort(job: Job, step: Step, inputs: StepInputs): { owner: Job | Step
     return { owner, fault: doubtful('timeout', message, fix) };
   }
   return null;
+}
+
+/** A called workflow has the event of its caller. */
+function isPrivileged(event: string): boolean {
+  return event !== 'workflow_call' && isPrivilegedTrigger(event);
 }

@@ -1,31 +1,14 @@
 /** The event that started the job: which commit is judged. */
 import { readFileSync } from 'node:fs';
+import { isPrivilegedTrigger } from '../triggers.ts';
 import type { Subject } from '../types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Triggers on which nobody but those who may write to the repository has its rights. All others, later ones too, may run with
- * them on what a stranger wrote: a comment, a discussion, a check on a fork's commit.
- */
-const ORDINARY = new Set([
-  'push',
-  'pull_request',
-  'pull_request_review',
-  'pull_request_review_comment',
-  'merge_group',
-  'schedule',
-  'workflow_dispatch',
-  'repository_dispatch',
-  'release',
-  'create',
-  'delete',
-]);
-
 /** Whether the event gives a stranger's text the rights of the repository: there `sandbox: off` is refused. */
 export function isPrivileged(environment: Environment): boolean {
   const name = environment['GITHUB_EVENT_NAME'] ?? '';
-  return name !== '' && !ORDINARY.has(name);
+  return name !== '' && isPrivilegedTrigger(name);
 }
 
 /**
