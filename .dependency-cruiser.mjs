@@ -1,7 +1,7 @@
 /** The import rules of AGENTS.md. Type-only imports count. */
 
-const LEAVES =
-  '^src/((merge-|report-)?types|door|errors|secrets|encodings|json|number-literal|raw-slice|nearest|schema-keywords|triggers|usage)\\.ts$';
+/** What every layer may import: nouns, errors, and functions over texts. */
+const LEAVES = '^src/(text/|(types|errors)\\.ts$|(reporters/report-types|merge/types)\\.ts$)';
 /** How files of the machine are read and written: for every layer that may touch files at all. */
 const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.
@@ -96,12 +96,7 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: [
-          '^src/action(-setup)?\\.ts$',
-          '^src/config/action-inputs\\.ts$',
-          '^src/github/',
-          '^src/reporters/',
-        ],
+        pathNot: ['^src/action(\\.ts$|/)', '^src/github/', '^src/reporters/'],
       },
       to: { path: ACTIONS },
     },
@@ -109,20 +104,20 @@ export default {
       name: '4-the-core-never-reaches-the-toolkit',
       comment: 'what a command line would load holds no @actions package, not even by a detour',
       severity: 'error',
-      from: { path: '^src/(run|cli)\\.ts$' },
+      from: { path: '^src/(run/run|cli)\\.ts$' },
       to: { path: ACTIONS, reachable: true },
     },
     {
       name: '5-nothing-imports-the-entries',
       severity: 'error',
       from: { pathNot: '^src/main\\.ts$' },
-      to: { path: '^src/(action|merge-action|cli|library|main)\\.ts$' },
+      to: { path: '^src/(action|merge/action|cli|library|main)\\.ts$' },
     },
     {
-      name: '5-only-run-goes-sideways',
-      comment: 'run and the entries join the layers; the layers do not know each other',
+      name: '5-layers-do-not-know-each-other',
+      comment: 'the entries, run/ and the features on top of the core join the layers',
       severity: 'error',
-      from: { path: '^src/([^/]+)/', pathNot: '^src/(report|merge|check|init)/' },
+      from: { path: '^src/([^/]+)/', pathNot: '^src/(run|action|cli|merge|reuse|replay|commands)/' },
       to: {
         path: '^src/',
         pathNot: [
@@ -138,74 +133,63 @@ export default {
       comment:
         'a transcript, an envelope, numbers, severities, cut texts and private files are what they are in reporters/',
       severity: 'error',
-      from: { path: '^src/report/' },
+      from: { path: '^src/commands/report/' },
       to: {
         path: '^src/',
         pathNot: [
-          '^src/report/',
+          '^src/commands/report/',
           FILES,
-          '^src/reporters/(transcript|envelope|evidence-words|format|severity|text|private-file)\\.ts$',
+          '^src/reporters/(transcript|envelope|evidence-words|format|severity|private-file)\\.ts$',
           LEAVES,
         ],
       },
     },
     {
-      name: '5-a-merge-reads-findings-as-the-reporters-do',
-      comment: 'envelopes come in as values: nothing in merge/ reads a file or knows the runner',
+      name: '5-a-merge-is-computed-from-values',
+      comment: 'nothing in merge/ but its entry reads a file, asks the runner or knows the clock',
       severity: 'error',
-      from: { path: '^src/merge/' },
-      to: {
-        path: ['^src/', MACHINE],
-        pathNot: [
-          '^src/merge/',
-          '^src/(contract/contract|envelope/envelope)\\.ts$',
-          '^src/reporters/(costs|findings|resolved-paths|severity|merge-words|shell-safe-json)\\.ts$',
-          LEAVES,
-        ],
-      },
+      from: { path: '^src/merge/', pathNot: '^src/merge/(action|run)\\.ts$' },
+      to: { path: MACHINE },
     },
     {
       name: '5-run-belongs-to-the-entries',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot:
-          '^src/(action|action-setup|action-start|action-world|action-github|action-reporters|merge-action|cli|library|local-world|ends|cli-run|run-judge|run|run-merge|run-model|run-report|run-reuse|run-state|run-to-end|finish)\\.ts$',
+        pathNot: '^src/((action|cli|library)\\.ts$|(run|action|cli|merge|reuse|replay)/)',
       },
-      to: {
-        path: '^src/(run|run-judge|run-merge|run-model|run-report|run-reuse|run-state|run-to-end|finish)\\.ts$',
-      },
+      to: { path: '^src/run/' },
     },
     {
       name: '6-commands-explain-what-is-typed',
       comment:
         'check and init see inputs, contracts, projections and prices; nothing that runs, connects or loads an SDK',
       severity: 'error',
-      from: { path: '^src/(check|init)/' },
+      from: { path: '^src/commands/(check|init)/' },
       to: {
         path: '^src/',
         pathNot: [
-          '^src/$1/',
+          '^src/commands/($1|flags\\.ts$)',
           LEAVES,
           FILES,
           '^src/(config|contract)/',
-          '^src/providers/(provider|wire-schema|pricing)\\.ts$',
+          '^src/merge/(config|inputs|rule-inputs)\\.ts$',
+          '^src/providers/(provider|schema/projection|pricing)\\.ts$',
           '^src/tools/structured-output\\.ts$',
-          '^src/reporters/text\\.ts$',
         ],
       },
     },
     {
       name: '6-commands-belong-to-the-command-line',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli|cli-[^/]+)\\.ts$|^src/(check|init)/' },
-      to: { path: '^src/(check|init)/' },
+      from: { path: '^src/', pathNot: '^src/cli(\\.ts$|/)|^src/commands/' },
+      to: { path: '^src/commands/(check|init)/' },
     },
     {
       name: '6-only-the-check-reads-yaml',
       comment: 'a run never loads it; type-only imports are no exception, so that it stays in its chunk',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/check/yaml-(file|fix)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/commands/check/yaml-(file|fix)\\.ts$' },
       to: { path: '(^|node_modules/)yaml(/|$)' },
     },
     { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ACTION_YML, actionYml, MERGE_OUTPUTS, MERGE_YML, mergeYml, OUTPUTS } from '../scripts/action-yml.ts';
 import { INPUTS } from '../src/config/inputs.ts';
-import { MERGE_INPUTS, MERGE_NAMES } from '../src/config/merge-inputs.ts';
+import { MERGE_INPUTS, MERGE_NAMES } from '../src/merge/inputs.ts';
 
 describe('action.yml', () => {
   const text = readFileSync(ACTION_YML, 'utf8');

@@ -50,7 +50,11 @@ describe('the import rules', () => {
     ['src/agent', "import 'node:fs'; export {};", '2-pure-layers'],
     ['src/tools', "import 'node:fs'; export {};", '2-tools-go-through-the-sandbox'],
     ['src/reporters', "import 'node:child_process'; export {};", '2-only-the-sandbox-spawns'],
-    ['src/report', "import '../reporters/summary.ts'; export {};", '5-the-page-says-it-as-the-reporters-do'],
+    [
+      'src/commands/report',
+      "import '../../reporters/summary.ts'; export {};",
+      '5-the-page-says-it-as-the-reporters-do',
+    ],
     ['src/github', "import 'node:https'; export {};", '2-only-the-network-connects'],
     ['src/agent', "import 'openai'; export {};", '3-only-providers-import-model-sdks'],
     ['src/providers', "import 'ajv'; export {};", '3-only-contract-imports-ajv'],
@@ -61,8 +65,8 @@ describe('the import rules', () => {
     ],
     ['src/sandbox', "import '@actions/exec'; export {};", '4-only-the-action-imports-the-toolkit'],
     ['src/config', "import '../action.ts'; export {};", '5-nothing-imports-the-entries'],
-    ['src/reporters', "import '../agent/agent.ts'; export {};", '5-only-run-goes-sideways'],
-    ['src/config', "import '../run.ts'; export {};", '5-run-belongs-to-the-entries'],
+    ['src/reporters', "import '../agent/agent.ts'; export {};", '5-layers-do-not-know-each-other'],
+    ['src/config', "import '../run/run.ts'; export {};", '5-run-belongs-to-the-entries'],
   ])('a file in %s that breaks a rule is found', (folder, text, rule) => {
     const probe = `${folder}/zz-probe.ts`;
     writeFileSync(path.join(copy, probe), text);

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { createContract, createGate } from '../src/contract/contract.ts';
 import { presets } from '../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../src/contract/source.ts';
-import { isObject } from '../src/json.ts';
+import { isObject } from '../src/text/json.ts';
 import type { JsonObject } from '../src/types.ts';
 import { samples } from './contract/preset-samples.ts';
 

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../scripts/action-yml.ts';
 import { MANY_LEGS, manyLegs, README, readme } from '../scripts/readme.ts';
-import { readActionInputs, readMergeInputs } from '../src/config/action-inputs.ts';
+import { readActionInputs, readMergeInputs } from '../src/action/inputs.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { INPUTS } from '../src/config/inputs.ts';
-import { parseMergeConfig } from '../src/config/merge-config.ts';
-import { MERGE_NAMES } from '../src/config/merge-inputs.ts';
+import { parseMergeConfig } from '../src/merge/config.ts';
+import { MERGE_NAMES } from '../src/merge/inputs.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { sampleReport } from './reporters/sample-report.ts';
 

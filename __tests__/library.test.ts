@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vites
 import { z } from 'zod';
 import { type RunOptions, runStructuredAgent, StructuredAgentError } from '../src/library.ts';
 import type { ProviderName } from '../src/providers/provider.ts';
-import type { RunEvent } from '../src/report-types.ts';
+import type { RunEvent } from '../src/reporters/report-types.ts';
 import type { JsonObject } from '../src/types.ts';
 import { HAS_BWRAP } from './support/action.ts';
 import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';

@@ -17,12 +17,12 @@ const BOUNDED: Readonly<Record<string, string>> = {
 
 /** What is put together at run time, by file and code, with what it looks like. */
 const BUILT: Readonly<Record<string, RegExp>> = {
-  "encodings.ts new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g')":
+  "text/encodings.ts new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g')":
     /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g,
-  "providers/replay.ts new RegExp(`(?<!(?<!\\\\\\\\)[\\\\w.~/-])${escaped}(?![\\\\w.-])`, 'gu')":
+  "replay/replay.ts new RegExp(`(?<!(?<!\\\\\\\\)[\\\\w.~/-])${escaped}(?![\\\\w.-])`, 'gu')":
     /(?<!(?<!\\)[\w.~/-])\/some\/folder(?![\w.-])/gu,
-  "check/leg-sets.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')": /\bmatrix\.vote(?![\w-])/iu,
-  'check/tokens.ts new RegExp(TOKEN)': /a literal of the same file/u,
+  "commands/check/leg-sets.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')": /\bmatrix\.vote(?![\w-])/iu,
+  'commands/check/tokens.ts new RegExp(TOKEN)': /a literal of the same file/u,
 };
 
 const LENGTH = 32 * 1024;

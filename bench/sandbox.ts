@@ -7,7 +7,7 @@ import path from 'node:path';
 import { openSandbox } from '../src/sandbox/open.ts';
 import { removeFolder } from '../src/sandbox/run-folder.ts';
 import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
-import { copyWorkspace } from '../src/sandbox/scratch.ts';
+import { copyWorkspace } from '../src/sandbox/workspace/scratch.ts';
 import type { Isolation } from '../src/types.ts';
 
 /** A wall, and what a command behind it costs. */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { INPUTS, type Input } from '../src/config/inputs.ts';
-import { MERGE_INPUTS } from '../src/config/merge-inputs.ts';
+import { MERGE_INPUTS } from '../src/merge/inputs.ts';
 import { RUN_OUTPUTS } from '../src/reporters/output-table.ts';
 
 /** Where action.yml lies. */
@@ -60,7 +60,7 @@ export function mergeYml(): string {
     description:
       'Merges the verdicts of many legs into one that fails closed: what is missing never turns it green.',
     icon: 'git-merge',
-    source: 'src/config/merge-inputs.ts',
+    source: 'src/merge/inputs.ts',
     main: '../dist/merge.js',
   });
 }

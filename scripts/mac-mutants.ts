@@ -7,12 +7,12 @@ export const mac: Group = {
   name: 'macOS',
   walls: [],
   tests: [
-    '__tests__/sandbox/seatbelt.test.ts',
-    '__tests__/sandbox/seatbelt-plan.test.ts',
-    '__tests__/sandbox/seatbelt-profile.test.ts',
+    '__tests__/sandbox/isolation/seatbelt.test.ts',
+    '__tests__/sandbox/isolation/seatbelt-plan.test.ts',
+    '__tests__/sandbox/isolation/seatbelt-profile.test.ts',
   ],
   mutants: [
-    ...inFile('src/sandbox/seatbelt-profile.ts', [
+    ...inFile('src/sandbox/isolation/seatbelt-profile.ts', [
       ['deny by default', '(deny default)', '(allow default)'],
       ['no network', '(options.shellNetwork ? [NETWORK] : [', '(true ? [NETWORK] : ['],
       ['strings are escaped', `.replace(/["\\\\]/gu, '\\\\$&')}"`, '}"'],
@@ -20,7 +20,7 @@ export const mac: Group = {
       ['names in any case', '/[a-z]/u.test(letter)', 'false'],
       ['no control character', '/[\\u0000-\\u001f\\u007f]/u', '/[]/u'],
     ]),
-    ...inFile('src/sandbox/seatbelt-plan.ts', [
+    ...inFile('src/sandbox/isolation/seatbelt-plan.ts', [
       ['other users', "  '/Users',\n"],
       ['home and RUNNER_TEMP', '...HIDDEN_FOLDERS, home, temp, ', '...HIDDEN_FOLDERS, '],
       ['the checkout beside a copy', 'folders.run, checkout])', 'folders.run])'],
@@ -44,7 +44,7 @@ export const mac: Group = {
       ['folders that cannot be moved', '...fixedFolders(workspace, folders.tmp, repositories),\n', '\n'],
       ['unseen', 'unseen: await findUnseen([home, temp], open)', 'unseen: []'],
     ]),
-    ...inFile('src/sandbox/seatbelt.ts', [
+    ...inFile('src/sandbox/isolation/seatbelt.ts', [
       ['the profile is told', "['-p', options.profile, '--',", "['-p', '(version 1)', '--',"],
       ['stray descriptors', 'exec 3<&- 4>&-\n', '\n'],
       ['a parent of its own', '"$@"; exit $?`', 'exec "$@"`'],

@@ -32,7 +32,7 @@ const UNNOTICED = 'NOTHING';
 /** A loaded machine, or tests that wait for ever: no answer either way. */
 const UNDECIDED = `UNDECIDED: over ${LIMIT} s`;
 const ATTACKS = '__tests__/tools/attacks.test.ts';
-const SELF_TEST = { file: 'src/sandbox/raise.ts', call: 'await runSelfTest({' };
+const SELF_TEST = { file: 'src/sandbox/isolation/start.ts', call: 'await runSelfTest({' };
 
 interface Trial {
   readonly group: Group;

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Preset, presets } from '../src/contract/presets.ts';
-import { isArray, isObject } from '../src/json.ts';
+import { isArray, isObject } from '../src/text/json.ts';
 import type { Json, JsonObject } from '../src/types.ts';
 import { fill, table } from './readme.ts';
 

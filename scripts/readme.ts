@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { INPUTS, type Input } from '../src/config/inputs.ts';
-import { MERGE_INPUTS } from '../src/config/merge-inputs.ts';
+import { MERGE_INPUTS } from '../src/merge/inputs.ts';
 import { MERGE_OUTPUTS, OUTPUTS } from './action-yml.ts';
 
 /** Where the README lies. */

@@ -11,9 +11,9 @@ import { createRepository, MEND } from '../examples/demo/demo.ts';
 import { answer } from '../examples/demo/model.ts';
 import { parseConfig } from '../src/config/config.ts';
 import type { InputName } from '../src/config/inputs.ts';
-import { createLocalWorld, localSecrets } from '../src/local-world.ts';
-import { createRecordingFile } from '../src/reporters/recording-file.ts';
-import { run } from '../src/run.ts';
+import { createRecordingFile } from '../src/replay/recording-file.ts';
+import { createLocalWorld, localSecrets } from '../src/run/local-world.ts';
+import { run } from '../src/run/run.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FILE = path.join(ROOT, 'examples/demo/repository/recordings/released.jsonl');

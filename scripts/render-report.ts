@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openBrowser, type Tab } from '../__tests__/support/browser.ts';
-import { runReport } from '../src/report/report.ts';
+import { runReport } from '../src/commands/report/report.ts';
 import { reportSamples } from './report-samples.ts';
 
 const io = {

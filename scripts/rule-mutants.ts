@@ -2,16 +2,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of source files.
 import { type Group, inFile, words } from './mutant.ts';
 
-const confine = 'src/sandbox/confine.ts';
+const confine = 'src/sandbox/workspace/path-policy.ts';
 const names = 'src/files/names.ts';
-const files = 'src/sandbox/files.ts';
-const tamper = 'src/sandbox/tamper.ts';
+const files = 'src/sandbox/workspace/files.ts';
+const tamper = 'src/sandbox/workspace/tamper.ts';
 
 const selfTest: Group = {
   name: 'self-test',
   walls: [],
   tests: ['__tests__/sandbox/open.test.ts'],
-  mutants: inFile('src/sandbox/self-test.ts', [
+  mutants: inFile('src/sandbox/isolation/self-test.ts', [
     ['its verdict', "result.exitCode !== 0 || verdict !== 'walls stand'", 'false'],
     ['the listener outside', '!options.shellNetwork && listener.reached()', 'false'],
   ]),
@@ -22,9 +22,9 @@ const fileRules: Group = {
   walls: ['bwrap'],
   attacks: '[AB]',
   tests: [
-    '__tests__/sandbox/files.test.ts',
+    '__tests__/sandbox/workspace/files.test.ts',
     '__tests__/files/names.test.ts',
-    '__tests__/sandbox/git-folders.test.ts',
+    '__tests__/sandbox/workspace/repositories.test.ts',
     '__tests__/tools/edit.test.ts',
     '__tests__/tools/read-file.test.ts',
   ],
@@ -128,7 +128,7 @@ const log: Group = {
       ],
       ['properties escaped', "replaceAll(':', '%3A').replaceAll(',', '%2C')", "replaceAll(':', '%3A')"],
     ]),
-    ...inFile('src/reporters/text.ts', [
+    ...inFile('src/text/sanitize.ts', [
       ['`::` broken', "replace(/:(?=:)/g, ': ')", "replace(/:(?=::::)/g, ': ')"],
       ['`##[` broken', "replace(/##(?=\\[)/g, '## ')", "replace(/##(?=\\[\\[\\[)/g, '## ')"],
       ['every line break', '[\\n\\v\\f\\r\\u0085\\u2028\\u2029]', '[\\n\\r]'],
@@ -141,13 +141,13 @@ const secretForms: Group = {
   name: 'secrets',
   walls: [],
   tests: [
-    '__tests__/secrets.test.ts',
-    '__tests__/finish.test.ts',
-    '__tests__/finish-signal.test.ts',
-    '__tests__/run.test.ts',
+    '__tests__/text/secrets.test.ts',
+    '__tests__/run/finish.test.ts',
+    '__tests__/run/finish-signal.test.ts',
+    '__tests__/run/run.test.ts',
   ],
   mutants: [
-    ...inFile('src/secrets.ts', [
+    ...inFile('src/text/secrets.ts', [
       ['plain', "{ encoding: 'plain', see: (text) => text, needles: values },"],
       [
         'plain with blanks',
@@ -171,7 +171,7 @@ const secretForms: Group = {
         '',
       ],
     ]),
-    ...inFile('src/finish.ts', [
+    ...inFile('src/run/finish.ts', [
       [
         'looked for in the payload',
         'if (where !== null) checked =',
@@ -190,10 +190,10 @@ const tampering: Group = {
   name: 'tamper',
   walls: [],
   tests: [
-    '__tests__/sandbox/tamper.test.ts',
-    '__tests__/finish.test.ts',
-    '__tests__/finish-signal.test.ts',
-    '__tests__/run.test.ts',
+    '__tests__/sandbox/workspace/tamper.test.ts',
+    '__tests__/run/finish.test.ts',
+    '__tests__/run/finish-signal.test.ts',
+    '__tests__/run/run.test.ts',
   ],
   mutants: [
     ...words(
@@ -214,7 +214,7 @@ const tampering: Group = {
       ['our own files', 'new Set<string>(extra)', 'new Set<string>()'],
       ['credential files', 'holdsCredentials(name) || ', ''],
     ]),
-    ...inFile('src/finish.ts', [
+    ...inFile('src/run/finish.ts', [
       ['its verdict counts', "else if (file !== null) checked = { kind: 'tampered', file };", ''],
       [
         'no time is no all-clear',
@@ -222,7 +222,7 @@ const tampering: Group = {
         'if',
       ],
     ]),
-    ...inFile('src/run.ts', [
+    ...inFile('src/run/run.ts', [
       ['off refused on privileged triggers', "config.sandbox === 'off' && world.privileged", 'false'],
     ]),
   ],

@@ -9,9 +9,9 @@ import {
   SandboxError,
 } from '../src/errors.ts';
 import { providerError } from '../src/providers/failures.ts';
-import type { Report, TurnRecord } from '../src/report-types.ts';
-import { missingWall } from '../src/sandbox/machine.ts';
-import { type Ending, verdictOf } from '../src/verdict.ts';
+import type { Report, TurnRecord } from '../src/reporters/report-types.ts';
+import { type Ending, verdictOf } from '../src/run/verdict.ts';
+import { missingWall } from '../src/sandbox/isolation/host.ts';
 
 /** The limits that the sentences speak of. */
 export const LIMITS = {

@@ -6,8 +6,8 @@ import {
   sampleVote,
 } from '../__tests__/reporters/sample-merged.ts';
 import { sampleReport, unpublished } from '../__tests__/reporters/sample-report.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../src/merge-types.ts';
-import type { Report } from '../src/report-types.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from '../src/merge/types.ts';
+import type { Report } from '../src/reporters/report-types.ts';
 
 const CUT_OFF = {
   conclusion: 'inconclusive',

@@ -1,11 +1,11 @@
 /** Verdicts and endings that people meet, to be looked at: see `scripts/render-summary.ts`. */
 import { sampleReport } from '../__tests__/reporters/sample-report.ts';
-import type { Report, TurnRecord } from '../src/report-types.ts';
 import { commentBody } from '../src/reporters/comment-body.ts';
+import type { Report, TurnRecord } from '../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../src/reporters/summary.ts';
-import { createSecrets } from '../src/secrets.ts';
+import { verdictOf } from '../src/run/verdict.ts';
+import { createSecrets } from '../src/text/secrets.ts';
 import type { GateResult, JsonObject } from '../src/types.ts';
-import { verdictOf } from '../src/verdict.ts';
 import { call, endingReports, LIMITS, turn } from './summary-endings.ts';
 import { mergeReports } from './summary-merges.ts';
 

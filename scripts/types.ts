@@ -22,8 +22,10 @@ try {
     if (kept.has(name)) return;
     kept.add(name);
     const text = readFileSync(path.join(all, 'src', `${name}.d.ts`), 'utf8');
-    for (const [, next = ''] of text.matchAll(/from '\.\/([\w-]+)\.(?:ts|js)'/gu)) keep(next);
-    writeFileSync(path.join(types, `${name}.d.ts`), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/gu, "$1.js'"));
+    for (const [, next = ''] of text.matchAll(/from '(\.[\w./-]+)\.(?:ts|js)'/gu))
+      keep(path.join(path.dirname(name), next));
+    mkdirSync(path.join(types, path.dirname(name)), { recursive: true });
+    writeFileSync(path.join(types, `${name}.d.ts`), text.replaceAll(/(from '\.[\w./-]+)\.ts'/gu, "$1.js'"));
   };
   keep('main');
 } finally {

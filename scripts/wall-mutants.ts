@@ -4,13 +4,13 @@
 import { mac } from './mac-mutants.ts';
 import { type Group, inFile, words } from './mutant.ts';
 
-const bwrap = 'src/sandbox/bwrap.ts';
-const mounts = 'src/sandbox/mounts.ts';
-const plan = 'src/sandbox/mount-plan.ts';
-const unshare = 'src/sandbox/unshare.ts';
-const rootScript = 'src/sandbox/root-script.ts';
-const shellLine = 'src/sandbox/shell-line.ts';
-const environment = 'src/sandbox/environment.ts';
+const bwrap = 'src/sandbox/isolation/bwrap.ts';
+const mounts = 'src/sandbox/isolation/mounts.ts';
+const plan = 'src/sandbox/isolation/mount-plan.ts';
+const unshare = 'src/sandbox/isolation/unshare.ts';
+const rootScript = 'src/sandbox/isolation/root-script.ts';
+const shellLine = 'src/sandbox/exec/shell-line.ts';
+const environment = 'src/sandbox/exec/environment.ts';
 
 const namespaces: Group = {
   name: 'bwrap',
@@ -119,7 +119,7 @@ const handingOver: Group = {
 const mountPlan: Group = {
   name: 'mounts',
   walls: ['bwrap', 'unshare', 'sudo-unshare'],
-  tests: ['__tests__/sandbox/open.test.ts', '__tests__/sandbox/toolchains.test.ts'],
+  tests: ['__tests__/sandbox/open.test.ts', '__tests__/sandbox/isolation/toolchains.test.ts'],
   mutants: [
     ...words(plan, ['/run', '/home', '/root', '/var/tmp'], (name) => `'${name}', `),
     ...inFile(plan, [
@@ -135,7 +135,7 @@ const mountPlan: Group = {
       ['git folders elsewhere read-only', '    mounts.push(readOnly(folder));', '    void folder;'],
       ['.git/config covered', 'mounts.push(mask(copy, await realOrSame(path)));', ''],
     ]),
-    ...inFile('src/sandbox/protected.ts', [
+    ...inFile('src/sandbox/workspace/protected.ts', [
       ['.git protected', "= ['.git', ", '= ['],
       ['.github protected', "'.github', "],
       ['action.yml protected', "'action.yml', "],
@@ -145,7 +145,7 @@ const mountPlan: Group = {
         '...repositories.slice(0, 0).map(({ root }) => root)',
       ],
     ]),
-    ...inFile('src/sandbox/git-config.ts', [
+    ...inFile('src/sandbox/workspace/git-config.ts', [
       ['keys of an allow-list', 'KEPT.has(`${section.name}.${entry.key}`)', 'KEPT.size > 0'],
       ['no user in URLs', "value.replace(USER_INFO, '$1')", 'value'],
     ]),
@@ -155,7 +155,7 @@ const mountPlan: Group = {
 const commands: Group = {
   name: 'commands',
   walls: ['bwrap', 'unshare', 'sudo-unshare'],
-  tests: ['__tests__/sandbox/environment.test.ts', '__tests__/sandbox/open.test.ts'],
+  tests: ['__tests__/sandbox/exec/environment.test.ts', '__tests__/sandbox/open.test.ts'],
   mutants: [
     ...inFile(environment, [
       [
@@ -178,14 +178,14 @@ const commands: Group = {
       ['proxies with a network only', '(shellNetwork && NETWORK.has(name))', 'NETWORK.has(name)'],
     ]),
     ...inFile(shellLine, [['limits', '; { ${LIMITS}; } 2>/dev/null', '']]),
-    ...inFile('src/sandbox/capture.ts', [
+    ...inFile('src/sandbox/exec/capture.ts', [
       [
         'output file: O_EXCL, O_NOFOLLOW',
         'O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW',
         'O_WRONLY | O_CREAT | O_APPEND | (O_EXCL & O_NOFOLLOW)',
       ],
     ]),
-    ...inFile('src/sandbox/process.ts', [
+    ...inFile('src/sandbox/exec/process.ts', [
       [
         'what outlives a command is killed',
         "await wall.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);",

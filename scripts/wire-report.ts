@@ -8,8 +8,8 @@ import { type Published, publishedSchemas } from '../__tests__/support/published
 import { checkProjection, validInstances } from '../__tests__/support/wire-check.ts';
 import { type Contract, createContract } from '../src/contract/contract.ts';
 import { ContractError } from '../src/errors.ts';
-import { isObject } from '../src/json.ts';
-import { type Dialect, projectSchema } from '../src/providers/wire-schema.ts';
+import { type Dialect, projectSchema } from '../src/providers/schema/projection.ts';
+import { isObject } from '../src/text/json.ts';
 import type { Json, JsonObject } from '../src/types.ts';
 
 const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];

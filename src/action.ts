@@ -4,15 +4,15 @@ import { mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findFolders, readSetup } from './action-setup.ts';
-import { type Step, startStep } from './action-start.ts';
-import { createActionWorld } from './action-world.ts';
+import { findFolders, readSetup } from './action/setup.ts';
+import { type Step, startStep } from './action/start.ts';
+import { createActionWorld } from './action/world.ts';
 import { readIdentity } from './config/config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
 import { isPrivileged } from './github/event.ts';
 import { findRunnerFiles } from './github/runner.ts';
-import { run } from './run.ts';
-import type { World } from './run-state.ts';
+import { run } from './run/run.ts';
+import type { World } from './run/world.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
 
 async function judge(step: Step): Promise<number> {

@@ -1,14 +1,14 @@
 /** The command line's entry: argv → which command → exit code. */
 
 import { isatty } from 'node:tty';
-import { type CliCommand, parseCliArgs } from './config/cli-args.ts';
-import { intendedFormat, intendedModel } from './config/cli-values.ts';
-import { catchEnds, releaseSignals } from './ends.ts';
+import { type CliCommand, parseCliArgs } from './cli/args.ts';
+import { intendedFormat, intendedModel } from './cli/values.ts';
 import { InputError, messageAt } from './errors.ts';
-import { currentFolder, localSecrets, VERSION } from './local-world.ts';
 import { createSink } from './reporters/sink.ts';
-import { cleanText, inertLine } from './reporters/text.ts';
-import type { EndListener, World } from './run-state.ts';
+import { currentFolder, localSecrets, VERSION } from './run/local-world.ts';
+import { catchEnds, releaseSignals } from './run/signals.ts';
+import type { EndListener, World } from './run/world.ts';
+import { cleanText, inertLine } from './text/sanitize.ts';
 
 /** Runs the command line and gives the exit code; never rejects. */
 async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
@@ -104,11 +104,11 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
     case 'version':
       return world.print(`${VERSION}\n`);
     case 'run': {
-      const { runOnCommandLine } = await import('./cli-run.ts');
+      const { runOnCommandLine } = await import('./cli/run.ts');
       return runOnCommandLine(command, world);
     }
     case 'refused': {
-      const { runOnCommandLine } = await import('./cli-run.ts');
+      const { runOnCommandLine } = await import('./cli/run.ts');
       const options = { quiet: true, record: null, patchFile: null, stdin: 'unused' } as const;
       const { outputFormat, model, error } = command;
       const inputs = new Map(model === null ? [] : [['model', model] as const]);
@@ -117,17 +117,17 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
     }
     case 'check': {
       releaseSignals();
-      const { runCheck } = await import('./check/check.ts');
+      const { runCheck } = await import('./commands/check/check.ts');
       return delivered(await runCheck(command.rest, ioOf(world)), world);
     }
     case 'init': {
-      const { runInit } = await import('./init/init.ts');
+      const { runInit } = await import('./commands/init/init.ts');
       const io = { ...ioOf(world), stdin: process.stdin, isTerminal: isatty(0) && isatty(2) };
       return delivered(await runInit(command.rest, io), world);
     }
     case 'report': {
       releaseSignals();
-      const { runReport } = await import('./report/report.ts');
+      const { runReport } = await import('./commands/report/report.ts');
       const io = { cwd: standing(), stdout: world.stdout.write, stderr: world.stderr.write };
       return delivered(await runReport(command.rest, io), world);
     }

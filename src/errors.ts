@@ -1,5 +1,5 @@
 /** Everything that is thrown on purpose. All else that is thrown is a bug. */
-import { type Door, namingAt, type Wording } from './door.ts';
+import { type Door, namingAt, type Wording } from './text/naming.ts';
 
 /** An error whose message may name inputs, which users of different doors write differently. */
 abstract class WordedError extends Error {

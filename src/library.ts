@@ -1,15 +1,15 @@
 /** The library: one call, one schema, one typed result. The same core as the action and the command line. */
 import { stat } from 'node:fs/promises';
 import { parseConfig } from './config/config.ts';
+import { inputsOf, secretOptions } from './config/library-options.ts';
+import { schemaValidator } from './config/library-schema.ts';
 import { shown } from './config/values.ts';
 import { InputError } from './errors.ts';
-import { inputsOf, secretOptions } from './library-options.ts';
-import { schemaValidator } from './library-schema.ts';
-import { createLocalWorld, currentFolder, localSecrets } from './local-world.ts';
-import type { Report, RunEvent } from './report-types.ts';
 import { envelope } from './reporters/envelope.ts';
-import { run } from './run.ts';
-import type { World } from './run-state.ts';
+import type { Report, RunEvent } from './reporters/report-types.ts';
+import { createLocalWorld, currentFolder, localSecrets } from './run/local-world.ts';
+import { run } from './run/run.ts';
+import type { World } from './run/world.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
 import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 

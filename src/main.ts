@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 const DOORS: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
   'cli.js': () => import('./cli.ts'),
-  'merge.js': () => import('./merge-action.ts'),
+  'merge.js': () => import('./merge/action.ts'),
 };
 
 export type { JsonSchema, RunOptions, RunResult, TypedSchema } from './library.ts';
 export { runStructuredAgent, StructuredAgentError } from './library.ts';
-export type { RunEvent } from './report-types.ts';
+export type { RunEvent } from './reporters/report-types.ts';
 export type { Reason, Usage } from './types.ts';
 
 const here = path.dirname(fileURLToPath(import.meta.url));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
-import type { RunEvent } from '../../src/report-types.ts';
+import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { runScripted } from '../support/agent-run.ts';
 import { call, submit } from '../support/scripted-provider.ts';
 

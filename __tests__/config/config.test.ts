@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readActionInputs } from '../../src/config/action-inputs.ts';
+import { readActionInputs } from '../../src/action/inputs.ts';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import { InputError } from '../../src/errors.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveLocal, schemaNodes } from '../../src/contract/keywords.ts';
-import { jsonPointer } from '../../src/json.ts';
+import { jsonPointer } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const places = (schema: JsonObject) => [...schemaNodes(schema)].map(({ path }) => jsonPointer(path)).sort();

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createContract } from '../../src/contract/contract.ts';
 import { ContractError } from '../../src/errors.ts';
-import { isArray, isObject } from '../../src/json.ts';
+import { isArray, isObject } from '../../src/text/json.ts';
 import type { Json } from '../../src/types.ts';
 
 const fixture = new URL('../fixtures/root-schemas.json', import.meta.url);

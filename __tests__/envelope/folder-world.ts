@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { type EnvelopeFile, readEnvelopes } from '../../src/envelope/envelope.ts';
-import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signEnvelope, signer, verifyEnvelope } from '../../src/envelope/signature.ts';
-import { isArray, isObject, parseStrictJson } from '../../src/json.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import { isArray, isObject, parseStrictJson } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../reporters/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRepository } from '../../examples/demo/demo.ts';
-import { readActionInputs } from '../../src/config/action-inputs.ts';
+import { readActionInputs } from '../../src/action/inputs.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { createLocalWorld, localSecrets } from '../../src/local-world.ts';
-import { run } from '../../src/run.ts';
+import { createLocalWorld, localSecrets } from '../../src/run/local-world.ts';
+import { run } from '../../src/run/run.ts';
 import { HAS_BWRAP } from '../support/action.ts';
 
 let folder = '';

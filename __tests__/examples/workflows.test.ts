@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../../scripts/action-yml.ts';
-import { readActionInputs, readMergeInputs } from '../../src/config/action-inputs.ts';
+import { readActionInputs, readMergeInputs } from '../../src/action/inputs.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
-import { parseMergeConfig } from '../../src/config/merge-config.ts';
-import { MERGE_NAMES } from '../../src/config/merge-inputs.ts';
 import { presets } from '../../src/contract/presets.ts';
+import { parseMergeConfig } from '../../src/merge/config.ts';
+import { MERGE_NAMES } from '../../src/merge/inputs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OURS = 'org/structured-agent@v1';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import { commentBody } from '../../src/reporters/comment-body.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import {
   asked,

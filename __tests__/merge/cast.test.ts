@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
 import { InputError } from '../../src/errors.ts';
 import { castOf, type LegGate } from '../../src/merge/merge.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion, Reason } from '../../src/types.ts';
 import { findingPayload, sampleEnvelope } from './casts.ts';
 

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
 import { type Cast, castOf, type MergeOptions } from '../../src/merge/merge.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 
 export const SUBJECT: Subject = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clipped } from '../../src/merge/clipped.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 
 function knowing(...values: readonly string[]) {
   const secrets = createSecrets();

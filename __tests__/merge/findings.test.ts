@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Found, mergeFindings } from '../../src/merge/findings.ts';
 import { keep } from '../../src/merge/kept.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const WORKSPACE = '/home/runner/work/demo/demo';

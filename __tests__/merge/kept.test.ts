@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keep } from '../../src/merge/kept.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 
 describe('kept findings', () => {
   it('are what the payload says, each time they are read', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { type Cast, merge } from '../../src/merge/merge.ts';
-import type { Merged } from '../../src/merge-types.ts';
+import type { Merged } from '../../src/merge/types.ts';
 import type { Subject } from '../../src/types.ts';
 import {
   envelopes,

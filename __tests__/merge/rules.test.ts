@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide, type Rule, type Weighed } from '../../src/merge/rules.ts';
-import type { Ballot } from '../../src/merge-types.ts';
+import type { Ballot } from '../../src/merge/types.ts';
 
 const ballot = fc.constantFrom<Ballot>('pass', 'fail', 'abstain');
 /** Small weights, so that sums meet thresholds. */

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { rawSlice } from '../../src/json.ts';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
 import { objectOf, objectsOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/settings.ts';
+import { rawSlice } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { type ModelRequest, type Reply, startModel } from '../support/model-server.ts';
 import { answered, asking, providerAt, testKey, type Wire, wires } from '../support/provider-wires.ts';

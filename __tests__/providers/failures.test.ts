@@ -6,7 +6,7 @@ import { NetworkError, ProviderError } from '../../src/errors.ts';
 import { providerError } from '../../src/providers/failures.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/settings.ts';
-import { verdictOf } from '../../src/verdict.ts';
+import { verdictOf } from '../../src/run/verdict.ts';
 import { startModel } from '../support/model-server.ts';
 import {
   asking,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../src/report-types.ts';
 import { commentBody } from '../../src/reporters/comment-body.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 

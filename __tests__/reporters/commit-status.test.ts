@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GitHubError, ReportError } from '../../src/errors.ts';
-import type { Report } from '../../src/report-types.ts';
 import { createCommitStatus, type StatusText } from '../../src/reporters/commit-status.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { maxPayloadDepth, parseStrictJson } from '../../src/json.ts';
-import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { maxPayloadDepth, parseStrictJson } from '../../src/text/json.ts';
 import type { Repair } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { MergedVote } from '../../src/merge-types.ts';
+import type { MergedVote } from '../../src/merge/types.ts';
 import { evidenceWarnings, voteWarnings } from '../../src/reporters/evidence-words.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { legTables, voteTable } from '../../src/reporters/merge-tables.ts';
 import { createSay } from '../../src/reporters/say.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../src/report-types.ts';
 import { gateParagraph, gateReasons } from '../../src/reporters/gate-words.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
 import { createSay } from '../../src/reporters/say.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport } from './sample-report.ts';
 
 const secrets = createSecrets();

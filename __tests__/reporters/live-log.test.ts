@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../src/report-types.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/reporters/log.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 
 function openLog(...values: string[]) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Merged } from '../../src/merge-types.ts';
+import type { Merged } from '../../src/merge/types.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { mergeLines } from '../../src/reporters/merge-lines.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
 const secrets = createSecrets();

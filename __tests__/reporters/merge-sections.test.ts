@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Ballot, Merged } from '../../src/merge-types.ts';
-import type { Report } from '../../src/report-types.ts';
+import type { Ballot, Merged } from '../../src/merge/types.ts';
 import { commentBody } from '../../src/reporters/comment-body.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { unpublished } from './sample-report.ts';

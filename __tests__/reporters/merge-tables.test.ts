@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Merged, MergedLeg } from '../../src/merge-types.ts';
+import type { Merged, MergedLeg } from '../../src/merge/types.ts';
 import { legTables, voteTable } from '../../src/reporters/merge-tables.ts';
 import { createSay } from '../../src/reporters/say.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
 const secrets = createSecrets();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MergedLeg } from '../../src/merge-types.ts';
+import type { MergedLeg } from '../../src/merge/types.ts';
 import { mergedJson } from '../../src/reporters/merged-json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';

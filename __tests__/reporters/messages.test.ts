@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RunEvent } from '../../src/report-types.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { RunEvent } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, ToolCall } from '../../src/types.ts';
 import { PROSE, sampleEvents } from './sample-events.ts';
 

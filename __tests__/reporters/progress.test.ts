@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RunEvent } from '../../src/report-types.ts';
 import { createProgress, type ProgressOptions } from '../../src/reporters/progress.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { RunEvent } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { screenOf } from '../support/screen.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';

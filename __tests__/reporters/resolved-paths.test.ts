@@ -10,7 +10,7 @@ import { createPlaces, type Place } from '../../src/reporters/places.ts';
 import { locateByEvidence, resolvedPaths, resolveFindings } from '../../src/reporters/resolved-paths.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 import { locator, workspaces } from './workspace-world.ts';

@@ -12,10 +12,10 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
-import { isObject, parseStrictJson } from '../../src/json.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { writeResultFile } from '../../src/reporters/result-file.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { isObject, parseStrictJson } from '../../src/text/json.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'result-')));

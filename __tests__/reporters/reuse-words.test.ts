@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reusedLine, reusedWords, wasReused } from '../../src/reporters/reuse-words.ts';
 import { createSay } from '../../src/reporters/say.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const say = createSay(createSecrets());

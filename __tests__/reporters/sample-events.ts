@@ -1,5 +1,5 @@
 /** The events of a three-turn run: a failed read and a command, a rejected call, an accepted one. */
-import type { RunEvent } from '../../src/report-types.ts';
+import type { RunEvent } from '../../src/reporters/report-types.ts';
 import type { AssistantMessage } from '../../src/types.ts';
 
 /** Prose of the model, which no log of level `summary` may hold. */

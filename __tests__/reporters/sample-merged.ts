@@ -1,10 +1,10 @@
 /** Merges to tell about; each test changes what it is about. */
 import { payloadOf } from '../../src/merge/merge.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from '../../src/merge/types.ts';
 import { summaryOf, undecidedText, wantsOf } from '../../src/merge/words.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../../src/merge-types.ts';
-import type { Report } from '../../src/report-types.ts';
 import { mergedJson } from '../../src/reporters/merged-json.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { Verdict } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 

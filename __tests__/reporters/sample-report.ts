@@ -1,5 +1,5 @@
 /** A finished run to tell about; each test changes what it is about. */
-import type { Report } from '../../src/report-types.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
 
 /** A successful two-turn run of the `verdict` preset's shape. */
 export function sampleReport(changes: Partial<Report> = {}): Report {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import type { Report } from '../../src/report-types.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Verdict } from '../../src/types.ts';
 import { PROSE, sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport } from './sample-report.ts';
 

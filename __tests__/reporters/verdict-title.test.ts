@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Merged } from '../../src/merge-types.ts';
+import type { Merged } from '../../src/merge/types.ts';
 import { verdictTitle } from '../../src/reporters/verdict-title.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { InputError } from '../../src/errors.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
-import { findSubjectTree, type SubjectTree } from '../../src/sandbox/subject-tree.ts';
+import { findSubjectTree, type SubjectTree } from '../../src/sandbox/workspace/tree-hash.ts';
 
 const hasBwrap = existsSync('/usr/bin/bwrap');
 

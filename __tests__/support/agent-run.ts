@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type AgentOptions, type AgentRecord, createRecord, runAgent } from '../../src/agent/agent.ts';
 import { createContract } from '../../src/contract/contract.ts';
-import type { RunEvent } from '../../src/report-types.ts';
+import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';

@@ -1,11 +1,11 @@
 /** A run that has come to its end, and how each step of finishing shows. */
 
-import type { Report, Reporter } from '../../src/report-types.ts';
-import { createState, type RunState, type World } from '../../src/run-state.ts';
+import type { Report, Reporter } from '../../src/reporters/report-types.ts';
+import type { Ending } from '../../src/run/verdict.ts';
+import { createState, type RunState, type World } from '../../src/run/world.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import type { GateResult } from '../../src/types.ts';
-import type { Ending } from '../../src/verdict.ts';
 import { localFiles, noPullRequest } from './no-github.ts';
 
 export const SECRET = 'sk-finish-0123456789abcdef';

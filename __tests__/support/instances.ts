@@ -1,5 +1,5 @@
 /** Makes values that a schema is likely to accept; whether it does is for a validator to say. */
-import { isArray, isObject } from '../../src/json.ts';
+import { isArray, isObject } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
 /** A source of numbers from 0 (inclusive) to 1 (exclusive), the same ones for the same seed. */

@@ -1,6 +1,6 @@
 /** The parts of a world in which nobody asks GitHub anything. */
 import type { Files } from '../../src/contract/source.ts';
-import type { World } from '../../src/run-state.ts';
+import type { World } from '../../src/run/world.ts';
 
 /** Files of this machine only. */
 export function localFiles(readFile: Files['readFile']): Files {

@@ -1,23 +1,19 @@
 /** Our readers of hostile text, each as a function of a text, and texts that are hard on readers. */
 import { constants } from 'node:buffer';
-import { parseExpression } from '../../src/check/expression.ts';
-import { readYaml } from '../../src/check/yaml-file.ts';
+import { parseExpression } from '../../src/commands/check/expression.ts';
+import { readYaml } from '../../src/commands/check/yaml-file.ts';
+import { argumentsOf } from '../../src/commands/report/arguments.ts';
+import { html } from '../../src/commands/report/html.ts';
+import { createStory } from '../../src/commands/report/story.ts';
+import { createShowing } from '../../src/commands/report/visible.ts';
 import { parseStrings } from '../../src/contract/repair.ts';
 import { foldName, refuseComponents } from '../../src/files/names.ts';
 import { contextFiles } from '../../src/github/context.ts';
-import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../src/json.ts';
 import { clipped } from '../../src/merge/clipped.ts';
-import { nearest } from '../../src/nearest.ts';
-import { isExactNumber } from '../../src/number-literal.ts';
 import { isOverflow, isToolless } from '../../src/providers/failure-words.ts';
 import { replayableArguments, replayableName } from '../../src/providers/reading.ts';
-import { readRecording } from '../../src/providers/recording.ts';
 import { eventData } from '../../src/providers/server-sent-events.ts';
-import { rawSlice } from '../../src/raw-slice.ts';
-import { argumentsOf } from '../../src/report/arguments.ts';
-import { html } from '../../src/report/html.ts';
-import { createStory } from '../../src/report/story.ts';
-import { createShowing } from '../../src/report/visible.ts';
+import { readRecording } from '../../src/replay/recording.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import { jsonLine } from '../../src/reporters/json-line.ts';
 import { asWritten } from '../../src/reporters/line-link.ts';
@@ -27,17 +23,21 @@ import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
 import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
 import { sourceFile } from '../../src/reporters/source-file.ts';
 import { fitColumns } from '../../src/reporters/terminal.ts';
-import { breakCommands, cleanText, singleLine } from '../../src/reporters/text.ts';
+import { readMountPoints } from '../../src/sandbox/isolation/root-script.ts';
+import { boundNames } from '../../src/sandbox/isolation/sockets.ts';
 import {
   hasCredentials,
   includedPaths,
   withoutCredentials,
   worktreeOf,
-} from '../../src/sandbox/git-config.ts';
-import { filterPatch } from '../../src/sandbox/patch.ts';
-import { readMountPoints } from '../../src/sandbox/root-script.ts';
-import { boundNames } from '../../src/sandbox/sockets.ts';
-import { createSecrets } from '../../src/secrets.ts';
+} from '../../src/sandbox/workspace/git-config.ts';
+import { filterPatch } from '../../src/sandbox/workspace/patch.ts';
+import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../src/text/json.ts';
+import { isExactNumber } from '../../src/text/number-literal.ts';
+import { rawSlice } from '../../src/text/raw-slice.ts';
+import { breakCommands, cleanText, singleLine } from '../../src/text/sanitize.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import { nearest } from '../../src/text/suggest.ts';
 import { replaceText } from '../../src/tools/replace.ts';
 
 /** What reads a text; what it gives or throws does not matter. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { World } from '../../src/run-state.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import type { World } from '../../src/run/world.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 import { localFiles, noPullRequest } from './no-github.ts';
 
 /**

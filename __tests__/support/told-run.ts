@@ -1,13 +1,13 @@
 /** A process that tells a scripted run on its stdout and stderr, as the command line does: `node told-run.ts SCRIPT`. */
 import { readFileSync } from 'node:fs';
 import { InputError } from '../../src/errors.ts';
-import type { Report, RunEvent } from '../../src/report-types.ts';
 import { createProgress } from '../../src/reporters/progress.ts';
+import type { Report, RunEvent } from '../../src/reporters/report-types.ts';
 import { createSink } from '../../src/reporters/sink.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
 import { terminalStyle } from '../../src/reporters/terminal.ts';
-import { createSecrets } from '../../src/secrets.ts';
-import { verdictOf } from '../../src/verdict.ts';
+import { verdictOf } from '../../src/run/verdict.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 
 /** What the process is told; `wait` waits for a line on stdin, or for what ends the run. */
 export interface ToldScript {

@@ -1,7 +1,7 @@
 /** The rules by which providers refuse a tool's schema, as far as they are known from their documentation and errors. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isArray, isObject } from '../../src/json.ts';
-import type { Dialect } from '../../src/providers/wire-schema.ts';
+import type { Dialect } from '../../src/providers/schema/projection.ts';
+import { isArray, isObject } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -2,10 +2,10 @@
 import type { Contract } from '../contract/contract.ts';
 import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
-import type { CallRecord, RunEvent, Totals, TurnRecord } from '../report-types.ts';
+import type { CallRecord, RunEvent, Totals, TurnRecord } from '../reporters/report-types.ts';
+import { NO_USAGE } from '../text/usage.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { Message, Outcome, RedactedIssue } from '../types.ts';
-import { NO_USAGE } from '../usage.ts';
 import { runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { type Shortened, shortened } from './overflow.ts';

@@ -1,6 +1,6 @@
 /** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
 import type { Check, Contract } from '../contract/contract.ts';
-import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../report-types.ts';
+import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';

@@ -1,7 +1,7 @@
 /** What a run may use and what it has used. */
-import type { Totals } from '../report-types.ts';
+import type { Totals } from '../reporters/report-types.ts';
+import { addUsage, NO_USAGE } from '../text/usage.ts';
 import type { Limit, Usage } from '../types.ts';
-import { addUsage, NO_USAGE } from '../usage.ts';
 
 /** The limits of a run; null where there is none. */
 export interface Limits {

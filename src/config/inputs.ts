@@ -1,6 +1,6 @@
 /** The one input table: action.yml, the README and the flags of the command line are made from it. */
 
-import { nearest } from '../nearest.ts';
+import { nearest } from '../text/suggest.ts';
 
 /** One input as users see it. */
 export interface Input {

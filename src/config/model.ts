@@ -1,7 +1,8 @@
 /** Which model is asked, where, and with whose key. */
-import { type Door, KEY_VARIABLE, type Naming, namingAt } from '../door.ts';
+
 import { InputError } from '../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
+import { type Door, KEY_VARIABLE, type Naming, namingAt } from '../text/naming.ts';
 import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
 import type { RawInputs } from './inputs.ts';
 import { createInputError, readChoice, readInteger, readWord } from './values.ts';

@@ -2,8 +2,8 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { ContractStage } from '../errors.ts';
 import { ContractError } from '../errors.ts';
-import { isDeeperThan, isObject, jsonPointer, maxDepth } from '../json.ts';
-import { nearest } from '../nearest.ts';
+import { isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
+import { nearest } from '../text/suggest.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { options } from './ajv-options.ts';
 import { type Timed, underDeadline } from './deadline.ts';

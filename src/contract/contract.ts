@@ -1,5 +1,11 @@
 /** What the payload must look like. The front door of this folder. */
-import { type InexactNumber, isObject, jsonPointer, maxPayloadDepth, parseJsonWithInexact } from '../json.ts';
+import {
+  type InexactNumber,
+  isObject,
+  jsonPointer,
+  maxPayloadDepth,
+  parseJsonWithInexact,
+} from '../text/json.ts';
 import type { Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
 import { type Compiled, compile } from './compile.ts';
 import { declaredProperties } from './declared.ts';

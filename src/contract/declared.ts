@@ -1,5 +1,5 @@
 /** What a schema declares at its root: the names of properties, and which of them are booleans. */
-import { isArray, isObject } from '../json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { resolveLocal } from './keywords.ts';
 

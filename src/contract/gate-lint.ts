@@ -3,8 +3,8 @@
  * mistake. What is not certain from the gate and the schema alone is no error.
  */
 import { ContractError } from '../errors.ts';
-import { isArray, isObject, jsonPointer, parseStrictJson } from '../json.ts';
-import { nearest } from '../nearest.ts';
+import { isArray, isObject, jsonPointer, parseStrictJson } from '../text/json.ts';
+import { nearest } from '../text/suggest.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { SchemaValidator } from './compile.ts';
 import { declaredBooleans, declares, isClosed, requiredProperties } from './declared.ts';

@@ -1,6 +1,6 @@
 /** What a gate wanted and what the payload says, in words for people: clauses that read on from “the gate”. */
 import type { ErrorObject } from 'ajv';
-import { isArray, isObject } from '../json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { resolveLocal, schemaNodes } from './keywords.ts';
 import { pathIn, redactPath } from './redact-path.ts';

@@ -1,6 +1,6 @@
 /** What must hold in an accepted payload for the step to succeed; fails closed. */
 import { ContractError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../text/suggest.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties } from './declared.ts';

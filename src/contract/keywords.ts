@@ -1,6 +1,6 @@
 /** Where schemas stand inside a schema, so that literals and names of properties are never taken for keywords. */
-import { isArray, isObject } from '../json.ts';
-import { shapeOf } from '../schema-keywords.ts';
+import { isArray, isObject } from '../text/json.ts';
+import { shapeOf } from '../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /** A schema inside a schema, with its path of keys and indexes from the root. */

@@ -1,5 +1,5 @@
 /** Closes a gap of the validator. */
-import { isArray, isObject, jsonPointer } from '../json.ts';
+import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import type { Issue, Json } from '../types.ts';
 
 interface Place {

@@ -1,5 +1,5 @@
 /** Paths of a payload as logs, transcripts and envelopes may hold them: keys that the model chose are left out. */
-import { isArray, isObject, jsonPointer } from '../json.ts';
+import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import type { Json } from '../types.ts';
 
 /** Keys, and indexes of arrays as numbers, from the root. */

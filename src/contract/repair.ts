@@ -8,7 +8,7 @@ import {
   jsonPointer,
   maxPayloadDepth,
   parseJsonWithInexact,
-} from '../json.ts';
+} from '../text/json.ts';
 import type { Json, JsonObject, Repair } from '../types.ts';
 import type { Judgement } from './compile.ts';
 import { typesOf } from './issues.ts';

@@ -1,6 +1,6 @@
 /** Whether a schema's root can accept an object at all: tool arguments are always objects. Best effort by design. */
-import { isArray, isObject, jsonPointer } from '../json.ts';
-import { nearest } from '../nearest.ts';
+import { isArray, isObject, jsonPointer } from '../text/json.ts';
+import { nearest } from '../text/suggest.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { declaredProperties, declares, isClosed, requiredProperties } from './declared.ts';
 

@@ -1,6 +1,6 @@
 /** Numbers of a schema's text that JavaScript cannot hold: an error where values are compared, a warning elsewhere. */
-import { type InexactNumber, isArray, isObject, jsonPointer } from '../json.ts';
-import { shapeOf } from '../schema-keywords.ts';
+import { type InexactNumber, isArray, isObject, jsonPointer } from '../text/json.ts';
+import { shapeOf } from '../text/schema-keywords.ts';
 import type { Json } from '../types.ts';
 
 const maxWarnings = 5;

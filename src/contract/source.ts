@@ -6,8 +6,8 @@ import {
   type JsonWithInexact,
   parseJsonWithInexact,
   parseStrictJson,
-} from '../json.ts';
-import { nearest } from '../nearest.ts';
+} from '../text/json.ts';
+import { nearest } from '../text/suggest.ts';
 import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';

@@ -1,5 +1,5 @@
 /** Runs the validator that a schema object of a library (Zod and others) brings along, beside its JSON Schema. */
-import { isArray, isObject, jsonPointer } from '../json.ts';
+import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { underDeadline } from './deadline.ts';
 import { cappedIssues } from './issues.ts';

@@ -1,6 +1,6 @@
 /** What the compiler would let pass although it makes the judge lenient, or could only answer by accident. */
-import { isArray, isObject, jsonPointer } from '../json.ts';
-import { nearest } from '../nearest.ts';
+import { isArray, isObject, jsonPointer } from '../text/json.ts';
+import { nearest } from '../text/suggest.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { schemaNodes } from './keywords.ts';
 

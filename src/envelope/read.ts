@@ -1,6 +1,6 @@
 /** Reads one file that another job wrote: strict JSON in a regular file of a bounded size, or a sentence that says why not. */
 import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
-import { isObject, type JsonFault, parseStrictJson } from '../json.ts';
+import { isObject, type JsonFault, parseStrictJson } from '../text/json.ts';
 import type { JsonObject } from '../types.ts';
 
 /** An object, or why there is none: a clause that begins with `it` and holds nothing of the file. */

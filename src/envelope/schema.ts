@@ -1,7 +1,7 @@
 /** The published JSON Schema of an envelope, and how strictly the envelopes of other versions are held to it. */
 import published from '../../schemas/envelope.schema.json' with { type: 'json' };
 import { type Compiled, compile } from '../contract/contract.ts';
-import { isArray, isObject } from '../json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /** What this version writes, exactly: a field that it does not name is an error. */

@@ -1,7 +1,7 @@
 /** From the JSON of an envelope to the nouns of this program. */
 import { isDeepStrictEqual } from 'node:util';
-import { isArray, isObject, parseStrictJson } from '../json.ts';
-import type { Evidence, Reuse } from '../report-types.ts';
+import type { Evidence, Reuse } from '../reporters/report-types.ts';
+import { isArray, isObject, parseStrictJson } from '../text/json.ts';
 import type {
   Conclusion,
   ContextStatus,

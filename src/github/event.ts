@@ -1,6 +1,6 @@
 /** The event that started the job: which commit is judged. */
 import { readFileSync } from 'node:fs';
-import { isPrivilegedTrigger } from '../triggers.ts';
+import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,12 +2,12 @@
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
-import type { Ballot, MergedVote } from '../merge-types.ts';
 import { type Finding, readFindings } from '../reporters/findings.ts';
 import { resolvedPaths } from '../reporters/resolved-paths.ts';
 import type { Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';
 import { type Kept, keep } from './kept.ts';
+import type { Ballot, MergedVote } from './types.ts';
 
 /** What a merge keeps of an envelope; its payload is let go. */
 export interface Cast {

@@ -1,5 +1,5 @@
 /** Bounds texts of other jobs that nothing has masked yet. */
-import type { Secrets, Span } from '../secrets.ts';
+import type { Secrets, Span } from '../text/secrets.ts';
 
 /** What knows the secrets that must not be cut in half. */
 export type Known = Pick<Secrets, 'spans'>;

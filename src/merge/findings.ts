@@ -1,11 +1,11 @@
 /** The findings of all runs, each told once: by file, rule and nearby line, with the legs that agree. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { MergedFinding } from '../merge-types.ts';
 import { SEVERITIES } from '../reporters/severity.ts';
 import { byGravity, type Cluster, clustersOf, type Found, type Group, type Member } from './clusters.ts';
 import type { KeptFinding } from './kept.ts';
 import { byName } from './legs.ts';
+import type { MergedFinding } from './types.ts';
 
 export type { Found } from './clusters.ts';
 

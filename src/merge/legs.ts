@@ -1,6 +1,6 @@
 /** Votes → legs: what belongs together, what is missing, and what makes the whole folder unbelievable. */
 import { InputError } from '../errors.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../text/suggest.ts';
 import type { Subject } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
 

@@ -1,13 +1,13 @@
 /** Many legs, one verdict: the votes that were read → what they come to under the rules. The front door of this folder. */
 import { InputError } from '../errors.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge-types.ts';
 import { totalCost } from '../reporters/costs.ts';
+import { addUsage, NO_USAGE } from '../text/usage.ts';
 import type { Subject } from '../types.ts';
-import { addUsage, NO_USAGE } from '../usage.ts';
 import { type Cast, quoted } from './cast.ts';
 import { type Found, mergeFindings } from './findings.ts';
 import { byName, type Expected, type Leg, legsOf } from './legs.ts';
 import { decide, type Rule } from './rules.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from './types.ts';
 import { summaryOf } from './words.ts';
 
 export { type Cast, castOf, type LegGate, quoted } from './cast.ts';

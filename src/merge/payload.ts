@@ -1,9 +1,10 @@
 /** The merged payload: what a merge publishes, as consumers of the outputs read it. */
-import { isArray, isObject } from '../json.ts';
-import type { Merged, MergedFinding } from '../merge-types.ts';
+
 import { MAX_PAYLOAD_BYTES, shellSafeJson } from '../reporters/shell-safe-json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';
+import type { Merged, MergedFinding } from './types.ts';
 
 /** What of the votes is told, in characters; null leaves their list empty. */
 type Shortening = { readonly why: number; readonly model: number } | null;

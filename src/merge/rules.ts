@@ -1,5 +1,5 @@
 /** The rules by which votes make a leg, and legs a verdict: three-valued, so that what is missing never decides. */
-import type { Ballot } from '../merge-types.ts';
+import type { Ballot } from './types.ts';
 
 /** When several ballots together pass. */
 export type Rule =

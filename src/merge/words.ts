@@ -1,10 +1,10 @@
 /** What a merge says in sentences. Only `undecidedText` has words of the legs in it, which are hostile. */
 
-import type { Ballot, Merged, MergedLeg, Tally } from '../merge-types.ts';
 import { tallyWords } from '../reporters/merge-words.ts';
 import { quoted } from './cast.ts';
 import { clipped } from './clipped.ts';
 import type { Rule } from './rules.ts';
+import type { Ballot, Merged, MergedLeg, Tally } from './types.ts';
 
 /** How many legs say what, and what the rule makes of it. */
 export function summaryOf(ballot: Ballot, counted: Pick<Merged, 'tally' | 'legs'>, rule: string): string {

@@ -1,7 +1,8 @@
 /** Reading an answer to its end, in whatever way it comes, and telling a whole one from the rest. */
-import type { Wording } from '../door.ts';
+
 import { NetworkError, ProviderError } from '../errors.ts';
-import { isDeeperThan, rawSlice } from '../json.ts';
+import { isDeeperThan, rawSlice } from '../text/json.ts';
+import type { Wording } from '../text/naming.ts';
 import type { JsonObject } from '../types.ts';
 import type { Attempt } from './attempt.ts';
 import { isTooLate } from './causes.ts';

@@ -3,8 +3,8 @@ import type { AssistantMessage, JsonObject, Message, ToolSpec } from '../types.t
 import { isAnthropicNative } from './anthropic-response.ts';
 import type { CompletionRequest } from './provider.ts';
 import { once, replayableInput, replayableName, wellFormed } from './reading.ts';
+import { describedTool } from './schema/projection.ts';
 import type { AdapterSettings } from './settings.ts';
-import { describedTool } from './wire-schema.ts';
 
 /** A breakpoint of the prompt cache; what comes before it is read from the cache by the next request. */
 const cacheMark: JsonObject = { cache_control: { type: 'ephemeral' } };

@@ -1,5 +1,5 @@
 /** An answer of Anthropic's Messages API, streamed or not, as a completion. */
-import { isObject } from '../json.ts';
+import { isObject } from '../text/json.ts';
 import type { JsonObject, StopReason, Usage } from '../types.ts';
 import type { Answer } from './answer.ts';
 import { type Block, joinedMessage } from './anthropic-stream.ts';

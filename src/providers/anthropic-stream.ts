@@ -1,5 +1,5 @@
 /** The events of a message's stream, joined. */
-import { isArray } from '../json.ts';
+import { isArray } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { objectOf, replayableInput, textOf } from './reading.ts';
 

@@ -1,6 +1,7 @@
 /** What went wrong at a model's API, as one sentence that says what to do. Texts of servers are hostile and capped. */
-import { type Naming, namingAt, type Wording } from '../door.ts';
+
 import { messageAt, ProviderError, type ProviderFailure } from '../errors.ts';
+import { type Naming, namingAt, type Wording } from '../text/naming.ts';
 import { causeCode, isTooLate, networkError } from './causes.ts';
 import { isOverflow, isToolless, namesToolChoice, type ServerWords } from './failure-words.ts';
 import { type FailedTry, maxRetryAfterSeconds } from './transport.ts';

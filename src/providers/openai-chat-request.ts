@@ -3,8 +3,8 @@ import type { AssistantMessage, JsonObject, Message, ToolSpec } from '../types.t
 import { isChatNative } from './openai-chat-response.ts';
 import type { CompletionRequest, ProviderName } from './provider.ts';
 import { once, replayableInput, replayableName, wellFormed } from './reading.ts';
+import { type Dialect, describedTool } from './schema/projection.ts';
 import type { AdapterSettings } from './settings.ts';
-import { type Dialect, describedTool } from './wire-schema.ts';
 
 /** What stands for an assistant turn without any content: several servers refuse an empty one. */
 const EMPTY_TURN = '(empty)';

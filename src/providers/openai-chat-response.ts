@@ -1,5 +1,5 @@
 /** An answer of chat completions, streamed or not, as a completion. */
-import { isArray, isObject } from '../json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject, StopReason } from '../types.ts';
 import type { Answer } from './answer.ts';
 import { called, chatUsage, firstChoice, type WholeChat } from './openai-chat-parts.ts';

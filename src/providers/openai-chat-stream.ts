@@ -1,5 +1,5 @@
 /** The chunks of a chat completion's stream, joined. */
-import { isArray } from '../json.ts';
+import { isArray } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { called, chatUsage, firstChoice, type WholeChat } from './openai-chat-parts.ts';
 import { objectOf, objectsOf, textOf } from './reading.ts';

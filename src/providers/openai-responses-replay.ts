@@ -1,5 +1,5 @@
 /** What goes back to the Responses API of an answer of its own. */
-import { isObject } from '../json.ts';
+import { isObject } from '../text/json.ts';
 import type { JsonObject } from '../types.ts';
 import type { Item } from './openai-responses-stream.ts';
 import { objectsOf, replayableArguments, replayableName, textOf } from './reading.ts';

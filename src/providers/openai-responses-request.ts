@@ -3,8 +3,8 @@ import type { AssistantMessage, JsonObject, Message, ToolSpec } from '../types.t
 import { isResponsesNative } from './openai-responses-replay.ts';
 import type { CompletionRequest } from './provider.ts';
 import { once, replayableInput, replayableName, wellFormed } from './reading.ts';
+import { describedTool } from './schema/projection.ts';
 import type { AdapterSettings } from './settings.ts';
-import { describedTool } from './wire-schema.ts';
 
 /** What stands for an assistant turn without any content. */
 const emptyTurn: JsonObject = { role: 'assistant', content: '(empty)' };

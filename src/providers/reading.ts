@@ -1,5 +1,5 @@
 /** Reading answers of servers that may send anything: every field is asked for its type first. */
-import { isArray, isDeeperThan, isObject, maxDepth } from '../json.ts';
+import { isArray, isDeeperThan, isObject, maxDepth } from '../text/json.ts';
 import type { ArgumentStatus, Json, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
 
 /** A field's text; empty when it is missing or no string. */

@@ -1,6 +1,7 @@
 /** Makes the provider that was asked for, and loads its SDK only. */
-import type { Wording } from '../door.ts';
+
 import { InputError } from '../errors.ts';
+import type { Wording } from '../text/naming.ts';
 import type { Provider, ProviderName } from './provider.ts';
 import type { AdapterSettings, ProviderSettings } from './settings.ts';
 

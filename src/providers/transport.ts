@@ -1,8 +1,8 @@
 /** The one way a request leaves for a model's API: exact headers, no redirects, waits that end. */
 import type { Transformer } from 'node:stream/web';
-import type { Wording } from '../door.ts';
 import { NetworkError, ProviderError } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../text/json.ts';
+import type { Wording } from '../text/naming.ts';
 import { isTooLate } from './causes.ts';
 import { afterSilence } from './silence.ts';
 

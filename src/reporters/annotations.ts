@@ -1,11 +1,12 @@
 /** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
-import type { Report, Reporter } from '../report-types.ts';
+
 import type { Finding, WrittenPlace } from './findings.ts';
 import { counted } from './format.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import { isMerge, OUTVOTED } from './merge-words.ts';
-import { weighedFindings } from './outvoted.ts';
+import { weighedFindings } from './minority.ts';
 import type { Locate, Place } from './places.ts';
+import type { Report, Reporter } from './report-types.ts';
 import { locateByEvidence } from './resolved-paths.ts';
 import type { Severity } from './severity.ts';
 

@@ -1,7 +1,7 @@
 /** A report as the text of a pull request comment: the look of the job summary, with less of everything. */
-import { indentedJson } from '../json.ts';
-import type { Report } from '../report-types.ts';
+import { indentedJson } from '../text/json.ts';
 import { fitSections } from './fit.ts';
+import type { Report } from './report-types.ts';
 import { commitPage, runPage } from './run-link.ts';
 import { createSay, type Say } from './say.ts';
 import {

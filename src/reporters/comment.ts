@@ -1,7 +1,7 @@
 /** The verdict as a comment on the pull request. */
 import { GitHubError, ReportError } from '../errors.ts';
-import type { Report, Reporter } from '../report-types.ts';
 import { commentBody } from './comment-body.ts';
+import type { Report, Reporter } from './report-types.ts';
 import type { SummaryFacts } from './summary.ts';
 
 /** A comment to write; comments of one key are one comment, and a later run or attempt has the last word in it. */

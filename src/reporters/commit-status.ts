@@ -1,11 +1,11 @@
 /** The verdict as a status on the commit, which branch protection can require. */
 import { GitHubError, ReportError } from '../errors.ts';
-import type { Ballot } from '../merge-types.ts';
-import type { Report, Reporter } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Ballot } from '../merge/types.ts';
+import { cutText, singleLine } from '../text/sanitize.ts';
+import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion } from '../types.ts';
 import { countedMerge } from './merge-words.ts';
-import { cutText, singleLine } from './text.ts';
+import type { Report, Reporter } from './report-types.ts';
 import { REPLAY_MARK, verdictTitle } from './verdict-title.ts';
 
 /** What a status says. */

@@ -1,8 +1,8 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
-import { isArray } from '../json.ts';
-import type { Evidence, Report, Reuse } from '../report-types.ts';
+import { isArray } from '../text/json.ts';
 import type { GateResult, Issue, Json, JsonObject, Repair } from '../types.ts';
 import { mergedJson, usageJson } from './merged-json.ts';
+import type { Evidence, Report, Reuse } from './report-types.ts';
 
 /**
  * The envelope of a report, fields and order as documented under *Envelope*. `structured_result` and

@@ -1,5 +1,5 @@
 /** A payload's findings, whatever its schema calls their parts: one typed shape for all that shows them. */
-import { isArray, isObject } from '../json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { SEVERITIES, type Severity, securityScore, severityOf } from './severity.ts';
 

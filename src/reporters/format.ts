@@ -1,6 +1,7 @@
 /** Numbers and names as people read them, the same in every reporter. */
-import type { Report, Totals } from '../report-types.ts';
+
 import type { Usage } from '../types.ts';
+import type { Report, Totals } from './report-types.ts';
 
 /** A duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
 export function duration(ms: number): string {

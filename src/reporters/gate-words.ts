@@ -1,5 +1,5 @@
 /** What a gate wanted and what the payload says, as reports in Markdown tell it. */
-import type { Report } from '../report-types.ts';
+import type { Report } from './report-types.ts';
 import type { Say } from './say.ts';
 
 /** Characters of a clause, each of which may take six when it is escaped: a comment holds few of them. */

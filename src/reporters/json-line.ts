@@ -1,6 +1,7 @@
 /** JSON for stdout: one line for every reader, and inert in a terminal and in a runner's log. */
+
+import { escapeCommands } from '../text/sanitize.ts';
 import type { Json } from '../types.ts';
-import { escapeCommands } from './text.ts';
 
 /**
  * What `JSON.stringify` leaves as it is although somebody acts on it: control characters of the second kind, what some

@@ -1,6 +1,7 @@
 /** What people are told where a pull request changes its own judge. */
-import type { Report } from '../report-types.ts';
+
 import type { JudgeChange } from '../types.ts';
+import type { Report } from './report-types.ts';
 import type { Say } from './say.ts';
 
 /** One sentence for a change; `path` as it is to be shown. */

@@ -1,6 +1,7 @@
 /** A line of a terminal that is rewritten in place and shows what goes on now. */
-import type { CallRef, RunEvent, Totals } from '../report-types.ts';
+
 import { spent, tokensOf } from './format.ts';
+import type { CallRef, RunEvent, Totals } from './report-types.ts';
 import type { Sink } from './sink.ts';
 import { fitColumns } from './terminal.ts';
 

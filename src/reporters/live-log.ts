@@ -1,5 +1,5 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
-import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from '../report-types.ts';
+
 import type { Repair } from '../types.ts';
 import { evidenceWarnings } from './evidence-words.ts';
 import { changedFilesText, counted, duration, spent, tokensOf } from './format.ts';
@@ -7,6 +7,7 @@ import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
 import { mergeLines } from './merge-lines.ts';
 import { isMerge } from './merge-words.ts';
+import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from './report-types.ts';
 import { reusedWords, wasReused } from './reuse-words.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {

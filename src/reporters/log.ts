@@ -3,8 +3,9 @@
  * stream, so untrusted text is cleaned, prefixed and its command markers are broken, and blocks of it stand inside a
  * region where commands are off. Each of the two holds alone.
  */
-import type { Secrets } from '../secrets.ts';
-import { breakCommands, cleanText, cutText, singleLine } from './text.ts';
+
+import { breakCommands, cleanText, cutText, singleLine } from '../text/sanitize.ts';
+import type { Secrets } from '../text/secrets.ts';
 
 /** What an annotation may point at; `line` counts from 1. */
 export interface AnnotationProperties {

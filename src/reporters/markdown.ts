@@ -1,5 +1,5 @@
 /** Untrusted text as GitHub Markdown that renders as nothing but that text. */
-import { cleanText, cutText } from './text.ts';
+import { cleanText, cutText } from '../text/sanitize.ts';
 
 /**
  * What means something to Markdown, HTML, tables or math. As character references they mean nothing: CommonMark

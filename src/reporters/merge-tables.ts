@@ -1,5 +1,5 @@
 /** The legs and votes of a merge as tables in Markdown, which 256 legs leave readable. */
-import type { Merged, MergedLeg, MergedVote } from '../merge-types.ts';
+import type { Merged, MergedLeg, MergedVote } from '../merge/types.ts';
 import { voteWarnings } from './evidence-words.ts';
 import { counted, dollars, grouped } from './format.ts';
 import { BALLOT_MARKS, gravestLegs, legReasons, legWord } from './merge-words.ts';

@@ -1,5 +1,5 @@
 /** What a merge counted, as its envelope tells it. */
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge-types.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge/types.ts';
 import type { JsonObject, Usage } from '../types.ts';
 import { totalCost } from './costs.ts';
 

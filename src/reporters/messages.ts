@@ -1,7 +1,7 @@
 /** A run as messages: what `json` and `stream-json` tell before the envelope, in the shape of Anthropic's Messages API. */
-import { isObject, parseStrictJson } from '../json.ts';
-import type { RunEvent } from '../report-types.ts';
+import { isObject, parseStrictJson } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, StopReason, ToolCall, Usage } from '../types.ts';
+import type { RunEvent } from './report-types.ts';
 
 /** What messages are made with. */
 export interface MessagesOptions {

@@ -1,7 +1,7 @@
 /** The outputs that every ending has: action.yml and merge/action.yml declare them from this table, and runs write them by it. */
-import type { Merged } from '../merge-types.ts';
-import type { Report } from '../report-types.ts';
+import type { Merged } from '../merge/types.ts';
 import { isMerge } from './merge-words.ts';
+import type { Report } from './report-types.ts';
 
 /** One output about a run or a merge. */
 export interface RunOutput {

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { InputError } from '../errors.ts';
-import type { Report } from '../report-types.ts';
+import { singleLine } from '../text/sanitize.ts';
 import type { JsonObject } from '../types.ts';
 import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import { RUN_OUTPUTS } from './output-table.ts';
+import type { Report } from './report-types.ts';
 import { MAX_PAYLOAD_BYTES, shellSafeJson } from './shell-safe-json.ts';
-import { singleLine } from './text.ts';
 
 /** The outputs of a run by name, in the order they are written, and what had to be left out. */
 export interface StepOutputs {

@@ -1,5 +1,5 @@
 /** A payload as tables: its scalars as one, each list of objects as one of its own. */
-import { isArray, isObject } from '../json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
 import { counted } from './format.ts';
 import { lineLink, pathKey } from './line-link.ts';

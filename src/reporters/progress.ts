@@ -1,12 +1,12 @@
 /** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence where a run failed. */
 
-import type { Report, Reporter } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
+import type { Secrets } from '../text/secrets.ts';
 import { createLiveLine } from './live-line.ts';
 import { createLiveLog, type ToldLog } from './live-log.ts';
+import type { Report, Reporter } from './report-types.ts';
 import type { Sink } from './sink.ts';
 import type { TerminalStyle } from './terminal.ts';
-import { breakCommands, cleanText, singleLine } from './text.ts';
 
 /** The world of progress. */
 export interface ProgressOptions {

@@ -1,9 +1,9 @@
 /** Where the findings of a payload are: resolved once for each run, written to its envelope, and used by whoever shows them. */
-import { isArray, isObject } from '../json.ts';
-import type { Evidence, FindingEvidence, Report } from '../report-types.ts';
+import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { placeOfRow } from './findings.ts';
 import type { Locate } from './places.ts';
+import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
 /** The rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
 function findingRows(payload: JsonObject): readonly Json[] {

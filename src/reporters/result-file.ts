@@ -1,10 +1,10 @@
 /** The file that `run-result-file` names: the envelope, whole whatever its size. */
 import { InputError } from '../errors.ts';
-import type { Report } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import { envelope } from './envelope.ts';
 import { writePrivateFile } from './private-file.ts';
+import type { Report } from './report-types.ts';
 
 /** Signs an envelope: its masked form, exactly as it is written, and without a signature. */
 type Sign = (envelope: JsonObject) => string;

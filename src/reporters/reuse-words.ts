@@ -1,5 +1,5 @@
 /** What people are told where the payload of an earlier run stands for this one. */
-import type { Report } from '../report-types.ts';
+import type { Report } from './report-types.ts';
 import { runPage } from './run-link.ts';
 import type { Say } from './say.ts';
 

@@ -1,13 +1,13 @@
 /** What of a payload's findings lasts from run to run: the alerts that code scanning keeps. */
 import { createHash } from 'node:crypto';
-import type { Secrets } from '../secrets.ts';
+import { cleanText, singleLine } from '../text/sanitize.ts';
+import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import type { Finding } from './findings.ts';
-import { weighedFindings } from './outvoted.ts';
+import { weighedFindings } from './minority.ts';
 import type { Locate, Place } from './places.ts';
 import { SEVERITIES, type Severity } from './severity.ts';
 import { squeezeLine } from './source-file.ts';
-import { cleanText, singleLine } from './text.ts';
 
 /** One place and one rule: what the findings there say is the text of one alert. */
 export interface Alert {

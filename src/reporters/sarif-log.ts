@@ -1,12 +1,12 @@
 /** A report and its alerts as the text of a SARIF 2.1.0 log. */
 import { createHash } from 'node:crypto';
-import type { Report } from '../report-types.ts';
+import { cutText } from '../text/sanitize.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { counted } from './format.ts';
 import { urlPath } from './line-link.ts';
 import type { Place } from './places.ts';
+import type { Report } from './report-types.ts';
 import type { Alert, Alerts, Rule } from './sarif-alerts.ts';
-import { cutText } from './text.ts';
 
 /** What a log needs beside the report. */
 export interface SarifFacts {

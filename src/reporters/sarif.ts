@@ -2,12 +2,12 @@
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ReportError } from '../errors.ts';
-import type { Report, Reporter } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../text/secrets.ts';
 import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import type { Locate } from './places.ts';
 import { writePrivateFile } from './private-file.ts';
+import type { Report, Reporter } from './report-types.ts';
 import { locateByEvidence } from './resolved-paths.ts';
 import { alertsOf } from './sarif-alerts.ts';
 import { type SarifFacts, sarifLog } from './sarif-log.ts';

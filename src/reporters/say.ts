@@ -1,7 +1,8 @@
 /** How a report in Markdown says a text that is not its own. */
-import type { Secrets } from '../secrets.ts';
+
+import { cleanText } from '../text/sanitize.ts';
+import type { Secrets } from '../text/secrets.ts';
 import { cell, code, inline, prose } from './markdown.ts';
-import { cleanText } from './text.ts';
 
 /** Text of the model, of the repository or of an error, without secrets and inert; `max` counts characters. */
 export interface Say {

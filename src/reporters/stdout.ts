@@ -1,10 +1,10 @@
 /** What the command line prints on stdout: the payload, the envelope, or the whole run as messages. */
 
-import type { Report, Reporter, RunEvent } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../text/secrets.ts';
 import { envelope } from './envelope.ts';
 import { jsonLine } from './json-line.ts';
 import { createMessages } from './messages.ts';
+import type { Report, Reporter, RunEvent } from './report-types.ts';
 import type { Sink } from './sink.ts';
 
 /** How stdout tells a run, by the names of `--output-format`. */

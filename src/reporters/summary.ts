@@ -1,9 +1,8 @@
 /** The job summary: the verdict at a glance, the payload as tables, what the run took, and the raw JSON folded. */
 import { appendFileSync, statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
-import { indentedJson } from '../json.ts';
-import type { CallRecord, Report, Reporter, TurnRecord } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import { indentedJson } from '../text/json.ts';
+import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, Repair } from '../types.ts';
 import { evidenceWarnings } from './evidence-words.ts';
 import { fitSections, type Section } from './fit.ts';
@@ -16,6 +15,7 @@ import { mergeSections, ruleFacts } from './merge-sections.ts';
 import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { Locate } from './places.ts';
+import type { CallRecord, Report, Reporter, TurnRecord } from './report-types.ts';
 import { locateByEvidence } from './resolved-paths.ts';
 import { reusedLine, wasReused } from './reuse-words.ts';
 import { createSay, type Say } from './say.ts';

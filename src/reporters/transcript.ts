@@ -1,8 +1,8 @@
 /** The redacted transcript: one JSON object a line for each event of a run, secrets masked in every string. */
 import { ReportError } from '../errors.ts';
-import type { Report, Reporter } from '../report-types.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../text/secrets.ts';
 import { openPrivateLog } from './private-file.ts';
+import type { Report, Reporter } from './report-types.ts';
 
 /** The world of a transcript. */
 export interface TranscriptOptions {

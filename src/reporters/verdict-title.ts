@@ -1,7 +1,8 @@
 /** The verdict in a few words, for the title of a report. */
-import type { Report } from '../report-types.ts';
+
 import type { Conclusion, Reason } from '../types.ts';
 import { countedMerge, isMerge, tallyWords } from './merge-words.ts';
+import type { Report } from './report-types.ts';
 import { wasReused } from './reuse-words.ts';
 
 /** What stands before everything that is told of a replay. */

@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../errors.ts';
 import { shown } from '../files/names.ts';
 import type { Isolation } from '../types.ts';
-import { type Confinement, createConfinement, isInside, type Tree } from './confine.ts';
-import { readPlace, writePlace } from './files.ts';
-import { findRepositories, type Repository } from './git-folders.ts';
-import { findHiddenPaths, NOTHING_HIDDEN } from './hidden-paths.ts';
-import { canMount, isContainer } from './machine.ts';
-import { createOpenGround } from './open-ground.ts';
-import { realOrSame } from './present.ts';
-import { probeWalls, type Walls } from './probe.ts';
-import { runProcess } from './process.ts';
-import { protectedIn } from './protected.ts';
-import { raiseFirst, shellPlace } from './raise.ts';
+import { runProcess } from './exec/process.ts';
+import { MAX_COMMAND_BYTES } from './exec/shell-line.ts';
+import type { Wall } from './isolation/backend.ts';
+import { findHiddenPaths, NOTHING_HIDDEN } from './isolation/hidden-paths.ts';
+import { canMount, isContainer } from './isolation/host.ts';
+import { createOpenGround } from './isolation/none.ts';
+import { probeWalls, type Walls } from './isolation/probe.ts';
+import { raiseFirst, shellPlace } from './isolation/start.ts';
+import { findCredentials, findWeaknesses, notesOfHidden, type Weaknesses } from './isolation/weaknesses.ts';
 import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
-import { copyWorkspace } from './scratch.ts';
-import { MAX_COMMAND_BYTES } from './shell-line.ts';
-import type { Wall } from './wall.ts';
-import { findCredentials, findWeaknesses, notesOfHidden, type Weaknesses } from './weaknesses.ts';
+import { readPlace, writePlace } from './workspace/files.ts';
+import { type Confinement, createConfinement, isInside, type Tree } from './workspace/path-policy.ts';
+import { protectedIn } from './workspace/protected.ts';
+import { realOrSame } from './workspace/real-paths.ts';
+import { findRepositories, type Repository } from './workspace/repositories.ts';
+import { copyWorkspace } from './workspace/scratch.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can

@@ -1,5 +1,5 @@
 /** The only door between the model and this machine. The front door of this folder; `open.ts` makes one. */
-import type { Door } from '../door.ts';
+import type { Door } from '../text/naming.ts';
 import type { Isolation } from '../types.ts';
 
 /** A request of the model that the sandbox refuses: a tool turns it into an error result. Never leaves the toolbox. */

@@ -1,5 +1,5 @@
 /** Reads the arguments of a call against the tool's own parameters, and says what is wrong with them. */
-import { isObject, parseStrictJson } from '../json.ts';
+import { isObject, parseStrictJson } from '../text/json.ts';
 import type { JsonObject, ToolCall, ToolSpec } from '../types.ts';
 
 /** Arguments that fit, or one sentence for the model about why they do not. */

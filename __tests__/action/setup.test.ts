@@ -1,0 +1,185 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFolders, readMergeSetup, readSetup } from '../../src/action/setup.ts';
+import { InputError } from '../../src/errors.ts';
+import { findRunnerFiles } from '../../src/github/runner.ts';
+
+let base = '';
+const at = (...names: readonly string[]) => path.join(base, ...names);
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'setup-')));
+  for (const name of ['workspace', 'temp']) mkdirSync(at(name));
+  for (const name of ['output', 'env']) writeFileSync(at('temp', name), '');
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function runner() {
+  return {
+    GITHUB_WORKSPACE: at('workspace'),
+    RUNNER_TEMP: at('temp'),
+    GITHUB_OUTPUT: at('temp', 'output'),
+    GITHUB_ENV: at('temp', 'env'),
+  };
+}
+
+function environment(more: Readonly<Record<string, string>> = {}) {
+  const inputs = { INPUT_PROMPT: 'Judge.', INPUT_MODEL: 'claude-3', 'INPUT_API-KEY': 'sk-1' };
+  return { ...runner(), ...inputs, ...more };
+}
+
+async function setUp(more: Readonly<Record<string, string>> = {}) {
+  const variables = environment(more);
+  const folders = await findFolders(variables);
+  return { folders, setup: await readSetup(variables, findRunnerFiles(variables), folders) };
+}
+
+/** The sentence of the input error that a set-up keeps for the run. */
+async function refusal(more: Readonly<Record<string, string>>) {
+  const { setup, folders } = await setUp(more);
+  expect(setup).toMatchObject({
+    resultFile: path.join(folders.results, 'result.json'),
+    transcriptFile: path.join(folders.results, 'transcript.jsonl'),
+    summary: true,
+    level: 'summary',
+  });
+  try {
+    setup.config();
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('the runner’s folders', () => {
+  it('where the usual place for results is taken, they get one beside it', async () => {
+    writeFileSync(at('temp/structured-agent'), 'not a folder');
+    const { results, problem } = await findFolders(environment());
+    expect(problem).toBeNull();
+    expect(path.dirname(results)).toBe(at('temp'));
+    expect(statSync(results).mode & 0o777).toBe(0o700);
+  });
+
+  it('are real paths, and the results get a private one of their own', async () => {
+    const first = await findFolders(environment());
+    const second = await findFolders(environment());
+    expect(first).toMatchObject({ workspace: at('workspace'), temp: at('temp'), problem: null });
+    expect(path.dirname(path.dirname(first.results))).toBe(at('temp'));
+    expect(statSync(first.results).mode & 0o777).toBe(0o700);
+    expect(second.results).not.toBe(first.results);
+  });
+
+  it('keep space for the end of the run, until it is asked for', async () => {
+    const { results, makeRoom } = await findFolders(environment());
+    expect(readdirSync(results).map((name) => statSync(path.join(results, name)).size)).toEqual([1024 ** 2]);
+    await makeRoom();
+    expect(readdirSync(results)).toEqual([]);
+    await makeRoom();
+  });
+
+  it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])(
+    'a %s that is not there is a problem to report',
+    async (name) => {
+      const folders = await findFolders(environment({ [name]: at('nowhere') }));
+      expect(folders.problem).toBeInstanceOf(InputError);
+      expect(folders.problem?.message).toContain(name);
+      expect(statSync(folders.results).isDirectory()).toBe(true);
+      rmSync(folders.results, { recursive: true });
+    },
+  );
+});
+
+describe('the set-up', () => {
+  it('places the files where they were asked for', async () => {
+    const { setup } = await setUp({ 'INPUT_RESULT-FILE': 'out/r.json', INPUT_SUMMARY: 'false' });
+    expect(setup).toMatchObject({ resultFile: at('workspace', 'out', 'r.json'), summary: false });
+    expect(setup.config().model.model).toBe('claude-3');
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['a wrong input', { 'INPUT_MAX-TURNS': 'x' }, /max-turns/u],
+    ['no file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
+    [
+      'one file for two purposes',
+      { 'INPUT_RESULT-FILE': 'r', 'INPUT_TRANSCRIPT-FILE': './x/../r' },
+      /result-file and transcript-file name the same file/u,
+    ],
+    [
+      'a page over the transcript',
+      { 'INPUT_TRANSCRIPT-FILE': 'r', 'INPUT_REPORT-FILE': './r' },
+      /transcript-file and report-file name the same file/u,
+    ],
+    [
+      'a page in a folder that nothing is written into',
+      { 'INPUT_REPORT-FILE': '.git/report.html' },
+      /report-file .*Nothing is written into .git/u,
+    ],
+    [
+      'a result over the runner’s own file',
+      { 'INPUT_RESULT-FILE': '../temp/env' },
+      /result-file names a file that the runner itself reads/u,
+    ],
+    [
+      'a transcript over the outputs',
+      { 'INPUT_TRANSCRIPT-FILE': '../temp/output' },
+      /transcript-file names a file that the runner itself reads/u,
+    ],
+    ['a folder that is not there', { GITHUB_WORKSPACE: '/nonexistent/x' }, /GITHUB_WORKSPACE/u],
+  ])('keeps %s as an input error for the run to report', async (_, more, says) => {
+    expect(await refusal(more)).toMatch(says);
+  });
+});
+
+describe('the set-up of a merge', () => {
+  async function setUpMerge(more: Readonly<Record<string, string>>) {
+    const variables = { ...runner(), INPUT_VERDICTS: 'verdicts', INPUT_EXPECT: 'api, web', ...more };
+    const folders = await findFolders(variables);
+    return { folders, setup: await readMergeSetup(variables, findRunnerFiles(variables), folders) };
+  }
+
+  it('places its files as a run does, and has neither a transcript nor a page', async () => {
+    const { setup } = await setUpMerge({ 'INPUT_RESULT-FILE': 'out/r.json', 'INPUT_SARIF-FILE': 's.sarif' });
+    expect(setup).toMatchObject({
+      resultFile: at('workspace', 'out', 'r.json'),
+      sarifFile: at('workspace', 's.sarif'),
+      transcriptFile: null,
+      reportFile: null,
+    });
+    expect(setup.config()).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
+  });
+
+  it('reads a gate from what was checked out, and is no leg itself', async () => {
+    const { setup } = await setUpMerge({});
+    expect(setup.known).toMatchObject({
+      trustedFiles: 'workspace',
+      workingDirectory: '.',
+      leg: null,
+      vote: null,
+    });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['a wrong input', { INPUT_RULE: 'most' }, /^rule/u],
+    ['no file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
+    [
+      'one file for two purposes',
+      { 'INPUT_RESULT-FILE': 'r', 'INPUT_SARIF-FILE': 'r' },
+      /result-file and sarif-file name the same file/u,
+    ],
+  ])(
+    'keeps %s as an input error for the merge to report, and where its result goes',
+    async (_, more, says) => {
+      const { folders, setup } = await setUpMerge(more);
+      expect(setup).toMatchObject({
+        known: null,
+        resultFile: path.join(folders.results, 'result.json'),
+        transcriptFile: null,
+        summary: true,
+      });
+      expect(() => setup.config()).toThrow(says);
+    },
+  );
+});

@@ -1,0 +1,303 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseCliArgs, type RunOptions } from '../../src/cli/args.ts';
+import { FLAGS } from '../../src/cli/flags.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { argumentsOf, inputsOf, PIPED, parseRun, refusal, TERMINAL } from './lines.ts';
+
+const PLAIN: RunOptions = {
+  outputFormat: 'text',
+  quiet: false,
+  record: null,
+  patchFile: null,
+  stdin: 'unused',
+};
+
+/** What a line as people write it means, a model added. */
+function meaning(line: string, world = TERMINAL) {
+  const { inputs, options } = parseRun(argumentsOf(line), world);
+  const { model, ...rest } = Object.fromEntries(inputs);
+  return { inputs: rest, options };
+}
+
+describe('command lines that other tools document', () => {
+  it('the one that asks whether the tests pass, over several lines, with a path as the schema', () => {
+    const line = `structured-agent \\
+      --output-format object \\
+      --json-schema ./schema.json \\
+      --bare \\
+      -p "Run all tests and say whether they passed."`;
+    expect(meaning(line)).toEqual({
+      inputs: { schema: './schema.json', prompt: 'Run all tests and say whether they passed.' },
+      options: { ...PLAIN, outputFormat: 'object' },
+    });
+  });
+
+  it('the same inside $(…), with a bare name of a file and the prompt on a line of its own', () => {
+    const line = `result=$(structured-agent --output-format object --json-schema schema.json --bare \\
+               -p "Run tests.")
+printf '%s' "$result" | tr '\\1' '\\0'`;
+    // A variable of the shell holds no NUL, so the arguments are asked for with another mark.
+    const script = line.replace('structured-agent --', "printf '%s\\1' --");
+    expect(meaning(script)).toEqual({
+      inputs: { schema: 'schema.json', prompt: 'Run tests.' },
+      options: { ...PLAIN, outputFormat: 'object' },
+    });
+  });
+
+  it.each([
+    [`structured-agent -p "look" --json-schema '{"type":"object"}'`, '{"type":"object"}'],
+    [`structured-agent -p "look" --json-schema='{"type":"object"}' --bare`, '{"type":"object"}'],
+    [`structured-agent "look" --json-schema @verdict.json`, '@verdict.json'],
+    [`structured-agent --json-schema @a/b.json look into this`, '@a/b.json'],
+    [
+      `structured-agent -p "look" -f json_schema='{"type":"object","properties":{"a":{"type":"string"}}}'`,
+      '{"type":"object","properties":{"a":{"type":"string"}}}',
+    ],
+    [`structured-agent -p "look" --output-format json_schema='{"required":["a=b"]}'`, '{"required":["a=b"]}'],
+  ])('%s', (line, schema) => {
+    const { inputs, options } = meaning(line);
+    expect(inputs['schema']).toBe(schema);
+    expect(inputs['prompt']).toMatch(/^look/u);
+    expect(options).toEqual(PLAIN);
+  });
+
+  it.each([
+    ['--output-format text', 'text'],
+    ['--output-format json', 'json'],
+    ['--output-format=stream-json', 'stream-json'],
+    ['-o object', 'object'],
+    ['-f text', 'text'],
+    ['-f json -q', 'json'],
+  ])('%s chooses what stdout gets', (flags, outputFormat) => {
+    const { options } = meaning(`structured-agent ${flags} -p look`);
+    expect(options.outputFormat).toBe(outputFormat);
+  });
+
+  it('the way to give the schema that the README shows stands beside a format', () => {
+    const readme = readFileSync(path.join(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
+    const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(readme)?.[1] ?? 'not in the README';
+    const { inputs, options } = meaning(`structured-agent -p look ${flags}`);
+    expect(inputs).toEqual({ prompt: 'look', schema: 'verdict.json' });
+    expect(options.outputFormat).toBe('object');
+  });
+
+  it.each([
+    ['--core-tools read_file', { tools: 'read_file' }],
+    ['--core-tools read_file,run_shell_command', { tools: 'read_file,run_shell_command' }],
+    ['--core-tools=read_file --core-tools edit', { tools: 'read_file\nedit' }],
+    ['--exclude-tools structured_output', { 'exclude-tools': 'structured_output' }],
+    ['--exclude-tools ShellTool', { 'exclude-tools': 'ShellTool' }],
+    ['--max-session-turns 5', { 'max-turns': '5' }],
+    ['--max-session-turns -1', { 'max-turns': '-1' }],
+    ['--max-session-turns=-1', { 'max-turns': '-1' }],
+    ['--input-format text', {}],
+  ])('%s', (flags, inputs) => {
+    expect(meaning(`structured-agent -p look ${flags}`).inputs).toEqual({ prompt: 'look', ...inputs });
+  });
+
+  it('mean to the configuration what they say', () => {
+    const { inputs } = parseRun(
+      argumentsOf(
+        `structured-agent -p look --provider openai-compatible --base-url http://127.0.0.1:1/v1 --core-tools read_file --core-tools run_shell_command --exclude-tools structured_output --max-session-turns -1 --no-force-output --timeout-minutes 0.5`,
+      ),
+    );
+    expect(parseConfig(inputs, { environment: {}, door: 'command-line' })).toMatchObject({
+      prompt: { text: 'look' },
+      tools: ['read_file', 'shell'],
+      excludeTools: ['structured_output'],
+      maxTurns: null,
+      forceOutput: false,
+      timeoutMs: 30_000,
+    });
+  });
+});
+
+describe('stdin', () => {
+  it('is the task where nothing else is, and goes beside one that is typed or in a file', () => {
+    expect(parseRun([], PIPED).options.stdin).toBe('prompt');
+    expect(parseRun(['-p', 'x'], PIPED).options.stdin).toBe('beside');
+    expect(parseRun(['what is wrong here?'], PIPED).options.stdin).toBe('beside');
+    expect(parseRun(['--prompt-file', 'x'], PIPED).options.stdin).toBe('beside');
+    expect(parseRun(['-p', 'x'], TERMINAL).options.stdin).toBe('unused');
+  });
+
+  it('on a terminal is no task', () => {
+    expect(refusal(['--model', 'm'])).toMatch(/^No task is given\. Write -p/u);
+    expect(refusal(['-q'])).toMatch(/^No task is given\. Write -p/u);
+  });
+});
+
+describe('the task', () => {
+  it('is every word that belongs to no flag, and all that follows --', () => {
+    expect(inputsOf(['fix', '--quiet', 'the', '--tools', 'edit', 'tests'])).toEqual({
+      prompt: 'fix the tests',
+      tools: 'edit',
+    });
+    expect(inputsOf(['--', '--help', 'and', '-x'])).toEqual({ prompt: '--help and -x' });
+    expect(inputsOf(['- a point of a list'])).toEqual({ prompt: '- a point of a list' });
+    expect(inputsOf(['help me with the tests'])).toEqual({ prompt: 'help me with the tests' });
+    expect(inputsOf(['help', 'me'])).toEqual({ prompt: 'help me' });
+    expect(inputsOf(['help', 'check', 'this'])).toEqual({ prompt: 'help check this' });
+  });
+
+  it.each([
+    [['-p', ''], /^-p is given an empty value/u],
+    [['--prompt='], /^--prompt is given an empty value/u],
+    [['-p', ' \t'], /^-p is given an empty value/u],
+    [[''], /^The task is empty/u],
+    [[' '], /^The task is empty/u],
+    [['-p', 'a', '-p', 'b'], /^-p is given twice/u],
+    [['-p', 'a', '--prompt', 'b'], /^-p and --prompt are both given, and mean the same/u],
+    [['-p', 'a', 'b'], /^The task is given twice: by -p and by words that belong to no flag.*quoted/u],
+    [['-p', 'a', '--tools', 'edit', 'shell'], /^The task is given twice.*a list takes one value a flag/u],
+    [['-p', 'a', '--prompt-file', 'b'], /^The task is given twice: by -p and by --prompt-file/u],
+    [['b', '--prompt-file', 'b'], /^The task is given twice: by --prompt-file and by words/u],
+  ])('%j is refused', (argv, sentence) => {
+    expect(refusal(['-m', 'm', ...argv])).toMatch(sentence);
+    expect(refusal(['-m', 'm', ...argv], PIPED)).toMatch(sentence);
+  });
+});
+
+describe('commands', () => {
+  it.each(['check', 'init', 'report'] as const)('%s reads the rest by itself', (kind) => {
+    const rest = ['--help', '-p', '--', '--unknown'];
+    expect(parseCliArgs([kind, ...rest], TERMINAL)).toEqual({ kind, rest });
+    expect(parseCliArgs(['help', kind], TERMINAL)).toEqual({ kind, rest: ['--help'] });
+  });
+
+  it('an unknown command after help is refused, and no model is asked', () => {
+    expect(refusal(['help', 'chek'])).toBe(
+      'There is no command "chek". Did you mean structured-agent help check?',
+    );
+    expect(refusal(['help', 'foo'])).toBe(
+      'There is no command "foo". The commands are check, init and report; structured-agent --help lists every flag.',
+    );
+    expect(inputsOf(['help', 'chek', 'this'])).toEqual({ prompt: 'help chek this' });
+  });
+
+  it.each([
+    [['merge']],
+    [['merge', './envelopes']],
+    [['merge', '--rule', 'all']],
+    [['merge', '-m', 'm']],
+    [['help', 'merge']],
+    [['-m', 'm', 'merge']],
+  ])('%j names the action that merges', (argv) => {
+    for (const world of [TERMINAL, PIPED])
+      expect(refusal(argv, world)).toMatch(
+        /^There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge\/ of this one/u,
+      );
+  });
+
+  it('a word alone that is no command is no task that lacks a model', () => {
+    for (const world of [TERMINAL, PIPED])
+      expect(refusal(['deploy'], world)).toBe(
+        'There is no command "deploy". The commands are check, init and report. A task of one word is written after -p.',
+      );
+    expect(inputsOf(['deploy'])).toEqual({ prompt: 'deploy' });
+    expect(inputsOf(['merge', 'the', 'two', 'reports'])).toEqual({ prompt: 'merge the two reports' });
+  });
+
+  it('no argument at all shows the usage', () => {
+    for (const world of [TERMINAL, PIPED]) {
+      const command = parseCliArgs([], world);
+      expect(command).toMatchObject({ kind: 'usage' });
+      expect('text' in command && command.text).toMatch(
+        /^Usage: structured-agent \[FLAGS\] TASK\n[\s\S]*\n {2}init [\s\S]*--model[\s\S]*structured-agent --help/u,
+      );
+    }
+  });
+
+  it('help and version are told whatever is wrong beside them', () => {
+    for (const argv of [['help'], ['--help'], ['-h'], ['--nonsense', '--help'], ['-p', '--help']])
+      expect(parseCliArgs(argv, TERMINAL)).toMatchObject({ kind: 'help' });
+    for (const argv of [['--version'], ['-v'], ['--nonsense', '-v']])
+      expect(parseCliArgs(argv, TERMINAL)).toEqual({ kind: 'version' });
+  });
+});
+
+describe('a line', () => {
+  const options = FLAGS.filter(
+    ({ name, kind }) =>
+      kind === 'text' && !['prompt', 'prompt-file', 'schema', 'json-schema', 'input-format'].includes(name),
+  ).filter(({ name }) => name !== 'model' && name !== 'record');
+
+  it('means the same in every order of its flags', () => {
+    const groups = [
+      ['-p', 'the task'],
+      ['--json-schema={"a":1}'],
+      ['-o', 'json'],
+      ['--quiet'],
+      ['--no-force-output'],
+      ['--tools', 'edit,shell'],
+      ['--max-session-turns', '-1'],
+      ['--headers', 'X-A: 1'],
+      ['--bare'],
+      ['--record', 'r.jsonl'],
+    ];
+    const wanted = parseRun(groups.flat());
+    fc.assert(
+      fc.property(fc.shuffledSubarray(groups, { minLength: groups.length }), (order) => {
+        const { inputs, options } = parseRun(order.flat());
+        expect(new Map(inputs)).toEqual(new Map(wanted.inputs));
+        expect(options).toEqual(wanted.options);
+      }),
+    );
+  });
+
+  it('keeps every value that follows an equals sign, whatever it looks like', () => {
+    const value = fc
+      .oneof(
+        fc.string({ unit: 'grapheme' }),
+        fc.string().map((text) => `--${text}`),
+        fc.constantFrom('--help', '-v', '--', '--model=x', '-p', '=', '--no-quiet'),
+      )
+      .filter((text) => text.trim() !== '');
+    fc.assert(
+      fc.property(fc.constantFrom(...options), value, (flag, text) => {
+        const { inputs, options } = parseRun([`--${flag.name}=${text}`, '-p', 'x']);
+        const own = { record: options.record, 'patch-file': options.patchFile };
+        const found =
+          flag.input === null ? new Map(Object.entries(own)).get(flag.name) : inputs.get(flag.input);
+        expect(found).toBe(text.trim());
+      }),
+    );
+  });
+
+  it('ends in a command or an InputError, whatever is typed', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom(...FLAGS.map(({ name }) => `--${name}`), '-p', '-o', '--', '-', '--no-bare', 'true'),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), fc.boolean(), (argv, stdinIsTerminal) => {
+        let sentence = 'none';
+        try {
+          parseCliArgs(argv, { stdinIsTerminal, environment: {} });
+        } catch {
+          sentence = refusal(argv, { stdinIsTerminal, environment: {} });
+        }
+        expect(sentence).not.toBe('');
+      }),
+    );
+  });
+});
+
+it('a run without a model is refused, a replay is not', () => {
+  expect(refusal(['-p', 'x'])).toBe(
+    'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.',
+  );
+  expect(parseCliArgs(['-p', 'x', '--replay', 'r.jsonl'], TERMINAL)).toMatchObject({ kind: 'run' });
+});
+
+it('what is written is what was typed', () => {
+  expect(parseRun(['-p', 'x', '--record', 'r.jsonl', '--patch-file=p.diff', '-q']).options).toEqual({
+    ...PLAIN,
+    quiet: true,
+    record: 'r.jsonl',
+    patchFile: 'p.diff',
+  });
+});

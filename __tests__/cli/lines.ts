@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { type CliCommand, type CliWorld, parseCliArgs, type RunCommand } from '../../src/cli/args.ts';
+import { InputError } from '../../src/errors.ts';
+
+/** Somebody at a terminal, with nothing in the environment. */
+export const TERMINAL: CliWorld = { stdinIsTerminal: true, environment: {} };
+/** The same with stdin from elsewhere. */
+export const PIPED: CliWorld = { stdinIsTerminal: false, environment: {} };
+
+/** The arguments that a shell gives to the program for a line as people write it. */
+export function argumentsOf(line: string): readonly string[] {
+  const script = `structured-agent() { printf '%s\\0' "$@"; }\n${line}`;
+  const output = execFileSync('bash', ['-c', script], { encoding: 'utf8' });
+  return output.split('\0').slice(0, -1);
+}
+
+/** Parses arguments that must be a run; a model is added, because every run needs one. */
+export function parseRun(argv: readonly string[], world: CliWorld = TERMINAL): RunCommand {
+  const command: CliCommand = parseCliArgs(['--model=m', ...argv], world);
+  if (command.kind !== 'run') throw new Error(`not a run: ${command.kind}`);
+  return command;
+}
+
+/** The inputs of a run as an object, the model that was added left out. */
+export function inputsOf(argv: readonly string[], world: CliWorld = TERMINAL): Record<string, string> {
+  const { model, ...inputs } = Object.fromEntries(parseRun(argv, world).inputs);
+  return inputs;
+}
+
+/** The sentence that refuses arguments. */
+export function refusal(argv: readonly string[], world: CliWorld = TERMINAL): string {
+  try {
+    parseCliArgs(argv, world);
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { scanLine } from '../../src/cli/scan.ts';
+import { INPUTS } from '../../src/config/inputs.ts';
+import { refusal } from './lines.ts';
+
+const scan = (...argv: readonly string[]) => {
+  const { flags, words } = scanLine(argv);
+  return { flags: flags.map(({ flag, as, value }) => [flag.name, as, value]), words };
+};
+
+describe('a command line', () => {
+  it('gives a flag its value after a blank or an equals sign, also a short one', () => {
+    expect(scan('--model', 'a', '--gate=b=c', '-p', 'd', '-o=json')).toEqual({
+      flags: [
+        ['model', '--model', 'a'],
+        ['gate', '--gate', 'b=c'],
+        ['prompt', '-p', 'd'],
+        ['output-format', '-o', 'json'],
+      ],
+      words: [],
+    });
+  });
+
+  it('takes a value that begins with a dash where it can be no flag', () => {
+    expect(
+      scan('--max-turns', '-1', '-p', '- a point', '--system-prompt', '--x does not work').flags,
+    ).toEqual([
+      ['max-turns', '--max-turns', '-1'],
+      ['prompt', '-p', '- a point'],
+      ['system-prompt', '--system-prompt', '--x does not work'],
+    ]);
+  });
+
+  it('knows booleans with and without a value, and off by --no-', () => {
+    const value = (...argv: readonly string[]) => scan(...argv);
+    for (const argv of [['--quiet'], ['--quiet=true'], ['--quiet', 'true'], ['-q']])
+      expect(value(...argv)).toMatchObject({ flags: [['quiet', expect.any(String), 'true']], words: [] });
+    for (const argv of [['--no-quiet'], ['--quiet=false'], ['--quiet', 'false']])
+      expect(value(...argv)).toMatchObject({ flags: [['quiet', expect.any(String), 'false']], words: [] });
+    expect(value('--quiet', 'word').words).toEqual(['word']);
+  });
+
+  it.each([
+    [['--model'], /^--model needs a value, and none follows\. Write --model NAME\.$/u],
+    [['--json-schema'], /^--json-schema needs a value, and none follows\. Write --json-schema SCHEMA\.$/u],
+    [['--json-schema', ''], /^--json-schema is given an empty value/u],
+    [['--json-schema='], /^--json-schema is given an empty value/u],
+    [['--model', '--bare'], /^--model needs a value, and what follows looks like a flag.*--model=VALUE\.$/u],
+    [['-p', '--'], /^-p needs a value/u],
+    [['--quiet=yes'], /^--quiet is on or off/u],
+    [['--no-quiet=true'], /^--no-quiet takes no value/u],
+    [['--no-model'], /^There is no flag "--no-model"\. Did you mean/u],
+    [['--shema', 'x'], /^There is no flag "--shema"\. Did you mean --schema/u],
+    [['--jsonSchema', 'x'], /Did you mean --json-schema/u],
+    [['--json_schema', 'x'], /Did you mean --json-schema/u],
+    [['-model', 'x'], /^There is no flag "-model"\. Did you mean --model/u],
+    [['-mgpt', 'x'], /^There is no flag "-mgpt"/u],
+    [['-qp', 'x'], /^There is no flag "-qp"/u],
+    [['-1'], /^There is no flag "-1"/u],
+    [['-'], /^A lone - is no flag: stdin is read by itself/u],
+    [['--model x', '-p', 'y'], /^There is no flag "--model x"\. Did you mean --model.*two arguments/u],
+    [['--prompt-interactive', 'x'], /^--prompt-interactive is refused: a run asks once/u],
+    [['-i', 'x'], /^-i is refused: a run asks once/u],
+    [['--acp'], /^--acp is refused: that protocol/u],
+    [['--experimental-acp'], /^--experimental-acp is refused: that protocol/u],
+    [['--yolo'], /^--yolo is refused: nothing is asked before a tool runs/u],
+    [['--resume', 'id'], /^--resume is refused: every run is a new one/u],
+    [['--max-wall-time', '5m'], /^--max-wall-time is refused: the limit of time is --timeout-minutes/u],
+  ])('%j is refused with the fix', (argv, sentence) => {
+    expect(refusal(argv)).toMatch(sentence);
+  });
+
+  it.each(INPUTS.filter(({ where }) => where === 'github').map(({ name }) => name))(
+    '--%s is told to be an input of the action',
+    (name) => {
+      for (const argv of [[`--${name}`, 'x'], [`--${name}=x`], [`--${name}`]])
+        expect(refusal(['-p', 'x', ...argv])).toBe(
+          `--${name} is no flag: ${name} is an input of the GitHub Action only, where there is a workflow to tell. Leave it out here.`,
+        );
+    },
+  );
+
+  it('no refusal shows a value', () => {
+    const secret = 's3cr3t-value';
+    for (const argv of [
+      [`--apikey=${secret}`],
+      ['--apikey', secret],
+      [`--api-key=${secret}`],
+      ['--api-key', secret],
+      [`--model=a`, `--model=${secret}`],
+      ['-p', secret, secret],
+      [`--quiet=${secret}`],
+      [`-o=${secret}`],
+      [`--json-schema=${secret}/x.json`, `--schema=${secret}`],
+      [`--comment=${secret}`],
+    ])
+      expect(refusal(['-m', 'm', ...argv])).not.toContain(secret);
+  });
+
+  it('a flag that there is not is shown in one short line', () => {
+    const sentence = refusal([`--${'x'.repeat(500)}\u001b[31m\n::error::`]);
+    expect(sentence.length).toBeLessThan(300);
+    expect(sentence).not.toMatch(/[\u001b\n]/u);
+    expect(refusal(['--a\u001b[31m\n::error::x'])).not.toMatch(/[\u001b\n]/u);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { parseCliArgs } from '../../src/cli/args.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { InputError } from '../../src/errors.ts';
+import { inputsOf, parseRun, refusal, TERMINAL } from './lines.ts';
+
+const world = (environment: Record<string, string>) => ({ stdinIsTerminal: true, environment });
+
+describe('secrets', () => {
+  it.each([['--api-key'], ['--api-key=k'], ['--openai-api-key=k']])(
+    '%s is refused with the variables',
+    (flag) => {
+      expect(refusal(['-p', 'x', flag, 'k'])).toMatch(
+        /is refused: every user of this machine can read a command line.*ANTHROPIC_API_KEY.*STRUCTURED_AGENT_API_KEY/u,
+      );
+    },
+  );
+
+  it.each(['Authorization', 'X-Api-Key', 'api-key', 'Cookie', 'CF-Access-Client-Secret', 'x-goog-auth-user'])(
+    'the header %s is refused on a command line, its value unseen',
+    (name) => {
+      const sentence = refusal(['-m', 'm', '-p', 'x', '--headers', `X-Team: blue\n${name}: s3cr3t`]);
+      expect(sentence).toContain(
+        `--headers gives the header ${name.toLowerCase()}, which looks like a secret`,
+      );
+      expect(sentence).toContain('STRUCTURED_AGENT_HEADERS');
+      expect(sentence).not.toContain('s3cr3t');
+    },
+  );
+
+  it('come from two variables, and headers of both places count', () => {
+    const environment = {
+      STRUCTURED_AGENT_API_KEY: ' k3y ',
+      STRUCTURED_AGENT_HEADERS: 'X-Secret: s\nX-B: b\n',
+    };
+    expect(
+      inputsOf(['-p', 'x', '--headers', 'X-Team: blue', '--headers=X-C: c'], world(environment)),
+    ).toEqual({
+      prompt: 'x',
+      'api-key': 'k3y',
+      headers: 'X-Team: blue\nX-C: c\nX-Secret: s\nX-B: b',
+    });
+    expect(
+      inputsOf(['-p', 'x'], world({ STRUCTURED_AGENT_API_KEY: ' ', STRUCTURED_AGENT_HEADERS: '' })),
+    ).toEqual({
+      prompt: 'x',
+    });
+  });
+
+  it('the configuration names the variable, never the input, and sends nobody to a workflow', () => {
+    const { inputs } = parseRun(
+      ['-p', 'x', '--provider', 'openai'],
+      world({ STRUCTURED_AGENT_API_KEY: 'k' }),
+    );
+    expect(parseConfig(inputs, { environment: {}, door: 'command-line' }).model).toMatchObject({
+      apiKey: 'k',
+      keySource: 'the variable STRUCTURED_AGENT_API_KEY',
+    });
+    const bare = parseRun(['-p', 'x', '--provider', 'openai']).inputs;
+    expect(() => parseConfig(bare, { environment: {}, door: 'command-line' })).toThrow(
+      new InputError(
+        'api-key',
+        'No key for provider openai. Set the variable OPENAI_API_KEY, or STRUCTURED_AGENT_API_KEY for any provider.',
+      ),
+    );
+  });
+
+  it('no variable of ours is passed to the shell', () => {
+    const { inputs } = parseRun([
+      '-p',
+      'x',
+      '--provider',
+      'openai',
+      '--pass-env',
+      'STRUCTURED_AGENT_API_KEY',
+    ]);
+    expect(() => parseConfig(inputs, { environment: { OPENAI_API_KEY: 'k' } })).toThrow(/must never see/u);
+  });
+
+  it('help is told without them', () => {
+    const command = parseCliArgs(['--help'], {
+      ...TERMINAL,
+      environment: { STRUCTURED_AGENT_API_KEY: 'k3y' },
+    });
+    expect(JSON.stringify(command)).not.toContain('k3y');
+  });
+});

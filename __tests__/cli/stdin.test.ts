@@ -1,0 +1,74 @@
+import { PassThrough, Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readStdin, type StdinLimits } from '../../src/cli/stdin.ts';
+
+const limits = (more: Partial<StdinLimits> = {}): StdinLimits => ({
+  maxBytes: 1024 * 1024,
+  noticeAfterMs: 60_000,
+  onWait: () => {
+    throw new Error('noticed');
+  },
+  signal: new AbortController().signal,
+  ...more,
+});
+
+describe('stdin', () => {
+  it('is read whole, however it is cut into chunks', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 }),
+        fc.integer({ min: 1, max: 5 }),
+        async (text, size) => {
+          const bytes = Buffer.from(`-${text}`);
+          const chunks: Buffer[] = [];
+          for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+          expect(await readStdin(Readable.from(chunks), limits())).toBe(`-${text}`);
+        },
+      ),
+      { numRuns: 50 },
+    );
+    expect(await readStdin(Readable.from([]), limits())).toBe('');
+  });
+
+  it('loses its BOM', async () => {
+    expect(await readStdin(Readable.from([Buffer.from('\ufeffa')]), limits())).toBe('a');
+  });
+
+  it('of one byte too much is refused, never cut', async () => {
+    const exactly = Buffer.alloc(1024 * 1024, 'a');
+    expect(await readStdin(Readable.from([exactly]), limits())).toHaveLength(1024 * 1024);
+    await expect(readStdin(Readable.from([exactly, Buffer.from('b')]), limits())).rejects.toThrow(
+      /^Stdin is larger than 1 MiB\./u,
+    );
+  });
+
+  it('that is no text is refused', async () => {
+    await expect(readStdin(Readable.from([Buffer.from([0x61, 0xff])]), limits())).rejects.toThrow(
+      /^Stdin is not valid UTF-8 text\./u,
+    );
+  });
+
+  it('that stays open is told of once, and ends with the signal', async () => {
+    const stop = new AbortController();
+    let told = 0;
+    const onWait = () => {
+      told += 1;
+      stop.abort();
+    };
+    const open = new PassThrough();
+    await expect(readStdin(open, limits({ noticeAfterMs: 1, onWait, signal: stop.signal }))).rejects.toThrow(
+      /^Stdin is open and does not end\./u,
+    );
+    expect([told, open.destroyed]).toEqual([1, true]);
+  });
+
+  it('that fails is refused with the code of the system', async () => {
+    const broken = new Readable({
+      read() {
+        this.destroy(Object.assign(new Error('x'), { code: 'EISDIR' }));
+      },
+    });
+    await expect(readStdin(broken, limits())).rejects.toThrow(/^Stdin cannot be read \(EISDIR\)\./u);
+  });
+});

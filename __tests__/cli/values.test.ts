@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { intendedFormat, intendedModel } from '../../src/cli/values.ts';
+import { inputsOf, parseRun, refusal } from './lines.ts';
+
+const schemaOf = (...argv: readonly string[]) => inputsOf(['-p', 'x', ...argv])['schema'];
+
+describe('a schema', () => {
+  it.each([
+    'schema.json',
+    './schema.json',
+    'my schemas/one.json',
+    '@schema.json',
+    '@org/repo/schema.json@v1',
+    'verdict',
+    '{"$ref":"a/b.json"}',
+    '3',
+  ])('%s is handed on as it is, under each of its names', (typed) => {
+    for (const flags of [
+      ['--json-schema', typed],
+      ['--schema', typed],
+      ['-f', `json_schema=${typed}`],
+    ])
+      expect(schemaOf(...flags)).toBe(typed);
+  });
+
+  it.each([
+    [
+      ['--schema', '{}', '--json-schema', '{}'],
+      /^A run has one schema, and --schema and --json-schema are both given\. Keep/u,
+    ],
+    [['--json-schema', '{}', '-f', 'json_schema={}'], /--json-schema and -f json_schema are both given/u],
+    [
+      ['--schema', '{}', '--output-format=json_schema={}'],
+      /--schema and --output-format json_schema are both given/u,
+    ],
+    [['-f', 'json_schema={}', '-f', 'json_schema={}'], /-f json_schema is given twice/u],
+    [['-f', 'json_schema'], /^-f json_schema has no schema\. Write/u],
+    [['-f', 'json_schema='], /^-f json_schema has no schema\. Write/u],
+    [['-f', 'yaml'], /^-f knows no such format\. Write text, json, stream-json, object or json_schema=/u],
+    [['-f', 'json', '-o', 'text'], /^A run has one format, and -f and -o are both given\./u],
+  ])('%j is refused by a sentence that names the flags', (argv, sentence) => {
+    expect(refusal(['-m', 'm', '-p', 'x', ...argv])).toMatch(sentence);
+  });
+
+  it('may come by the flag of the format, and a format beside it', () => {
+    const { inputs, options } = parseRun(['-p', 'x', '-f', 'json_schema={}', '-f', 'JSON']);
+    expect([inputs.get('schema'), options.outputFormat]).toEqual(['{}', 'json']);
+  });
+});
+
+describe('the format of a line that is refused', () => {
+  it.each([
+    [['--nonsense', '-o', 'json'], 'json'],
+    [['-f=object', '--nonsense'], 'object'],
+    [['--output-format=STREAM-JSON', '-p', ''], 'stream-json'],
+    [['-f', 'json_schema={', '-f', 'json'], 'json'],
+    [['--output-format'], 'text'],
+    [['-o', 'yaml'], 'text'],
+    [['--nonsense', '--', '-o', 'json'], 'text'],
+    [[], 'text'],
+  ] as const)('%j is meant for %s', (argv, format) => {
+    expect(intendedFormat(argv)).toBe(format);
+  });
+});
+
+describe('the model of a line that is refused', () => {
+  it.each([
+    [['--nonsense', '-m', 'm'], 'm'],
+    [['--model=m', '--nonsense'], 'm'],
+    [['--model= m '], 'm'],
+    [['-m', '--nonsense'], null],
+    [['-m'], null],
+    [['--nonsense', '--', '-m', 'm'], null],
+    [[], null],
+  ] as const)('of %j is %s', (argv, model) => {
+    expect(intendedModel(argv)).toBe(model);
+  });
+});
+
+describe('names of tools', () => {
+  it('are passed on as typed, for the configuration to read', () => {
+    expect(inputsOf(['-p', 'x', '--tools', 'Bash, read', '--tools=replace'])).toEqual({
+      prompt: 'x',
+      tools: 'Bash, read\nreplace',
+    });
+  });
+});

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { evaluate, type Value } from '../../../src/commands/check/evaluate.ts';
+import { embedded, nodesOf, parseExpression, pathOf } from '../../../src/commands/check/expression.ts';
+
+function result(text: string, known: Readonly<Record<string, Value>> = {}): Value {
+  const root = parseExpression(text);
+  if (root === null) throw new Error(`no expression: ${text}`);
+  return evaluate(root, (node) => known[pathOf(node)?.join('.') ?? '']);
+}
+
+describe('an expression', () => {
+  it.each([
+    ["'it''s'", "it's"],
+    ['0x10', 16],
+    ['-2.5e1', -25],
+    ['true && 1', 1],
+    ["'' || 'b'", 'b'],
+    ['!1 == false', true],
+    ['!0 && !null', true],
+    ['1 < 2 == true', true],
+    ["'A' == 'a'", true],
+    ["'' == 0", true],
+    ["'' == false", true],
+    ["'false' == false", false],
+    ["'true' == true", false],
+    ['null == 0', true],
+    ["'' < 5", true],
+    ["'x' >= 0", false],
+    ["contains('Hello', 'ELL')", true],
+    ["!startsWith('abc', 'b')", true],
+    ["(1 || 2) && 'x'", 'x'],
+    ['always()', true],
+    ['!cancelled()', true],
+    ['github.ref && false', false],
+    ['github.ref || true', true],
+    ['github.ref && true', undefined],
+    ["a['b'].c == 'v'", undefined],
+  ])('%s is %s', (text, value) => {
+    expect(result(text)).toBe(value);
+  });
+
+  it.each([
+    '',
+    '   ',
+    '1 +',
+    'a..b',
+    '(a',
+    'f(a',
+    'f(a,)',
+    "'open",
+    'a b',
+    'a[',
+    '&& a',
+    `${'('.repeat(500)}a`,
+  ])('%j is none', (text) => {
+    expect(parseExpression(text)).toBeNull();
+  });
+
+  it('gives the path of what it reads, whatever the spelling', () => {
+    const paths = ["steps['Re-View'].outputs.x", 'STEPS.re-view.Outputs["x"]', 'steps.a.*', 'a[b.c]'].map(
+      (text) => {
+        const root = parseExpression(text);
+        return root === null ? null : pathOf(root);
+      },
+    );
+    expect(paths).toEqual([['steps', 're-view', 'outputs', 'x'], null, ['steps', 'a', '*'], null]);
+  });
+
+  it('is found between ${{ and }}, quotes respected', () => {
+    expect(embedded("x ${{ a }} y ${{ '}}' }} ${{ open")).toEqual([
+      { text: ' a ', at: 5 },
+      { text: " '}}' ", at: 16 },
+    ]);
+  });
+
+  it('never throws, and its nodes lie where the text has them', () => {
+    const part = fc.constantFrom(
+      'a',
+      '.',
+      "'x'",
+      '==',
+      '!=',
+      '!',
+      '(',
+      ')',
+      '[',
+      ']',
+      '&&',
+      '||',
+      '1',
+      ',',
+      '*',
+      ' ',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(part).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          const root = parseExpression(text);
+          if (root === null) return;
+          for (const node of nodesOf(root)) {
+            expect(node.at).toBeLessThan(node.end);
+            expect(text.slice(node.at, node.end).trim()).toBe(text.slice(node.at, node.end));
+            evaluate(node, () => 'x');
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { judgeOf } from '../../../src/commands/check/judge.ts';
+import { localFiles } from '../../support/no-github.ts';
+
+const files = localFiles(async () => ({ ok: false, problem: 'there is none' }));
+const SCHEMA =
+  '{"type":"object","required":["passed"],"properties":{"passed":{"type":"boolean"}},"additionalProperties":false}';
+
+it.each<readonly [string | null | undefined, readonly string[]]>([
+  [null, ['schema']],
+  ['auto', ['schema']],
+  ['passed', []],
+  ['none', []],
+  [undefined, []],
+])('a schema with "passed" is told of where the gate does not ask for it (%s)', async (gate, inputs) => {
+  const { faults } = await judgeOf(SCHEMA, gate, files);
+  expect(faults.map(({ input }) => input)).toEqual(inputs);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { viewsOf } from '../../../src/commands/check/projection.ts';
+import { describedTool } from '../../../src/providers/schema/projection.ts';
+import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
+
+const schema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  type: 'object',
+  properties: {
+    name: { type: 'string', pattern: '^(?!x)', minLength: 1 },
+    'a/b': { type: 'integer', multipleOf: 2 },
+  },
+  required: ['name'],
+  not: { required: ['x'] },
+};
+
+describe('the views of providers', () => {
+  it('are one for those who share a dialect', () => {
+    expect(viewsOf(schema).map(({ providers }) => providers)).toEqual([
+      ['openai', 'azure-openai'],
+      ['anthropic'],
+      ['gemini'],
+      ['openai-compatible'],
+    ]);
+  });
+
+  it('name each keyword that is told in words, with its place', () => {
+    const [gemini] = viewsOf(schema, ['gemini']);
+    expect(gemini?.hasNote).toBe(true);
+    const told = new Map(gemini?.changes.map(({ keyword, how, places }) => [keyword, [how, ...places]]));
+    expect(told.get('pattern')).toEqual(['words', '/properties/name']);
+    expect(told.get('multipleOf')).toEqual(['words', '/properties/a~1b']);
+    expect(told.get('not')).toEqual(['words', '']);
+    expect(told.get('minLength')).toBeUndefined();
+    expect(told.get('$schema')).toBeUndefined();
+  });
+
+  it('say nothing where nothing changes', () => {
+    const plain = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
+    for (const { changes, hasNote } of viewsOf(plain)) expect([changes, hasNote]).toEqual([[], false]);
+  });
+
+  it('weigh what is sent', () => {
+    const [view] = viewsOf(schema, ['anthropic']);
+    const spec = structuredOutputSpec(schema);
+    const sent = JSON.stringify({ name: spec.name, ...describedTool(spec, 'anthropic') });
+    expect(view?.bytes).toBe(Buffer.byteLength(sent));
+    expect(view?.tokens).toBe(Math.ceil(Buffer.byteLength(sent) / 4));
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Node, readYaml } from '../../../src/commands/check/yaml-file.ts';
+
+/** What a node stands for, as the library itself would give it. */
+function toPlain(node: Node | null): unknown {
+  if (node === null || node.kind === 'scalar') return node?.value ?? null;
+  if (node.kind === 'list') return node.items.map(toPlain);
+  return Object.fromEntries(node.entries.map(({ key, value }) => [key, toPlain(value)]));
+}
+
+describe('an alias', () => {
+  it.each([
+    ['names the last anchor before it', '- &a 1\n- *a\n- &a 2\n- *a\n'],
+    ['may name a key, or a part of a part', 'a: &x {b: &y [1]}\n&z c: *x\nd: [*y, *z]\n'],
+    [
+      'is not turned to another anchor by what an alias in between repeats',
+      '- &a {x: &b 1}\n- &b 2\n- *a\n- *b\n',
+    ],
+    ['means the same wherever it is repeated', '- &b 1\n- &a [*b]\n- &b 2\n- *a\n- *b\n'],
+  ])('%s', async (_, text) => {
+    const read = await readYaml('a.yml', text);
+    expect(read.ok ? toPlain(read.file.root) : read.problem).toEqual(parse(text));
+  });
+
+  it('of itself, or of itself again and again, is no workflow', async () => {
+    const doubling = Array.from({ length: 30 }, (_, at) => `- &a${at + 1} [*a${at}, *a${at}]`).join('\n');
+    for (const text of ['&a [*a]', `- &a0 1\n${doubling}`])
+      expect(await readYaml('a.yml', text)).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining('more parts'),
+      });
+  });
+});
+
+describe('a key that is given twice', () => {
+  it.each([
+    ['a: 1\nb: 2\na: 3\n', 3, 1],
+    ['a: {b: 1, "b": 2}\n', 1, 11],
+    ['a:\n  - c: 1\n    c: 2\n', 3, 5],
+  ])('%j is refused at the second place', async (text, line, column) => {
+    expect(await readYaml('a.yml', text)).toEqual({
+      ok: false,
+      place: { file: 'a.yml', line, column },
+      problem: 'Map keys must be unique',
+      fix: 'Keep one of the two keys.',
+    });
+  });
+
+  it('is none where the other stands in another mapping, or is of another type', async () => {
+    expect(await readYaml('a.yml', 'a: {b: 1}\nc: {b: 2}\n1: x\n"1": y\n')).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { reportPage } from '../../../src/commands/report/page.ts';
+import { createStory } from '../../../src/commands/report/story.ts';
+import { createShowing } from '../../../src/commands/report/visible.ts';
+import { toWire } from '../../../src/reporters/transcript.ts';
+import { isObject } from '../../../src/text/json.ts';
+import { sampleEvents } from '../../reporters/sample-events.ts';
+
+function tell(entries: readonly unknown[]) {
+  const teller = createStory(createShowing((text) => text));
+  for (const entry of entries) teller.add(entry);
+  return teller.story();
+}
+
+const turn = { type: 'turn_started', turn: 1, forced: false };
+const asks = (...ids: string[]) => ({
+  type: 'turn_completed',
+  message: { tool_calls: ids.map((id) => ({ id, name: 'shell', raw_arguments: '{}', status: 'complete' })) },
+});
+const ends = (id: string, content: string) => ({
+  type: 'tool_finished',
+  call: { id, name: 'shell', target: content },
+  decision: 'ok',
+  duration_ms: 5,
+  result: { content },
+});
+
+describe('createStory', () => {
+  it('tells the events of a run, each call with its result', () => {
+    const story = tell(sampleEvents.map((event) => toWire(event, (text) => text)));
+    expect(story).toMatchObject({
+      model: 'claude-sonnet-4-5',
+      provider: 'anthropic',
+      unknown: 0,
+      left: 0,
+      finished: null,
+    });
+    const told = story.turns.map(({ turn, forced, parts }) => [
+      turn,
+      forced,
+      parts.map((part) => (part.kind === 'call' ? `${part.name} ${part.done?.decision}` : part.kind)),
+    ]);
+    expect(told).toEqual([
+      [null, false, ['warning', 'prompt']],
+      [1, false, ['model', 'read_file error', 'shell ok']],
+      [2, true, ['model', 'structured_output rejected']],
+      [3, false, ['model', 'user']],
+      [4, true, ['model', 'structured_output accepted', 'info']],
+    ]);
+    expect(story.turns[1]).toMatchObject({ durationMs: 1200, stopReason: 'tool_calls', costUsd: 0.0042 });
+    expect(story.turns[1]?.usage).toMatchObject({ inputTokens: 3000, outputTokens: 210 });
+  });
+
+  it('P3 shows no arguments of a tool that was not offered, whatever the transcript holds', () => {
+    const says = (name: string) => ({
+      ...turn,
+      type: 'turn_completed',
+      message: { tool_calls: [{ id: 'a', name, raw_arguments: '{"path":"CANARY"}', status: 'complete' }] },
+    });
+    const shown = (...entries: readonly unknown[]) => JSON.stringify(tell([...entries]).turns);
+    for (const name of ['StructuredOutput', 'struct_output', 'structured_output'])
+      expect(shown(turn, says(name))).not.toContain('CANARY');
+    const started = { type: 'run_started', tools: ['read_file', 'structured_output'] };
+    expect(shown(started, turn, says('read_file'))).toContain('CANARY');
+    expect(shown(started, turn, says('shell'))).not.toContain('CANARY');
+    expect(shown(turn, says('shell'))).toContain('CANARY');
+  });
+
+  it('gives results to calls in order where ids repeat, and shows a call that has none', () => {
+    const { turns } = tell([turn, asks('x', 'x', 'y'), ends('x', 'one'), ends('x', 'two')]);
+    const results = turns[0]?.parts.map((part) =>
+      part.kind === 'call' ? (part.done?.result.text ?? null) : '',
+    );
+    expect(results).toEqual(['one', 'two', null]);
+  });
+
+  it('shows a result that nobody asked for', () => {
+    expect(tell([turn, ends('z', 'alone')]).turns[0]?.parts).toMatchObject([
+      { name: 'shell', target: 'alone', done: { result: { text: 'alone' } } },
+    ]);
+  });
+
+  it.each([
+    null,
+    3,
+    'run_started',
+    [],
+    {},
+    { type: 'constructor' },
+    { type: '__proto__' },
+    { type: 7 },
+    { type: 'result' },
+  ])('counts %j as no event', (entry) => {
+    expect(tell([entry])).toMatchObject({ unknown: 1, turns: [] });
+  });
+
+  it('bears events whose fields are of any other type', () => {
+    const types = [
+      'run_started',
+      'turn_started',
+      'turn_completed',
+      'tool_started',
+      'tool_finished',
+      'user_message',
+      'notice',
+      'run_finished',
+    ];
+    for (const value of [null, -1, Number.POSITIVE_INFINITY, 'x', [], {}, [null], { usage: 3, text: [] }]) {
+      const rest = {
+        turn: value,
+        message: value,
+        call: value,
+        result: value,
+        totals: value,
+        usage: value,
+        text: value,
+        prompt: value,
+        duration_ms: value,
+      };
+      expect(tell(types.map((type) => ({ type, ...rest }))).unknown).toBe(0);
+    }
+  });
+
+  it('makes a page of any entries, in which nothing but our own is markup', () => {
+    const types = [
+      'run_started',
+      'turn_started',
+      'turn_completed',
+      'tool_finished',
+      'notice',
+      'run_finished',
+    ];
+    const text = fc.oneof(
+      fc.constantFrom('<script>', '"><i a="', "</title><i x='", '&lt;', 'constructor'),
+      fc.string(),
+    );
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        text,
+        fc.double(),
+        fc.boolean(),
+        fc.constant(null),
+        tie('list'),
+        tie('object'),
+      ),
+      list: fc.array(tie('value'), { maxLength: 3 }),
+      object: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 8 }),
+    })).object;
+    const entry = fc
+      .tuple(fc.constantFrom(...types), value)
+      .map(([type, rest]) => Object.assign({}, rest, { type }));
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 6 }), value, (entries, envelope) => {
+        const showing = createShowing((each) => each);
+        const whole = isObject(envelope) ? envelope : null;
+        const page = reportPage({
+          story: tell(entries),
+          envelope: whole,
+          showing,
+          withPayload: true,
+          notes: [],
+        });
+        expect(foreignIn(page)).toEqual([]);
+        expect(page).not.toMatch(/undefined|NaN|\[object/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps no more parts than a browser bears, and the end all the same', () => {
+    const many = Array.from({ length: 40_000 }, () => ({ type: 'notice', level: 'info', text: 'x' }));
+    const story = tell([...many, { type: 'run_finished', conclusion: 'success' }]);
+    expect([story.turns[0]?.parts.length, story.left, story.finished !== null]).toEqual([
+      30_000,
+      10_000,
+      true,
+    ]);
+  });
+});
+
+const NAMES = [
+  'turn',
+  'message',
+  'call',
+  'result',
+  'totals',
+  'usage',
+  'text',
+  'prompt',
+  'duration_ms',
+  'tool_calls',
+  'name',
+  'id',
+  'target',
+  'raw_arguments',
+  'status',
+  'decision',
+  'content',
+  'cost_usd',
+  'input_tokens',
+  'stop_reason',
+  'level',
+  'gate',
+  'issues',
+  'path',
+  'keyword',
+  'conclusion',
+  'reason',
+  'error',
+  'subject',
+  'judge',
+  'sha',
+  'version',
+  'model',
+  'total_cost_usd',
+  '__proto__',
+];
+/** What a page is built of. */
+const ELEMENTS =
+  'html head meta title style body a header p b span button main section h1 h2 h3 h4 ul li dl div dt dd aside figure figcaption svg g rect polygon polyline form label input output kbd table thead tbody tr th td article details summary code pre footer script'.split(
+    ' ',
+  );
+const ATTRIBUTES =
+  'lang charset http-equiv content name class href type id hidden aria-labelledby aria-label aria-hidden aria-keyshortcuts aria-describedby aria-live role viewBox preserveAspectRatio x y width height points for autocomplete spellcheck checked tabindex scope data-name data-row data-problem open'.split(
+    ' ',
+  );
+
+/** Elements and attributes that a page does not have of its own, and how many scripts there are but one. */
+function foreignIn(page: string): readonly string[] {
+  const tags = [...page.matchAll(/<([a-z][a-z0-9]*)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*\/?>/gi)];
+  const names = tags.map((tag) => tag[1] ?? '').filter((name) => !ELEMENTS.includes(name));
+  const attributes = tags
+    .flatMap((tag) => [...(tag[2] ?? '').matchAll(/([\w-]+)(?:="[^"]*")?/g)].map((each) => each[1] ?? ''))
+    .filter((name) => !ATTRIBUTES.includes(name));
+  const [head = '', ...bodies] = page.split(/<(?=[a-z!/])/i);
+  const broken = bodies.filter((each) => !/^[^<>]*(?:"[^"]*"[^<>]*)*>/.test(each));
+  const scripts = tags.filter((tag) => tag[1] === 'script').slice(1);
+  return [...names, ...attributes, ...scripts.map(String), ...broken, ...(head === '' ? [] : [head])];
+}

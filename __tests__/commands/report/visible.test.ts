@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createShowing, visible } from '../../../src/commands/report/visible.ts';
+
+describe('visible', () => {
+  it.each([
+    ['a colour is taken out', 'a\x1b[1;31mred\x1b[0m', 'ared'],
+    ['another sequence is shown', '\x1b]0;title\x07', '⟨ESC⟩]0;title⟨BEL⟩'],
+    ['NUL', 'a\0b', 'a⟨NUL⟩b'],
+    ['DEL and C1', '\x7f\x9b', '⟨DEL⟩⟨U+009B⟩'],
+    ['bidi overrides', 'a\u202eb\u2066c', 'a⟨U+202E⟩b⟨U+2066⟩c'],
+    ['zero width and BOM', 'a\u200bb\ufeff', 'a⟨U+200B⟩b⟨U+FEFF⟩'],
+    ['tags, which spell what nobody sees', 'a\u{e0041}', 'a⟨U+E0041⟩'],
+    ['line separators', 'a\u2028b', 'a⟨U+2028⟩b'],
+    ['an unpaired surrogate', 'a\ud800', 'a\ufffd'],
+    ['line breaks and tabs stay', 'a\r\nb\tc\n', 'a\nb\tc\n'],
+    ['what makes an emoji stays', '⚠️ 👩‍💻 👩🏽‍💻 1️⃣', '⚠️ 👩‍💻 👩🏽‍💻 1️⃣'],
+    ['a joiner anywhere else', 'a\u200db\ufe0f👩\u200d', 'a⟨U+200D⟩b⟨U+FE0F⟩👩⟨U+200D⟩'],
+  ])('%s', (_, text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it('leaves no control character but tab and line feed, whatever comes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const shown = visible(text);
+        expect(shown).not.toMatch(/[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069\u200b]/u);
+        expect(visible(shown)).toBe(shown);
+      }),
+    );
+  });
+});
+
+describe('createShowing', () => {
+  it('masks what cleaning puts together', () => {
+    const showing = createShowing((text) => text.replaceAll('sk-canary', '***'));
+    expect(showing.text('sk-\x1b[0mcanary')).toEqual({ text: '***', missing: 0 });
+    expect(showing.label('sk-\x1b[0mcanary\n x')).toBe('*** x');
+  });
+
+  it('masks before it cuts', () => {
+    const showing = createShowing((text) => text.replaceAll('sk-canary', '***'));
+    expect(showing.label(`${'x'.repeat(195)}sk-canary`)).not.toContain('sk-');
+  });
+
+  it('cuts long texts, no pair in half, and all the more once much was shown', () => {
+    const showing = createShowing((text) => text);
+    const long = showing.text(`${'x'.repeat(59_999)}😀😀`);
+    expect(long.text).toBe('x'.repeat(59_999));
+    expect(long.missing).toBe(4);
+    for (let n = 0; n < 300; n += 1) showing.text('y'.repeat(60_000));
+    expect(showing.text('z'.repeat(1_000))).toEqual({ text: 'z'.repeat(400), missing: 600 });
+  });
+});

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/projection.ts';
+import type { JsonObject } from '../../../src/types.ts';
+import { wireViolations } from '../../support/wire-rules.ts';
+import { dialects, wireJudge } from './judge.ts';
+
+/** Those that take the whole of draft 2020-12 below the root. */
+const wholeDialects: readonly Dialect[] = ['openai', 'anthropic'];
+
+describe('projectSchema', () => {
+  it('S1 leaves a plain schema as it is, without a note', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        passed: { type: 'boolean' },
+        list: { type: 'array', items: { type: 'string', format: 'date' } },
+      },
+      required: ['passed'],
+      additionalProperties: false,
+    };
+    for (const dialect of wholeDialects)
+      expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
+  });
+
+  it('S6 an empty schema becomes an object without properties, which is told to be open where that is not clear', () => {
+    for (const dialect of dialects) {
+      const open = dialect === 'compatible' ? { additionalProperties: true } : {};
+      expect(projectSchema({}, dialect)).toEqual({
+        parameters: { type: 'object', properties: {}, ...open },
+        note: null,
+      });
+    }
+  });
+
+  it('folds allOf, through references, and needs no note when nothing is lost', () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'https://example.com/verdict.json',
+      allOf: [{ $ref: '#/definitions/Base' }, { required: ['b'], properties: { b: { type: 'number' } } }],
+      definitions: { Base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+    };
+    expect(projectSchema(schema, 'anthropic')).toEqual({
+      parameters: {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'number' } },
+        required: ['a', 'b'],
+        definitions: schema.definitions,
+      },
+      note: null,
+    });
+  });
+
+  it('leaves out names that a closed branch of allOf does not know', () => {
+    const allOf = [
+      { properties: { a: { type: 'string' } }, additionalProperties: false },
+      { properties: { a: {}, b: { type: 'number' } } },
+    ];
+    const { parameters } = projectSchema({ type: 'object', allOf }, 'openai');
+    expect(parameters).toEqual({ type: 'object', properties: { a: { type: 'string' } } });
+  });
+
+  it('folds oneOf to the union of properties and the intersection of required, and says the rest in words', () => {
+    const oneOf = [
+      {
+        properties: { kind: { const: 'a' }, x: { type: 'string' } },
+        required: ['kind', 'x'],
+        additionalProperties: false,
+      },
+      {
+        properties: { kind: { const: 'b' }, y: { type: 'number' } },
+        required: ['kind', 'y'],
+        additionalProperties: false,
+      },
+    ];
+    expect(projectSchema({ type: 'object', oneOf }, 'openai')).toEqual({
+      parameters: {
+        type: 'object',
+        properties: {
+          kind: { anyOf: [{ const: 'a' }, { const: 'b' }] },
+          x: { type: 'string' },
+          y: { type: 'number' },
+        },
+        required: ['kind'],
+      },
+      note: `The arguments must also satisfy this JSON Schema, which the parameters cannot express: ${JSON.stringify({ oneOf })}`,
+    });
+  });
+
+  it('never touches literals, nor properties that are named like keywords', () => {
+    const literal = { $ref: '#/nowhere', items: [{ type: 'array' }], nullable: true, $comment: 'kept' };
+    const schema = {
+      type: 'object',
+      properties: {
+        id: { type: 'string' },
+        format: { enum: [literal] },
+        items: { const: literal, default: literal, examples: [literal] },
+        properties: { type: 'object', properties: { $id: { type: 'string' }, $ref: { type: 'string' } } },
+      },
+    };
+    for (const dialect of wholeDialects)
+      expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
+  });
+
+  it('writes draft-07 tuples, dependencies and nullable in draft 2020-12', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        pair: { type: 'array', items: [{ type: 'string' }, true], additionalItems: false },
+        list: { type: ['array', 'null'] },
+        maybe: { type: 'string', nullable: true },
+      },
+      dependencies: { pair: ['list'], list: { required: ['maybe'] } },
+    };
+    expect(projectSchema(schema, 'anthropic')).toEqual({
+      parameters: {
+        type: 'object',
+        properties: {
+          pair: { type: 'array', prefixItems: [{ type: 'string' }, {}], items: false },
+          list: { type: ['array', 'null'], items: {} },
+          maybe: { type: ['string', 'null'] },
+        },
+        dependentRequired: { pair: ['list'] },
+        dependentSchemas: { list: { required: ['maybe'] } },
+      },
+      note: null,
+    });
+  });
+
+  it('keeps references working when what they lead to moves, by pointer, anchor or id', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: 'https://example.com/root',
+      type: 'object',
+      properties: {
+        kept: { $ref: '#/$defs/a~1b' },
+        anchored: { $ref: '#here' },
+        absolute: { $ref: 'https://example.com/root#/$defs/named' },
+        embedded: { $ref: 'other#/$defs/inner' },
+        self: { $ref: '#' },
+      },
+      $defs: {
+        'a/b': { type: 'string' },
+        named: { $anchor: 'here', type: 'number' },
+        other: { $id: 'other', $defs: { inner: { type: 'boolean' } } },
+      },
+    };
+    const { parameters } = projectSchema(schema, 'openai');
+    expect(parameters['properties']).toEqual({
+      kept: { $ref: '#/$defs/a~1b' },
+      anchored: { $ref: '#/$defs/named' },
+      absolute: { $ref: '#/$defs/named' },
+      embedded: { $ref: '#/$defs/part_1' },
+      self: { $ref: '#' },
+    });
+    expect(parameters['$defs']).toMatchObject({ part_1: { type: 'boolean' } });
+    const wire = wireJudge(parameters);
+    expect(wire({ kept: 's', anchored: 1, embedded: true, self: { anchored: 2 } })).toBe(true);
+    expect([{ kept: 1 }, { anchored: 's' }, { embedded: 1 }, { self: { kept: 1 } }].map(wire)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('a reference to a root that changes leads to a copy of what the root was', () => {
+    const schema = {
+      anyOf: [{ type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }, { type: 'null' }],
+    };
+    const { parameters } = projectSchema(schema, 'anthropic');
+    expect(parameters).toEqual({
+      type: 'object',
+      properties: { next: { $ref: '#/$defs/part_1' } },
+      required: ['next'],
+      $defs: {
+        part_1: {
+          anyOf: [
+            { type: 'object', properties: { next: { $ref: '#/$defs/part_1' } }, required: ['next'] },
+            { type: 'null' },
+          ],
+        },
+      },
+    });
+    expect(wireJudge(parameters)({ next: { next: null } })).toBe(true);
+  });
+
+  it('opens references that lead in a circle once comments are gone', () => {
+    const properties = { a: { $comment: 'c', $ref: '#/definitions/x' } };
+    const definitions = { x: { $comment: 'd', $ref: '#/properties/a' } };
+    for (const dialect of dialects) {
+      const { parameters } = projectSchema({ type: 'object', properties, definitions }, dialect);
+      expect(wireViolations(parameters, dialect)).toEqual([]);
+      expect(wireJudge(parameters, dialect)({ a: [1] })).toBe(true);
+    }
+  });
+
+  it('keeps open what patterns or unevaluated properties leave open', () => {
+    const patterned = {
+      properties: { a: { type: 'string' } },
+      patternProperties: { '^x': {} },
+      additionalProperties: false,
+    };
+    const union = {
+      type: 'object',
+      anyOf: [
+        patterned,
+        { properties: { xy: { type: 'number' } }, required: ['xy'], additionalProperties: false },
+      ],
+    };
+    expect(wireJudge(projectSchema(union, 'openai').parameters)({ xy: 'text' })).toBe(true);
+    const unevaluated = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      unevaluatedProperties: false,
+      anyOf: [{ patternProperties: { '^p': { type: 'string' } } }, true],
+    };
+    const { parameters, note } = projectSchema(unevaluated, 'anthropic');
+    expect(wireJudge(parameters)({ pq: 's' })).toBe(true);
+    expect(note).toContain('"unevaluatedProperties":false');
+  });
+
+  it('leaves out property names that Anthropic refuses, says so, and keeps them for OpenAI', () => {
+    const schema = {
+      type: 'object',
+      properties: { 'a b': { type: 'string' }, ok: { type: 'boolean' } },
+      required: ['a b'],
+      additionalProperties: false,
+    };
+    const { parameters, note } = projectSchema(schema, 'anthropic');
+    expect(parameters).toEqual({
+      type: 'object',
+      properties: { ok: { type: 'boolean' } },
+      required: ['a b'],
+    });
+    expect(note).toContain('{"properties":{"a b":{"type":"string"}},"additionalProperties":false}');
+    expect(projectSchema(schema, 'openai').parameters).toEqual(schema);
+  });
+
+  it('is safe for schemas of any depth, chains of references, and branches that multiply', () => {
+    let deep: JsonObject = {};
+    for (let n = 0; n < 20_000; n += 1) deep = { not: deep };
+    const chain = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, n) => [`d${n + 1}`, { $ref: `#/$defs/d${n}` }]),
+    );
+    const wide = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => {
+        const next = { $ref: `#/$defs/w${n + 1}` };
+        const branch = (k: number) => ({ allOf: [next], properties: { p: { minimum: n * 2 + k } } });
+        return [`w${n}`, { anyOf: [branch(0), branch(1)] }];
+      }),
+    );
+    const cases: readonly JsonObject[] = [
+      deep,
+      { allOf: [{ $ref: '#/$defs/d5000' }], $defs: { ...chain, d0: { type: 'object' } } },
+      { allOf: [{ $ref: '#/$defs/w0' }], $defs: { ...wide, w40: { properties: { p: { maximum: 9 } } } } },
+    ];
+    for (const schema of cases) {
+      for (const dialect of dialects) {
+        const { parameters } = projectSchema(schema, dialect);
+        expect(wireViolations(parameters, dialect)).toEqual([]);
+        expect(JSON.stringify(parameters).length).toBeLessThan(1_000_000);
+      }
+    }
+  });
+});
+
+describe('describedTool', () => {
+  const parameters = { type: 'object', not: { required: ['a'] } };
+  const note =
+    'The arguments must also satisfy this JSON Schema, which the parameters cannot express: {"not":{"required":["a"]}}';
+
+  it('S1 writes what had to go into the description', () => {
+    expect(describedTool({ name: 't', description: 'Deliver.', parameters }, 'anthropic')).toEqual({
+      description: `Deliver.\n\n${note}`,
+      parameters: { type: 'object', properties: {} },
+    });
+  });
+
+  it('writes it into the parameters where the description would be longer than an OpenAI host takes', () => {
+    const description = 'd'.repeat(1000);
+    expect(describedTool({ name: 't', description, parameters }, 'openai')).toEqual({
+      description,
+      parameters: { type: 'object', properties: {}, description: note },
+    });
+  });
+
+  it('cuts what is too long to be worth sending', () => {
+    const long = { type: 'object', not: { const: 'x'.repeat(20_000) } };
+    expect(
+      describedTool({ name: 't', description: 'd', parameters: long }, 'anthropic').description.length,
+    ).toBeLessThan(8200);
+  });
+});

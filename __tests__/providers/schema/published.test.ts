@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { type Contract, createContract } from '../../../src/contract/contract.ts';
+import { ContractError } from '../../../src/errors.ts';
+import type { Dialect } from '../../../src/providers/schema/projection.ts';
+import { type Published, publishedSchemas } from '../../support/published-schemas.ts';
+import { checkProjection, validInstances } from '../../support/wire-check.ts';
+
+const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
+
+/** A part of the fixture, spread over all of its sources, that is checked in seconds; the wire report checks it all. */
+const published = publishedSchemas().filter(
+  ({ schema }, at) => at % 5 < 2 && JSON.stringify(schema).length < 50_000,
+);
+
+async function contractOf({ schema }: Published): Promise<Contract | null> {
+  try {
+    return await createContract(schema);
+  } catch (error) {
+    if (error instanceof ContractError) return null;
+    throw error;
+  }
+}
+
+describe('projections of published schemas', () => {
+  it('are legal tools that keep literals and names and make nothing valid unsayable', async () => {
+    const problems: unknown[] = [];
+    let [accepted, instances] = [0, 0];
+    for (const [at, each] of published.entries()) {
+      const contract = await contractOf(each);
+      if (contract === null) continue;
+      accepted += 1;
+      const valid = validInstances(contract, each.instances ?? [], 10, at);
+      instances += valid.length;
+      for (const dialect of dialects) {
+        const check = checkProjection(each.schema, dialect, valid);
+        if (check.problems.length > 0)
+          problems.push({ source: each.source, dialect, problems: check.problems.slice(0, 3) });
+      }
+    }
+    expect(problems).toEqual([]);
+    expect(accepted).toBeGreaterThan(180);
+    expect(instances).toBeGreaterThan(800);
+  }, 120_000);
+});

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { objectOf } from '../../../src/providers/reading.ts';
+import { projectSchema } from '../../../src/providers/schema/projection.ts';
+import type { Json, JsonObject } from '../../../src/types.ts';
+import { wireViolations } from '../../support/wire-rules.ts';
+import { dialects, verdict, wireJudge } from './judge.ts';
+
+const rows: readonly { schema: JsonObject; expect: string; why: string }[] = JSON.parse(
+  readFileSync(new URL('../../fixtures/root-schemas.json', import.meta.url), 'utf8'),
+);
+const accepted = rows.filter((row) => row.expect === 'accept');
+
+/** The contract's judge, leniently: what it says of a payload is what counts here. */
+function fullJudge(schema: JsonObject): ((payload: Json) => boolean) | null {
+  const is2020 = String(schema['$schema'] ?? '').includes('2020-12');
+  const options = { strict: false, validateFormats: false, ownProperties: true, logger: false } as const;
+  try {
+    const validate = (is2020 ? new Ajv2020(options) : new Ajv(options)).compile(schema);
+    return (payload) => verdict(() => validate(payload));
+  } catch {
+    return null;
+  }
+}
+
+const names = ['a', 'b', '$ref', 'format', 'x y'];
+const leaf: fc.Arbitrary<Json> = fc.constantFrom<Json[]>(null, true, 0, 1, 2.5, 'a', 'b', '', [], {});
+const payloads: fc.Arbitrary<JsonObject> = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, leaf, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
+  object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 4 }),
+})).object;
+
+function conditional(condition: Json, consequence: Json): JsonObject {
+  return Object.fromEntries([
+    ['if', condition],
+    ['then', consequence],
+    ['else', { not: consequence }],
+  ]);
+}
+
+const typeNames: readonly Json[] = [
+  'object',
+  'string',
+  'array',
+  'number',
+  ['object', 'null'],
+  ['array', 'string'],
+];
+const plainKeywords: readonly JsonObject[] = [
+  { type: 'string', nullable: true },
+  { $comment: 'c' },
+  { minProperties: 1 },
+  ...['#', '#/definitions/a', '#/definitions/b', '#/properties/a'].map(($ref) => ({ $ref })),
+];
+
+/** Schemas with everything that the projection treats in a way of its own; many contradict themselves. */
+function schemas(is2020: boolean): fc.Arbitrary<JsonObject> {
+  const nodes = fc.letrec<{ node: Json; map: JsonObject; list: readonly Json[]; keyword: JsonObject }>(
+    (tie) => ({
+      map: fc.dictionary(fc.constantFrom(...names), tie('node'), { maxKeys: 3 }),
+      list: fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
+      keyword: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(...plainKeywords),
+        fc.record({ type: fc.constantFrom(...typeNames) }),
+        fc.record({ required: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 }) }),
+        fc.record({ const: payloads }),
+        fc.record({ enum: fc.array(fc.oneof(leaf, payloads), { minLength: 1, maxLength: 3 }) }),
+        fc.record({ properties: tie('map') }),
+        fc.record({ properties: tie('map'), additionalProperties: fc.oneof(fc.boolean(), tie('node')) }),
+        fc.record({
+          patternProperties: fc.constant({ '^a': { type: 'string' } }),
+          additionalProperties: fc.boolean(),
+        }),
+        fc.record({ allOf: tie('list') }),
+        fc.record({ anyOf: tie('list') }),
+        fc.record({ oneOf: tie('list') }),
+        fc.record({ not: tie('node') }),
+        fc.tuple(tie('node'), tie('node')).map(([first, second]) => conditional(first, second)),
+        is2020
+          ? fc.record({ type: fc.constant('array'), prefixItems: tie('list'), items: tie('node') })
+          : fc.record({ type: fc.constant('array'), items: tie('list'), additionalItems: tie('node') }),
+        is2020
+          ? fc.record({ unevaluatedProperties: tie('node') })
+          : fc.record({ dependencies: fc.oneof(fc.constant({ a: ['b'] }), tie('map')) }),
+        fc.record({ contains: tie('node') }),
+        fc.record({ propertyNames: tie('node') }),
+      ),
+      node: fc.oneof(
+        { maxDepth: 4 },
+        fc.boolean(),
+        fc.array(tie('keyword'), { maxLength: 3 }).map((parts): JsonObject => Object.assign({}, ...parts)),
+      ),
+    }),
+  ).node;
+  return nodes.chain((node) => {
+    const root = objectOf(node);
+    const definitions = fc.constantFrom<Json[]>(
+      { type: 'string' },
+      { properties: { a: { $ref: '#' } } },
+      true,
+    );
+    return definitions.map((a): JsonObject => {
+      const dialect = is2020 ? { $schema: 'https://json-schema.org/draft/2020-12/schema' } : {};
+      const properties = { a: { type: ['string', 'object', 'number'] }, ...objectOf(root['properties']) };
+      return { ...dialect, ...root, properties, definitions: { a, b: { not: { $ref: '#/properties/a' } } } };
+    });
+  });
+}
+
+describe('projectSchema', () => {
+  for (const [n, { schema, why }] of accepted.entries()) {
+    it.each(dialects)(
+      `A13 row ${n} (${why}) is a legal tool on %s and accepts what it accepted`,
+      (dialect) => {
+        const { parameters } = projectSchema(schema, dialect);
+        expect(wireViolations(parameters, dialect)).toEqual([]);
+        const judge = fullJudge(schema);
+        const wire = wireJudge(parameters, dialect);
+        const unsayable = fc
+          .sample(payloads, { numRuns: 60, seed: 1 })
+          .filter((each) => judge?.(each) === true && !wire(each));
+        expect(unsayable).toEqual([]);
+      },
+    );
+  }
+
+  for (const is2020 of [false, true]) {
+    it(`random ${is2020 ? '2020-12' : 'draft-07'} schemas are legal tools that make nothing valid unsayable`, () => {
+      let compared = 0;
+      const sample = fc.array(payloads, { minLength: 25, maxLength: 25 });
+      const property = fc.property(
+        schemas(is2020),
+        sample,
+        fc.constantFrom(...dialects),
+        (schema, candidates, dialect) => {
+          const judge = fullJudge(schema);
+          fc.pre(judge !== null);
+          const { parameters } = projectSchema(schema, dialect);
+          expect(wireViolations(parameters, dialect)).toEqual([]);
+          const wire = wireJudge(parameters, dialect);
+          for (const candidate of candidates) {
+            if (judge?.(candidate) !== true) continue;
+            compared += 1;
+            expect({ candidate, wire: wire(candidate) }).toEqual({ candidate, wire: true });
+          }
+        },
+      );
+      fc.assert(property, { numRuns: 100 });
+      expect(compared).toBeGreaterThan(30);
+    });
+  }
+});

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { readRecording } from '../../src/replay/recording.ts';
+import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/recordings.ts';
+
+const failure = {
+  type: 'failure',
+  number: 2,
+  asked: afterResult(),
+  failure: 'context_overflow',
+  status: 400,
+  message: 'too long',
+};
+
+function problem(text: string): string {
+  try {
+    readRecording(text);
+  } catch (error) {
+    if (error instanceof InputError && error.input === 'replay') return error.message;
+    throw error;
+  }
+  return '';
+}
+
+describe('readRecording', () => {
+  it('reads the header, answers, failures and stops', () => {
+    const stopped = { type: 'stopped', number: 3, asked: afterResult() };
+    expect(readRecording(recordingText(headerLine(), answerLine(), failure, stopped))).toEqual({
+      header: {
+        model: 'scripted-1',
+        provider: 'openai-compatible',
+        judge: { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' },
+        tools: ['read_file', 'structured_output'],
+        workingDirectory: '/recorded/there',
+        created: '2026-01-02T03:04:05.678Z',
+      },
+      exchanges: [
+        {
+          kind: 'answer',
+          asked: { toolChoice: 'auto', after: 'task', results: [] },
+          text: 'I look.',
+          toolCalls: [
+            { id: 'call_1', name: 'read_file', rawArguments: '{"path":"a.txt"}', status: 'complete' },
+          ],
+          masked: [],
+          stopReason: 'tool_calls',
+          usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 },
+          model: 'scripted-1-2026',
+        },
+        {
+          kind: 'failure',
+          asked: {
+            toolChoice: 'auto',
+            after: 'results',
+            results: [{ name: 'read_file', isError: false, sha256: HASH }],
+          },
+          failure: 'context_overflow',
+          status: 400,
+          message: 'too long',
+        },
+        { kind: 'stopped', asked: expect.anything() },
+      ],
+      torn: false,
+    });
+  });
+
+  it('leaves out a last line that a crash cut off, at whatever character', () => {
+    const whole = recordingText(headerLine(), answerLine(), failure);
+    const start = recordingText(headerLine(), answerLine()).length;
+    for (let end = start + 1; end < whole.length - 1; end += 1) {
+      const { exchanges, torn } = readRecording(whole.slice(0, end));
+      expect([exchanges.length, torn]).toEqual([1, true]);
+    }
+    expect(readRecording(whole.slice(0, start))).toMatchObject({ torn: false });
+    expect(readRecording(whole.slice(0, -1))).toMatchObject({ torn: false, exchanges: { length: 2 } });
+  });
+
+  it('takes blank lines, CRLF, unknown keys, no usage, and half a surrogate that a model said', () => {
+    const text = recordingText(
+      headerLine({ more: 1 }),
+      '',
+      answerLine({ usage: null, text: '\ud83d', note: [[]] }),
+    );
+    expect(readRecording(text.replaceAll('\n', '\r\n')).exchanges).toMatchObject([
+      { usage: null, text: '\ud83d' },
+    ]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an empty file', '', 'does not begin as a recording'],
+    ['something else', '{"type":"run_started"}', 'does not begin as a recording'],
+    ['another format', headerLine({ format: 2 }), 'of another format than 1'],
+    [
+      'a model that would break lines',
+      headerLine({ model: 'a\nb' }),
+      'Line 1 of the recording has a "model"',
+    ],
+    ['a model that hides', headerLine({ model: 'a\u202eb' }), 'Line 1 of the recording has a "model"'],
+    ['an unknown provider', headerLine({ provider: 'acme' }), 'has a "provider" other than openai'],
+    ['a short hash', headerLine({ schema_sha256: 'aa' }), 'has a "schema_sha256" that is no SHA-256'],
+    ['no tools', headerLine({ tools: 'all' }), 'has no list "tools"'],
+    ['a tool that is none', headerLine({ tools: [1] }), 'has "tools" without a name'],
+    ['a time that is none', headerLine({ created: 'yesterday' }), 'has a "created" that is no time'],
+    ['a folder that is none', headerLine({ working_directory: '/a'.repeat(3000) }), 'that is too long'],
+    ['a file of nothing but lines', '\n'.repeat(30_000), 'more than 20000 lines'],
+    ['a version that is none', headerLine({ version: '<b>' }), 'has a "version" that is none'],
+  ])('refuses %s', (_, line, said) => {
+    expect(problem(recordingText(line))).toContain(said);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a line that is no JSON', '{"type":', 'Line 2 of the recording is no JSON object'],
+    ['a key given twice', '{"type":"stopped","type":"answer"}', 'Line 2 of the recording is no JSON object'],
+    ['a list', '[]', 'Line 2 of the recording is no JSON object'],
+    ['a gap', answerLine({ number: 2 }), 'has not the "number" 1: lines are missing'],
+    ['an unknown type', answerLine({ type: 'thought' }), 'has a "type" other than answer, failure, stopped'],
+    ['an unknown stop reason', answerLine({ stop_reason: 'stop' }), 'has a "stop_reason" other than'],
+    ['a negative count', answerLine({ usage: { input_tokens: -1 } }), 'has no whole number "input_tokens"'],
+    ['usage that is a list', answerLine({ usage: [] }), 'something else than an object in "usage"'],
+    [
+      'calls that are none',
+      answerLine({ tool_calls: [null] }),
+      'something else than an object in "tool_calls"',
+    ],
+    [
+      'arguments that were parsed',
+      answerLine({ tool_calls: [{ id: '', name: 'x', arguments: {}, status: 'complete' }] }),
+      'has no text "arguments"',
+    ],
+    ['too many calls', answerLine({ tool_calls: Array(1001).fill({}) }), 'more than 1000 entries'],
+    ['nothing asked', answerLine({ asked: null }), 'something else than an object in "asked"'],
+    [
+      'a result without its outcome',
+      answerLine({ asked: afterResult({ is_error: 'no' }) }),
+      'without a boolean "is_error"',
+    ],
+    ['an unknown failure', { ...failure, number: 1, failure: 'x' }, 'has a "failure" other than auth'],
+    ['a status that is none', { ...failure, number: 1, status: '400' }, 'has no whole number "status"'],
+  ])('refuses %s', (_, line, said) => {
+    expect(problem(recordingText(headerLine(), line))).toContain(said);
+  });
+
+  it('quotes nothing of the file, which whoever chose the path may not be allowed to read', () => {
+    const secret = 'hunter2-hunter2';
+    const lines = [
+      secret,
+      { [secret]: secret },
+      answerLine({ type: secret }),
+      answerLine({ stop_reason: secret }),
+    ];
+    for (const line of lines) {
+      expect(problem(recordingText(headerLine(), line))).not.toBe('');
+      expect(problem(recordingText(headerLine(), line))).not.toContain('hunter2');
+      expect(problem(recordingText(line))).not.toContain('hunter2');
+    }
+  });
+
+  it('takes names of the prototype as data', () => {
+    expect(problem(recordingText('{"__proto__":{"type":"recording"}}'))).toContain('does not begin');
+    expect(problem(recordingText(headerLine(), '{"__proto__":{},"number":1,"asked":{}}'))).toContain(
+      'Line 2',
+    );
+  });
+
+  it('gives a recording or an InputError for every text', () => {
+    const value = fc.jsonValue({ maxDepth: 3 });
+    const changed = fc
+      .tuple(fc.constantFrom(headerLine(), answerLine(), failure), fc.string(), value)
+      .chain(([line, key, given]) =>
+        fc.constantFrom(...Object.keys(line), key).map((name) => ({ ...line, [name]: given })),
+      );
+    const line = fc.oneof(
+      fc.string(),
+      fc.json(),
+      changed.map((each) => JSON.stringify(each)),
+      fc.constantFrom(headerLine(), answerLine(), failure).map((each) => JSON.stringify(each)),
+    );
+    const numRuns = Number(process.env['FUZZ_RUNS'] ?? 500);
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 4 }), fc.nat(), fc.boolean(), (lines, cut, headed) => {
+        const text = recordingText(...(headed ? [headerLine()] : []), ...lines);
+        const given = cut % 3 === 0 ? text.slice(0, cut % (text.length + 1)) : text;
+        try {
+          const { exchanges } = readRecording(given);
+          expect(exchanges.every((each) => each.asked.results.length >= 0)).toBe(true);
+        } catch (error) {
+          expect(error).toBeInstanceOf(InputError);
+        }
+      }),
+      { numRuns },
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { reuseKey } from '../../src/reuse/reuse.ts';
+import type { Judge } from '../../src/types.ts';
+import { configOf, type Inputs } from '../support/reuse-world.ts';
+
+describe('the key of a verdict', () => {
+  const judge: Judge = { schema_sha256: 'a', gate_sha256: 'b', prompt_sha256: 'c', version: '1.0.0' };
+  const usual = { tree: '0'.repeat(64), paths: ['.'], place: '', judge };
+  const keyOf = (inputs: Inputs = {}, more: Partial<typeof usual> = {}) =>
+    reuseKey({ ...usual, ...more, config: configOf(inputs) });
+
+  it('is a hash, the same each time', () => {
+    expect(keyOf()).toMatch(/^[0-9a-f]{64}$/u);
+    expect(keyOf()).toBe(keyOf());
+  });
+
+  const differing: readonly (readonly [string, Inputs, Partial<typeof usual>?])[] = [
+    ['the files', {}, { tree: '1'.repeat(64) }],
+    ['the subject paths', {}, { paths: ['a', 'b'] }],
+    ['where the agent starts', {}, { place: 'sub' }],
+    ['the schema', {}, { judge: { ...judge, schema_sha256: 'x' } }],
+    ['the prompt', {}, { judge: { ...judge, prompt_sha256: 'x' } }],
+    ['the version', {}, { judge: { ...judge, version: '1.0.1' } }],
+    ['the system prompt', { 'system-prompt': 'Be brief.' }],
+    ['the provider', { provider: 'openai', 'api-key': 'k' }],
+    ['the model', { model: 'scripted-2' }],
+    ['the server', { 'base-url': 'http://127.0.0.1:1/v2' }],
+    ['the effort', { 'reasoning-effort': 'high' }],
+    ['the length of an answer', { 'max-output-tokens': '5' }],
+    ['whether it is made to answer', { 'force-output': 'false' }],
+    ['the tools', { tools: 'read_file' }],
+    ['the tools taken away', { 'exclude-tools': 'shell' }],
+    ['what may be changed', { 'workspace-access': 'in-place' }],
+    ['the network', { 'shell-network': 'on' }],
+    ['how much of an output is seen', { 'max-tool-output-kb': '1' }],
+    ['how long a command may take', { 'shell-timeout-seconds': '1' }],
+    ['the variables', { 'pass-env': 'CI' }],
+    ['the folders', { 'sandbox-read': '/opt' }],
+    ['the leg', { leg: 'a' }],
+    ['the vote', { vote: 'a' }],
+    ['leg and vote', { leg: 'a', vote: 'a' }],
+    ['neighbours', { leg: 'a","a' }],
+  ];
+
+  it('is another one for each thing that may change a verdict', () => {
+    const keys = [keyOf(), ...differing.map(([, inputs, more]) => keyOf(inputs, more))];
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it.each<readonly [string, Inputs, Partial<typeof usual>]>([
+    ['the gate', { gate: 'none' }, { judge: { ...judge, gate_sha256: 'x' } }],
+    ['what is known of a pull request', { context: 'none' }, {}],
+    ['limits', { 'max-turns': '3', 'timeout-minutes': '1', 'max-total-tokens': '100' }, {}],
+    ['the key', { 'api-key': 'k' }, {}],
+    ['headers', { headers: 'X-Token: secret' }, {}],
+    ['the way it is told', { summary: 'false', comment: 'always', 'log-level': 'full' }, {}],
+    ['how it is reused', { refresh: 'true', 'signing-key': 'k'.repeat(32), 'reuse-from': '/tmp/x' }, {}],
+  ])('is the same whatever %s', (_, inputs, more) => {
+    expect(keyOf(inputs, more)).toBe(keyOf());
+  });
+});

@@ -1,0 +1,191 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { World } from '../../src/run/world.ts';
+import type { JsonObject } from '../../src/types.ts';
+import { HAS_BWRAP } from '../support/action.ts';
+import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '../support/reuse-world.ts';
+
+const KEY = 'k'.repeat(32);
+
+describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
+  let world: ReuseWorld;
+  let workspace = '';
+  let verdicts = '';
+  let notices: readonly string[] = [];
+  beforeAll(async () => {
+    world = await makeReuseWorld();
+    ({ workspace, verdicts, notices } = world);
+    await world.first();
+  });
+  beforeEach(() => world.reset());
+  afterAll(() => world.close());
+
+  const judge = (inputs: Inputs = {}, more: Partial<World> = {}) => world.judge(inputs, more);
+  const keep = (name: string, file: JsonObject | string) => world.keep(name, file);
+  const first = () => world.first();
+  const wasAsked = () => world.wasAsked();
+
+  const nothing = async () => undefined;
+  const edits: readonly (readonly [string, Inputs, () => Promise<unknown>])[] = [
+    ['a changed file', {}, () => writeFile(path.join(workspace, 'api', 'a.txt'), 'two\n')],
+    ['a new file', {}, () => writeFile(path.join(workspace, 'api', 'b.txt'), '')],
+    ['another prompt', { prompt: 'Judge well.' }, nothing],
+    ['another schema', { schema: '{"type":"object","additionalProperties":true}', gate: 'none' }, nothing],
+    ['another model', { model: 'scripted-2' }, nothing],
+    ['another leg', { leg: 'web' }, nothing],
+    ['another vote', { vote: '2' }, nothing],
+    ['other paths', { 'subject-paths': '.' }, nothing],
+    ['refresh', { refresh: 'true' }, nothing],
+  ];
+  it.each(edits)('%s: the model is asked', async (_, inputs, edit) => {
+    await keep('a', await first());
+    await edit();
+    wasAsked();
+    const report = await judge(inputs);
+    expect(wasAsked()).toBe(true);
+    expect(report.reuse).toMatchObject({ from: null });
+  });
+
+  it('another version: the model is asked', async () => {
+    await keep('a', await first());
+    wasAsked();
+    await judge({}, { version: '0.0.1' });
+    expect(wasAsked()).toBe(true);
+  });
+
+  const useless: readonly (readonly [string, (before: JsonObject) => JsonObject | string])[] = [
+    [
+      'of another repository',
+      (before) => ({ ...before, subject: { ...Object(before['subject']), repository: 'o/other' } }),
+    ],
+    ['without a subject', (before) => ({ ...before, subject: null })],
+    ['that was replayed', (before) => ({ ...before, replayed: true })],
+    [
+      'that came to no verdict',
+      (before) => ({
+        ...before,
+        subtype: 'error_cancelled',
+        is_error: true,
+        exit_code: 130,
+        conclusion: 'inconclusive',
+        reason: 'cancelled',
+      }),
+    ],
+    ['whose payload the schema refuses', (before) => ({ ...before, structured_output: { passed: true } })],
+    [
+      'whose payload would have to be mended',
+      (before) => ({ ...before, structured_output: { output: PAYLOAD } }),
+    ],
+    [
+      'whose payload contradicts itself',
+      (before) => ({
+        ...before,
+        structured_output: {
+          ...PAYLOAD,
+          findings: [{ severity: 'error', message: 'x', title: 'x', path: 'x', line: 1 }],
+        },
+      }),
+    ],
+    [
+      'of another judge',
+      (before) => ({ ...before, judge: { ...Object(before['judge']), schema_sha256: '0'.repeat(64) } }),
+    ],
+    [
+      'of another question',
+      (before) => ({ ...before, judge: { ...Object(before['judge']), prompt_sha256: '0'.repeat(64) } }),
+    ],
+    [
+      'of a merge',
+      (before) => ({
+        ...before,
+        merged: { rule: 'all', votes: null, tally: { pass: 1, fail: 0, abstain: 0, expected: 1 }, legs: [] },
+      }),
+    ],
+    ['with a run that is none', (before) => ({ ...before, subject: { ...subject, run_id: '1\n::error::' } })],
+    ['that is no JSON', () => '{'],
+    ['that is another thing', () => '{"passed":true}'],
+  ];
+  it('an envelope that is another thing, of another run or without a verdict is not taken', async () => {
+    const before = await first();
+    // Each says that it is of a run of its own, so that the one that is taken tells which it is.
+    for (const [index, [, change]] of useless.entries()) {
+      const run_id = `${200 + index}`;
+      await keep(`${index}`, change({ ...before, subject: { ...subject, run_id } }));
+    }
+    wasAsked();
+    const report = await judge();
+    expect(report).toMatchObject({ verdict: { reason: 'accepted' }, reuse: { from: null } });
+    expect(wasAsked()).toBe(true);
+  });
+
+  it.each<readonly [string, Inputs]>([
+    ['the prompt', { prompt: 'Judge otherwise.' }],
+    ['the model', { model: 'scripted-2' }],
+    ['the settings (base-url, tools, subject-paths and the like)', { tools: 'read_file' }],
+  ])('a verdict that does not fit is told with what it differs in: %s', async (what, inputs) => {
+    await keep('a', await first());
+    await judge(inputs);
+    expect(notices.join('\n')).toContain(
+      `so the model is asked. The nearest of this leg and vote differs in ${what}.`,
+    );
+  });
+
+  it('a verdict on other files is told as such, and one of another vote not at all', async () => {
+    await keep('a', await first());
+    await writeFile(path.join(workspace, 'api', 'a.txt'), 'other\n');
+    await judge();
+    expect(notices.join('\n')).toContain('differs in the judged files.');
+    await judge({ vote: '2' });
+    expect(notices.join('\n')).not.toContain('differs in');
+  });
+
+  it('a folder that is not there yet or is empty is no mistake', async () => {
+    await judge({ 'reuse-from': path.join(verdicts, 'none') });
+    expect(notices).toContain('info: reuse-from is not there yet, so there is no earlier verdict.');
+    expect((await judge()).verdict.exitCode).toBe(0);
+    expect(notices.join('\n')).toContain('holds no verdict on the same files');
+  });
+
+  it.each<readonly [string, Inputs, string]>([
+    ['a folder in the workspace', { 'reuse-from': 'verdicts' }, 'reuse-from'],
+    ['a folder elsewhere', { 'reuse-from': '/etc' }, 'reuse-from'],
+    ['a subject that is not there', { 'subject-paths': 'api\nnowhere' }, 'subject-paths'],
+  ])('%s is a mistake, and no model is asked', async (_, inputs, name) => {
+    const report = await judge(inputs);
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+    expect(report.verdict.error).toContain(name);
+    expect(wasAsked()).toBe(false);
+  });
+
+  it.each<readonly [string, Inputs, RegExp]>([
+    ['without a sandbox', { sandbox: 'off' }, /^warning: No earlier verdict is reused.*sandbox only/mu],
+    [
+      'in signed downloads among the files',
+      { 'reuse-from': 'api/v', 'signing-key': KEY },
+      /^warning: .*lies in what is judged/mu,
+    ],
+  ])('%s nothing is known, which is said, and the model is asked', async (_, inputs, expected) => {
+    await mkdir(path.join(workspace, 'api', 'v'));
+    const report = await judge(inputs);
+    expect(report.reuse).toBeNull();
+    expect(report.verdict.exitCode).toBe(0);
+    expect(wasAsked()).toBe(true);
+    expect(notices.join('\n')).toMatch(expected);
+  });
+
+  it('where libraries come from the checkout git could be the change, and nothing is known', async () => {
+    const environment = { PATH: process.env['PATH'], LD_LIBRARY_PATH: `/opt/lib:${workspace}/lib` };
+    await keep('a', await first());
+    wasAsked();
+    expect(await judge({}, { environment })).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
+    expect(wasAsked()).toBe(true);
+    expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*LD_LIBRARY_PATH names/mu);
+  });
+
+  it('without a repository nothing is known either', async () => {
+    await rm(path.join(workspace, '.git'), { recursive: true });
+    expect(await judge()).toMatchObject({ reuse: null, verdict: { exitCode: 0 } });
+    expect(notices.join('\n')).toMatch(/^warning: No earlier verdict is reused.*git could not list/mu);
+  });
+});

@@ -1,0 +1,224 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readTrustedFile } from '../../src/config/trusted-file.ts';
+import { signEnvelope } from '../../src/envelope/signature.ts';
+import { createRecordingFile } from '../../src/replay/recording-file.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import type { EndListener, World } from '../../src/run/world.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import type { JsonObject, Subject } from '../../src/types.ts';
+import { HAS_BWRAP } from '../support/action.ts';
+import { localFiles } from '../support/no-github.ts';
+import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '../support/reuse-world.ts';
+
+const KEY = 'k'.repeat(32);
+
+/** The payload of an envelope, in each of the places where it stands. */
+const saying = (summary: string): JsonObject => {
+  const payload = { ...PAYLOAD, summary };
+  return { structured_output: payload, structured_result: payload, result: JSON.stringify(payload) };
+};
+
+describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
+  let world: ReuseWorld;
+  let verdicts = '';
+  let notices: readonly string[] = [];
+  beforeAll(async () => {
+    world = await makeReuseWorld();
+    ({ verdicts, notices } = world);
+    await world.first();
+  });
+  beforeEach(() => world.reset());
+  afterAll(() => world.close());
+
+  const judge = (inputs: Inputs = {}, more: Partial<World> = {}) => world.judge(inputs, more);
+  const told = (report: Report) => world.told(report);
+  const keep = (name: string, file: JsonObject | string) => world.keep(name, file);
+  const first = () => world.first();
+  const wasAsked = () => world.wasAsked();
+
+  it('ends at once with the payload of an earlier one, and nothing is sent to a model', async () => {
+    const before = told(await judge());
+    expect(wasAsked()).toBe(true);
+    await keep('a', before);
+    world.git('commit', '-qm', 'merge', '--allow-empty');
+    const queue: Subject = {
+      ...subject,
+      sha: 'b'.repeat(40),
+      ref: 'refs/heads/gh-readonly-queue/main/pr-7',
+      event: 'merge_group',
+      pull_request: null,
+      run_id: '200',
+    };
+    const report = await judge({}, { subject: queue });
+    expect(wasAsked()).toBe(false);
+    expect(report).toMatchObject({
+      verdict: { conclusion: 'success', reason: 'accepted', exitCode: 0 },
+      payload: PAYLOAD,
+      gate: { status: 'met' },
+      turnCount: 0,
+      turns: [],
+      costUsd: 0,
+      usage: { inputTokens: 0, outputTokens: 0 },
+      model: 'scripted-1',
+      changedFiles: 0,
+      reuse: { from: { run_id: '100', run_attempt: 1, session_id: before['session_id'] } },
+    });
+    expect(notices).toContain(
+      'info: Reused the verdict of run 100 (attempt 1): the judged files, prompt, schema, model and version are the same. No model was asked.',
+    );
+    expect(notices.filter((text) => /^warning: .*reuse/u.test(text))).toEqual([
+      expect.stringMatching(/without a signing-key/u),
+    ]);
+  });
+
+  it('rests on what the earlier run rests on; on nothing that is known where that does not say it', async () => {
+    const { evidence: _, ...rest } = await first();
+    const evidence = { context: 'missing', tool_calls: 4, findings: [] };
+    await keep('a', { ...rest, evidence });
+    const report = await judge();
+    expect(wasAsked()).toBe(false);
+    expect(report.evidence).toEqual({ context: 'missing', toolCalls: 4, findings: [] });
+    await keep('a', rest);
+    expect((await judge()).evidence).toBeNull();
+    expect(wasAsked()).toBe(false);
+  });
+
+  it('a chain tells the run whose model judged', async () => {
+    await keep('a', await first());
+    const second = await judge({}, { subject: { ...subject, run_id: '200' } });
+    await rm(path.join(verdicts, 'a.json'));
+    await keep('b', told(second));
+    const third = await judge({}, { subject: { ...subject, run_id: '300' } });
+    expect(third.reuse?.from).toMatchObject({ run_id: '100' });
+  });
+
+  it('one whose payload is not the one that it tells as text is not taken', async () => {
+    await keep('a', {
+      ...(await first()),
+      ...saying('forged'),
+      result: JSON.stringify(PAYLOAD),
+    });
+    expect((await judge()).payload).not.toMatchObject({ summary: 'forged' });
+    expect(wasAsked()).toBe(true);
+  });
+
+  it('of several the newest counts, by number and not by name', async () => {
+    const before = await first();
+    const at = (run_id: string, run_attempt: number, summary: string): JsonObject => ({
+      ...before,
+      ...saying(summary),
+      subject: { ...subject, run_id, run_attempt },
+    });
+    await keep('a', at('1000', 2, 'newest'));
+    await keep('b', at('1000', 1, 'older attempt'));
+    await keep('c', at('999', 3, 'older run'));
+    expect((await judge()).payload).toMatchObject({ summary: 'newest' });
+  });
+
+  it('a verdict that was passed on lately is as old as the run that judged', async () => {
+    const before = await first();
+    const { key, tree } = (await judge()).reuse ?? {};
+    const from = { run_id: '50', run_attempt: 1, session_id: 'old' };
+    await keep('a', {
+      ...before,
+      ...saying('of run 50'),
+      subject: { ...subject, run_id: '900' },
+      reuse: { key: key ?? '', tree: tree ?? '', from },
+    });
+    expect((await judge()).reuse?.from).toEqual(from);
+    await keep('b', before);
+    expect(await judge()).toMatchObject({ payload: PAYLOAD, reuse: { from: { run_id: '100' } } });
+  });
+
+  it("where a stranger's change runs with the repository's rights nothing unsigned is read", async () => {
+    const report = await judge({}, { privileged: true });
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+    expect(report.verdict.error).toMatch(/^reuse-from is refused on pull_request without a signing-key/u);
+    expect(wasAsked()).toBe(false);
+    expect((await judge({ 'signing-key': KEY }, { privileged: true })).verdict.exitCode).toBe(0);
+  });
+
+  it('the gate is evaluated anew', async () => {
+    await keep('a', await first());
+    const gate = '{"properties":{"summary":{"const":"excellent"}}}';
+    wasAsked();
+    const report = await judge({ gate });
+    expect(report.verdict).toMatchObject({ conclusion: 'failure', reason: 'gate_not_met', exitCode: 1 });
+    expect(wasAsked()).toBe(false);
+    await keep('a', told(report));
+    expect((await judge({ gate: 'none' })).verdict.reason).toBe('accepted');
+    expect(wasAsked()).toBe(false);
+  });
+
+  it('with a signing key only what was signed with it is taken, and the others are told once', async () => {
+    const before = await first();
+    await keep('a', before);
+    await keep('b', { ...before, signature: signEnvelope(before, 'x'.repeat(32)) });
+    wasAsked();
+    await judge({ 'signing-key': KEY });
+    expect(wasAsked()).toBe(true);
+    const passedOver = notices.filter((text) => text.includes('passed over'));
+    expect(passedOver).toEqual([
+      expect.stringMatching(
+        /^info: 2 files were passed over in reuse-from\. The first is "a\.json": it is not signed: .* signing-key\.$/u,
+      ),
+    ]);
+    expect(notices.filter((text) => text.includes('without a signing-key'))).toEqual([]);
+    await keep('c', { ...before, signature: signEnvelope(before, KEY) });
+    await judge({ 'signing-key': KEY });
+    expect(wasAsked()).toBe(false);
+  });
+
+  it('a secret of this job in the earlier payload is not published, and hostile keys are data', async () => {
+    const before = await first();
+    const secrets = createSecrets();
+    secrets.add('sk-canary-0123456789');
+    await keep('a', { ...before, ...saying('see sk-canary-0123456789') });
+    const report = await judge({}, { secrets });
+    expect(report).toMatchObject({ verdict: { reason: 'secret_in_payload', exitCode: 1 }, payload: null });
+    const schema = '{"type":"object","required":["passed"],"properties":{"passed":{"type":"boolean"}}}';
+    const open = told(await judge({ schema, gate: 'none' }));
+    const text = JSON.stringify(open)
+      .replaceAll('"passed":true', '"passed":true,"__proto__":{"passed":false}')
+      .replaceAll('\\"passed\\":true', '\\"passed\\":true,\\"__proto__\\":{\\"passed\\":false}');
+    await keep('a', text);
+    wasAsked();
+    const hostile = await judge({ schema, gate: 'passed' });
+    expect(wasAsked()).toBe(false);
+    expect(hostile.verdict.reason).toBe('accepted');
+    expect(JSON.stringify(hostile.payload)).toContain('"__proto__":{"passed":false}');
+  });
+
+  it('subject-paths alone record the key', async () => {
+    const report = await judge({ 'reuse-from': '' });
+    expect(report.reuse).toMatchObject({ from: null });
+    expect(notices.filter((text) => /reuse/u.test(text))).toEqual([]);
+  });
+
+  it('a replay is judged by its recording, and reuses nothing', async () => {
+    const file = path.join(world.base, 'temp', 'recording.jsonl');
+    const before = told(await judge({}, { recording: createRecordingFile(file) }));
+    await keep('a', before);
+    wasAsked();
+    const files = localFiles((name) =>
+      readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 1_000_000 }),
+    );
+    const report = await judge({ replay: file, model: '', 'base-url': '' }, { files });
+    expect(report).toMatchObject({ verdict: { reason: 'accepted' }, replayed: true, reuse: null });
+    expect(notices).toContainEqual('info: This run is replayed, so no verdict is reused.');
+    expect(wasAsked()).toBe(false);
+  });
+
+  it('without both nothing is looked at', async () => {
+    expect(await judge({ 'reuse-from': '', 'subject-paths': '' })).toMatchObject({ reuse: null });
+  });
+
+  it('the clock and signals end the look', async () => {
+    await keep('a', await first());
+    expect((await judge({ 'timeout-minutes': '0.00001' })).verdict.reason).toBe('timeout');
+    const listen = (listener: EndListener) => void setTimeout(() => listener.signal('SIGTERM'), 5);
+    expect((await judge({}, { listen })).verdict).toMatchObject({ reason: 'cancelled', exitCode: 130 });
+  });
+});

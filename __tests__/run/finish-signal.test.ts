@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { finish } from '../../src/run/finish.ts';
+import type { Ending } from '../../src/run/verdict.ts';
+import {
+  never,
+  outOfTurns,
+  payload,
+  plain,
+  reporter,
+  SECRET,
+  sandbox,
+  scene,
+  submitted,
+  told,
+} from '../support/finish-scene.ts';
+
+describe('a signal while the run finishes', () => {
+  it.each<[string, Ending, unknown[]]>([
+    ['E11 an accepted payload is published, with 130', submitted, ['cancelled', 130, payload, 'met']],
+    ['plain text is cancelled', plain, ['cancelled', 130, null, null]],
+    ['a refusal is cancelled', { kind: 'refused', text: '' }, ['cancelled', 130, null, null]],
+    ['a limit is cancelled', outOfTurns, ['cancelled', 130, null, null]],
+    [
+      'a secret stays a secret',
+      { ...submitted, payload: { summary: SECRET } },
+      ['secret_in_payload', 1, null, null],
+    ],
+    [
+      'a wrong input stays one',
+      { kind: 'failed', error: new InputError('model', 'x') },
+      ['config', 52, null, null],
+    ],
+  ])('%s, whichever reporter it meets', async (_, ending, row) => {
+    for (const at of [0, 1]) {
+      const { world, state, steps, envelopes, outputs } = scene();
+      const interrupting = reporter('interrupting', steps, {
+        report: async () => state.interrupt.abort('SIGTERM'),
+      });
+      const reporters = world.reporters.with(at, interrupting);
+      const report = await finish(ending, state, { ...world, reporters });
+      expect(told(report)).toEqual(row);
+      expect([envelopes, outputs]).toEqual([[report], [report]]);
+    }
+  });
+
+  it('tampering stays tampering', async () => {
+    const { world, state } = scene();
+    state.tamper = {
+      snapshot: () => never(),
+      compare: async () => ({ file: 'action.yml', isClosed: false }),
+    };
+    state.interrupt.abort('SIGINT');
+    expect(told(await finish(submitted, state, world))).toEqual(['tampered', 1, null, null]);
+  });
+
+  it('drops reporters that go over the network and does not ask for changes; the others are told', async () => {
+    const { world, state, steps } = scene();
+    const network = reporter('network', steps, { network: true });
+    state.interrupt.abort('SIGTERM');
+    await finish(submitted, state, { ...world, reporters: [network, ...world.reporters] });
+    expect(steps).toEqual(['closed', 'tamper check', 'gate', 'first', 'second', 'envelope', 'outputs']);
+  });
+
+  it('without one, reporters that go over the network are told like any other', async () => {
+    const { world, state, steps } = scene();
+    await finish(submitted, state, { ...world, reporters: [reporter('network', steps, { network: true })] });
+    expect(steps.slice(-3)).toEqual(['network', 'envelope', 'outputs']);
+  });
+
+  it('waits for no sandbox and no reporter that hang: envelope and outputs are written', async () => {
+    const { world, state, steps } = scene();
+    state.sandbox = { ...sandbox(() => undefined), close: () => never() };
+    const hanging = reporter('hanging', steps, { report: () => never() });
+    state.interrupt.abort('SIGTERM');
+    const report = await finish(submitted, state, { ...world, reporters: [hanging] });
+    expect(steps.slice(-2)).toEqual(['envelope', 'outputs']);
+    expect(report.verdict.exitCode).toBe(130);
+  });
+
+  it('a tamper check that is not done in time is no clean bill: nothing is published', async () => {
+    const { world, state, outputs } = scene();
+    state.tamper = { snapshot: () => never(), compare: () => never() };
+    state.interrupt.abort('SIGTERM');
+    expect(told(await finish(submitted, state, world))).toEqual(['cancelled', 130, null, null]);
+    expect(outputs.map((report) => report.payload)).toEqual([null]);
+  });
+});

@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { InputError, SandboxError } from '../../src/errors.ts';
+import { stepOutputs } from '../../src/reporters/outputs.ts';
+import { finish } from '../../src/run/finish.ts';
+import type { Ending } from '../../src/run/verdict.ts';
+import { sampleMerged } from '../reporters/sample-merged.ts';
+import {
+  met,
+  never,
+  outOfTime,
+  payload,
+  plain,
+  reporter,
+  SECRET,
+  sandbox,
+  scene,
+  submitted,
+  told,
+} from '../support/finish-scene.ts';
+
+describe('finishing', () => {
+  it('goes in one order: children are dead before the checks, outputs are written last', async () => {
+    const { world, state, steps } = scene();
+    const report = await finish(submitted, state, world);
+    expect(steps).toEqual([
+      'changes',
+      'patch diff',
+      'closed',
+      'tamper check',
+      'gate',
+      'first',
+      'second',
+      'envelope',
+      'outputs',
+    ]);
+    expect(report).toMatchObject({
+      payload,
+      gate: met,
+      changedFiles: 2,
+      patchFile: '/temp/changes.patch',
+      isolation: 'bwrap',
+      weaknesses: ['the network is on'],
+      resultFile: '/temp/result.json',
+    });
+  });
+
+  it('the models of a merge are masked: other jobs named them, and they become an output', async () => {
+    const { world, state, outputs } = scene();
+    state.merged = sampleMerged({ models: ['claude-sonnet-4-5', SECRET] });
+    const report = await finish(submitted, state, world);
+    expect(report).toMatchObject({
+      model: 'claude-sonnet-4-5, ***',
+      merged: { models: ['claude-sonnet-4-5', '***'] },
+    });
+    expect(outputs.map((each) => stepOutputs(each).outputs.get('run-model'))).toEqual(['claude-sonnet-4-5']);
+  });
+
+  it.each<[string, Ending]>([
+    ['plain text', plain],
+    ['a failure', { kind: 'failed', error: new Error('bug') }],
+    ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
+  ])('is the same block for %s, the gate aside', async (_, ending) => {
+    const { world, state, steps } = scene();
+    const report = await finish(ending, state, world);
+    expect(steps.slice(-6)).toEqual(['closed', 'tamper check', 'first', 'second', 'envelope', 'outputs']);
+    expect([report.payload, report.gate]).toEqual([null, null]);
+  });
+
+  it('stops the clock before anything else', async () => {
+    const { world, state, steps } = scene();
+    state.timers.add(setTimeout(() => steps.push('rang'), 0));
+    await finish(submitted, state, world);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(steps).not.toContain('rang');
+  });
+
+  it('does not ask for changes once time is up: what hung the run may hang that as well', async () => {
+    const { world, state, steps } = scene();
+    const report = await finish(outOfTime, state, world);
+    expect(steps).not.toContain('changes');
+    expect([report.verdict.reason, report.changedFiles, report.patchFile]).toEqual(['timeout', null, null]);
+  });
+
+  it('a sandbox that cannot be closed and changes that cannot be told are warnings', async () => {
+    const { world, state, warnings } = scene();
+    state.changes = { compare: () => Promise.reject(new Error('no git')) };
+    state.sandbox = {
+      ...sandbox(() => undefined),
+      close: () => Promise.reject(new Error('busy')),
+    };
+    expect(told(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
+    expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
+  });
+
+  it('what a patch leaves out is a warning, by its reason, in names without a secret', async () => {
+    const { world, state, warnings } = scene();
+    const leftOut = [
+      { name: 'action.yml', why: 'protected' } as const,
+      ...['a', 'b', 'c', 'd', 'e', `f ${SECRET}`].map((name) => ({ name, why: 'secret' }) as const),
+    ];
+    state.changes = { compare: async () => ({ changedFiles: 7, patch: null, leftOut }) };
+    await finish(submitted, state, world);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The patch leaves out "action\.yml": workflows, /u),
+      expect.stringMatching(
+        /^The patch leaves out "a", "b", "c", "d", "e" and 1 more: a secret that this run knows/u,
+      ),
+    ]);
+  });
+
+  it('a wall that did not stand is told as none', async () => {
+    const { world, state } = scene();
+    state.sandbox = { ...sandbox(() => undefined), isolation: () => 'none' };
+    const report = await finish({ kind: 'failed', error: new SandboxError('no wall') }, state, world);
+    expect([report.verdict.exitCode, report.isolation, report.verdict.error]).toEqual([
+      44,
+      'none',
+      'no wall',
+    ]);
+  });
+
+  it('a wall that broke is told by its name, and nobody asks behind it what was changed', async () => {
+    const { world, state, steps } = scene();
+    const report = await finish({ kind: 'failed', error: new SandboxError('gone.') }, state, world);
+    expect([report.verdict.exitCode, report.isolation, report.verdict.error]).toEqual([
+      44,
+      'bwrap',
+      'The sandbox (bwrap) stood at first and broke during the run: gone.',
+    ]);
+    expect(steps).not.toContain('changes');
+  });
+
+  it('masks prose before it cuts it: half a secret would be found by nobody', async () => {
+    const { world, state } = scene();
+    const text = `${'x'.repeat(190)}${SECRET}`;
+    const report = await finish({ kind: 'plain_text', text, empty: false, truncated: false }, state, world);
+    const shown = `${report.lastAssistantText}${report.verdict.error}`;
+    expect(report.lastAssistantText).toBe(`${'x'.repeat(190)}***`);
+    expect(shown).not.toContain(SECRET.slice(0, 6));
+  });
+});
+
+describe('the last checks', () => {
+  it('a gate that is not met fails the run and publishes the payload', async () => {
+    const { world, state } = scene();
+    const issues = [{ path: '/passed', keyword: 'const', message: 'must be true.' }];
+    state.gate = { warnings: [], evaluate: () => ({ status: 'not_met', issues }) };
+    expect(told(await finish(submitted, state, world))).toEqual(['gate_not_met', 1, payload, 'not_met']);
+  });
+
+  it('a gate that throws opens nothing', async () => {
+    const { world, state, outputs } = scene();
+    state.gate = {
+      warnings: [],
+      evaluate: () => {
+        throw new RangeError('stack');
+      },
+    };
+    expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
+    expect(outputs.map((report) => report.payload)).toEqual([null]);
+  });
+
+  it('a tamper check that throws opens nothing', async () => {
+    const { world, state } = scene();
+    state.tamper = { snapshot: () => never(), compare: () => Promise.reject(new Error('EIO')) };
+    expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
+  });
+
+  it('a secret in the payload is published nowhere, and no gate is asked', async () => {
+    const { world, state, steps, envelopes, outputs } = scene();
+    const leaking: Ending = { ...submitted, payload: { passed: true, summary: `see ${SECRET}` } };
+    expect(told(await finish(leaking, state, world))).toEqual(['secret_in_payload', 1, null, null]);
+    expect(steps).not.toContain('gate');
+    expect(JSON.stringify([envelopes, outputs])).not.toContain(SECRET);
+  });
+
+  it.each<[string, Ending]>([
+    ['a payload', submitted],
+    ['a payload with a secret', { ...submitted, payload: { summary: SECRET } }],
+    ['plain text', plain],
+    ['a cancellation', { kind: 'cancelled', signal: 'SIGTERM' }],
+  ])(
+    'tampering outweighs %s, and the runner’s files are put back before ours are written',
+    async (_, ending) => {
+      const { world, state, steps } = scene();
+      state.tamper = {
+        snapshot: () => never(),
+        compare: async () => ({ file: '.git/config', isClosed: false }),
+      };
+      const report = await finish(ending, state, world);
+      expect(told(report)).toEqual(['tampered', 1, null, null]);
+      expect(report.verdict.error).toContain('.git/config');
+      expect(steps.slice(steps.indexOf('closed'))).toEqual([
+        'closed',
+        'restored',
+        'first',
+        'second',
+        'envelope',
+        'outputs',
+      ]);
+    },
+  );
+});
+
+describe('an ending that cannot be written', () => {
+  const full = () => {
+    throw new InputError(null, 'the disk is full');
+  };
+
+  it('is told again by the reporters that can be, and by no other', async () => {
+    const { world, state, steps } = scene({ writeOutputs: full });
+    const reporters = [reporter('comment', steps), reporter('log', steps, { retold: true })];
+    const report = await finish(submitted, state, { ...world, reporters });
+    expect(told(report)).toEqual(['config', 52, null, null]);
+    expect(steps.slice(-5)).toEqual(['comment', 'log', 'envelope', 'envelope', 'log']);
+  });
+
+  it('stays what it is where nothing was published, and is told once', async () => {
+    const { world, state, steps, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
+    const reporters = [reporter('log', steps, { retold: true })];
+    const report = await finish(plain, state, { ...world, reporters });
+    expect(told(report)).toEqual(['plain_text', 1, null, null]);
+    expect(steps.filter((step) => step === 'log')).toEqual(['log']);
+    expect(warnings).toEqual(['outputs: the disk is full']);
+  });
+
+  it('is 52 and a warning where nothing can be written at all; finishing never rejects', async () => {
+    const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
+    const failing = reporter('log', [], { retold: true, report: () => Promise.reject(new Error('deaf')) });
+    const report = await finish(submitted, state, { ...world, reporters: [failing] });
+    expect(told(report)).toEqual(['config', 52, null, null]);
+    expect(warnings).toEqual([
+      'log: deaf',
+      'outputs: the disk is full',
+      'outputs: the disk is full',
+      'log: deaf',
+    ]);
+  });
+});
+
+describe('outputs that somebody reads at his own pace', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are waited for without a limit', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const made = scene({ writeOutputs: () => promise });
+    const finishing = finish(submitted, made.state, made.world);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    resolve();
+    expect((await finishing).verdict.exitCode).toBe(0);
+  });
+
+  it('fail like any other: 52, and the envelope says so', async () => {
+    const made = scene({ writeOutputs: async () => Promise.reject(new InputError(null, 'nobody reads')) });
+    const { verdict, payload } = await finish(submitted, made.state, made.world);
+    expect(verdict).toMatchObject({ exitCode: 52, error: 'nobody reads', published: false });
+    expect(payload).toBe(null);
+    expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+  });
+
+  it('E10 that nobody reads are given up after a signal: 130, and the envelope says so', async () => {
+    let asked = 0;
+    const made = scene({
+      writeOutputs: () => {
+        asked += 1;
+        // A sink that was asked once writes nothing behind what it has.
+        return asked === 1 ? never<void>() : undefined;
+      },
+    });
+    const finishing = finish(submitted, made.state, made.world);
+    await vi.advanceTimersByTimeAsync(60_000);
+    made.state.interrupt.abort('SIGTERM');
+    await vi.advanceTimersByTimeAsync(2_000);
+    const { verdict, payload } = await finishing;
+    expect(verdict).toMatchObject({ exitCode: 130, reason: 'cancelled', published: false });
+    expect(verdict.error).toContain('SIGTERM');
+    expect(payload).toBe(null);
+    expect(made.envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 130]);
+  });
+
+  it('E10 that are read in the last moment after a signal stay what they are', async () => {
+    const made = scene({ writeOutputs: async () => undefined });
+    made.state.interrupt.abort('SIGTERM');
+    const finishing = finish(submitted, made.state, made.world);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const { verdict } = await finishing;
+    expect(verdict).toMatchObject({ exitCode: 130, published: true });
+  });
+});

@@ -1,0 +1,272 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createRecordingFile } from '../../src/replay/recording-file.ts';
+import { envelope } from '../../src/reporters/envelope.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import type { Reply } from '../support/model-server.ts';
+import {
+  base,
+  edit,
+  ending,
+  file,
+  green,
+  type Inputs,
+  record,
+  replay,
+  type Script,
+  shell,
+  submit,
+} from '../support/recorded-run.ts';
+
+describe('a replay', () => {
+  it('runs the same tools for real, and ends with the same payload, gate and exit code, for nothing', async () => {
+    const first = await record(
+      [{ text: 'I look.', ...shell('echo real > made.txt') }, submit({ passed: 'yes' }), green],
+      { 'workspace-access': 'in-place' },
+    );
+    expect(first.report).toMatchObject({ turnCount: 3, rejections: 1, verdict: { exitCode: 0 } });
+    await rm(path.join(base, 'workspace', 'made.txt'));
+    const second = await replay({ 'workspace-access': 'in-place' });
+    expect(ending(second)).toEqual(ending(first));
+    expect(await readFile(path.join(base, 'workspace', 'made.txt'), 'utf8')).toBe('real\n');
+  });
+
+  it('is never taken for a judged run: model, cost, weaknesses, envelope and a warning say so', async () => {
+    await record([green]);
+    const { report, notices } = await replay();
+    const told =
+      /^Replayed: no model judged this\. The answers come from a recording of scripted-1, made 20/u;
+    expect(report).toMatchObject({ model: 'replay of scripted-1', costUsd: 0, replayed: true });
+    expect(report.weaknesses[0]).toMatch(told);
+    expect(notices).toContainEqual(expect.stringMatching(told));
+    expect(envelope(report, (text) => text)).toMatchObject({
+      model: 'replay of scripted-1',
+      replayed: true,
+      total_cost_usd: 0,
+    });
+  });
+
+  it('rejects a number that JavaScript cannot hold, as the recorded run did: no gate sees the rounded one', async () => {
+    const build = (number: string): Reply => ({
+      calls: [{ name: 'structured_output', arguments: `{"build":${number}}` }],
+    });
+    const inputs = {
+      schema: '{"type":"object","properties":{"build":{"type":"number"}},"required":["build"]}',
+      gate: '{"properties":{"build":{"const":9007199254740992}},"required":["build"]}',
+    };
+    const first = await record([build('9007199254740993'), build('1')], inputs);
+    expect(first.report).toMatchObject({ rejections: 1, payload: { build: 1 } });
+    expect(first.report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1 });
+    expect(ending(await replay(inputs))).toEqual(ending(first));
+    await record([build('9007199254740992')], inputs);
+    expect((await replay(inputs)).report.verdict.exitCode).toBe(0);
+    const text = await readFile(file(), 'utf8');
+    await writeFile(file(), text.replace('9007199254740992', '9007199254740993'));
+    expect((await replay(inputs)).report).toMatchObject({ rejections: 1, payload: null });
+  });
+
+  it('judges by its own gate', async () => {
+    await record([submit({ passed: false, summary: 'no' })], { gate: 'none' });
+    const { report, notices } = await replay({ gate: 'passed' });
+    expect(report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1, published: true });
+    expect(notices).toContainEqual(expect.stringContaining('another gate'));
+  });
+
+  it.each<[string, Script, Inputs, string]>([
+    ['an unmet gate', [submit({ passed: false, summary: 'no' })], {}, 'gate_not_met'],
+    ['plain text', [{ text: 'I will not.' }], {}, 'plain_text'],
+    ['plain text, not asked once more', [{ text: 'No.' }], { 'force-output': 'false' }, 'plain_text'],
+    ['a forced answer', [{ text: 'Well.' }, green], {}, 'accepted'],
+    [
+      'a forced choice that the API refuses',
+      (_, at) =>
+        [{ text: 'Well.' }, { error: { message: 'tool_choice is not supported' }, status: 400 }][at] ?? green,
+      {},
+      'accepted',
+    ],
+    ['a refusal', [{ text: '', finishReason: 'content_filter' }], {}, 'refusal'],
+    ['too many turns', [shell('true')], { 'max-turns': '2' }, 'max_turns'],
+    ['too many tokens', [shell('true')], { 'max-total-tokens': '150' }, 'max_tokens'],
+    ['a repaired payload', [submit({ output: { passed: true, summary: 'x' } })], {}, 'accepted'],
+    [
+      'arguments that were cut off',
+      (_, at) => (at === 0 ? { ...green, finishReason: 'length' } : green),
+      {},
+      'accepted',
+    ],
+    ['a refused key', [{ error: { message: 'no' }, status: 401 }], {}, 'provider_auth'],
+    [
+      'a conversation that is too long',
+      [{ error: { message: 'maximum context length', code: 'context_length_exceeded' }, status: 400 }],
+      {},
+      'context_overflow',
+    ],
+  ])('ends with %s as the recorded run did', async (_, script, inputs, reason) => {
+    const first = await record(script, inputs);
+    expect(first.report.verdict.reason).toBe(reason);
+    expect(ending(await replay(inputs))).toEqual(ending(first));
+  });
+
+  it('says that time was up where the recorded run ran out of it', async () => {
+    const first = await record(() => new Promise<Reply>(() => undefined), { 'timeout-minutes': '0.01' });
+    expect(first.report.verdict.reason).toBe('timeout');
+    const { report } = await replay();
+    expect(report.verdict).toMatchObject({ reason: 'replay_mismatch', subtype: 'error_replay', exitCode: 1 });
+    expect(report.verdict.error).toContain('the recorded run was stopped');
+  });
+
+  it('shows the red path after one edit of the payload', async () => {
+    await record([green]);
+    await edit((line) => JSON.parse(JSON.stringify(line).replace('\\"passed\\":true', '\\"passed\\":false')));
+    expect((await replay()).report.verdict).toMatchObject({ reason: 'gate_not_met', exitCode: 1 });
+  });
+
+  it.each<[string, Inputs, string]>([
+    [
+      'another schema',
+      { schema: '{"type":"object","properties":{"a":{}}}', gate: 'none' },
+      'recorded for the schema',
+    ],
+    ['another prompt', { prompt: 'Judge kindly.' }, 'recorded for the task'],
+    ['another system prompt', { 'system-prompt': 'Be kind.' }, 'recorded for the task'],
+    ['another model', { model: 'gpt-9' }, 'from the model "scripted-1", and this run asks for "gpt-9"'],
+    ['fewer tools', { 'exclude-tools': 'edit' }, 'recorded with edit, which this run does not offer'],
+    ['tools that cannot write', { 'workspace-access': 'read-only' }, 'recorded with edit'],
+  ])('with %s is a mismatch before any tool runs', async (_, inputs, said) => {
+    await record([shell('touch made.txt'), green]);
+    const { report, events } = await replay({ 'workspace-access': 'in-place', ...inputs });
+    expect(report).toMatchObject({
+      payload: null,
+      verdict: { conclusion: 'inconclusive', reason: 'replay_mismatch', exitCode: 1, published: false },
+    });
+    expect(report.verdict.error).toContain(said);
+    expect(events.filter((event) => event.type === 'tool_started')).toEqual([]);
+  });
+
+  it('with a file missing that was read is a mismatch at that turn', async () => {
+    await writeFile(path.join(base, 'workspace', 'a.txt'), 'text');
+    await record([{ calls: [{ name: 'read_file', arguments: '{"path":"a.txt"}' }] }, green]);
+    await rm(path.join(base, 'workspace', 'a.txt'));
+    const { report } = await replay();
+    expect(report.verdict).toMatchObject({ reason: 'replay_mismatch', exitCode: 1 });
+    expect(report.verdict.error).toContain(
+      'Turn 2 does not fit the recording: call 1 of the turn before ("read_file") worked when it was recorded, and failed now',
+    );
+  });
+
+  it('with a lower limit ends at that limit', async () => {
+    await record([shell('true'), green]);
+    expect((await replay({ 'max-turns': '1' })).report.verdict.reason).toBe('max_turns');
+  });
+
+  it('finds absolute paths in another checkout', async () => {
+    const elsewhere = path.join(base, 'elsewhere');
+    for (const name of ['workspace', 'elsewhere']) await writeFile(path.join(base, name, 'a.txt'), name);
+    await record(
+      (request, at) => {
+        if (at > 0) return green;
+        const told = /checkout at (\S+)\. /u.exec(
+          request.messages[0]?.role === 'system' ? request.messages[0].text : '',
+        );
+        return { calls: [{ name: 'read_file', arguments: JSON.stringify({ path: `${told?.[1]}/a.txt` }) }] };
+      },
+      { 'workspace-access': 'in-place' },
+    );
+    const { report, events, notices } = await replay(
+      { 'workspace-access': 'in-place' },
+      { workspace: elsewhere },
+    );
+    expect(report.verdict.exitCode).toBe(0);
+    const results = events.flatMap((event) => (event.type === 'tool_finished' ? [event.result.content] : []));
+    expect(results[0]).toContain('elsewhere');
+    expect(notices).toContain('turn 1 gave other results than when it was recorded: "read_file" (call 1)');
+  });
+
+  it('goes as far as a crash let the recording come', async () => {
+    await record([shell('true'), green]);
+    await writeFile(file(), (await readFile(file(), 'utf8')).slice(0, -20));
+    const { report } = await replay();
+    expect(report).toMatchObject({ turnCount: 1, verdict: { reason: 'replay_mismatch' } });
+    expect(report.verdict.error).toContain('cut off, as by a crash');
+  });
+
+  it('ends at a call whose secret is masked in the recording', async () => {
+    const secrets = createSecrets();
+    secrets.add('hunter2-hunter2');
+    const first = await record([shell('echo hunter2-hunter2'), green], {}, { secrets });
+    expect(first.warnings).toEqual([expect.stringContaining('held a secret, which the recording masks')]);
+    expect(await readFile(file(), 'utf8')).not.toContain('hunter2');
+    const { report } = await replay();
+    expect(report.verdict.error).toContain(
+      'Turn 1 does not fit the recording: call 1 ("shell") held a secret',
+    );
+  });
+
+  it('accepts no payload that was rejected when it was recorded', async () => {
+    await record([submit({ passed: 'maybe' }), green]);
+    await edit((line) =>
+      JSON.parse(JSON.stringify(line).replace('\\"maybe\\"}', 'true,\\"summary\\":\\"x\\"}')),
+    );
+    const { report } = await replay();
+    expect(report).toMatchObject({ payload: null, verdict: { reason: 'replay_mismatch', exitCode: 1 } });
+  });
+
+  it.each<[string, () => Promise<unknown>, string]>([
+    ['that is not there', async () => undefined, 'there is no such file'],
+    ['that is a folder', () => mkdir(file()), 'must be a regular file'],
+    ['that is no recording', () => writeFile(file(), '{}\n'), 'does not begin as a recording'],
+    ['that is too large', () => writeFile(file(), ' '.repeat(4 * 1024 * 1024 + 1)), 'larger than 4 MiB'],
+  ])('of a file %s is exit 52', async (_, prepare, said) => {
+    await prepare();
+    const { report } = await replay();
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+    expect(report.verdict.error).toContain(said);
+    expect(report).toMatchObject({ replayed: true, model: 'replay of nothing' });
+  });
+
+  it('is refused where a stranger would write the verdict with the rights of the repository', async () => {
+    await record([green]);
+    const { report } = await replay({}, { privileged: true });
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+    expect(report.verdict.error).toContain('whoever wrote the recording would write the verdict');
+  });
+
+  it('is not recorded again', async () => {
+    await record([green]);
+    const { report } = await replay({}, { recording: createRecordingFile(path.join(base, 'copy.jsonl')) });
+    expect(report.verdict).toMatchObject({
+      reason: 'config',
+      exitCode: 52,
+      error: '--record and --replay are both given. Keep one of them.',
+    });
+  });
+
+  it('needs no model, key, header or URL, and measures a limit on money by what it costs: nothing', async () => {
+    await record([green]);
+    const inputs: Inputs = { provider: 'openai', headers: 'X-Key:', 'max-cost-usd': '0.01' };
+    expect((await replay(inputs)).report.verdict.exitCode).toBe(0);
+    expect((await replay({ provider: 'azure-openai' })).report.verdict.exitCode).toBe(0);
+  });
+
+  it('costs nothing where the server had reported no usage, and money is unknown in a real run', async () => {
+    await record([green]);
+    await edit((line) => ('usage' in line ? { ...line, usage: null } : line));
+    expect((await replay()).report.costUsd).toBe(0);
+  });
+
+  it('asks which change of the pull request touches the recording', async () => {
+    await record([green]);
+    const asked: unknown[] = [];
+    await replay(
+      {},
+      {
+        findJudgeChanges: async (files) => {
+          asked.push(...files);
+          return [];
+        },
+      },
+    );
+    expect(asked).toEqual([{ what: 'replay', path: file() }]);
+  });
+});

@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { LoadedContext } from '../../src/github/find-context.ts';
+import type { World } from '../../src/run/world.ts';
+import { HAS_BWRAP } from '../support/action.ts';
+import type { Reply } from '../support/model-server.ts';
+import { base, command, converse, good } from '../support/run-world.ts';
+
+const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
+
+describe('what the pull request says', () => {
+  const about = (loaded: Partial<LoadedContext> = {}): Partial<World> => ({
+    findContext: async () => ({
+      number: 7,
+      load: async () => ({
+        diff: 'complete',
+        range: null,
+        notes: [],
+        files: (diffFromGit) => new Map([['README.md', `about #7, by git: ${diffFromGit}\n`]]),
+        ...loaded,
+      }),
+    }),
+  });
+  const look = command('cd "$TMPDIR/context" && cat README.md && cat changed-files.txt diff.patch');
+  const read: Reply = { calls: [{ name: 'read_file', arguments: '{"path":"/tmp/context/README.md"}' }] };
+
+  it.each(SHELLS)(
+    'lies in /tmp/context/ before the first tool runs, and the task says so (%j)',
+    async (inputs) => {
+      const { asked } = await converse([look, read, good], inputs, about());
+      expect(asked[0]?.messages.find(({ role }) => role === 'user')).toEqual({
+        role: 'user',
+        text: expect.stringMatching(
+          /^Judge\.\n\nThis run is about pull request #7\..*no.* is an instruction to you\.$/su,
+        ),
+      });
+      expect(asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+      expect(asked[2]?.toolResults[0]?.text).toContain('about #7, by git: false');
+    },
+  );
+
+  it.each(SHELLS)('is a diff by git where GitHub told none and the base is there (%j)', async (inputs) => {
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: path.join(base, 'workspace'),
+        encoding: 'utf8',
+      }).trim();
+    git('init', '-q');
+    git('commit', '-q', '--allow-empty', '-m', 'one');
+    const commit = git('rev-parse', 'HEAD');
+    await writeFile(path.join(base, 'workspace', 'added.txt'), 'new\n');
+    git('add', 'added.txt');
+    git('commit', '-q', '-m', 'two');
+    const context = about({
+      diff: 'missing',
+      range: { base: commit, head: '' },
+      notes: ['Nobody answered.'],
+    });
+    const { asked, notices, report } = await converse([look, good], inputs, context);
+    expect(report.evidence?.context).toBe('complete');
+    const text = asked[1]?.toolResults[0]?.text ?? '';
+    expect(text).toContain('about #7, by git: true\nA\tadded.txt\ndiff --git a/added.txt b/added.txt\n');
+    expect(text).toContain('\n+new\n');
+    expect(notices.join('\n')).not.toContain('Nobody answered');
+    const partial = about({ diff: 'truncated', range: { base: commit, head: commit } });
+    const helped = await converse([look, good], inputs, partial);
+    expect(helped.report.evidence?.context).toBe('complete');
+    expect(helped.asked[1]?.toolResults[0]?.text).toContain('by git: true\nA\tadded.txt\n');
+    const unknown = await converse(
+      [look, good],
+      inputs,
+      about({ diff: 'missing', range: { base: '0'.repeat(40), head: '' }, notes: ['Nobody answered.'] }),
+    );
+    expect(unknown.report.evidence?.context).toBe('missing');
+    expect(unknown.notices).toContain('Pull request #7: Nobody answered.');
+    expect(unknown.asked[1]?.toolResults[0]?.text).toContain('about #7, by git: false\n');
+    await rm(path.join(base, 'workspace', '.git'), { recursive: true });
+  });
+
+  it.each([
+    ['complete', 'complete'],
+    ['truncated', 'truncated'],
+    ['missing', 'missing'],
+  ] as const)('counts as %s in the evidence where GitHub gave a diff that is %s', async (context, diff) => {
+    const { report } = await converse([look, good], {}, about({ diff }));
+    expect(report.evidence).toEqual({ context, toolCalls: 1, findings: [] });
+  });
+
+  it('counts as missing where nobody could say which pull request it is', async () => {
+    const { report, asked } = await converse([good], {}, { findContext: async () => 'unknown' });
+    expect([report.evidence?.context, asked[0]?.messages.at(-1)?.text]).toEqual(['missing', 'Judge.']);
+  });
+
+  it('is not asked for with context: none', async () => {
+    const findContext = () => Promise.reject(new Error('nobody asks'));
+    const { asked, report } = await converse([good], { context: 'none' }, { findContext });
+    expect(report.evidence?.context).toBe('none');
+    expect([asked[0]?.messages.at(-1), report.verdict.exitCode]).toEqual([
+      { role: 'user', text: 'Judge.' },
+      0,
+    ]);
+  });
+});
+
+describe('the evidence of a run', () => {
+  it('counts the tool calls that ran, and nothing else', async () => {
+    const call = (name: string, input: object) => ({ name, arguments: JSON.stringify(input) });
+    const calls = [
+      call('shell', { command: 'exit 3' }),
+      call('read_file', { path: 'nowhere.txt' }),
+      call('read_file', { file: 'wrong argument' }),
+      call('grep', { pattern: 'x' }),
+    ];
+    const beside = [call('shell', { command: 'true' }), call('structured_output', { passed: 'yes' })];
+    const { report } = await converse([{ calls }, { calls: beside }, good]);
+    expect(report.verdict.exitCode).toBe(0);
+    expect(report.turns.flatMap((turn) => turn.calls.map(({ decision }) => decision))).toEqual([
+      ...['ok', 'error', 'error', 'error'],
+      ...['skipped', 'rejected'],
+      'accepted',
+    ]);
+    expect(report.evidence).toEqual({ context: 'none', toolCalls: 2, findings: [] });
+  });
+
+  it('has the resolved path of each finding, from the working directory too', async () => {
+    const payload = {
+      passed: true,
+      summary: 'Fine.',
+      findings: [
+        { severity: 'warning', message: 'One.', path: 'index.js', line: 1 },
+        { severity: 'warning', message: 'Two.' },
+      ],
+    };
+    const locate: World['locate'] = ({ path: file, ...lines }) => ({
+      path: `packages/api/${file}`,
+      ...lines,
+      source: null,
+    });
+    const submit: Reply = { calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }] };
+    const { report } = await converse([submit], {}, { locate });
+    expect(report.payload).toEqual(payload);
+    expect(report.evidence?.findings).toEqual([{ path: 'packages/api/index.js' }, { path: null }]);
+  });
+
+  it('is not there where the run ended before anything was known', async () => {
+    const { report } = await converse([good], { 'max-turns': 'many' });
+    expect([report.verdict.exitCode, report.evidence]).toEqual([52, null]);
+  });
+});

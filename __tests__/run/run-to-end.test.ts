@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { runToEnd } from '../../src/run/run-to-end.ts';
+import type { Ending } from '../../src/run/verdict.ts';
+import type { EndListener, EndWorld } from '../../src/run/world.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+
+type Work = Parameters<typeof runToEnd>[0];
+
+/** Does the work in a world where nothing fails; what ends it from outside is heard by `listener`. */
+async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => Promise<Ending>) {
+  const steps: string[] = [];
+  const heard: EndListener[] = [];
+  const world: EndWorld = {
+    door: 'action',
+    environment: {},
+    version: '0.0.0',
+    secrets: createSecrets(),
+    subject: null,
+    resultFile: null,
+    transcriptFile: null,
+    locate: null,
+    writePatch: () => null,
+    restoreRunnerFiles: () => undefined,
+    now: () => performance.now(),
+    listen: (listener) => void heard.push(listener),
+    reporters: [{ name: 'probe', report: async () => void steps.push('reporter') }],
+    spareResultFile: null,
+    writeEnvelope: () => void steps.push('envelope'),
+    writeOutputs: () => void steps.push('outputs'),
+    warn: () => undefined,
+  };
+  const report = await runToEnd((state) => {
+    const [listener] = heard;
+    if (listener === undefined) throw new Error('nobody listens');
+    return work(listener, state);
+  }, world);
+  expect(steps).toEqual(['reporter', 'envelope', 'outputs']);
+  return report;
+}
+
+const endOf = ({ verdict }: Report) => [verdict.exitCode, verdict.reason];
+const diskError = (code: string) => Object.assign(new Error('no room'), { code });
+
+describe('any work ends in a report', () => {
+  it.each(['ENOSPC', 'EDQUOT'])('a full disk is the machine’s: %s', async (code) => {
+    const report = await end(() => Promise.reject(diskError(code)));
+    expect(endOf(report)).toEqual([44, 'sandbox']);
+    expect(report.verdict.error).toContain('RUNNER_TEMP is full');
+  });
+
+  it('any other error is a bug, also one that is thrown at once', async () => {
+    expect(endOf(await end(() => Promise.reject(diskError('EACCES'))))).toEqual([1, 'internal']);
+    const thrown = await end(() => {
+      throw new TypeError('a bug');
+    });
+    expect(endOf(thrown)).toEqual([1, 'internal']);
+  });
+
+  it('what a signal interrupts is cancelled, whichever of its two ends the work heard', async () => {
+    const stopped = await end(async (listener, { stop }) => {
+      listener.signal('SIGTERM');
+      stop.signal.throwIfAborted();
+      throw new Error('it went on');
+    });
+    expect(endOf(stopped)).toEqual([130, 'cancelled']);
+    const interrupted = await end(async (listener, { interrupt }) => {
+      listener.signal('SIGINT');
+      interrupt.signal.throwIfAborted();
+      throw new Error('it went on');
+    });
+    expect(endOf(interrupted)).toEqual([130, 'cancelled']);
+    expect(interrupted.verdict.error).toContain('SIGINT');
+  });
+
+  it('an error that nothing caught is the end of work that hears of it', async () => {
+    const report = await end(async (listener, { stop }) => {
+      listener.crash(new RangeError('elsewhere'));
+      stop.signal.throwIfAborted();
+      throw new Error('it went on');
+    });
+    expect(endOf(report)).toEqual([1, 'internal']);
+    expect(report.verdict.error).toContain('elsewhere');
+  });
+
+  it('whoever waits for the first request waits no longer', async () => {
+    let waited: Promise<unknown> = Promise.resolve();
+    await end((_, { asked }) => {
+      waited = asked.promise.then(() => 'done');
+      return Promise.reject(new Error('before any request'));
+    });
+    expect(await Promise.race([waited, new Promise((resolve) => setTimeout(resolve, 1_000, 'waits'))])).toBe(
+      'done',
+    );
+  });
+});

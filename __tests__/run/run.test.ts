@@ -1,0 +1,351 @@
+import { readlinkSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { InputName } from '../../src/config/inputs.ts';
+import { InputError, ReportError } from '../../src/errors.ts';
+import type { Report, Reporter } from '../../src/reporters/report-types.ts';
+import { run } from '../../src/run/run.ts';
+import type { World } from '../../src/run/world.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import { HAS_BWRAP } from '../support/action.ts';
+import type { Reply } from '../support/model-server.ts';
+import { localFiles } from '../support/no-github.ts';
+import { base, command, config, converse, good, model, nothing, serve, world } from '../support/run-world.ts';
+
+describe('a run', () => {
+  it('E19 an exception inside us is internal: exit 1, told and published like any ending, its stack warned', async () => {
+    const told = nothing();
+    const report = await run(
+      config(),
+      world(told, { requireReadable: () => Promise.reject(new TypeError('x is not a function')) }),
+    );
+    expect(report.verdict).toMatchObject({
+      conclusion: 'inconclusive',
+      reason: 'internal',
+      exitCode: 1,
+      published: false,
+    });
+    expect(report.verdict.error).toContain('x is not a function');
+    expect(told.published).toEqual([report]);
+    expect(told.reports).toHaveLength(1);
+    expect(told.warnings.join('\n')).toMatch(/TypeError: x is not a function\n\s+at /u);
+  });
+
+  it('E19 an error that nothing caught is internal as well', async () => {
+    const told = nothing();
+    await serve(() => new Promise<never>(() => undefined));
+    const listen: World['listen'] = (listener) => {
+      setTimeout(() => listener.crash(new RangeError('from nowhere')), 300);
+    };
+    const report = await run(config({ 'base-url': `${model.url}/v1` }), world(told, { listen }));
+    expect(report.verdict).toMatchObject({ reason: 'internal', exitCode: 1 });
+    expect(report.verdict.error).toContain('from nowhere');
+  });
+
+  it('a reporter that fails is a warning, the others are still told, and the verdict stands', async () => {
+    const told = nothing();
+    const failing: Reporter = {
+      name: 'failing',
+      event: () => {
+        throw new Error('deaf');
+      },
+      report: () => Promise.reject(new ReportError('the disk is full')),
+    };
+    const plain = world(told);
+    const report = await run(config(), { ...plain, reporters: [failing, ...plain.reporters] });
+    expect(report.verdict).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(told.reports).toHaveLength(1);
+    expect(told.warnings).toContain('failing: the disk is full');
+    expect(told.warnings).toContain('failing: deaf');
+  });
+
+  it('outputs that cannot be written turn a success into exit 52, told once more and in the envelope', async () => {
+    const told = nothing();
+    const envelopes: Report[] = [];
+    const probe: Reporter = {
+      name: 'log',
+      retold: true,
+      report: async (report) => void told.reports.push(report),
+    };
+    const report = await run(
+      config(),
+      world(told, {
+        reporters: [probe],
+        writeEnvelope: (each) => void envelopes.push(each),
+        writeOutputs: () => {
+          throw new InputError(null, 'the outputs cannot be written');
+        },
+      }),
+    );
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52, published: false });
+    expect(report.payload).toBeNull();
+    expect(told.reports.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+    expect(envelopes.map((each) => each.verdict.exitCode)).toEqual([0, 52]);
+  });
+
+  it('an envelope that cannot be written goes to its spare place, and the outputs are written all the same', async () => {
+    const told = nothing();
+    const envelopes: (string | null)[] = [];
+    const report = await run(
+      config(),
+      world(told, {
+        resultFile: '/wanted.json',
+        spareResultFile: '/spare.json',
+        writeEnvelope: (each) => {
+          if (each.resultFile === '/wanted.json') throw new InputError('result-file', 'it cannot be written');
+          envelopes.push(each.resultFile);
+        },
+      }),
+    );
+    expect(report.verdict).toMatchObject({ reason: 'config', exitCode: 52 });
+    expect(envelopes).toEqual(['/spare.json']);
+    expect(told.published.map((each) => [each.verdict.exitCode, each.resultFile])).toEqual([
+      [52, '/spare.json'],
+    ]);
+  });
+
+  it('a tampered guarded file ends without a payload and names the file', async () => {
+    const told = nothing();
+    const guarded = path.join(base, 'guarded.js');
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(guarded, 'before');
+    await serve(async (_request, index) => {
+      if (index === 0) return { calls: [{ name: 'read_file', arguments: '{"path":"."}' }] };
+      await writeFile(guarded, 'after');
+      return { calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }] };
+    });
+    const report = await run(config({ 'base-url': `${model.url}/v1` }), world(told, { guarded: [guarded] }));
+    expect(report.verdict).toMatchObject({ conclusion: 'inconclusive', reason: 'tampered', exitCode: 1 });
+    expect(report.verdict.error).toContain('guarded.js');
+    expect(report.payload).toBeNull();
+  });
+});
+
+describe('what was configured', () => {
+  it('decides which tools are offered', async () => {
+    const names = async (inputs: Partial<Record<InputName, string>>) =>
+      (await converse([good], inputs)).asked[0]?.tools.map((tool) => tool.name);
+    expect(await names({})).toEqual(['read_file', 'edit', 'shell', 'structured_output']);
+    expect(await names({ tools: 'shell' })).toEqual(['shell', 'structured_output']);
+    expect(await names({ 'exclude-tools': 'shell structured_output' })).toEqual(['read_file', 'edit']);
+    expect(await names({ 'workspace-access': 'read-only' })).toEqual([
+      'read_file',
+      'shell',
+      'structured_output',
+    ]);
+  });
+
+  it('without structured_output is warned about before the model is asked, and named by the ending', async () => {
+    let asked = 0;
+    let askedBeforeWarning: number | null = null;
+    const listening: Reporter = {
+      name: 'events',
+      event(event) {
+        if (event.type === 'notice' && event.level === 'warning' && event.text.includes('structured_output'))
+          askedBeforeWarning = asked;
+      },
+    };
+    const run = (inputs: Partial<Record<InputName, string>>) => {
+      asked = 0;
+      askedBeforeWarning = null;
+      const replies = [{ text: 'All good.' }];
+      return converse(replies, inputs, {
+        reporters: [listening],
+        fetch: (...request) => {
+          asked += 1;
+          return fetch(...request);
+        },
+      });
+    };
+    const { report } = await run({ 'exclude-tools': 'structured_output' });
+    expect(report.verdict).toMatchObject({ reason: 'plain_text', exitCode: 1 });
+    expect(report.verdict.error).toMatch(/structured_output is excluded \(exclude-tools\).*"All good\."/u);
+    expect([askedBeforeWarning, asked]).toEqual([0, 1]);
+    await run({ 'exclude-tools': 'shell' });
+    expect(askedBeforeWarning).toBeNull();
+  });
+
+  it('reaches the shell: its folder, its variables without secrets, its limits', async () => {
+    await mkdir(path.join(base, 'workspace', 'sub'));
+    const secrets = createSecrets();
+    secrets.add('hidden-value');
+    const warnings: string[] = [];
+    const { asked } = await converse(
+      [command('pwd; echo "[$SHOWN][$HIDDEN$HOLDING][$OTHER]"; seq 1 5000'), good],
+      {
+        'pass-env': 'SHOWN HIDDEN HOLDING',
+        'workspace-access': 'in-place',
+        'shell-timeout-seconds': '77',
+        'max-tool-output-kb': '1',
+      },
+      {
+        secrets,
+        environment: {
+          PATH: process.env['PATH'],
+          SHOWN: 'shown',
+          HIDDEN: 'hidden-value',
+          HOLDING: `basic ${Buffer.from('user:hidden-value').toString('base64')}`,
+          OTHER: 'other',
+        },
+        warn: (text) => warnings.push(text),
+        resolveFolder: async () => path.join(base, 'workspace', 'sub'),
+      },
+    );
+    const text = asked[1]?.toolResults[0]?.text ?? '';
+    expect(text).toContain(`${path.join(base, 'workspace', 'sub')}\n[shown][][]\n1\n2\n`);
+    expect(warnings.filter((each) => each.startsWith('pass-env: '))).toEqual(
+      ['HIDDEN', 'HOLDING'].map((name) => expect.stringContaining(`${name} is not passed`)),
+    );
+    expect(Buffer.byteLength(text)).toBeLessThan(2048);
+    expect(asked[0]?.tools.find((tool) => tool.name === 'shell')?.description).toContain('77 s');
+  });
+
+  it.runIf(HAS_BWRAP)('reaches the wall: network and workspace access', async () => {
+    const look = command('readlink /proc/self/ns/net; touch made 2>/dev/null && echo "could write"; true');
+    const closed = await converse([look, good], { sandbox: 'required', 'workspace-access': 'read-only' });
+    const ours = readlinkSync('/proc/self/ns/net');
+    const seen = closed.asked[1]?.toolResults[0]?.text ?? '';
+    expect(seen).toMatch(/^net:/u);
+    expect(seen).not.toContain(ours);
+    expect(seen).not.toContain('could write');
+    const open = await converse([look, good], { sandbox: 'required', 'shell-network': 'on' });
+    expect(open.asked[1]?.toolResults[0]?.text).toContain(`${ours}\ncould write`);
+  });
+
+  it('that is weaker than it could be is told, and so is what a schema or a gate does not check', async () => {
+    const odd = (name: string) =>
+      JSON.stringify({ properties: { [name]: { type: 'string', format: name } } });
+    const { notices, report } = await converse([good], { schema: odd('summary'), gate: odd('passed') });
+    expect(notices).toContainEqual(expect.stringMatching(/^sandbox: off\./u));
+    expect(notices).toContainEqual(expect.stringContaining('The format "summary" in the schema'));
+    expect(notices).toContainEqual(expect.stringContaining('The format "passed" in the gate'));
+    expect(report.weaknesses).toContainEqual(expect.stringMatching(/^sandbox: off\./u));
+  });
+
+  it('is frozen as hashes of all that judges: task, system prompt, schema, gate', async () => {
+    const judge = async (inputs: Partial<Record<InputName, string>>) =>
+      (await converse([good], inputs)).report.judge;
+    const plain = await judge({});
+    expect(plain).toEqual({
+      schema_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
+      gate_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
+      prompt_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
+      version: '0.0.0',
+    });
+    expect(await judge({})).toEqual(plain);
+    const changed = [
+      await judge({ prompt: 'Judge!' }),
+      await judge({ 'system-prompt': 'Judge.' }),
+      await judge({ 'system-prompt': 'Be brief.' }),
+    ].map((each) => each.prompt_sha256);
+    expect(new Set([plain.prompt_sha256, ...changed]).size).toBe(4);
+    expect((await judge({ gate: 'none' })).gate_sha256).toBeNull();
+  });
+
+  it.each<[string, Partial<Record<InputName, string>>, Partial<World>, RegExp]>([
+    [
+      'a prompt file of blanks',
+      { 'prompt-file': 'p' },
+      { files: localFiles(async () => ({ ok: true, text: ' \n' })) },
+      /prompt-file is empty/u,
+    ],
+    [
+      'a folder that the shell cannot be shown',
+      { 'sandbox-read': '/nowhere' },
+      { requireReadable: ([folder]) => Promise.reject(new InputError('sandbox-read', `not ${folder}`)) },
+      /^not \/nowhere$/u,
+    ],
+    ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: off is refused/u],
+    ['a money limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
+  ])('%s is exit 52 before any model call', async (_, inputs, more, says) => {
+    const { report, asked } = await converse([good], inputs, more);
+    expect([report.verdict.exitCode, report.verdict.error]).toEqual([52, expect.stringMatching(says)]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the judge', () => {
+  it('that the pull request changes is told of, by the names that were typed', async () => {
+    const asked: unknown[] = [];
+    await writeFile(path.join(base, 'workspace', 'task.md'), 'Judge.');
+    const inputs = { 'prompt-file': path.join(base, 'workspace', 'task.md'), gate: '@gate.json' };
+    const gate = '{"properties":{"passed":{"const":true}}}';
+    const { report } = await converse([good], inputs, {
+      files: localFiles(async (file) => ({ ok: true, text: file === 'gate.json' ? gate : 'Judge.' })),
+      findJudgeChanges: async (files) => {
+        asked.push(...files);
+        return [{ what: 'gate', path: 'gate.json', applied: true }];
+      },
+    });
+    expect(asked).toEqual([
+      { what: 'gate', path: 'gate.json' },
+      { what: 'prompt-file', path: inputs['prompt-file'] },
+    ]);
+    expect(report.judgeChanges).toEqual([{ what: 'gate', path: 'gate.json', applied: true }]);
+  });
+
+  it('without a key skips: green, nothing judged, nobody asked', async () => {
+    const inputs = { provider: 'openai', 'on-missing-key': 'skip' };
+    const { report, asked } = await converse([good], inputs);
+    expect(report.verdict).toEqual({
+      conclusion: 'skipped',
+      reason: 'missing_key',
+      subtype: 'skipped',
+      exitCode: 0,
+      published: false,
+      error: expect.stringMatching(
+        /^Nothing was judged, and this step is green all the same .*OPENAI_API_KEY/u,
+      ),
+    });
+    expect([report.payload, asked]).toEqual([null, []]);
+  });
+});
+
+describe('the wall', () => {
+  it.each([
+    ['is not there', null, /needs bubblewrap/u],
+    [
+      'cannot start',
+      'echo "bwrap: no permissions" >&2; exit 1',
+      /did not come up: bwrap: no permissions.*Fix/u,
+    ],
+  ])('that %s ends the run with 44 before a model is asked', async (_, bwrap, why) => {
+    const helpers = path.join(base, 'helpers');
+    await mkdir(helpers);
+    if (bwrap !== null)
+      await writeFile(path.join(helpers, 'bwrap'), `#!/bin/sh\n${bwrap}\n`, { mode: 0o755 });
+    for (const tools of ['read_file, edit, shell', 'read_file']) {
+      const { report, asked } = await converse(
+        [good],
+        { sandbox: 'required', tools },
+        { helperFolders: [helpers] },
+      );
+      expect([report.verdict.reason, report.verdict.exitCode, report.isolation]).toEqual([
+        'sandbox',
+        44,
+        'none',
+      ]);
+      expect(report.verdict.error).toMatch(why);
+      expect(asked).toEqual([]);
+    }
+  });
+
+  it.runIf(HAS_BWRAP).each<[string, Reply | Promise<Reply>]>([
+    ['never answers', new Promise<never>(() => undefined)],
+    ['submits', good],
+    ['talks', { text: 'All good.' }],
+  ])('that does not stand ends the run with 44 although the model %s', async (_, reply) => {
+    const told = nothing();
+    await serve(() => reply);
+    // Such a folder is refused before; mounted, it takes the wall's own away, and the self-test sees it.
+    const inputs = { sandbox: 'required', 'sandbox-read': '/dev' };
+    const report = await run(config({ 'base-url': `${model.url}/v1`, ...inputs }), world(told));
+    expect([report.verdict.reason, report.verdict.exitCode, report.isolation]).toEqual([
+      'sandbox',
+      44,
+      'none',
+    ]);
+    expect(told.published.map((each) => each.payload)).toEqual([null]);
+  });
+});

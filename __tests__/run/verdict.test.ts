@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ContractError,
+  InputError,
+  ProviderError,
+  type ProviderFailure,
+  ReplayError,
+  SandboxError,
+} from '../../src/errors.ts';
+import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/run/verdict.ts';
+
+const facts: VerdictFacts = {
+  turns: 3,
+  gate: { status: 'none', issues: [] },
+  limits: { turns: '3 turns (max-turns)', time: '10 minutes', tokens: '1000 tokens', cost: '$2' },
+  door: 'action',
+};
+const submitted: Ending = { kind: 'submitted', payload: {}, repaired: null };
+const issues = [{ path: '/passed', keyword: 'type', message: 'Must be boolean, not "QUOTED".' }];
+
+function row(ending: Ending, more: Partial<VerdictFacts> = {}) {
+  const { conclusion, reason, subtype, exitCode, published } = verdictOf(ending, { ...facts, ...more });
+  return [conclusion, reason, exitCode, subtype, published];
+}
+
+const provider = (failure: ProviderFailure): Ending => ({
+  kind: 'failed',
+  error: new ProviderError(failure, 'x'),
+});
+
+describe('the endings table', () => {
+  it.each<[Ending, unknown[], Partial<VerdictFacts>?]>([
+    [submitted, ['success', 'accepted', 0, 'success', true]],
+    [submitted, ['success', 'accepted', 0, 'success', true], { gate: { status: 'met', issues: [] } }],
+    [
+      submitted,
+      ['failure', 'gate_not_met', 1, 'gate_not_met', true],
+      { gate: { status: 'not_met', issues } },
+    ],
+    [
+      { ...submitted, kind: 'interrupted', signal: 'SIGTERM' },
+      ['inconclusive', 'cancelled', 130, 'error_cancelled', true],
+    ],
+    [{ kind: 'cancelled', signal: 'SIGINT' }, ['inconclusive', 'cancelled', 130, 'error_cancelled', false]],
+    [
+      { kind: 'plain_text', text: 'x', empty: false, truncated: false },
+      ['inconclusive', 'plain_text', 1, 'error_plain_text', false],
+    ],
+    [{ kind: 'refused', text: 'x' }, ['inconclusive', 'refusal', 1, 'error_refusal', false]],
+    [
+      { kind: 'exhausted', limit: 'turns', lastIssues: [] },
+      ['inconclusive', 'max_turns', 53, 'error_max_turns', false],
+    ],
+    [
+      { kind: 'exhausted', limit: 'time', lastIssues: [] },
+      ['inconclusive', 'timeout', 55, 'error_budget', false],
+    ],
+    [
+      { kind: 'exhausted', limit: 'tokens', lastIssues: [] },
+      ['inconclusive', 'max_tokens', 55, 'error_budget', false],
+    ],
+    [
+      { kind: 'exhausted', limit: 'cost', lastIssues: [] },
+      ['inconclusive', 'max_cost', 55, 'error_budget', false],
+    ],
+    [
+      { kind: 'secret', where: 'plain at /note' },
+      ['inconclusive', 'secret_in_payload', 1, 'error_security', false],
+    ],
+    [
+      { kind: 'tampered', file: '.git/config', isClosed: false },
+      ['inconclusive', 'tampered', 1, 'error_security', false],
+    ],
+    [provider('auth'), ['inconclusive', 'provider_auth', 1, 'error_provider', false]],
+    [provider('rate_limit'), ['inconclusive', 'provider_rate_limit', 1, 'error_provider', false]],
+    [provider('overloaded'), ['inconclusive', 'provider_overloaded', 1, 'error_provider', false]],
+    [provider('context_overflow'), ['inconclusive', 'context_overflow', 1, 'error_provider', false]],
+    [provider('tool_choice'), ['inconclusive', 'provider_error', 1, 'error_provider', false]],
+    [provider('error'), ['inconclusive', 'provider_error', 1, 'error_provider', false]],
+    [
+      { kind: 'failed', error: new ReplayError('x') },
+      ['inconclusive', 'replay_mismatch', 1, 'error_replay', false],
+    ],
+    [
+      { kind: 'failed', error: new SandboxError('x') },
+      ['inconclusive', 'sandbox', 44, 'error_sandbox', false],
+    ],
+    [
+      { kind: 'failed', error: new InputError('model', 'x') },
+      ['inconclusive', 'config', 52, 'error_config', false],
+    ],
+    [
+      { kind: 'failed', error: new ContractError('root', 'x') },
+      ['inconclusive', 'config', 52, 'error_config', false],
+    ],
+    [{ kind: 'failed', error: new TypeError('x') }, ['inconclusive', 'internal', 1, 'error_internal', false]],
+    [{ kind: 'failed', error: 'thrown text' }, ['inconclusive', 'internal', 1, 'error_internal', false]],
+  ])('%j', (ending, expected, more) => {
+    expect(row(ending, more)).toEqual(expected);
+    const { error } = verdictOf(ending, { ...facts, ...more });
+    expect(error === null).toBe(expected[1] === 'accepted');
+  });
+
+  it('a folder that cannot be looked into is not said to be changed', () => {
+    const { error } = verdictOf({ kind: 'tampered', file: 'd', isClosed: true }, facts);
+    expect(error).toMatch(/the folder d could not be looked into any more/u);
+    expect(error).not.toContain('must never touch');
+  });
+
+  it('max_turns gives the hint and the last issues by place, never their words', () => {
+    const { error } = verdictOf({ kind: 'exhausted', limit: 'turns', lastIssues: issues }, facts);
+    expect(error).toMatch(/3 turns.*\/passed \(type\).*schema cannot be met/u);
+    expect(error).not.toContain('QUOTED');
+  });
+
+  it('plain text gives the turn count and a preview', () => {
+    const { error } = verdictOf(
+      { kind: 'plain_text', text: `a\n\n b ${'c'.repeat(300)}`, empty: false, truncated: true },
+      facts,
+    );
+    expect(error).toContain('3 turns');
+    expect(error).toContain('a b ccc');
+    expect(error).toContain('max-output-tokens');
+    expect(error).not.toContain('c'.repeat(200));
+  });
+
+  it('an empty answer is named, and the preview shows the last text before it', () => {
+    const empty = { kind: 'plain_text', empty: true, truncated: false } as const;
+    expect(verdictOf({ ...empty, text: 'The tests need a network.' }, facts).error).toBe(
+      'The model ended with an empty answer instead of calling structured_output, after 3 turns. Before that it wrote: "The tests need a network."',
+    );
+    expect(verdictOf({ ...empty, text: ' \n' }, facts).error).toBe(
+      'The model ended with an empty answer instead of calling structured_output, after 3 turns.',
+    );
+  });
+
+  it.each<Ending>([
+    { kind: 'plain_text', text: 'All good.', empty: false, truncated: false },
+    { kind: 'exhausted', limit: 'turns', lastIssues: [] },
+    { kind: 'exhausted', limit: 'time', lastIssues: [] },
+    { kind: 'exhausted', limit: 'tokens', lastIssues: [] },
+    { kind: 'exhausted', limit: 'cost', lastIssues: [] },
+  ])('an excluded structured_output is the cause that %j names, and not the model or the limit', (ending) => {
+    const { error } = verdictOf(ending, { ...facts, structuredOutputExcluded: true });
+    expect(error).toMatch(
+      /^The run could not deliver a verdict: structured_output is excluded \(exclude-tools\), .*Remove it from exclude-tools\./u,
+    );
+    expect(error).not.toMatch(/instead of calling|Likely causes|Raise/u);
+    expect(row(ending, { structuredOutputExcluded: true })).toEqual(row(ending));
+    expect(verdictOf(ending, facts).error).not.toContain('is excluded');
+  });
+
+  it('a gate that is not met says in one sentence what is wrong', () => {
+    const broken = [
+      { path: '/passed', keyword: 'const', message: 'must be true.' },
+      { path: '', keyword: 'present', message: 'the payload has no "score", and the gate is about it.' },
+      { path: '/a', keyword: 'required', message: 'the required property "b" is missing.' },
+    ];
+    const { error } = verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: broken } });
+    expect(error).toBe(
+      'The gate is not met: /passed must be true; the payload has no "score", and the gate is about it; ' +
+        '/a: the required property "b" is missing.',
+    );
+  });
+
+  it('a gate with words for people says them instead', () => {
+    const told = (...words: readonly string[]) =>
+      verdictOf(submitted, { ...facts, gate: { status: 'not_met', issues: [], words } }).error;
+    const [one, other] = [
+      'wants `a` to be true; the payload says false',
+      'wants `b` to be 1; the payload has none',
+    ];
+    expect(told(one)).toBe(`The gate is not met: it ${one}.`);
+    expect(told(one, other)).toBe(`The gate is not met: it ${one}. It ${other}.`);
+  });
+});
+
+describe('a preview', () => {
+  it('is one line of at most 200 characters, never half a character', () => {
+    expect(preview('  a\r\n\tb  ')).toBe('a b');
+    const long = preview('😀'.repeat(150));
+    expect(long.length).toBeLessThanOrEqual(200);
+    expect(long.isWellFormed()).toBe(true);
+    expect(preview('x'.repeat(200))).toBe('x'.repeat(200));
+  });
+});

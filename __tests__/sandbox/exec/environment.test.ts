@@ -1,0 +1,138 @@
+import { expect, it } from 'vitest';
+import {
+  buildEnvironment,
+  isPassable,
+  openProxies,
+  pathFolders,
+} from '../../../src/sandbox/exec/environment.ts';
+
+const base = {
+  passEnv: [],
+  shellNetwork: false,
+  isSecret: (value: string) => value === 's3cret-value',
+  tmp: '/tmp',
+  workspace: '/w',
+};
+
+const always = {
+  HOME: '/tmp/.home',
+  TMPDIR: '/tmp',
+  GIT_CONFIG_GLOBAL: '/tmp/.home/.gitconfig',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.directory',
+  GIT_CONFIG_VALUE_0: '/w',
+};
+
+it('only the allow-list passes', () => {
+  const environment = {
+    PATH: '/usr/bin::relative:/bin',
+    LANG: 'de_DE.UTF-8',
+    LC_ALL: 'C',
+    CI: 'true',
+    GITHUB_SHA: 'abc',
+    JAVA_HOME_17_X64: '/jdk',
+    HOME: '/home/runner',
+    INPUT_API_KEY: 'x',
+    ACTIONS_RUNTIME_TOKEN: 'x',
+    GITHUB_TOKEN: 'x',
+    GITHUB_OUTPUT: '/x',
+    GITHUB_ENV: '/x',
+    OPENAI_API_KEY: 'x',
+    HTTPS_PROXY: 'http://proxy',
+    NODE_OPTIONS: '--inspect',
+    LD_PRELOAD: '/evil.so',
+    BASH_ENV: '/evil',
+  };
+  expect(buildEnvironment({ ...base, environment })).toEqual({
+    ...always,
+    PATH: '/usr/bin:/bin',
+    TERM: 'dumb',
+    LANG: 'de_DE.UTF-8',
+    LC_ALL: 'C',
+    CI: 'true',
+    GITHUB_SHA: 'abc',
+    JAVA_HOME_17_X64: '/jdk',
+  });
+});
+
+it('pass-env adds by name, but never a secret, a token, an input or a file-command path', () => {
+  const environment = {
+    MINE: 'yes',
+    KEY: 's3cret-value',
+    GITHUB_TOKEN: 't',
+    INPUT_X: 'i',
+    GITHUB_STATE: 'p',
+    HOME: '/h',
+  };
+  const passEnv = ['MINE', 'KEY', 'GITHUB_TOKEN', 'INPUT_X', 'GITHUB_STATE', 'HOME', 'ABSENT'];
+  expect(buildEnvironment({ ...base, environment, passEnv })).toEqual({
+    ...always,
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    LANG: 'C.UTF-8',
+    TERM: 'dumb',
+    MINE: 'yes',
+  });
+});
+
+it('a secret under an allowed name is left out', () => {
+  expect(buildEnvironment({ ...base, environment: { GITHUB_REF: 's3cret-value' } })).not.toHaveProperty(
+    'GITHUB_REF',
+  );
+});
+
+it('proxy and certificate variables come with the network', () => {
+  const environment = { HTTPS_PROXY: 'http://proxy', NODE_EXTRA_CA_CERTS: '/ca.pem' };
+  expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject(environment);
+});
+
+it('a proxy that wants a password is named, and passed with the network alone', () => {
+  const environment = {
+    HTTPS_PROXY: 'http://u:p@proxy:3128',
+    http_proxy: 'u:p@proxy',
+    ALL_PROXY: 'http://proxy',
+    NO_PROXY: 'a@b',
+    OTHER: 'http://u:p@x',
+  };
+  expect(openProxies(environment)).toEqual(['HTTPS_PROXY', 'http_proxy']);
+  const { HTTPS_PROXY, http_proxy } = environment;
+  expect(buildEnvironment({ ...base, environment, shellNetwork: true })).toMatchObject({
+    HTTPS_PROXY,
+    http_proxy,
+  });
+  expect(buildEnvironment({ ...base, environment })).not.toHaveProperty('HTTPS_PROXY');
+});
+
+it('toolchains that look for themselves in HOME are told where they are', () => {
+  const environment = { PATH: '/home/u/.cargo/bin:/home/u/.pyenv/shims:/usr/bin' };
+  expect(buildEnvironment({ ...base, environment })).toMatchObject({
+    RUSTUP_HOME: '/home/u/.rustup',
+    PYENV_ROOT: '/home/u/.pyenv',
+  });
+});
+
+it('a PATH is its absolute folders', () => {
+  expect(pathFolders(undefined)).toEqual([]);
+  expect(pathFolders(':/a:.:b:/c/d:')).toEqual(['/a', '/c/d']);
+});
+
+it('names that can be passed are plain names', () => {
+  expect(
+    ['A', '_x1', 'A B', '', 'ACTIONS_X', 'input_y', 'GITHUB_PATH', 'GITHUB_SHA'].map(isPassable),
+  ).toEqual([true, true, false, false, false, false, false, true]);
+});
+
+it('a variable in pass-env whose value holds a secret is left out, the proxy of shell-network is not', () => {
+  const isSecret = (value: string) => value.includes('s3cret-value');
+  const environment = {
+    REGISTRY: '//registry/:_authToken=s3cret-value',
+    PLAIN: 'x',
+    GITHUB_REF: 'refs/heads/s3cret-value',
+    HTTPS_PROXY: 'http://user:s3cret-value@proxy',
+  };
+  const given = { ...base, environment, isSecret, passEnv: ['REGISTRY', 'PLAIN', 'HTTPS_PROXY'] };
+  const names = (shellNetwork: boolean) => Object.keys(buildEnvironment({ ...given, shellNetwork }));
+  expect(names(true)).toContain('PLAIN');
+  expect(names(true)).toContain('HTTPS_PROXY');
+  for (const name of ['REGISTRY', 'GITHUB_REF', 'HTTPS_PROXY']) expect(names(false)).not.toContain(name);
+});

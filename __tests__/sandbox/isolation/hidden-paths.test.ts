@@ -1,0 +1,351 @@
+/** What an attacker wants of the machine that the runner's own user may read: its key, other jobs, other runs, private files. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Wall } from '../../../src/sandbox/isolation/backend.ts';
+import { createOpenGround } from '../../../src/sandbox/isolation/none.ts';
+import { findPrivatePaths } from '../../../src/sandbox/isolation/private-paths.ts';
+import { runSelfTest } from '../../../src/sandbox/isolation/self-test.ts';
+import { openSandbox } from '../../../src/sandbox/open.ts';
+import { makeFolders } from '../../../src/sandbox/run-folder.ts';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { copySources } from '../../support/open-sources.ts';
+import { CANARY, exec, shellWays } from '../world.ts';
+
+const isRoot = process.getuid?.() === 0;
+const canBeRoot = isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
+const walls = shellWays.filter(({ name }) => name !== 'none');
+/** Somebody who is not root: this user, or one whom root makes the owner of everything. */
+const ORDINARY = isRoot ? 65_534 : (process.getuid?.() ?? 0);
+
+/** A self-hosted runner outside of the home folders, a second one that runs, and what else its user owns. */
+interface Machine {
+  readonly root: string;
+  readonly workspace: string;
+  readonly temp: string;
+  readonly tools: string;
+  /** A folder right below the root that a variable of the job names. */
+  readonly jdk: string;
+  readonly home: string;
+  /** What must not be read, each with the canary in it; folders with one in a file. */
+  readonly closed: Readonly<Record<string, string>>;
+  /** A pipe that another run of this user reads from. */
+  readonly pipe: string;
+  close(): void;
+}
+
+/** Makes a folder that only root could, for a user. */
+function makeFolder(path: string, uid: number): string {
+  const [file = '', ...args] = [
+    ...(isRoot ? [] : ['sudo', '-n']),
+    'install',
+    '-d',
+    '-o',
+    String(uid),
+    '-g',
+    String(uid),
+  ];
+  execFileSync(file, [...args, path]);
+  return path;
+}
+
+function createMachine(uid: number): Machine {
+  const name = `sa-test-${randomUUID().slice(0, 8)}`;
+  const places = [
+    '/opt',
+    '/opt/second-',
+    '/work-of-',
+    '/var/lib',
+    '/usr/local/share',
+    '/srv',
+    '/mnt',
+    '/data-of-',
+    '/jdk-of-',
+  ].map((place) => makeFolder(place.endsWith('-') ? place + name : join(place, name), uid));
+  const [root = '', second = '', work = '', lib = '', share = '', srv = '', mnt = '', data = '', jdk = ''] =
+    places;
+  const put = (folder: string, mode: number, ...names: string[]) => {
+    const path = join(folder, ...names);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${CANARY}\n`);
+    chmodSync(path, mode);
+    return path;
+  };
+  writeFileSync(join(jdk, 'release'), 'jdk\n');
+  const closed = {
+    'the key of the runner': put(root, 0o600, '.credentials_rsaparams'),
+    'the log of the runner': put(root, 0o644, '_diag', 'Worker_1.log'),
+    'the token in the checkout of another job': put(root, 0o644, '_work', 'other', 'other', '.git', 'config'),
+    'the files of the runner': put(root, 0o644, '_work', '_temp', '_github_workflow', 'event.json'),
+    'the code of the action': put(root, 0o644, '_work', '_actions', 'o', 'private', 'v1', 'index.js'),
+    'the key of a second runner': put(second, 0o644, '.credentials'),
+    'the work folder of a second runner': put(work, 0o644, 'repo', 'repo', 'secret'),
+    'a file of the mode 0600': put(lib, 0o600, 'a', 'key'),
+    'a file of the mode 0640': put(share, 0o640, 'a', 'key'),
+    'a file in a folder of the mode 0700': put(lib, 0o644, 'private', 'b', 'key'),
+    'one of very many private folders': put(lib, 0o600, 'folders', 'n-0', 'key'),
+    'one of very many private files': put(lib, 0o600, 'many', 'key-0'),
+    'a private file in a folder that is shown': put(jdk, 0o600, 'lib', 'key'),
+    'data of this machine in /srv': put(srv, 0o644, 'key'),
+    'data of this machine in /mnt': put(mnt, 0o644, 'key'),
+    'data of this machine in a folder of its own': put(data, 0o644, 'a', 'key'),
+  };
+  for (let n = 1; n < 300; n += 1) put(lib, 0o600, 'many', `key-${n}`);
+  for (let n = 0; n < 300; n += 1)
+    mkdirSync(join(lib, 'folders', `n-${n}`), { recursive: true, mode: 0o700 });
+  for (const folder of ['private', 'folders/n-0']) chmodSync(join(lib, folder), 0o700);
+  const pipe = join(lib, 'a', 'pipe');
+  execFileSync('mkfifo', ['-m', '600', pipe]);
+  writeFileSync(join(root, '.runner'), '\ufeff{\n  "agentName": "one",\n  "workFolder": "_work"\n}\n');
+  writeFileSync(join(second, '.runner'), `\ufeff{"workFolder": ${JSON.stringify(work)}}`);
+  for (const runner of [root, second]) {
+    mkdirSync(join(runner, 'bin'));
+    copyFileSync('/bin/sleep', join(runner, 'bin', 'Runner.Listener'));
+    chmodSync(join(runner, 'bin', 'Runner.Listener'), 0o755);
+  }
+  const tools = join(root, '_work', '_tool');
+  mkdirSync(join(tools, 'tool', 'x64', 'bin'), { recursive: true });
+  writeFileSync(join(tools, 'tool', 'x64', 'bin', 'mytool'), '#!/bin/sh\necho tool\n', { mode: 0o755 });
+  const workspace = join(root, '_work', 'repo', 'repo');
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, 'file'), 'mine\n', { mode: 0o600 });
+  for (const args of [
+    ['init', '-q', '.'],
+    ['-c', 'user.name=a', '-c', 'user.email=a@b.test', 'commit', '-qm', 'first', '--allow-empty'],
+  ])
+    execFileSync('git', args, { cwd: workspace });
+  const temp = join(root, '_work', '_temp');
+  const home = join(root, 'home');
+  mkdirSync(home);
+  if (isRoot) execFileSync('chown', ['-R', `${uid}:${uid}`, ...places]);
+  // Its folder is known by this process alone: the second runner lies above nothing of this job.
+  const runner: ChildProcess = spawn(join(second, 'bin', 'Runner.Listener'), ['600'], {
+    cwd: '/',
+    stdio: 'ignore',
+    ...(isRoot ? { uid, gid: uid } : {}),
+  });
+  return {
+    root,
+    workspace,
+    temp,
+    tools,
+    jdk,
+    home,
+    closed,
+    pipe,
+    close() {
+      runner.kill('SIGKILL');
+      const [file = '', ...args] = [...(isRoot ? [] : ['sudo', '-n']), 'rm', '-rf', '--', ...places];
+      execFileSync(file, args);
+    },
+  };
+}
+
+/** How the sandbox of a job on this machine is opened. */
+function jobOn(machine: Machine, options: Partial<SandboxOptions> = {}): SandboxOptions {
+  const { workspace, temp, tools, home, jdk } = machine;
+  const runFolder = mkdtempSync(join(temp, 'structured-agent-run-'));
+  const { uid, gid } = statSync(workspace);
+  if (isRoot) chownSync(runFolder, uid, gid);
+  return {
+    workspace,
+    workingDirectory: workspace,
+    mode: 'required',
+    access: 'in-place',
+    shellNetwork: false,
+    readable: [],
+    passEnv: [],
+    environment: {
+      PATH: `${tools}/tool/x64/bin:/usr/bin:/bin`,
+      RUNNER_TOOL_CACHE: tools,
+      JAVA_HOME_17_X64: jdk,
+    },
+    home,
+    runnerTemp: temp,
+    isSecret: () => false,
+    runFolder,
+    ...options,
+  };
+}
+
+/** A command that names each of these paths that it can read the canary from. */
+function search(closed: Machine['closed']): string {
+  const looks = Object.entries(closed).map(
+    ([what, path]) => `grep -qs ${CANARY} '${path}' && echo 'reads ${what}'`,
+  );
+  return `${looks.join('; ')}; true`;
+}
+
+const WORKS = `mytool; git log --format=%s; cat file; ls "$RUNNER_TOOL_CACHE"; cat "$JAVA_HOME_17_X64/release"; echo x > new && cat new`;
+const WORKED = 'tool\nfirst\nmine\ntool\njdk\nx\n';
+
+describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside of the home folders', () => {
+  const owners = [...new Set([process.getuid?.() ?? 0, ORDINARY])];
+  for (const owner of owners)
+    describe.each(walls)(`as user ${owner}, behind $name`, ({ options }) => {
+      let machine: Machine;
+      beforeAll(() => {
+        machine = createMachine(owner);
+      });
+      afterAll(() => machine.close());
+
+      it('the agent reads nothing that only the user of the runner may read, and works all the same', async () => {
+        const sandbox = await openSandbox(jobOn(machine, options));
+        await sandbox.ready();
+        expect((await exec(sandbox, search(machine.closed))).output).toBe('');
+        expect((await exec(sandbox, WORKS)).output).toBe(WORKED);
+        expect((await exec(sandbox, `touch ${machine.tools}/x 2>/dev/null || echo closed`)).output).toBe(
+          'closed\n',
+        );
+        await sandbox.close();
+      });
+
+      it('the agent writes nothing into a pipe of another run, and sees no other run', async () => {
+        const sandbox = await openSandbox(jobOn(machine, options));
+        await sandbox.ready();
+        const other = mkdtempSync(join(machine.temp, 'structured-agent-run-'));
+        if (isRoot) chownSync(other, owner, owner);
+        const command = `[ -p '${machine.pipe}' ] && echo pipe; ls -A '${machine.temp}' '${dirname(other)}' /var/tmp /dev/shm; true`;
+        expect((await exec(sandbox, command)).output).not.toMatch(/pipe|structured-agent-run/u);
+        await sandbox.close();
+      });
+
+      it('sandbox-read opens what is hidden, by its name', async () => {
+        const readable = [
+          dirname(machine.closed['data of this machine in /srv'] ?? ''),
+          join(machine.root, '_diag'),
+        ];
+        const sandbox = await openSandbox(jobOn(machine, { ...options, readable }));
+        await sandbox.ready();
+        expect((await exec(sandbox, search(machine.closed))).output).toBe(
+          'reads the log of the runner\nreads data of this machine in /srv\n',
+        );
+        await sandbox.close();
+      });
+
+      it('a workspace in a folder that its user alone may enter is shown, and nothing beside it', async () => {
+        const folder = dirname(machine.closed['a file in a folder of the mode 0700'] ?? '');
+        const workspace = join(folder, 'deep', 'workspace');
+        mkdirSync(workspace, { recursive: true });
+        if (isRoot) execFileSync('chown', ['-R', `${owner}:${owner}`, folder]);
+        const place = { workspace, workingDirectory: workspace };
+        const sandbox = await openSandbox(jobOn(machine, { ...options, ...place }));
+        await sandbox.ready();
+        const { output } = await exec(sandbox, `pwd; echo x > new && cat new; ${search(machine.closed)}`);
+        expect(output).toBe(`${workspace}\nx\n`);
+        expect(
+          (await exec(sandbox, `ls -A '${dirname(folder)}'; touch ../x 2>/dev/null || echo closed`)).output,
+        ).toBe(`${basename(folder)}\nclosed\n`);
+        await sandbox.close();
+      });
+
+      it('private files that come and go do not end a command', async () => {
+        const folder = dirname(machine.closed['a file of the mode 0600'] ?? '');
+        mkdirSync(join(folder, 'fleeting'), { mode: 0o700 });
+        writeFileSync(join(folder, 'fleeting.key'), CANARY, { mode: 0o600 });
+        if (isRoot) execFileSync('chown', ['-R', `${owner}:${owner}`, folder]);
+        const sandbox = await openSandbox(jobOn(machine, options));
+        await sandbox.ready();
+        const look = `cat '${folder}/fleeting.key' 2>/dev/null; ls -A '${folder}/fleeting' 2>/dev/null; echo ran`;
+        expect((await exec(sandbox, look)).output).toBe('ran\n');
+        for (const name of ['fleeting', 'fleeting.key']) rmSync(join(folder, name), { recursive: true });
+        expect((await exec(sandbox, look)).output).toBe('ran\n');
+        await sandbox.close();
+      });
+    });
+
+  it.runIf(isRoot)(
+    'an ordinary user puts up bubblewrap, and the agent reads nothing of that user’s own',
+    () => {
+      const machine = createMachine(ORDINARY);
+      const base = realpathSync(mkdtempSync(join(tmpdir(), 'nobody-')));
+      const { isSecret: _, ...options } = jobOn(machine, { kinds: ['bwrap'] });
+      const script = `
+      import { openSandbox } from ${JSON.stringify(join(copySources(base), 'sandbox/open.ts'))};
+      const sandbox = await openSandbox({ ...${JSON.stringify(options)}, isSecret: () => false });
+      await sandbox.ready();
+      const limits = { timeoutMs: 60_000, maxOutputBytes: 9000, signal: new AbortController().signal };
+      for (const command of ${JSON.stringify([search(machine.closed), WORKS])})
+        process.stdout.write((await sandbox.exec(command, limits)).output);
+      console.log(sandbox.weaknesses().filter((text) => text.includes('groups')).join());
+      await sandbox.close();`;
+      writeFileSync(join(base, 'main.mjs'), script);
+      execFileSync('chown', ['-R', `${ORDINARY}:${ORDINARY}`, base]);
+      const user = [`--reuid=${ORDINARY}`, `--regid=${ORDINARY}`, '--groups=4,54321'];
+      const ran = spawnSync('setpriv', [...user, process.execPath, join(base, 'main.mjs')], {
+        cwd: base,
+        encoding: 'utf8',
+        env: { PATH: '/usr/bin:/bin' },
+      });
+      rmSync(base, { recursive: true });
+      machine.close();
+      expect(ran.stdout + ran.stderr).toMatch(
+        new RegExp(`^${WORKED}sandbox: the agent's commands keep the groups 54321, adm, [^\\n]*\\n$`, 'u'),
+      );
+    },
+  );
+});
+
+describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
+  it.each([
+    ['a folder that is not empty', { emptied: ['/etc'] }, 'a hidden folder is not empty (/etc)'],
+    ['a file that can be read', { masked: ['/etc/passwd'] }, 'a private file can be read (/etc/passwd)'],
+    ['a path that can be seen', { unseen: ['/etc/passwd'] }, 'a hidden path can be seen (/etc/passwd)'],
+  ])('fails at %s and should be hidden', async (_, expected, why) => {
+    const runFolder = realpathSync(mkdtempSync(join(tmpdir(), 'self-test-')));
+    const { tmp, pipes } = await makeFolders(runFolder);
+    const environment = { PATH: '/usr/bin:/bin', TMPDIR: tmp, GIT_CONFIG_GLOBAL: '/etc/passwd' };
+    const shell = '/bin/bash';
+    // Without mounts other probes fail sooner.
+    const concerns = (line: string) =>
+      /^(?:failed|visible)\(\)|hidden folder|hidden path|private file/u.test(line) &&
+      !line.includes('sentinel');
+    const wall: Wall = {
+      ...createOpenGround({ shell, workingDirectory: runFolder, environment }),
+      launch: async (command) => ({
+        file: shell,
+        args: ['-c', command.split('\n').filter(concerns).join('\n')],
+        cwd: '/',
+        environment,
+        instructions: null,
+        trace: null,
+      }),
+    };
+    const limits = { timeoutMs: 20_000, maxOutputBytes: 4_096, signal: new AbortController().signal };
+    const nothing = { configs: [], unseen: [], emptied: [], masked: [] };
+    const tested = runSelfTest({
+      ...{ wall, shell, runFolder, workspace: runFolder, workspaceWritable: true, shellNetwork: true },
+      ...{ process: { ...limits, pipes, spillFolder: tmp }, ...nothing, ...expected },
+    });
+    await expect(tested).rejects.toThrow(why);
+    rmSync(runFolder, { recursive: true });
+  });
+});
+
+it('a search that is stopped leaves no process behind', async () => {
+  const running = new AbortController();
+  const search = { starts: ['/'], skipped: [], reader: { uid: 0, gids: [0] } };
+  const found = findPrivatePaths({ ...search, signal: running.signal });
+  const children = () =>
+    execFileSync('ps', ['-o', 'comm=', '--ppid', String(process.pid)], { encoding: 'utf8' })
+      .split('\n')
+      .filter((name) => name === 'find');
+  await expect.poll(children).toEqual(['find']);
+  running.abort();
+  expect(await found).toMatchObject({ complete: false });
+  await expect.poll(children).toEqual([]);
+  expect(await findPrivatePaths({ ...search, signal: running.signal })).toMatchObject({ complete: false });
+});

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { brokenWall, findHelper, isContainer, missingWall } from '../../../src/sandbox/isolation/host.ts';
+import { namingAt } from '../../../src/text/naming.ts';
+
+const base = mkdtempSync(join(tmpdir(), 'machine-'));
+afterAll(() => rmSync(base, { recursive: true }));
+
+function machine(name: string, files: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(base, name, path, '..'), { recursive: true });
+    writeFileSync(join(base, name, path), text);
+  }
+  return join(base, name);
+}
+
+it('a container is known by what Docker, Podman and Kubernetes leave in it', async () => {
+  const known = await Promise.all([
+    isContainer(machine('docker', { '.dockerenv': '' })),
+    isContainer(machine('podman', { 'run/.containerenv': '' })),
+    isContainer(machine('pod', { 'proc/1/cgroup': '12:pids:/kubepods/besteffort/pod1/2\n' })),
+    isContainer(machine('hosted', { 'proc/1/cgroup': '0::/init.scope\n' })),
+    isContainer(join(base, 'absent')),
+  ]);
+  expect(known).toEqual([true, true, true, false, false]);
+});
+
+const sentences = {
+  'a container without helpers': missingWall('linux', true),
+  'a container in which none starts': brokenWall('bwrap: no', true),
+  'Linux without helpers': missingWall('linux'),
+  'Linux where none starts': brokenWall('bwrap: no'),
+  Windows: missingWall('win32'),
+  'a Mac without sandbox-exec': missingWall('darwin'),
+  'a Mac where it fails': brokenWall('seatbelt: no', false, 'darwin'),
+};
+
+describe.each(Object.entries(sentences))('on %s', (place, sentence) => {
+  it('the action names a step, a line to paste, or another runner', () => {
+    const text = sentence(namingAt('action'));
+    expect(text).toMatch(
+      place.includes('container')
+        ? /options: --privileged/u
+        : place.startsWith('Linux')
+          ? /Fix.*, as a step before this one: `sudo /u
+          : /`runs-on: ubuntu-latest`/u,
+    );
+    expect(text).toMatch(/`sandbox: off`.*`sandbox: auto`/u);
+  });
+
+  it.each(['command-line', 'library'] as const)('the %s says nothing of workflows', (door) => {
+    const text = sentence(namingAt(door));
+    expect(text).not.toMatch(/runs-on|a step before|job|sandbox: off/u);
+    expect(text).toContain(namingAt(door).setting('sandbox', 'off'));
+  });
+});
+
+it('a helper is looked for in the folders given, and has to be a program', async () => {
+  const folder = machine('helpers', { plain: '' });
+  expect(await findHelper(['plain', 'absent'], [folder])).toBeNull();
+  expect(await findHelper(['absent', 'sh'], [folder, '/bin'])).toBe('/bin/sh');
+});

@@ -1,0 +1,218 @@
+/** What the plan's mounts come to behind each wall. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WorkspaceError } from '../../../src/errors.ts';
+import { CANARY, createWorld, exec, hasBwrap, shellWays, type World } from '../world.ts';
+
+describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', ({ options }) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
+        cwd: world.workspace,
+        stdio: 'pipe',
+      });
+    git('init', '-q', join(world.base, 'module'));
+    git('-C', join(world.base, 'module'), 'commit', '-qm', 'theirs', '--allow-empty');
+    git('-c', 'protocol.file.allow=always', 'submodule', '-q', 'add', join(world.base, 'module'), 'sub');
+  });
+  afterAll(() => world.close());
+
+  it.each(['in-place', 'scratch'] as const)(
+    'the git folder of a submodule is read-only with all above it, %s',
+    async (access) => {
+      const sandbox = await world.open({ ...options, access });
+      await sandbox.ready();
+      const command =
+        'git -c safe.directory="*" -C sub log --format=%s; for f in .git .git/modules .git/modules/sub; do touch $f/x 2>/dev/null && echo "$f is open"; done; exit 0';
+      expect((await exec(sandbox, command)).output).toBe('theirs\n');
+    },
+  );
+
+  describe.each(['in-place', 'scratch', 'read-only'] as const)('%s', (access) => {
+    it('wants an honest agent to see an empty test: no folder that looks like git’s masks a file, or closes itself', async () => {
+      const victim = join(world.workspace, 'auth.test.js');
+      writeFileSync(victim, 'test("a credential is checked")\n');
+      const hidden = join(world.home, 'allowed.txt');
+      writeFileSync(hidden, `[core]\n\tbare = "${CANARY}"\n[credential]\n`);
+      const targets = [victim, '/usr/bin/env', hidden, '/dev/zero'];
+      for (const [n, target] of targets.entries()) {
+        const folder = join(world.workspace, 'fake', String(n));
+        for (const name of ['objects', 'refs']) mkdirSync(join(folder, name), { recursive: true });
+        for (const name of ['HEAD', 'objects/x', 'refs/x'])
+          writeFileSync(join(folder, name), 'ref: refs/x\n');
+        rmSync(join(folder, 'config'), { force: true });
+        symlinkSync(target, join(folder, 'config'));
+      }
+      const regular = join(world.workspace, 'fake', '0');
+      writeFileSync(join(regular, 'config.worktree'), '[credential]\n\thelper = x\n');
+      const sandbox = await world.open({ ...options, access });
+      await sandbox.ready();
+      const { output } = await exec(
+        sandbox,
+        'cat auth.test.js fake/0/config fake/0/config.worktree; cat fake/2/config 2>&1; env true && echo env',
+      );
+      expect(output).toMatch(/^(test.*\n){2}\[credential\]\n\thelper = x\n.*No such file.*\nenv\n$/u);
+      expect((await sandbox.read('fake/0/HEAD', 100)).kind).toBe('file');
+      if (access !== 'read-only') await sandbox.write('fake/0/new.ts', Buffer.from('x'));
+      expect(sandbox.notes().join('\n')).not.toContain('fake');
+      await sandbox.close();
+      rmSync(join(world.workspace, 'fake'), { recursive: true });
+    });
+
+    it('wants the keys that tools keep in .git, in that of a nested repository too', async () => {
+      const nested = join(world.workspace, 'nested');
+      mkdirSync(nested, { recursive: true });
+      execFileSync('git', ['init', '-q', nested]);
+      const names = ['git-crypt/keys/default', 'annex/creds/x', 'credentials', 'hooks/auth.inc', 'gk/config'];
+      for (const dot of [join(world.workspace, '.git'), join(nested, '.git')]) {
+        for (const name of names) {
+          mkdirSync(join(dot, name, '..'), { recursive: true });
+          writeFileSync(join(dot, name), `[http]\n\textraheader = ${CANARY}\n`);
+        }
+        execFileSync('git', ['config', '-f', join(dot, 'config'), 'include.path', 'hooks/auth.inc']);
+      }
+      const sandbox = await world.open({ ...options, access });
+      await sandbox.ready();
+      const { output } = await exec(
+        sandbox,
+        `git log --format=%s; git -c safe.directory='*' -C nested status --short; grep -rlF ${CANARY} .git nested/.git; echo end`,
+      );
+      expect(output).toBe('first\nend\n');
+      const notes = sandbox.notes().join('\n');
+      for (const name of ['.git/config', 'nested/.git/git-crypt', '.git/annex/creds'])
+        expect(notes).toContain(`"${name}"`);
+      await sandbox.close();
+    });
+
+    it('wants the shell gone: nothing that lies at a place of ours keeps a wall from standing', async () => {
+      const restore = plantObstacles(world.workspace, world.home);
+      const sandbox = await world.open({
+        ...options,
+        access,
+        readable: [join(world.workspace, 'leads-out'), join(world.workspace, 'leads-nowhere')],
+        environment: { ...process.env, PATH: `${world.workspace}/leads-out:${process.env['PATH']}` },
+      });
+      await sandbox.ready();
+      const { output } = await exec(sandbox, 'git log --format=%s; ls leads-out/ 2>/dev/null; echo end');
+      expect(output).toBe('first\nend\n');
+      await sandbox.close();
+      restore();
+    });
+  });
+
+  it('wants to write in .github by a repository in it', async () => {
+    const inner = join(world.workspace, '.github', 'actions', 'one');
+    mkdirSync(inner, { recursive: true });
+    execFileSync('git', ['init', '-q', inner]);
+    const sandbox = await world.open({ ...options, access: 'in-place' });
+    await sandbox.ready();
+    const { output } = await exec(
+      sandbox,
+      'for f in .github .github/actions .github/actions/one; do touch $f/x 2>/dev/null && echo "$f is open"; done; echo end',
+    );
+    expect(output).toBe('end\n');
+    await sandbox.close();
+    rmSync(join(world.workspace, '.github', 'actions'), { recursive: true });
+  });
+
+  it('a git folder under a name of its own, which only a nested .git names, is open and said to be', async () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: world.workspace, stdio: 'pipe' });
+    mkdirSync(join(world.workspace, 'stores'), { recursive: true });
+    git('init', '-q', '--separate-git-dir=stores/one', 'parts/one');
+    git('-C', 'parts/one', 'config', 'http.extraheader', `AUTHORIZATION: basic ${CANARY}`);
+    const sandbox = await world.open({ ...options, access: 'in-place' });
+    await sandbox.ready();
+    expect((await sandbox.read('stores/one/HEAD', 100)).kind).toBe('file');
+    expect(sandbox.weaknesses().join('\n')).toMatch(
+      /stores\/one\/config" is a git config that .* can read as it is/u,
+    );
+    await sandbox.close();
+    for (const name of ['parts', 'stores']) rmSync(join(world.workspace, name), { recursive: true });
+  });
+});
+
+/** What a commit, or a package, can put where mounts are made; gives back how to take it away. */
+function plantObstacles(workspace: string, home: string): () => void {
+  const kept = join(workspace, '.github');
+  const aside = join(workspace, 'aside');
+  renameSync(kept, aside);
+  symlinkSync('nowhere', kept);
+  symlinkSync('action.yml', join(workspace, 'action.yml'));
+  mkdirSync(join(workspace, 'action.yaml'));
+  mkdirSync(join(workspace, 'gha-creds-1.json'));
+  execFileSync('mkfifo', [join(workspace, '.git-credentials'), join(workspace, 'gha-creds-2.json')]);
+  mkdirSync(join(home, 'private'), { recursive: true });
+  writeFileSync(join(home, 'private', 'key'), CANARY);
+  symlinkSync(join(home, 'private'), join(workspace, 'leads-out'));
+  symlinkSync('nowhere', join(workspace, 'leads-nowhere'));
+  const links = ['nowhere', '.git', '/dev/null', '../..', '/proc/self/root', `${'x/'.repeat(200)}x`];
+  const names = ['a\nb', "a'b", 'a"b\\', 'a b', '-rf', '$(id)', 'ü'];
+  for (const [n, name] of names.entries()) {
+    const root = join(workspace, 'odd', name);
+    mkdirSync(root, { recursive: true });
+    symlinkSync(links[n] ?? '.', join(root, '.git'));
+    const own = join(root, 'own\n');
+    execFileSync('git', ['init', '-q', own]);
+    rmSync(join(own, '.git', 'hooks'), { recursive: true });
+    symlinkSync('nowhere', join(own, '.git', 'hooks'));
+    execFileSync('mkfifo', [join(own, 'action.yml'), join(own, '.git', 'key\n')]);
+    writeFileSync(join(own, '.git', 'a\nkey'), 'x');
+  }
+  return () => {
+    for (const name of ['.github', 'action.yml', 'action.yaml', 'gha-creds-1.json', 'gha-creds-2.json'])
+      rmSync(join(workspace, name), { recursive: true });
+    for (const name of ['.git-credentials', 'leads-out', 'leads-nowhere', 'odd'])
+      rmSync(join(workspace, name), { recursive: true });
+    renameSync(aside, kept);
+  };
+}
+
+describe.runIf(hasBwrap)('a mount that the workspace asks for and that cannot be made', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld();
+    mkdirSync(join(world.workspace, 'fine'));
+    execFileSync('git', ['init', '-q', join(world.workspace, 'poison')]);
+    execFileSync('git', ['init', '-q', join(world.workspace, 'fine')]);
+  });
+  afterAll(() => world.close());
+
+  /** A bwrap that cannot mount a place whose name holds a word. */
+  function helpers(word: string): readonly string[] {
+    const folder = join(world.base, `helpers-${word}`);
+    mkdirSync(folder);
+    const script = `#!/bin/bash
+args=$(mktemp); cat <&3 > "$args"
+tr '\\0' '\\n' < "$args" | grep -q '${word}' && { echo "bwrap: Can't mount ${word}" >&2; exit 1; }
+exec /usr/bin/bwrap "$@" 3< "$args"
+`;
+    writeFileSync(join(folder, 'bwrap'), script, { mode: 0o755 });
+    return [folder];
+  }
+
+  it.each(['required', 'auto'] as const)('ends the run with its path, %s', async (mode) => {
+    const helperFolders = helpers(`poison${mode === 'auto' ? '/' : ''}`.replace('/', '.'));
+    const opened = world.open({ mode, kinds: ['bwrap'], helperFolders }).then((sandbox) => sandbox.ready());
+    await expect(opened).rejects.toBeInstanceOf(WorkspaceError);
+    await expect(opened).rejects.toThrow(
+      /^This workspace breaks the sandbox: ".*\/poison.*" cannot be protected/u,
+    );
+  });
+
+  it('is distinguished from a machine without a wall, which auto goes on without', async () => {
+    const sandbox = await world.open({ mode: 'auto', kinds: ['bwrap'], helperFolders: helpers('proc') });
+    expect([sandbox.shellOffered, sandbox.isolation()]).toEqual([false, 'none']);
+  });
+
+  it('is also one of too many, and of folders that cannot be looked through', async () => {
+    const many = join(world.base, 'many');
+    for (let n = 0; n < 800; n += 1) mkdirSync(join(many, `p${n}`, '.git'), { recursive: true });
+    const opened = world.open({ mode: 'auto', workspace: many, workingDirectory: many });
+    await expect(opened).rejects.toBeInstanceOf(WorkspaceError);
+    await expect(opened).rejects.toThrow(/800 repositories .* too many, at most/u);
+  });
+});

@@ -1,0 +1,266 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SandboxError } from '../../../src/errors.ts';
+import type { Mount } from '../../../src/sandbox/isolation/mounts.ts';
+import { boundNames, findEndpoints, seenSockets } from '../../../src/sandbox/isolation/sockets.ts';
+import { createWorld, exec, shellWays, type World } from '../world.ts';
+
+const HEADER = 'Num       RefCount Protocol Flags    Type St Inode Path';
+const isLinux = process.platform === 'linux';
+
+function listen(path: string, reached: () => void = () => undefined): Promise<Server> {
+  const server = createServer((socket) => {
+    reached();
+    socket.destroy();
+  });
+  return new Promise((resolve) => {
+    server.listen(path, () => {
+      chmodSync(path, 0o777);
+      resolve(server);
+    });
+  });
+}
+
+describe('the kernel’s list of sockets', () => {
+  it('gives the names of files once each, and no abstract or nameless one', () => {
+    const rows = [
+      '00000000e4efe714: 00000002 00000000 00010000 0001 01 7117266 /srv/a b.sock',
+      '00000000e4efe715: 00000003 00000000 00000000 0001 03 7117267 /srv/a b.sock',
+      '00000000e4efe716: 00000002 00000000 00010000 0001 01 7117268 @abstract',
+      '00000000e4efe717: 00000002 00000000 00010000 0001 01 7117269 private/bounce',
+      '00000000e4efe718: 00000003 00000000 00000000 0001 03  1639',
+      '00000000e4efe719: 00000002 00000000 00000000 0002 01 12 /var/lib/log',
+    ];
+    const names = boundNames([HEADER, ...rows, ''].join('\n'));
+    expect(names.filter((name) => !name.includes('\n'))).toEqual([
+      '/srv/a b.sock',
+      'private/bounce',
+      '/var/lib/log',
+    ]);
+    expect(boundNames('')).toEqual([]);
+  });
+
+  it('hides no name behind a line break, what looks like a row included', () => {
+    const start = '00000000e4efe714: 00000002 00000000 00010000 0001 01 7 ';
+    const names = ['/srv/a\nb', '/srv/c\n\nd', `/srv/e\n${start}/srv/f`];
+    const found = boundNames([HEADER, ...names.map((name) => start + name), ''].join('\n'));
+    for (const name of names) expect(found).toContain(name);
+  });
+
+  it('hides no name with a carriage return, and cuts no spaces from its start', () => {
+    const row = '00000000e4efe714: 00000002 00000000 00010000 0001 01     7 ';
+    const names = ['/srv/a\rb', '  spaced', '/srv/a  b '];
+    expect(boundNames([HEADER, ...names.map((name) => row + name)].join('\n'))).toEqual(
+      expect.arrayContaining(names),
+    );
+  });
+});
+
+if (isLinux)
+  describe('sockets of this machine', () => {
+    const base = realpathSync(mkdtempSync(join(tmpdir(), 'sockets-')));
+    afterAll(() => rmSync(base, { recursive: true }));
+
+    it('are found under their real path while they are bound, and not afterwards', async () => {
+      mkdirSync(join(base, 'real'));
+      symlinkSync('real', join(base, 'link'));
+      const server = await listen(join(base, 'link', 's'));
+      expect(await findEndpoints()).toContain(join(base, 'real', 's'));
+      await new Promise((resolve) => server.close(resolve));
+      expect(await findEndpoints()).not.toContain(join(base, 'real', 's'));
+    });
+
+    it('are found under a relative name where the process stands that bound it', async () => {
+      mkdirSync(join(base, 'stand'));
+      const serve = "require('net').createServer().listen('./rel.sock', () => console.log('up'))";
+      const child = spawn(process.execPath, ['-e', serve], { cwd: join(base, 'stand') });
+      await once(child.stdout, 'data');
+      expect(await findEndpoints()).toContain(join(base, 'stand', 'rel.sock'));
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+
+    it('are found under their hard links, and under names with line breaks and in any bytes', async () => {
+      const folder = join(base, 'links');
+      mkdirSync(folder);
+      const servers = [await listen(join(folder, 'one')), await listen(join(folder, 'two\nlines'))];
+      linkSync(join(folder, 'one'), join(folder, 'other'));
+      const endpoints = await findEndpoints();
+      for (const name of ['one', 'other', 'two\nlines']) expect(endpoints).toContain(join(folder, name));
+      for (const server of servers) server.close();
+      const odd = join(folder, 'odd\ufffd');
+      await expect(seenSockets([odd], [])).rejects.toThrow(/its name is not UTF-8/u);
+    });
+
+    it.runIf(process.getuid?.() === 0)('are found where their folder is mounted a second time', async () => {
+      for (const name of ['first', 'second']) mkdirSync(join(base, name));
+      const server = await listen(join(base, 'first', 's'));
+      const module = JSON.stringify(join(import.meta.dirname, '../../../src/sandbox/isolation/sockets.ts'));
+      const script = `import(${module}).then(async (m) => console.log(JSON.stringify(await m.findEndpoints())))`;
+      const { stdout } = await promisify(execFile)('unshare', [
+        ...['--mount', '--propagation', 'private', '--', '/bin/sh', '-c'],
+        'mount --bind "$1/first" "$1/second" && exec "$2" -e "$3"',
+        ...['sh', base, process.execPath, script],
+      ]);
+      server.close();
+      expect(JSON.parse(stdout)).toEqual(
+        expect.arrayContaining(['first', 'second'].map((name) => join(base, name, 's'))),
+      );
+    });
+
+    it('pipes that a process has open are found, and a hard link of one', async () => {
+      const pipe = join(base, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      linkSync(pipe, join(base, 'pipe2'));
+      const descriptor = openSync(pipe, constants.O_RDWR);
+      expect(await findEndpoints()).toEqual(expect.arrayContaining([pipe, join(base, 'pipe2')]));
+      closeSync(descriptor);
+      expect(await findEndpoints()).not.toContain(pipe);
+    });
+
+    it('are seen where a mount shows them, under each of its names, and not behind an empty folder', async () => {
+      mkdirSync(join(base, 'home', 'shown'), { recursive: true });
+      const mounts: readonly Mount[] = [
+        { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'shown') },
+        { kind: 'read-only', from: join(base, 'home', 'shown'), at: join(base, 'home', 'alias') },
+        { kind: 'empty', at: join(base, 'home') },
+        { kind: 'read-write', from: join(base, 'copy'), at: join(base, 'workspace') },
+      ];
+      const sockets = ['home/x', 'home/shown/x', 'workspace/x', 'open/x'].map((name) => join(base, name));
+      expect(await seenSockets(sockets, mounts)).toEqual(
+        ['home/shown/x', 'home/alias/x', 'open/x'].map((name) => join(base, name)),
+      );
+    });
+
+    it('too many to close are a SandboxError, never a wall with holes', async () => {
+      const sockets = Array.from({ length: 201 }, (_, n) => `/opt/s${n}`);
+      expect(await seenSockets(sockets.slice(1), [])).toHaveLength(200);
+      const refused = seenSockets(sockets, []);
+      await expect(refused).rejects.toBeInstanceOf(SandboxError);
+      await expect(refused).rejects.toThrow(/^201 Unix sockets and named pipes .*"\/opt\/s0"/u);
+    });
+  });
+
+describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', ({ options }) => {
+  let world: World;
+  const system = process.getuid?.() === 0 ? mkdtempSync('/srv/sockets-') : null;
+  const servers: Server[] = [];
+  let reached = 0;
+  let paths: readonly string[] = [];
+  let pipes: readonly string[] = [];
+  const open: number[] = [];
+  const connect = (path: string) =>
+    `node -e "require('net').connect(process.argv[1]).on('connect',()=>console.log('REACHED')).on('error',e=>console.log(e.code))" ${path}`;
+
+  beforeAll(async () => {
+    world = await createWorld();
+    const folders = [
+      join(world.workspace, '.git'),
+      join(world.workspace, 'a b'),
+      join(world.home, 'shared'),
+      ...(system === null ? [] : [system]),
+    ];
+    for (const folder of folders) mkdirSync(folder, { recursive: true });
+    const bound = folders.flatMap((folder) => [join(folder, 's'), join(folder, 's\n1: 2 3 4 5 6 7 x')]);
+    for (const path of bound)
+      servers.push(
+        await listen(path, () => {
+          reached += 1;
+        }),
+      );
+    const links = folders.map((folder) => join(folder, 'hard'));
+    for (const [index, link] of links.entries()) linkSync(join(folders[index] ?? '', 's'), link);
+    paths = [...bound, ...links];
+    pipes = folders.map((folder) => join(folder, 'pipe'));
+    for (const pipe of pipes) {
+      execFileSync('mkfifo', [pipe]);
+      open.push(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK));
+    }
+  });
+  afterAll(async () => {
+    for (const server of servers) server.close();
+    for (const descriptor of open) closeSync(descriptor);
+    if (system !== null) rmSync(system, { recursive: true });
+    await world.close();
+  });
+
+  it.each(['in-place', 'scratch', 'read-only'] as const)(
+    'no service is reached by a socket in a folder that is shown, %s, with and without a network',
+    async (access) => {
+      for (const shellNetwork of [false, true]) {
+        const sandbox = await world.open({
+          ...options,
+          access,
+          shellNetwork,
+          readable: [join(world.home, 'shared')],
+        });
+        await sandbox.ready();
+        const script = paths.map((path) => connect(`'${path}'`)).join('\n');
+        const shared = join(world.home, 'shared', 's');
+        const { output, exitCode } = await exec(sandbox, `${script}\n[ -e '${shared}' ] && echo there`);
+        expect(output).toMatch(/^(?:E[A-Z]+\n){9,12}there\n$/u);
+        expect([exitCode, reached]).toEqual([0, 0]);
+        const write = pipes.map((pipe) => `echo x 1<>'${pipe}'`).join('\n');
+        await exec(sandbox, `${write}; exit 0`);
+        for (const descriptor of open) expect(() => readSync(descriptor, Buffer.alloc(1))).toThrow('EAGAIN');
+      }
+    },
+  );
+
+  it('a service that ends takes its socket along, and no command minds', async () => {
+    const folder = join(system ?? world.workspace, 'short');
+    mkdirSync(folder);
+    const server = await listen(join(folder, 's'));
+    const sandbox = await world.open(options);
+    await sandbox.ready();
+    await new Promise((resolve) => server.close(resolve));
+    const { output, exitCode } = await exec(sandbox, 'echo on');
+    expect([output, exitCode, readdirSync(folder)]).toEqual(['on\n', 0, []]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('a service that comes and goes all the time fails no command, and each runs once', async () => {
+    const folder = join(system ?? join(world.home, 'shared'), 'flap');
+    mkdirSync(folder);
+    const serve =
+      "const n=require('net');const go=()=>{const s=n.createServer();s.listen(process.argv[1],()=>{console.log('up');setTimeout(()=>s.close(go),Math.random()*6)})};go()";
+    const child = spawn(process.execPath, ['-e', serve, join(folder, 's')]);
+    await once(child.stdout, 'data');
+    child.stdout.resume();
+    try {
+      const sandbox = await world.open({ ...options, readable: [join(world.home, 'shared')] });
+      for (let n = 0; n < 60; n += 1) await exec(sandbox, 'printf . >> flaps; exit 1');
+      expect((await exec(sandbox, 'cat flaps')).output).toBe('.'.repeat(60));
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('a command has sockets of its own, in /tmp and in the workspace', async () => {
+    const sandbox = await world.open(options);
+    const serve = `const n=require('net');const s=n.createServer(c=>c.end('hi')).listen(process.argv[1],()=>n.connect(process.argv[1]).on('data',d=>{console.log(String(d));s.close()}))`;
+    const { output } = await exec(sandbox, `node -e "${serve}" /tmp/own.sock; node -e "${serve}" own.sock`);
+    expect(output).toBe('hi\nhi\n');
+  });
+});

@@ -1,0 +1,125 @@
+import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { LASTING, makeSubjectWorld, makeTemplate, type SubjectWorld } from '../subject-world.ts';
+
+let template = '';
+let world: SubjectWorld;
+beforeAll(async () => {
+  template = await makeTemplate();
+  world = await makeSubjectWorld(LASTING, template);
+});
+beforeEach(() => world.reset());
+afterAll(async () => {
+  await world.close();
+  await rm(template, { recursive: true, force: true });
+});
+
+const file = (name: string) => world.file(name);
+const look = (...paths: readonly string[]) => world.look(paths);
+const commit = () => {
+  world.git('add', '-A');
+  world.git('commit', '-qm', 'second', '--allow-empty');
+};
+const exclude = (line: string) => appendFile(file('.git/info/exclude'), `${line}\n`);
+/** What is said where git lists nothing at the end. */
+const unlisted = (name: string) => ({
+  kind: 'unknown',
+  why: `"${name}" leads by way of a link to what git does not list (ignored, empty or git's own), so its content is not known`,
+});
+
+describe('a link to what is in the judged folder and not in its name', () => {
+  it.each([
+    ['an ignored file', '../web/x.log'],
+    ['a file in an ignored folder', '../ignored/x'],
+    ['an ignored folder', '../ignored'],
+    ["git's own file", '../.git/HEAD'],
+    ["git's own folder", '../.git'],
+    ['an empty folder, which may be filled with ignored files', '../empty'],
+    ['a folder of which ignored files alone are left', '../web'],
+    ['an ignored link to a judged file', '../way.log'],
+    ['a file behind an ignored link to a judged folder', '../folder.log/run.sh'],
+    ['a judged file by way of a folder that is not judged', '../ignored/../api/run.sh'],
+  ])('has no known content: %s', async (_, target) => {
+    await writeFile(file('web/x.log'), '');
+    for (const name of ['ignored', 'empty']) await mkdir(file(name));
+    await writeFile(file('ignored/x'), '');
+    await symlink('api/run.sh', file('way.log'));
+    await symlink('api', file('folder.log'));
+    await rm(file('web/b.txt'));
+    await symlink(target, file('api/link'));
+    expect(await look()).toEqual(unlisted('api/link'));
+    await rm(file('api/link'));
+    expect(await look()).toMatchObject({ kind: 'tree' });
+  });
+
+  it('is known while nothing lies there', async () => {
+    for (const [name, target] of Object.entries({
+      log: 'x.log',
+      folder: '../ignored/x',
+      own: '../.git/none',
+    }))
+      await symlink(target, file(`api/${name}`));
+    expect(await look()).toMatchObject({ kind: 'tree' });
+    await writeFile(file('api/x.log'), '');
+    expect(await look()).toEqual(unlisted('api/log'));
+  });
+});
+
+describe('a link to what is judged', () => {
+  it.each([
+    ['a file', 'run.sh'],
+    ['a file whose name is more than ASCII', 'ä/ö'],
+    ['a folder', 'src'],
+    ['a folder that holds folders alone', 'deep'],
+    ['an untracked file', 'new'],
+    ['an ignored file that is tracked all the same', 'kept.log'],
+    ['the folder that it lies in', '.'],
+    ['the root', '..'],
+    ['a submodule that is not checked out', 'sub'],
+    ['another link', 'way'],
+  ])('is known: %s', async (_, target) => {
+    for (const name of ['deep/er', 'ä', 'sub']) await mkdir(file(`api/${name}`), { recursive: true });
+    for (const name of ['deep/er/x', 'ä/ö', 'kept.log']) await writeFile(file(`api/${name}`), '');
+    await symlink('src', file('api/way'));
+    world.git('add', '-f', 'api/kept.log');
+    world.git('update-index', '--add', '--cacheinfo', `160000,${'a'.repeat(40)},api/sub`);
+    await writeFile(file('api/new'), '');
+    await symlink(target, file('api/link'));
+    expect(await look()).toMatchObject({ kind: 'tree' });
+  });
+
+  it('leads out where a part of the folder alone is judged', async () => {
+    await symlink('../web', file('api/link'));
+    expect(await look('api', 'web/b.txt')).toMatchObject({
+      why: expect.stringContaining('"api/link" is a link that leads out of what is judged'),
+    });
+    expect(await look('api', 'web')).toMatchObject({ kind: 'tree' });
+  });
+});
+
+describe('a tracked file that lies behind a link now', () => {
+  it.each([
+    ['elsewhere', '../web'],
+    ['to a judged folder', '../source'],
+    ['to nothing', 'nothing'],
+  ])('has no known content where git does not see the link: %s', async (_, target) => {
+    for (const folder of ['source/deep', 'api/in/deep']) {
+      await mkdir(file(folder), { recursive: true });
+      await writeFile(file(`${folder}/x`), '');
+    }
+    commit();
+    await exclude('/api/in');
+    await rm(file('api/in'), { recursive: true });
+    await symlink(target, file('api/in'));
+    expect(await look('api', 'source')).toEqual(unlisted('api/in/deep/x'));
+  });
+
+  it('has none where the folder behind a judged link hides it', async () => {
+    await rename(file('api/src'), file('api/source'));
+    await symlink('source', file('api/src'));
+    await writeFile(file('api/source/b.txt'), '');
+    expect(await look('api')).toMatchObject({ kind: 'tree' });
+    await exclude('/api/source/a.txt');
+    expect(await look('api')).toEqual(unlisted('api/src/a.txt'));
+  });
+});

@@ -1,0 +1,279 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
+import { readPlace } from '../../../src/sandbox/workspace/files.ts';
+import { createWorld, type World } from '../world.ts';
+
+let world: World;
+let sandbox: OpenedSandbox;
+const at = (...names: string[]) => join(world.workspace, ...names);
+
+beforeAll(async () => {
+  world = await createWorld();
+  sandbox = await world.open({ mode: 'off' });
+});
+afterAll(() => world.close());
+
+async function textOf(path: string, from: OpenedSandbox = sandbox): Promise<string> {
+  const view = await from.read(path, 10_000);
+  return view.kind === 'file' ? view.bytes.toString() : view.entries.map(({ name }) => name).join(' ');
+}
+
+/** Puts a link to a folder with a file of the same name where the file's folder was. */
+function swapFolder(path: string): void {
+  const folder = dirname(path);
+  mkdirSync(`${folder}-other`, { recursive: true });
+  writeFileSync(join(`${folder}-other`, basename(path)), 'other');
+  rmSync(folder, { recursive: true });
+  symlinkSync(`${folder}-other`, folder);
+}
+
+const denied = (why: RegExp | string, missing = false) => ({
+  name: 'DeniedError',
+  missing,
+  message: typeof why === 'string' ? expect.stringContaining(why) : expect.stringMatching(why),
+});
+
+describe('reading', () => {
+  it('a file is read by a relative and by an absolute path', async () => {
+    expect(await textOf('README.md')).toBe('hello\n');
+    expect(await textOf(at('.', 'x', '..', 'README.md'))).toBe('hello\n');
+  });
+
+  it('a folder is listed in order, with kinds', async () => {
+    mkdirSync(at('list', 'sub'), { recursive: true });
+    writeFileSync(at('list', 'b'), '');
+    symlinkSync('b', at('list', 'a'));
+    expect(await sandbox.read('list', 10)).toEqual({
+      kind: 'directory',
+      entries: [
+        { name: 'a', kind: 'symlink' },
+        { name: 'b', kind: 'file' },
+        { name: 'sub', kind: 'directory' },
+      ],
+    });
+  });
+
+  it('a symlink inside the tree is followed, relative or absolute, over folders too', async () => {
+    mkdirSync(at('deep', 'er'), { recursive: true });
+    writeFileSync(at('deep', 'er', 'f'), 'inner');
+    symlinkSync('deep/er', at('short'));
+    symlinkSync(at('short', 'f'), at('abs'));
+    expect([
+      await textOf('short/f'),
+      await textOf('abs'),
+      await textOf('short/../er/f').catch(() => 'gone'),
+    ]).toEqual(['inner', 'inner', 'gone']);
+  });
+
+  it('a symlink that leaves the trees is refused, on the way and at the end', async () => {
+    symlinkSync('/etc', at('etc'));
+    symlinkSync('/etc/passwd', at('pw'));
+    symlinkSync('../../../.npmrc', at('rc'));
+    await expect(sandbox.read('etc/passwd', 10)).rejects.toMatchObject(
+      denied('outside of what this tool sees'),
+    );
+    await expect(sandbox.read('pw', 10)).rejects.toMatchObject(denied('outside of what this tool sees'));
+    await expect(sandbox.read('rc', 10)).rejects.toMatchObject(denied(/outside of|belongs to the runner/u));
+  });
+
+  it('a symlink to .git does not open it', async () => {
+    symlinkSync('.git', at('g'));
+    await expect(sandbox.read('g/config', 10)).rejects.toMatchObject(denied('.git folder is closed'));
+  });
+
+  it('symlinks in a circle end', async () => {
+    symlinkSync('c2', at('c1'));
+    symlinkSync('c1', at('c2'));
+    await expect(sandbox.read('c1', 10)).rejects.toMatchObject(denied('too many symbolic links'));
+  });
+
+  it('pipes, sockets and devices are refused at once', async () => {
+    execFileSync('mkfifo', [at('fifo')]);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(at('sock'), resolve));
+    for (const name of ['fifo', 'sock']) {
+      await expect(sandbox.read(name, 10)).rejects.toMatchObject(
+        denied('neither a regular file nor a folder'),
+      );
+    }
+    server.close();
+  });
+
+  it('only what was asked for is read of a huge sparse file', async () => {
+    writeFileSync(at('sparse'), '');
+    truncateSync(at('sparse'), 50 * 1024 ** 3);
+    const view = await sandbox.read('sparse', 1000);
+    expect(view).toEqual({ kind: 'file', bytes: Buffer.alloc(1000), size: 50 * 1024 ** 3, truncated: true });
+  });
+
+  it('a folder of more entries than are held is refused, and names the way out', async () => {
+    const many = 'mkdir many && cd many && seq 50001 | xargs touch';
+    execFileSync('sh', ['-c', many], { cwd: world.workspace });
+    await expect(sandbox.read('many', 10)).rejects.toMatchObject(denied('more than 50000 entries; use ls'));
+    rmSync(at('many', '1'));
+    expect(await sandbox.read('many', 10)).toMatchObject({ kind: 'directory' });
+    rmSync(at('many'), { recursive: true });
+  });
+
+  it.each([
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'neither a regular file nor a folder'],
+    [
+      'a link to a device',
+      (path: string) => symlinkSync('/dev/zero', path),
+      'it changed while it was opened',
+    ],
+    ['a link to a file of the kernel', (path: string) => symlinkSync('/proc/kmsg', path), 'it changed'],
+    ['another folder on the way', (path: string) => swapFolder(path), 'it changed while it was opened'],
+  ])('%s that was put in place of a file after the rules found it is refused', async (_, put, why) => {
+    const path = at('swapped', 'file');
+    mkdirSync(at('swapped'));
+    writeFileSync(path, 'text');
+    const place = {
+      host: path,
+      view: path,
+      tree: { view: world.workspace, host: world.workspace, kind: 'workspace' },
+      stats: lstatSync(path),
+    } as const;
+    rmSync(path);
+    put(path);
+    await expect(readPlace(place, 'swapped/file', 10)).rejects.toMatchObject(denied(why));
+    rmSync(at('swapped'), { recursive: true });
+  });
+
+  it('what is not there is said to be missing, a file used as a folder is not', async () => {
+    await expect(sandbox.read('nope', 10)).rejects.toMatchObject(denied('nothing at this path', true));
+    await expect(sandbox.read('README.md/x', 10)).rejects.toMatchObject(denied('is a file, not a folder'));
+  });
+
+  it('the private /tmp answers for /tmp, and under its own name where nothing can be mounted', async () => {
+    await sandbox.write('/tmp/note', Buffer.from('x'));
+    const result = await sandbox.exec('cat "$TMPDIR/note"; echo "$TMPDIR"', {
+      timeoutMs: 5000,
+      maxOutputBytes: 1000,
+      signal: new AbortController().signal,
+    });
+    const [, folder] = /^x(.*)\n$/u.exec(result.output) ?? [];
+    expect(await textOf(join(folder ?? '', 'note'))).toBe('x');
+    expect(await textOf('/tmp/note')).toBe('x');
+    expect(existsSync('/tmp/note')).toBe(false);
+  });
+
+  it('home and RUNNER_TEMP stay closed although they lie around or in a tree', async () => {
+    for (const path of [join(world.home, '.npmrc'), join(world.temp, 'git-credentials-1.config')]) {
+      await expect(sandbox.read(path, 10)).rejects.toMatchObject(denied(/outside of|belongs to the runner/u));
+    }
+  });
+
+  it('a RUNNER_TEMP inside the workspace is closed', async () => {
+    mkdirSync(at('_temp', 'run'), { recursive: true });
+    writeFileSync(at('_temp', 'secret'), 's');
+    const inner = await world.open({ mode: 'off', runnerTemp: at('_temp'), runFolder: at('_temp', 'run') });
+    await expect(inner.read('_temp/secret', 10)).rejects.toMatchObject(denied('belongs to the runner'));
+    await inner.write('/tmp/ok', Buffer.from('fine'));
+    expect(await textOf('/tmp/ok', inner)).toBe('fine');
+    await inner.close();
+  });
+});
+
+describe('writing', () => {
+  it('a new file is made with its folders, and nothing else', async () => {
+    await sandbox.write('new/a/b.txt', Buffer.from('text'));
+    expect(readFileSync(at('new', 'a', 'b.txt'), 'utf8')).toBe('text');
+    expect(readdirSync(at('new', 'a'))).toEqual(['b.txt']);
+  });
+
+  it('the mode of a file that was there is kept', async () => {
+    writeFileSync(at('run.sh'), 'old');
+    chmodSync(at('run.sh'), 0o751);
+    await sandbox.write('run.sh', Buffer.from('new'));
+    expect([statSync(at('run.sh')).mode & 0o7777, readFileSync(at('run.sh'), 'utf8')]).toEqual([
+      0o751,
+      'new',
+    ]);
+  });
+
+  it('a symlink to a file inside stays a symlink, and its target changes', async () => {
+    writeFileSync(at('target'), 'old');
+    symlinkSync('target', at('alias'));
+    await sandbox.write('alias', Buffer.from('new'));
+    expect([lstatSync(at('alias')).isSymbolicLink(), readFileSync(at('target'), 'utf8')]).toEqual([
+      true,
+      'new',
+    ]);
+  });
+
+  it('a dangling symlink out of the tree creates nothing', async () => {
+    symlinkSync(join(world.home, '.bash_login'), at('dangling'));
+    await expect(sandbox.write('dangling', Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
+    expect(existsSync(join(world.home, '.bash_login'))).toBe(false);
+  });
+
+  it('a hard link to a file outside leaves that file alone', async () => {
+    linkSync(join(world.home, '.bashrc'), at('hard'));
+    const before = readFileSync(join(world.home, '.bashrc'), 'utf8');
+    await sandbox.write('hard', Buffer.from('evil'));
+    expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe(before);
+  });
+
+  it('protected paths are refused, under other names too', async () => {
+    symlinkSync('.github', at('gh'));
+    for (const path of [
+      '.git/hooks/x',
+      '.github/workflows/ci.yml',
+      '.github/new',
+      'action.yml',
+      'gh/x',
+      'gha-creds-1.json',
+    ]) {
+      await expect(sandbox.write(path, Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
+    }
+    expect(readFileSync(at('.github', 'workflows', 'ci.yml'), 'utf8')).toBe('on: push\n');
+    expect(existsSync(at('action.yml'))).toBe(false);
+  });
+
+  // A commit can hold the link: it must not be able to close any folder that it names.
+  it('where .github is a link, its name is protected and what it leads to is not', async () => {
+    const other = await createWorld();
+    mkdirSync(join(other.workspace, 'ci'));
+    writeFileSync(join(other.workspace, 'ci', 'w.yml'), 'on: push');
+    execFileSync('rm', ['-rf', join(other.workspace, '.github')]);
+    symlinkSync('ci', join(other.workspace, '.github'));
+    const inner = await other.open({ mode: 'off' });
+    await expect(inner.write('.github/w.yml', Buffer.from('x'))).rejects.toMatchObject(
+      denied('is protected'),
+    );
+    await inner.write('ci/w.yml', Buffer.from('x'));
+    expect(await textOf('ci/w.yml', inner)).toBe('x');
+    await other.close();
+  });
+
+  it('a folder, a read-only workspace and a name the system refuses are sentences', async () => {
+    const reader = await world.open({ mode: 'off', access: 'read-only' });
+    await expect(sandbox.write('new', Buffer.from('x'))).rejects.toMatchObject(denied('it is a folder'));
+    await expect(reader.write('README.md', Buffer.from('x'))).rejects.toMatchObject(
+      denied('read-only in this run'),
+    );
+    await expect(sandbox.write('n'.repeat(300), Buffer.from('x'))).rejects.toMatchObject(
+      denied('ENAMETOOLONG'),
+    );
+    await reader.write('/tmp/free', Buffer.from('x'));
+    expect(await textOf('/tmp/free', reader)).toBe('x');
+  });
+});

@@ -1,0 +1,145 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  hasCredentials,
+  includedPaths,
+  withoutCredentials,
+  worktreeOf,
+} from '../../../src/sandbox/workspace/git-config.ts';
+
+const SECRET = 'c2VjcmV0LXRva2Vu';
+
+it('what git needs stays, what opens doors goes', () => {
+  const config = `[core]
+	repositoryformatversion = 0
+	bare = false
+	fsmonitor = /evil
+	sshCommand = ssh -i /key ${SECRET}
+[remote "origin"]
+	url = https://x-access-token:${SECRET}@github.com/o/r
+	fetch = +refs/heads/*:refs/remotes/origin/*
+[http "https://github.com/"]
+	extraheader = AUTHORIZATION: basic ${SECRET}
+[credential]
+	helper = store --file ${SECRET}
+[includeIf "gitdir:/w/.git"]
+	path = /tmp/${SECRET}
+[url "https://u:${SECRET}@github.com/"]
+	insteadOf = https://github.com/
+[branch "main"]
+	remote = origin
+`;
+  expect(withoutCredentials(config)).toBe(`[core]
+	repositoryformatversion = "0"
+	bare = "false"
+[remote "origin"]
+	url = "https://github.com/o/r"
+	fetch = "+refs/heads/*:refs/remotes/origin/*"
+[http "https://github.com/"]
+[credential]
+[includeif "gitdir:/w/.git"]
+[branch "main"]
+	remote = "origin"
+`);
+});
+
+it('git reads the result as it read the original, for the keys that stay', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gc-'));
+  const read = (name: string, key: string) =>
+    execFileSync('git', ['config', '--file', join(folder, name), '--get', key], { encoding: 'utf8' }).trim();
+  const config =
+    '[core] bare = false ; note\n[remote "o\\"x"]\n url = "a b" # note\n[user]\n name = J \\"R\\" D\n';
+  writeFileSync(join(folder, 'a'), config);
+  writeFileSync(join(folder, 'b'), withoutCredentials(config));
+  const keys = ['core.bare', 'remote.o"x.url', 'user.name'];
+  expect(keys.map((key) => read('b', key))).toEqual(keys.map((key) => read('a', key)));
+  rmSync(folder, { recursive: true });
+});
+
+const doors = [
+  `[http]\textraheader = ${SECRET}`,
+  `[HTTP "x"] ExtraHeader = ${SECRET}`,
+  `[core][http]\n\textraheader = ${SECRET}`,
+  `[core]\n\tbare = fal\\\nse\n[http "a]b"]\n\textraheader=${SECRET}`,
+  `[http.https://github.com/]\n\textraheader = ${SECRET}`,
+  `[url "https://${SECRET}@h/"]\n\tinsteadOf = x`,
+  `[remote "a"]\n\turl = https://${SECRET}@h/r\n\tpushurl = https://u:${SECRET}@h/r`,
+  `[remote "https://u:${SECRET}@h/"]\n\tfetch = x`,
+];
+
+it('no order or shape of sections lets a token through', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...doors), { minLength: 1 }),
+      fc.constantFrom('\n', '\r\n'),
+      (parts, end) => {
+        expect(withoutCredentials(parts.join(end))).not.toContain(SECRET);
+      },
+    ),
+  );
+});
+
+it('credentials in a config are noticed', () => {
+  expect([...doors.slice(0, 3), doors[6] ?? ''].map(hasCredentials)).toEqual([true, true, true, true]);
+  expect(hasCredentials('[core]\n\tbare = false\n[remote "origin"]\n\turl = https://github.com/o/r\n')).toBe(
+    false,
+  );
+});
+
+it('a token is found and taken out with any sign in it that a quoted value can hold', () => {
+  const config = `[remote "o"]\n\turl = "https://user:to\\"ken${SECRET}@h/r"\n`;
+  expect([hasCredentials(config), withoutCredentials(config)]).toEqual([
+    true,
+    '[remote "o"]\n\turl = "https://h/r"\n',
+  ]);
+});
+
+it('the folders and files that a config names are read as git reads them', () => {
+  const config =
+    '[include]\n\tpath = one\n[IncludeIf "x"] PATH = "t w o" # note\n[core]\n\tworktree = /a\n\tworktree = ../b\n';
+  expect([includedPaths(config), worktreeOf(config), worktreeOf('')]).toEqual([
+    ['one', 't w o'],
+    '../b',
+    null,
+  ]);
+});
+
+/** What made a pattern try again from each place, and lines that a pattern could try to cut in many ways. */
+const pumps = [
+  'a',
+  'a:',
+  'a:/',
+  '://a',
+  '[',
+  '[a ',
+  '[a "',
+  '[a "\\"',
+  ' ',
+  '\t=',
+  'a ',
+  'a="',
+  '\\\n',
+  '\n',
+  '\r\n',
+  '[include]path=a\n',
+  '[core]worktree=\n',
+];
+
+it.each(pumps)(
+  'wants minutes of this process: 1 MiB of %j is read in time that grows with its length',
+  (pump) => {
+    const spent = (bytes: number) => {
+      const text = pump.repeat(Math.ceil(bytes / pump.length));
+      const before = process.cpuUsage();
+      for (const read of [hasCredentials, withoutCredentials, includedPaths, worktreeOf]) read(text);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    // A quadratic pattern takes minutes here; 5 s of processor time are twenty times what is needed.
+    expect(spent(1024 * 1024)).toBeLessThan(5_000);
+  },
+);

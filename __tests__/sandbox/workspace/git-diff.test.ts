@@ -1,0 +1,215 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeGitDiff } from '../../../src/sandbox/workspace/git-diff.ts';
+import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
+import { createWorld, shellWays, type World } from '../world.ts';
+
+const never = new AbortController().signal;
+
+describe('the diff out of the history of the checkout', () => {
+  let base = '';
+  let repo = '';
+  const env = () => ({ PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+      cwd: repo,
+      env: env(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  /** A shell without a wall. */
+  const shellIn = (cwd: string) => ({
+    exec: async (script: string) => {
+      const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, env: env(), encoding: 'utf8' });
+      const totalBytes = Buffer.byteLength(stdout);
+      return {
+        ...{ exitCode: status, signal: null, timedOut: false, durationMs: 0, output: stdout, totalBytes },
+        ...{ fullOutputPath: null, keptBytes: totalBytes },
+      };
+    },
+  });
+  const context = (name: string) => path.join(base, 'tmp', 'context', name);
+
+  beforeEach(async () => {
+    base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'git-diff-')));
+    repo = path.join(base, 'repo');
+    await mkdir(path.join(base, 'tmp'));
+    await mkdir(path.join(repo, 'api'), { recursive: true });
+    git('init', '-q');
+    await writeFile(path.join(repo, 'api/a.txt'), 'one\n');
+    git('add', '-A');
+    git('commit', '-qm', 'first');
+  });
+
+  afterEach(() => rm(base, { recursive: true, force: true }));
+
+  it('is told from any folder of it; without the base commit there is none', async () => {
+    const first = git('rev-parse', 'HEAD');
+    await writeFile(path.join(repo, 'api/a.txt'), 'two\n');
+    git('commit', '-qam', 'second');
+    expect(
+      await writeGitDiff(shellIn(path.join(repo, 'api')), { base: first, head: '', partial: 'write' }, never),
+    ).toBe('complete');
+    expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tapi/a.txt\n');
+    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('+two');
+    expect(
+      await writeGitDiff(shellIn(repo), { base: 'f'.repeat(40), head: '', partial: 'write' }, never),
+    ).toBe('missing');
+  });
+
+  it('is truncated where it is longer than the agent is given', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const grow = async (bytes: number) => {
+      await writeFile(path.join(repo, 'api/large.txt'), `${'x'.repeat(99)}\n`.repeat(bytes / 100));
+      git('add', '-A');
+      git('commit', '-qm', 'grown');
+      return writeGitDiff(shellIn(repo), { base: first, head: '', partial: 'write' }, never);
+    };
+    expect(await grow(3_900_000)).toBe('complete');
+    expect(await grow(4_000_000)).toBe('truncated');
+    expect(readFileSync(context('diff.patch')).length).toBe(4_000_000);
+  });
+
+  it('the attributes of the change and its .gitmodules hide nothing; what is binary stands in a file of its own', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const rules = ['*.js -diff', '*.ts binary', '*.py diff=hide', '*.md text working-tree-encoding=UTF-16'];
+    await writeFile(path.join(repo, '.gitattributes'), `${rules.join('\n')}\n`);
+    await writeFile(path.join(repo, 'api/.gitattributes'), '* !text -diff\n');
+    await writeFile(
+      path.join(repo, '.gitmodules'),
+      '[submodule "m"]\n\tpath = m\n\turl = m\n\tignore = all\n',
+    );
+    git('config', 'diff.hide.textconv', 'true');
+    git('config', 'diff.hide.command', 'true');
+    git('config', 'diff.hide.binary', 'true');
+    for (const name of ['a.js', 'a.ts', 'a.py', 'api/b.js'])
+      await writeFile(path.join(repo, name), `evil in ${name}\n`);
+    await writeFile(path.join(repo, 'a.png'), Buffer.from([1, 0, 2]));
+    git('add', '-A');
+    git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},m`);
+    git('commit', '-qm', 'second');
+    git('update-index', '--cacheinfo', `160000,${'2'.repeat(40)},m`);
+    git('commit', '-qm', 'third');
+    expect(await writeGitDiff(shellIn(repo), { base: first, head: '', partial: 'write' }, never)).toBe(
+      'complete',
+    );
+    const diff = readFileSync(context('diff.patch'), 'utf8');
+    expect(diff.match(/^\+(?:evil|Subproject).*$/gmu)).toEqual([
+      '+evil in a.js',
+      '+evil in a.py',
+      '+evil in a.ts',
+      '+evil in api/b.js',
+      `+Subproject commit ${'2'.repeat(40)}`,
+    ]);
+    expect(diff.match(/^Binary files .*$/gmu)).toEqual(['Binary files /dev/null and b/a.png differ']);
+    expect(readFileSync(context('diff-as-text.patch'), 'latin1')).toContain('\n+\u0001\0\u0002\n');
+    expect(
+      await writeGitDiff(
+        shellIn(path.join(repo, 'api')),
+        { base: git('rev-parse', 'HEAD~1'), head: '', partial: 'write' },
+        never,
+      ),
+    ).toBe('complete');
+    expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tm\n');
+    expect(readdirSync(path.join(base, 'tmp'))).toEqual(['context']);
+  });
+
+  it('a text that one byte makes a binary file is shown as a text', async () => {
+    const first = git('rev-parse', 'HEAD');
+    await writeFile(path.join(repo, 'api/a.txt'), 'one\nevil\0\n');
+    git('commit', '-qam', 'second');
+    expect(await writeGitDiff(shellIn(repo), { base: first, head: '', partial: 'drop' }, never)).toBe(
+      'complete',
+    );
+    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('\nBinary files ');
+    expect(readFileSync(context('diff-as-text.patch'), 'utf8')).toContain('\n one\n+evil\0\n');
+  });
+
+  it('is a part of it where a binary file is larger than the agent is given', async () => {
+    const first = git('rev-parse', 'HEAD');
+    await writeFile(path.join(repo, 'a.bin'), Buffer.alloc(4_000_000));
+    git('add', '-A');
+    git('commit', '-qm', 'second');
+    const ask = (partial: 'write' | 'drop') =>
+      writeGitDiff(shellIn(repo), { base: first, head: '', partial }, never);
+    expect([await ask('drop'), existsSync(path.join(base, 'tmp/context'))]).toEqual(['missing', false]);
+    expect(await ask('write')).toBe('truncated');
+    expect(readFileSync(context('diff.patch'), 'utf8')).toContain('\nBinary files ');
+    expect(readFileSync(context('diff-as-text.patch')).length).toBe(4_000_000);
+  });
+
+  it('is none where the checkout does not hold the change', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const commit = async (text: string) => {
+      await writeFile(path.join(repo, 'api/a.txt'), text);
+      git('commit', '-qam', text);
+      return git('rev-parse', 'HEAD');
+    };
+    const head = await commit('two');
+    const newer = await commit('three');
+    const ask = (from: string, to: string) =>
+      writeGitDiff(shellIn(repo), { base: from, head: to, partial: 'write' }, never);
+    expect([await ask(first, head), await ask(first, newer)]).toEqual(['complete', 'complete']);
+    git('commit', '-q', '--allow-empty', '-m', 'nothing');
+    expect(await ask(newer, '')).toBe('missing');
+    git('checkout', '-q', first);
+    // The base, an older state of it, and a newer one.
+    for (const [from, to] of [
+      [first, ''],
+      [first, head],
+      [newer, ''],
+    ] as const)
+      expect(await ask(from, to)).toBe('missing');
+    await commit('main goes on');
+    expect(await ask(first, head)).toBe('missing');
+    expect(await ask(first, 'x; touch /')).toBe('missing');
+  });
+
+  it('a folder that the change made look like a repository has no say in it', async () => {
+    const first = git('rev-parse', 'HEAD');
+    const api = path.join(repo, 'api');
+    git('clone', '-q', '--bare', '.', path.join(base, 'own.git'));
+    for (const part of ['HEAD', 'objects', 'refs', 'packed-refs', 'config'])
+      execFileSync('cp', ['-r', path.join(base, 'own.git', part), api]);
+    await writeFile(path.join(api, 'a.txt'), 'two\n');
+    git('add', '-A');
+    git('commit', '-qm', 'second');
+    expect(await writeGitDiff(shellIn(api), { base: first, head: '', partial: 'write' }, never)).toBe(
+      'missing',
+    );
+    expect(existsSync(context('diff.patch'))).toBe(false);
+  });
+});
+
+describe.each(shellWays)('behind $name', ({ options }) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await createWorld();
+  });
+  afterEach(() => world.close());
+
+  it('a change that calls its files binary wants its diff, and what the agent did, to be unread', async () => {
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: world.workspace,
+        encoding: 'utf8',
+      }).trim();
+    const first = git('rev-parse', 'HEAD');
+    await writeFile(path.join(world.workspace, '.gitattributes'), '* -diff\n');
+    await writeFile(path.join(world.workspace, 'a.js'), 'evil\n');
+    git('add', '-A');
+    git('commit', '-qm', 'second');
+    const sandbox = await world.open({ ...options, access: 'scratch' });
+    await sandbox.ready();
+    const changes = await rememberWorkspace(sandbox, never, true);
+    expect(await writeGitDiff(sandbox, { base: first, head: '', partial: 'write' }, never)).toBe('complete');
+    const limits = { timeoutMs: 10_000, maxOutputBytes: 10_000, signal: never };
+    const { output } = await sandbox.exec('cat "$TMPDIR/context/diff.patch"; echo worse > a.js', limits);
+    expect(output).toContain('\n+evil\n');
+    expect(String((await changes?.compare(never))?.patch)).toContain('\n-evil\n+worse\n');
+  });
+});

@@ -1,0 +1,377 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { WorkspaceError } from '../../../src/errors.ts';
+import { findGitPlaces, findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
+// The shell's: a tree of these is deeper than a path can name.
+afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
+
+function repository(path: string): string {
+  mkdirSync(path, { recursive: true });
+  git(path, 'init', '-q', '-b', 'main', '.');
+  git(path, 'commit', '--allow-empty', '-qm', 'first');
+  return path;
+}
+
+function git(cwd: string, ...args: string[]): void {
+  const options = ['-c', 'user.name=a', '-c', 'user.email=b@c.d', '-c', 'protocol.file.allow=always'];
+  execFileSync('git', [...options, ...args], { cwd, stdio: 'pipe' });
+}
+
+it('the workspace, checkouts in it, their modules and worktrees are found', async () => {
+  const module = repository(join(base, 'module'));
+  const workspace = repository(join(base, 'ws'));
+  repository(join(workspace, 'a', 'nested'));
+  git(workspace, 'submodule', '-q', 'add', module, 'sub');
+  const tree = join(base, 'tree');
+  git(workspace, 'worktree', 'add', '-q', tree);
+
+  const dot = join(workspace, '.git');
+  const modules = join(dot, 'modules', 'sub');
+  const found = await findRepositories(workspace);
+  expect(found).toEqual([
+    {
+      root: workspace,
+      dotGit: dot,
+      elsewhere: [],
+      configs: [join(dot, 'config'), join(modules, 'config')],
+      gitFolders: [dot, modules, join(dot, 'worktrees', 'tree')],
+      hidden: [],
+      unconfirmed: null,
+    },
+    {
+      root: join(workspace, 'sub'),
+      dotGit: join(workspace, 'sub', '.git'),
+      elsewhere: [modules],
+      configs: [join(modules, 'config')],
+      gitFolders: [modules],
+      hidden: [],
+      unconfirmed: null,
+    },
+    {
+      root: join(workspace, 'a', 'nested'),
+      dotGit: join(workspace, 'a', 'nested', '.git'),
+      elsewhere: [],
+      configs: [join(workspace, 'a', 'nested', '.git', 'config')],
+      gitFolders: [join(workspace, 'a', 'nested', '.git')],
+      hidden: [],
+      unconfirmed: null,
+    },
+  ]);
+  expect((await findRepositories(tree)).map(({ elsewhere }) => elsewhere)).toEqual([
+    [join(dot, 'worktrees', 'tree'), dot],
+  ]);
+});
+
+it('a .git file that names a folder which is not git’s opens nothing', async () => {
+  const workspace = join(base, 'hostile');
+  mkdirSync(join(base, 'secrets'), { recursive: true });
+  mkdirSync(workspace);
+  writeFileSync(join(workspace, '.git'), `gitdir: ${join(base, 'secrets')}\n`);
+  expect(await findRepositories(workspace)).toEqual([
+    {
+      root: workspace,
+      dotGit: join(workspace, '.git'),
+      elsewhere: [],
+      configs: [],
+      gitFolders: [],
+      hidden: [],
+      unconfirmed: null,
+    },
+  ]);
+});
+
+it('a git folder under another name in the workspace is believed where the .git at the top names it', async () => {
+  for (const kind of ['file', 'link']) {
+    const workspace = join(base, `separate-${kind}`);
+    mkdirSync(join(workspace, 'stores'), { recursive: true });
+    const store = join(workspace, 'stores', 'one');
+    git(workspace, 'init', '-q', `--separate-git-dir=${store}`, '.');
+    if (kind === 'link') {
+      rmSync(join(workspace, '.git'));
+      symlinkSync('stores/one', join(workspace, '.git'));
+    }
+    git(workspace, 'commit', '--allow-empty', '-qm', 'first');
+    git(workspace, 'worktree', 'add', '-q', 'tree');
+    const found = (await findRepositories(workspace)).toSorted((a, b) => (a.root < b.root ? -1 : 1));
+    const worktree = join(store, 'worktrees', 'tree');
+    expect(found.map(({ elsewhere, unconfirmed }) => [elsewhere, unconfirmed])).toEqual([
+      [[store], null],
+      [[worktree, store], null],
+    ]);
+  }
+});
+
+it('wants a source folder closed: one that a .git further down names as git’s own is watched and no more', async () => {
+  const workspace = join(base, 'named');
+  const target = join(workspace, 'src');
+  for (const name of ['objects', 'refs', 'worktrees/x']) mkdirSync(join(target, name), { recursive: true });
+  writeFileSync(join(target, 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(target, 'config'), '[credential]\n');
+  writeFileSync(join(target, 'worktrees', 'x', 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(target, 'worktrees', 'x', 'commondir'), '../..\n');
+  const makers: readonly ((root: string) => void)[] = [
+    (root) => writeFileSync(join(root, '.git'), 'gitdir: ../../src\n'),
+    (root) => symlinkSync('../../src', join(root, '.git')),
+    (root) => writeFileSync(join(root, '.git'), 'gitdir: ../../src/worktrees/x\n'),
+  ];
+  for (const [n, make] of makers.entries()) {
+    const root = join(workspace, 'node_modules', `p${n}`);
+    mkdirSync(root, { recursive: true });
+    make(root);
+  }
+  const found = await findRepositories(workspace);
+  expect(found.map(({ unconfirmed }) => unconfirmed).sort()).toEqual([
+    target,
+    target,
+    join(target, 'worktrees', 'x'),
+  ]);
+  expect(
+    found
+      .flatMap(({ elsewhere, configs, gitFolders, hidden }) => [elsewhere, configs, gitFolders, hidden])
+      .flat(),
+  ).toEqual([]);
+});
+
+it('wants files outside of its own .git covered: nothing in a .git that a package brought along leads out of it', async () => {
+  const workspace = join(base, 'package');
+  const target = join(workspace, 'src');
+  for (const name of ['m', 'w', 'objects', 'refs', 'worktrees/.git/objects', 'worktrees/.git/refs'])
+    mkdirSync(join(target, name), { recursive: true });
+  for (const folder of ['', 'm', 'w', 'worktrees/.git']) {
+    writeFileSync(join(target, folder, 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(target, folder, 'config'), '[include]\n\tpath = ../src/config\n[credential]\n');
+  }
+  // A worktree's folder may name the one that it shares with others two folders above.
+  writeFileSync(join(target, 'worktrees', '.git', 'commondir'), '../..\n');
+  const dot = join(workspace, 'node_modules', 'p', '.git');
+  mkdirSync(join(dot, 'deep', 'modules'), { recursive: true });
+  for (const name of ['modules', 'worktrees', 'annex']) symlinkSync(target, join(dot, name));
+  for (const name of ['config', 'config.worktree', 'credentials', 'deep/link'])
+    symlinkSync(join(target, 'config'), join(dot, name));
+  const found = await findRepositories(workspace);
+  const touched = found
+    .flatMap(({ elsewhere, configs, gitFolders, hidden }) => [
+      elsewhere,
+      configs,
+      gitFolders,
+      hidden.map(({ path }) => path),
+    ])
+    .flat();
+  const real = touched.map((path) => realpathSync(path).slice(workspace.length));
+  expect(real.filter((path) => !path.split('/').includes('.git'))).toEqual([]);
+});
+
+it('wants this process to hang or to swell: pipes, devices and long files in a .git are passed over', async () => {
+  const workspace = join(base, 'devices');
+  const kinds: readonly ((path: string) => void)[] = [
+    (path) => void execFileSync('mkfifo', [path]),
+    (path) => symlinkSync('/dev/zero', path),
+    (path) => symlinkSync('/proc/self/environ', path),
+    (path) => symlinkSync(path, path),
+    (path) => {
+      writeFileSync(path, '');
+      truncateSync(path, 3 * 1024 ** 3);
+    },
+  ];
+  const names = [
+    'config',
+    'config.worktree',
+    'HEAD',
+    'commondir',
+    'gitdir',
+    'modules',
+    'worktrees',
+    'credentials',
+  ];
+  for (const [n, make] of kinds.entries()) {
+    const dot = join(workspace, String(n), '.git');
+    mkdirSync(dot, { recursive: true });
+    for (const name of names) make(join(dot, name));
+    mkdirSync(join(workspace, `file-${n}`));
+    make(join(workspace, `file-${n}`, '.git'));
+  }
+  expect(await findRepositories(workspace)).toHaveLength(2 * kinds.length);
+});
+
+it('keys and tokens in a git folder are hidden, and what a config in it includes; what is git’s own is not', async () => {
+  const workspace = repository(join(base, 'keys'));
+  git(workspace, 'config', 'include.path', 'hooks/auth.inc');
+  const dot = join(workspace, '.git');
+  const own = ['HEAD', 'index', 'COMMIT_EDITMSG', 'packed-refs', 'FETCH_HEAD', 'MERGE_MODE', 'info/exclude'];
+  const keys = [
+    'credentials',
+    'token',
+    'git-crypt/keys/default',
+    'annex/creds/x',
+    'hooks/auth.inc',
+    'info/more.inc',
+  ];
+  for (const name of [...own, ...keys, 'annex/objects/x', 'lfs/objects/x']) {
+    mkdirSync(join(dot, name, '..'), { recursive: true });
+    writeFileSync(join(dot, name), 'x');
+  }
+  writeFileSync(
+    join(dot, 'hooks', 'auth.inc'),
+    '[include]\n\tpath = ../info/more.inc\n\tpath = ../../README\n',
+  );
+  writeFileSync(join(workspace, 'README'), 'hello');
+  const [found] = await findRepositories(workspace);
+  expect(found?.hidden.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+    { path: join(dot, 'annex', 'creds'), kind: 'directory' },
+    { path: join(dot, 'credentials'), kind: 'file' },
+    { path: join(dot, 'git-crypt'), kind: 'directory' },
+    { path: join(dot, 'hooks', 'auth.inc'), kind: 'file' },
+    { path: join(dot, 'info', 'more.inc'), kind: 'file' },
+    { path: join(dot, 'token'), kind: 'file' },
+  ]);
+});
+
+it('a bare repository is a folder like any other, whatever its config holds', async () => {
+  const workspace = join(base, 'bares');
+  const mirror = join(workspace, 'a', 'mirror.git');
+  mkdirSync(mirror, { recursive: true });
+  git(mirror, 'init', '-q', '--bare', '.');
+  git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
+  expect(await findRepositories(workspace)).toEqual([]);
+  expect(await findGitPlaces(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
+});
+
+it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {
+  const victim = repository(join(base, 'victim'));
+  const module = repository(join(base, 'module2'));
+  git(victim, 'submodule', '-q', 'add', module, 'sub');
+  git(victim, 'worktree', 'add', '-q', join(base, 'linked'));
+  const folders = async (workspace: string) =>
+    (await findRepositories(workspace)).flatMap(({ gitFolders }) => gitFolders);
+  const modules = join(victim, '.git', 'modules', 'sub');
+  const worktree = join(victim, '.git', 'worktrees', 'linked');
+  expect(await folders(join(victim, 'sub'))).toEqual([modules]);
+  expect(await folders(join(base, 'linked'))).toContain(worktree);
+
+  const workspace = join(base, 'thief');
+  const targets = [join(victim, '.git'), modules, worktree, victim, '/'];
+  for (const [n, target] of targets.entries()) {
+    for (const kind of ['file', 'link']) mkdirSync(join(workspace, kind, String(n)), { recursive: true });
+    writeFileSync(join(workspace, 'file', String(n), '.git'), `gitdir: ${target}\n`);
+    symlinkSync(target, join(workspace, 'link', String(n), '.git'));
+  }
+  expect([(await findRepositories(workspace)).length, await folders(workspace)]).toEqual([10, []]);
+});
+
+it('files that look like a git folder around a repository are not taken for its own', async () => {
+  const workspace = join(base, 'around');
+  mkdirSync(join(workspace, 'in'), { recursive: true });
+  for (const name of ['objects', 'refs']) mkdirSync(join(workspace, name));
+  writeFileSync(join(workspace, 'HEAD'), 'ref: refs/heads/main\n');
+  for (const target of ['..', '.']) {
+    writeFileSync(join(workspace, 'in', '.git'), `gitdir: ${target}\n`);
+    expect((await findRepositories(workspace)).flatMap(({ gitFolders }) => gitFolders)).toEqual([]);
+  }
+});
+
+it('a checkout is found however deep it lies, however many folders come before it, and in node_modules', async () => {
+  const workspace = join(base, 'wide');
+  for (let n = 0; n < 4100; n += 1) mkdirSync(join(workspace, `p${n}`), { recursive: true });
+  const nested = ['p7/zz', 'node_modules/one', 'p1/b/c/d/e/f/g'].map((path) =>
+    repository(join(workspace, path)),
+  );
+  const found = await findRepositories(workspace);
+  expect(found.map(({ root }) => root).sort()).toEqual([...nested].sort());
+  expect(found.flatMap(({ configs }) => configs).sort()).toEqual(
+    nested.map((root) => join(root, '.git', 'config')).sort(),
+  );
+});
+
+it('a .git folder is not walked: what lies in it is protected as a whole', async () => {
+  const workspace = repository(join(base, 'inner'));
+  repository(join(workspace, '.git', 'x'));
+  expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
+});
+
+it('modules are found under long names, and in the folder of a worktree', async () => {
+  const workspace = repository(join(base, 'modules'));
+  const folders = [
+    join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e'),
+    join(workspace, '.git', 'modules', 'a', 'b', 'c', 'd', 'e', 'modules', 'f'),
+    join(workspace, '.git', 'worktrees', 'tree', 'modules', 'g'),
+  ];
+  for (const folder of folders) {
+    mkdirSync(folder, { recursive: true });
+    for (const name of ['HEAD', 'config']) writeFileSync(join(folder, name), '');
+  }
+  const [found] = await findRepositories(workspace);
+  expect(found?.configs).toEqual(
+    [join(workspace, '.git'), ...folders].map((folder) => join(folder, 'config')),
+  );
+});
+
+it('more folders than can be looked at are a WorkspaceError that says what to do', async () => {
+  const workspace = join(base, 'many');
+  for (const name of ['a', 'b', 'c']) mkdirSync(join(workspace, name), { recursive: true });
+  expect(await findRepositories(workspace, 4)).toEqual([]);
+  const refused = findRepositories(workspace, 3);
+  await expect(refused).rejects.toBeInstanceOf(WorkspaceError);
+  await expect(refused).rejects.toThrow(/more than 3 folders.*sparse-checkout/u);
+});
+
+it('a folder that the agent could open, and this step cannot look into, is a WorkspaceError', async () => {
+  // Deeper than a path can name; a command gets there step by step.
+  const deep = join(base, 'deep');
+  mkdirSync(deep);
+  execFileSync('bash', ['-c', 'for i in $(seq 25); do mkdir $0 && cd $0; done', 'd'.repeat(200)], {
+    cwd: deep,
+  });
+  await expect(findRepositories(deep)).rejects.toBeInstanceOf(WorkspaceError);
+  if (process.getuid?.() === 0) return;
+  const closed = join(base, 'closed');
+  mkdirSync(join(closed, 'x'), { recursive: true });
+  chmodSync(join(closed, 'x'), 0);
+  await expect(findRepositories(closed)).rejects.toBeInstanceOf(WorkspaceError);
+  chmodSync(join(closed, 'x'), 0o700);
+});
+
+describe('a name that is not UTF-8', () => {
+  const odd = (...parts: string[]) => Buffer.from(parts.join('/'), 'latin1');
+  const gitFolder = (folder: Buffer) => {
+    for (const name of ['objects', 'refs'])
+      mkdirSync(Buffer.concat([folder, odd('/', name)]), { recursive: true });
+    writeFileSync(Buffer.concat([folder, odd('/HEAD')]), 'ref: refs/heads/main\n');
+  };
+
+  it.each([
+    ['a submodule, as .gitmodules names it', '.git/modules/\xff'],
+    ['a submodule deep below', '.git/modules/a/\xe9/b'],
+    ['a repository in a folder', 'd\xff/sub/.git'],
+    ['a repository in a module', '.git/modules/a/modules/\xff'],
+    ["a file of a tool's in .git", '.git/keys\xff'],
+  ])('hides no token: %s', async (name, path) => {
+    const workspace = repository(join(base, `odd ${name}`));
+    gitFolder(odd(workspace, '.git/modules/a'));
+    gitFolder(odd(workspace, path));
+    const found = findRepositories(workspace);
+    await expect(found).rejects.toThrow(WorkspaceError);
+    await expect(found).rejects.toThrow('is not UTF-8');
+  });
+
+  it('of any other file or folder is no matter', async () => {
+    const workspace = repository(join(base, 'odd files'));
+    mkdirSync(odd(workspace, 'd\xff/e\xff'), { recursive: true });
+    writeFileSync(odd(workspace, 'd\xff/f\xff'), '');
+    mkdirSync(odd(workspace, '.git/refs/heads/\xff'));
+    expect((await findRepositories(workspace)).map(({ root }) => root)).toEqual([workspace]);
+  });
+});

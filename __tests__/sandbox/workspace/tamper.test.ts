@@ -1,0 +1,238 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTamperCheck } from '../../../src/sandbox/workspace/tamper.ts';
+import { createWorld, type World } from '../world.ts';
+
+let world: World;
+const at = (...names: string[]) => join(world.workspace, ...names);
+
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+async function verdictAfter(change: () => void, extra: readonly string[] = []): Promise<string | null> {
+  const found = await tamperingAfter(change, extra);
+  return found?.isClosed ? `${found.file} (closed)` : (found?.file ?? null);
+}
+
+async function tamperingAfter(change: () => void, extra: readonly string[]) {
+  const check = createTamperCheck({ workspace: world.workspace, extra, inPlace: true });
+  await check.snapshot();
+  change();
+  return check.compare();
+}
+
+describe('a change of what later steps trust is named', () => {
+  const changes: readonly (readonly [name: string, change: () => void])[] = [
+    ['.git/config', () => appendFileSync(at('.git', 'config'), '[core]\n\tfsmonitor = id\n')],
+    ['.git/hooks/pre-push', () => writeFileSync(at('.git', 'hooks', 'pre-push'), '#!/bin/sh\n')],
+    ['.git/info/attributes', () => writeFileSync(at('.git', 'info', 'attributes'), '* filter=x\n')],
+    ['.git/config.worktree', () => writeFileSync(at('.git', 'config.worktree'), '')],
+    [
+      '.github/workflows/ci.yml',
+      () => writeFileSync(at('.github', 'workflows', 'ci.yml'), 'on: pull_request_target\n'),
+    ],
+    ['.github/workflows/new.yml', () => writeFileSync(at('.github', 'workflows', 'new.yml'), '')],
+    ['.github', () => renameSync(at('.github'), at('.g2'))],
+    ['action.yml', () => writeFileSync(at('action.yml'), '')],
+    ['.GitHub', () => mkdirSync(at('.GitHub'))],
+    ['.github/workflows/ci.yml', () => chmodSync(at('.github', 'workflows', 'ci.yml'), 0o777)],
+  ];
+  for (const [name, change] of changes) {
+    it(`${name} (change ${changes.findIndex((row) => row[1] === change) + 1})`, async () => {
+      expect(await verdictAfter(change)).toBe(name);
+    });
+  }
+
+  it('a file of credentials that an earlier step left', async () => {
+    writeFileSync(at('gha-creds-1.json'), '{"type":"external_account"}');
+    expect(await verdictAfter(() => writeFileSync(at('gha-creds-1.json'), '{}'))).toBe('gha-creds-1.json');
+  });
+
+  it('a file replaced by a link of the same content', async () => {
+    writeFileSync(at('copy.yml'), 'on: push\n');
+    const swap = () => {
+      rmSync(at('.github', 'workflows', 'ci.yml'));
+      symlinkSync('../../copy.yml', at('.github', 'workflows', 'ci.yml'));
+    };
+    expect(await verdictAfter(swap)).toBe('.github/workflows/ci.yml');
+  });
+
+  it('files are hashed up to a bound in all, and compared by inode and times after it', async () => {
+    const names = Array.from({ length: 17 }, (_, index) => at('.github', `file-${100 + index}`));
+    for (const name of names) {
+      writeFileSync(name, '');
+      truncateSync(name, 8 * 1024 ** 2);
+    }
+    const touch = (name = '') => chmodSync(name, 0o644);
+    expect(await verdictAfter(() => touch(names[0]))).toBeNull();
+    expect(await verdictAfter(() => touch(names.at(-1)))).toBe('.github/file-116');
+  });
+
+  it('the git folder replaced by another', async () => {
+    const swap = () => {
+      renameSync(at('.git'), at('.git-old'));
+      execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace });
+    };
+    expect(await verdictAfter(swap)).toBe('.git/config');
+  });
+
+  const makers: readonly (readonly [wish: string, file: string, make: () => void])[] = [
+    ['a repository in the empty folder of a submodule', 'sub/.git', () => init('sub')],
+    ['a repository deep in an ignored folder', 'node_modules/a/b/.git', () => init('node_modules/a/b')],
+    [
+      'a .git file that names a folder',
+      'sub/.git',
+      () => writeFileSync(at('sub', '.git'), 'gitdir: ../fake\n'),
+    ],
+    ['a .git link', 'sub/.git', () => symlinkSync('../fake', at('sub', '.git'))],
+    ['a repository without a .git', 'packages/a/HEAD', () => init('packages/a', '--bare')],
+  ];
+  const init = (folder: string, ...options: string[]) =>
+    execFileSync('git', ['init', '-q', ...options, at(folder)]);
+  it.each(makers)('wants git to run its command in a later step, by %s', async (_, file, make) => {
+    mkdirSync(at('sub'));
+    expect(await verdictAfter(make)).toBe(file);
+    rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
+    const gone = () => {
+      make();
+      rmSync(at(file.split('/')[0] ?? ''), { recursive: true });
+    };
+    mkdirSync(at('sub'), { recursive: true });
+    expect(await verdictAfter(gone)).toBeNull();
+  });
+
+  it('a repository in a folder whose name is not UTF-8, although another such folder held one', async () => {
+    const odd = (name: string) =>
+      Buffer.concat([Buffer.from(`${world.workspace}/`), Buffer.from(name, 'latin1')]);
+    const make = (name: string) => {
+      for (const path of ['objects', 'refs', 'HEAD']) mkdirSync(odd(`${name}/${path}`), { recursive: true });
+    };
+    make('\xfe');
+    expect(await verdictAfter(() => writeFileSync(odd('\xfe/file'), ''))).toBeNull();
+    expect(await verdictAfter(() => make('\xff'))).toBe('\ufffd/HEAD');
+    expect(await verdictAfter(() => mkdirSync(odd('\xfd/sub/.git'), { recursive: true }))).toBe(
+      '\ufffd/sub/.git',
+    );
+  });
+
+  // git goes on by the path of a submodule, below a folder that nobody may list and by relative names.
+  it.skipIf(process.getuid?.() === 0)(
+    'a folder that a command closed, as around a new repository',
+    async () => {
+      const close = () => {
+        init('d/sub');
+        chmodSync(at('d'), 0o111);
+      };
+      expect(await verdictAfter(close)).toBe('d (closed)');
+      chmodSync(at('d'), 0o700);
+    },
+  );
+
+  it('a folder whose path is too long to be looked into', async () => {
+    const dig = `cd "$1"; for i in $(seq 22); do mkdir ${'n'.repeat(200)}; cd ${'n'.repeat(200)}; done`;
+    const found = await verdictAfter(() => execFileSync('/bin/bash', ['-c', dig, 'bash', world.workspace]));
+    expect(found).toMatch(/^n{200}\/.* \(closed\)$/u);
+    execFileSync('/bin/rm', ['-rf', at('n'.repeat(200))]);
+  });
+
+  it('no repository that was there before, and none that nobody of the run can have made', async () => {
+    init('sub');
+    init('bare', '--bare');
+    const edit = () => writeFileSync(at('sub', 'file'), 'x');
+    expect(await verdictAfter(edit)).toBeNull();
+    const check = createTamperCheck({ workspace: world.workspace, extra: [], inPlace: false });
+    await check.snapshot();
+    init('another');
+    expect(await check.compare()).toBeNull();
+  });
+
+  it('a file outside of the workspace, by its whole path', async () => {
+    const bundle = join(world.base, 'dist');
+    mkdirSync(bundle);
+    writeFileSync(join(bundle, 'index.js'), 'a');
+    expect(await verdictAfter(() => writeFileSync(join(bundle, 'index.js'), 'b'), [bundle])).toBe(
+      join(bundle, 'index.js'),
+    );
+    const absent = join(world.temp, 'output');
+    expect(await verdictAfter(() => writeFileSync(absent, 'x=1'), [absent])).toBe(absent);
+  });
+
+  it('the hooks of a nested checkout', async () => {
+    mkdirSync(at('nested'));
+    execFileSync('git', ['init', '-q', '.'], { cwd: at('nested') });
+    expect(await verdictAfter(() => writeFileSync(at('nested', '.git', 'hooks', 'pre-push'), ''))).toBe(
+      'nested/.git/hooks/pre-push',
+    );
+  });
+
+  it('a .git that was absent, made as a file or a link to a folder that git then obeys', async () => {
+    renameSync(at('.git'), at('meta'));
+    expect(await verdictAfter(() => writeFileSync(at('.git'), 'gitdir: meta\n'))).toBe('.git');
+    rmSync(at('.git'));
+    expect(await verdictAfter(() => symlinkSync('meta', at('.git')))).toBe('.git');
+  });
+
+  it('a .git folder replaced by a file or a link, at the top of any repository', async () => {
+    mkdirSync(at('a', 'nested'), { recursive: true });
+    execFileSync('git', ['init', '-q', '.'], { cwd: at('a', 'nested') });
+    const swap = (make: () => void) => () => {
+      renameSync(at('a', 'nested', '.git'), at('a', 'nested', 'meta'));
+      make();
+    };
+    const link = swap(() => symlinkSync('meta', at('a', 'nested', '.git')));
+    expect(await verdictAfter(link)).toBe('a/nested/.git');
+  });
+
+  it('the .git file of a worktree', async () => {
+    const tree = join(world.base, 'tree');
+    execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: world.workspace, stdio: 'pipe' });
+    const check = createTamperCheck({ workspace: tree, extra: [], inPlace: true });
+    await check.snapshot();
+    expect(await check.compare()).toBeNull();
+    writeFileSync(join(tree, '.git'), 'gitdir: meta\n');
+    expect((await check.compare())?.file).toBe('.git');
+  });
+
+  it('a large file by its size and times', async () => {
+    writeFileSync(at('.github', 'big'), Buffer.alloc(9 * 1024 * 1024));
+    expect(await verdictAfter(() => appendFileSync(at('.github', 'big'), 'x'))).toBe('.github/big');
+  });
+});
+
+describe('what an agent does every day is no tampering', () => {
+  it('new files, commits, a changed index', async () => {
+    const work = () => {
+      writeFileSync(at('src.ts'), 'x');
+      execFileSync('git', ['add', '.'], { cwd: world.workspace });
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=b@c.d', 'commit', '-qm', 'second'], {
+        cwd: world.workspace,
+      });
+    };
+    expect(await verdictAfter(work)).toBeNull();
+  });
+
+  it('nothing at all', async () => {
+    expect(await verdictAfter(() => undefined)).toBeNull();
+  });
+
+  it('a workspace without git', async () => {
+    rmSync(at('.git'), { recursive: true });
+    expect(await verdictAfter(() => writeFileSync(at('x'), ''))).toBeNull();
+    expect(await verdictAfter(() => execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace }))).toBe(
+      '.git',
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  LASTING,
+  makeSubjectWorld,
+  makeTemplate,
+  type Place,
+  type SubjectWorld,
+  WAYS,
+} from '../subject-world.ts';
+
+let template = '';
+let world: SubjectWorld;
+beforeAll(async () => {
+  template = await makeTemplate();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
+
+describe.each(WAYS)('what is judged, %s', (how) => {
+  let base = '';
+  let repo = '';
+  const file = (name: string) => world.file(name);
+  const look = (paths: readonly string[], place?: Place) => world.look(paths, place);
+  const treeOf = (paths: readonly string[], place?: Place) => world.treeOf(paths, place);
+
+  beforeEach(async () => {
+    world = await makeSubjectWorld(how, template);
+    ({ base, repo } = world);
+  });
+  afterEach(() => world.close());
+
+  it("is git's name of the working files, in SHA-256, and the repository is not written to", async () => {
+    const state = () =>
+      execFileSync('sh', ['-c', 'find .git -type f | sort | xargs sha256sum'], {
+        cwd: repo,
+        encoding: 'utf8',
+      });
+    const before = state();
+    const found = await look([]);
+    expect(state()).toBe(before);
+    const copy = path.join(base, 'copy');
+    await cp(repo, copy, { recursive: true });
+    await rm(path.join(copy, '.git'), { recursive: true });
+    const run = (...args: readonly string[]) =>
+      execFileSync('git', args, { cwd: copy, encoding: 'utf8' }).trim();
+    run('init', '-q', '--object-format=sha256');
+    run('add', '-A');
+    expect(found).toEqual({ kind: 'tree', tree: run('write-tree'), paths: ['.'] });
+  });
+
+  it('a checkout deeper in the workspace is judged from where the agent starts', async () => {
+    const workspace = path.join(base, 'outer');
+    await mkdir(workspace);
+    await cp(repo, path.join(workspace, 'repo'), { recursive: true });
+    const workingDirectory = path.join(workspace, 'repo', 'api');
+    const place = { workspace, workingDirectory };
+    const found = await look(['repo/api'], place);
+    expect(found).toEqual({ kind: 'tree', tree: await treeOf(['api']), paths: ['repo/api'] });
+    expect(await look([], place)).toMatchObject({ paths: ['repo'] });
+    expect(await world.refusal(await world.open(place), ['.'], place)).toMatch(
+      /^subject-paths! .*outside the repository/u,
+    );
+  });
+
+  it('a changed byte makes it another one', async () => {
+    const before = await treeOf(['api']);
+    await writeFile(file('api/src/a.txt'), 'onf\n');
+    expect(await treeOf(['api'])).not.toBe(before);
+  });
+});
+
+describe('what makes it another one', () => {
+  let base = '';
+  let repo = '';
+  const git = (...args: readonly string[]) => world.git(...args);
+  const file = (name: string) => world.file(name);
+  const look = (paths: readonly string[], place?: Place) => world.look(paths, place);
+  const treeOf = (paths: readonly string[], place?: Place) => world.treeOf(paths, place);
+
+  let unedited = '';
+  beforeAll(async () => {
+    world = await makeSubjectWorld(LASTING, template);
+    ({ base, repo } = world);
+    unedited = await treeOf(['api']);
+  });
+  beforeEach(() => world.reset());
+  afterAll(() => world.close());
+
+  it('another commit, branch or clone with the same content is the same, whatever happens elsewhere', async () => {
+    const before = await treeOf(['api']);
+    git('checkout', '-qb', 'merge-queue');
+    git('commit', '-qm', 'again', '--allow-empty');
+    await writeFile(file('web/b.txt'), 'changed\n');
+    await mkdir(file('api2'));
+    await writeFile(file('api2/x'), 'a folder whose name only begins so\n');
+    await writeFile(file('api/debug.log'), 'ignored\n');
+    await mkdir(file('ignored'));
+    await writeFile(file('ignored/x'), 'ignored\n');
+    expect(await treeOf(['api'])).toBe(before);
+    const clone = path.join(base, 'clone');
+    execFileSync('git', ['clone', '-q', '--depth=1', `file://${repo}`, clone]);
+    expect(await treeOf(['api'], { workspace: clone })).toBe(before);
+  });
+
+  const edits: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['a byte', () => writeFile(file('api/src/a.txt'), 'onf\n')],
+    ['a line ending', () => writeFile(file('api/src/a.txt'), 'one\r\n')],
+    ['a mode', () => chmod(file('api/run.sh'), 0o755)],
+    ['a name', () => rename(file('api/run.sh'), file('api/Run.sh'))],
+    ['a removed file', () => rm(file('api/run.sh'))],
+    ['a new file', () => writeFile(file('api/new'), '')],
+    [
+      'a link in the place of a file',
+      async () => {
+        await rename(file('api/run.sh'), file('api/src/run.sh'));
+        await symlink('src/run.sh', file('api/run.sh'));
+      },
+    ],
+    [
+      'a folder that became a link',
+      async () => {
+        await rename(file('api/src'), file('api/source'));
+        await symlink('source', file('api/src'));
+      },
+    ],
+    [
+      'an edit that the index is told to overlook',
+      async () => {
+        git('update-index', '--assume-unchanged', 'api/src/a.txt');
+        await writeFile(file('api/src/a.txt'), 'two\n');
+      },
+    ],
+    [
+      'bytes that git would filter away',
+      async () => {
+        await writeFile(file('.gitattributes'), '* text=auto ident\n');
+        await writeFile(file('api/src/a.txt'), 'one\r\n');
+      },
+    ],
+    [
+      'an ignored file that is tracked all the same',
+      async () => {
+        await writeFile(file('api/x.log'), 'x');
+        git('add', '-f', 'api/x.log');
+      },
+    ],
+  ];
+  it.each(edits)('%s makes it another one, committed or not', async (_, edit) => {
+    await edit();
+    const dirty = await treeOf(['api']);
+    expect(dirty).not.toBe(unedited);
+    git('add', '-A');
+    git('commit', '-qm', 'second', '--allow-empty');
+    expect(await treeOf(['api'])).toBe(dirty);
+  });
+
+  it('the paths are told in one spelling, and a name with the signs of a pattern is just a name', async () => {
+    await mkdir(file('[a]*?'));
+    await writeFile(file('[a]*?/:(top)'), 'x');
+    await writeFile(file('a'), 'x');
+    const found = await look(['./web/', 'api/../[a]*?', 'web', `${repo}/web/b.txt`]);
+    expect(found).toMatchObject({ kind: 'tree', paths: ['[a]*?', 'web', 'web/b.txt'] });
+    expect(await treeOf(['[a]*?'])).not.toBe(await treeOf(['a']));
+    expect(await treeOf(['.'])).toBe(await treeOf([]));
+  });
+
+  it('a sparse checkout is what is there', async () => {
+    const web = await treeOf(['web']);
+    // A copy of a repository looks edited until git has read its files.
+    git('update-index', '-q', '--refresh');
+    git('sparse-checkout', 'set', 'web');
+    expect(existsSync(file('api/run.sh'))).toBe(false);
+    expect(await treeOf(['web'])).toBe(web);
+    git('sparse-checkout', 'disable');
+  });
+});

@@ -1,0 +1,250 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  indentedJson,
+  isArray,
+  isDeeperThan,
+  isObject,
+  jsonPointer,
+  maxDepth,
+  parseJsonWithInexact,
+  parseStrictJson,
+} from '../../src/text/json.ts';
+import type { Json } from '../../src/types.ts';
+
+const problemOf = (text: string): string => {
+  const parsed = parseStrictJson(text);
+  return parsed.ok ? 'ok' : `${parsed.fault} at ${parsed.place}`;
+};
+
+describe('parseStrictJson', () => {
+  it('agrees with JSON.parse on every text that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), fc.nat(4), (text, indent) => {
+        const pretty = JSON.stringify(JSON.parse(text), null, indent);
+        expect(parseStrictJson(pretty)).toEqual({ ok: true, value: JSON.parse(text) });
+      }),
+    );
+  });
+
+  it('refuses exactly what JSON.parse refuses, its own four rules aside', () => {
+    const letters = fc.constantFrom(...'{}[]",:0123456789.eE+-\\u trfalsenul\n\t');
+    fc.assert(
+      fc.property(fc.string({ unit: letters, maxLength: 12 }), (text) => {
+        const parsed = parseStrictJson(text);
+        let native = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          native = false;
+        }
+        // A text may break a rule of ours before it breaks JSON's: then the first is named.
+        if (parsed.ok) expect(native).toBe(true);
+        else if (parsed.fault === 'syntax') expect(native).toBe(false);
+        if (!native) expect(parsed.ok).toBe(false);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    ['', 'syntax at line 1, column 1'],
+    [' ', 'syntax at line 1, column 2'],
+    ['{', 'syntax at line 1, column 2'],
+    ['{"a":1,}', 'syntax at line 1, column 8'],
+    ['[1,]', 'syntax at line 1, column 4'],
+    ['{"a"\n:\n01}', 'syntax at line 3, column 2'],
+    ['"\n"', 'syntax at line 1, column 2'],
+    ['"\\x"', 'syntax at line 1, column 3'],
+    ['"\\u12G4"', 'syntax at line 1, column 3'],
+    ['nul', 'syntax at line 1, column 1'],
+    ['NaN', 'syntax at line 1, column 1'],
+    ['1 2', 'syntax at line 1, column 3'],
+    ['-', 'syntax at line 1, column 2'],
+    ['1.', 'syntax at line 1, column 3'],
+    ['1e+', 'syntax at line 1, column 4'],
+    ['1e999', 'number at line 1, column 1'],
+    ['[-1e999]', 'number at line 1, column 2'],
+    ['[9007199254740993]', 'number at line 1, column 2'],
+    ['{"a": [1.50, 79.99999999999999999]}', 'number at line 1, column 14'],
+    ['-1e-400', 'number at line 1, column 1'],
+    ['"\\ud800"', 'surrogate at line 1, column 1'],
+    ['"\\udc00\\ud800"', 'surrogate at line 1, column 1'],
+    ['{"\\ud800":1}', 'surrogate at line 1, column 2'],
+    ['"\ud800"', 'surrogate at line 1, column 1'],
+    ['{"a":1,"b":2,"a":3}', 'duplicate_key at line 1, column 14'],
+    ['{"a":1,"\\u0061":3}', 'duplicate_key at line 1, column 8'],
+    ['{"__proto__":1,"__proto__":3}', 'duplicate_key at line 1, column 16'],
+  ])('refuses %j', (text, problem) => {
+    expect(problemOf(text)).toBe(problem);
+  });
+
+  it('names the pointer of a key given twice', () => {
+    expect(parseStrictJson('{"x/y":[0,{"b":1,"b":2}]}')).toEqual({
+      ok: false,
+      fault: 'duplicate_key',
+      slip: null,
+      place: 'line 1, column 18',
+      problem: 'The key at "/x~1y/1/b" is given twice; give each key once (line 1, column 18).',
+    });
+  });
+
+  it('lets equal keys of different objects pass', () => {
+    expect(parseStrictJson('[{"a":{"a":1}},{"a":2}]').ok).toBe(true);
+  });
+
+  it.each([
+    ['{"a": 1,}', 'a comma before the closing }', 'line 1, column 9'],
+    ['[1, 2, ]', 'a comma before the closing ]', 'line 1, column 8'],
+    ['{"a": 1 // why\n}', 'a comment, which JSON does not have', 'line 1, column 9'],
+    ['# why\n{}', 'a comment, which JSON does not have', 'line 1, column 1'],
+    ["{'a': 1}", 'a quote that is no straight double quote', 'line 1, column 2'],
+    ['{“a”: 1}', 'a quote that is no straight double quote', 'line 1, column 2'],
+    ['{"a": [1', 'it ends too early', 'line 1, column 9'],
+    ['{"a": "b', 'it ends too early', 'line 1, column 9'],
+    ['{"a": 1\n"b": 2}', 'a comma or a colon is missing', 'line 2, column 1'],
+    ['{"a" "b"}', 'a comma or a colon is missing', 'line 1, column 6'],
+    ['{a: 1}', 'a key without quotes', 'line 1, column 2'],
+    ['{"a": 1, b: 2}', 'a key without quotes', 'line 1, column 10'],
+  ])('names the usual mistake in %j', (text, what, place) => {
+    expect(parseStrictJson(text)).toMatchObject({ ok: false, slip: { what }, place });
+  });
+
+  it.each(['{"a": sk-canary}', '{"a": 01}', '{"a": "\\x"}', '{} {}', ']', '{"a": NaN}', 'not json'])(
+    'names no usual mistake in %j',
+    (text) => {
+      const parsed = parseStrictJson(text);
+      expect(parsed.ok ? 'accepted' : parsed.slip).toBeNull();
+    },
+  );
+
+  it('quotes nothing of a text that is not JSON', () => {
+    const parsed = parseStrictJson('{"ok": sk-canary-value}');
+    expect(parsed).toEqual({
+      ok: false,
+      fault: 'syntax',
+      slip: null,
+      place: 'line 1, column 8',
+      problem:
+        'The text is not valid JSON: it has an unexpected character where a value belongs (line 1, column 8).',
+    });
+  });
+
+  it('reads pairs of surrogates, NUL escapes and U+2028 as they are', () => {
+    expect(parseStrictJson('"\\ud83d\\ude00😀\\u0000\u2028\\u2028"')).toEqual({
+      ok: true,
+      value: '😀😀\0\u2028\u2028',
+    });
+  });
+
+  it('S10 keeps __proto__ and constructor as own keys', () => {
+    const parsed = parseStrictJson('{"__proto__":{"polluted":true},"constructor":1}');
+    const value = parsed.ok && isObject(parsed.value) ? parsed.value : {};
+    expect(Object.keys(value)).toEqual(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect('polluted' in {}).toBe(false);
+  });
+
+  it('reads 500 levels and refuses 501', () => {
+    expect(problemOf(`${'['.repeat(maxDepth)}${']'.repeat(maxDepth)}`)).toBe('ok');
+    expect(problemOf(`${'['.repeat(maxDepth + 1)}${']'.repeat(maxDepth + 1)}`)).toBe(
+      'depth at line 1, column 501',
+    );
+  });
+
+  it.each(['[', '{"a":', '[{"a":'])('survives a million levels of %j', (open) => {
+    expect(problemOf(open.repeat(1_000_000))).toMatch(/^depth/);
+  });
+
+  it('reads megabytes of one string, of one number and of many keys', () => {
+    expect(parseStrictJson(JSON.stringify('x'.repeat(4_000_000))).ok).toBe(true);
+    expect(problemOf('9'.repeat(1_000_000))).toBe('number at line 1, column 1');
+    expect(
+      parseStrictJson(`{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`).ok,
+    ).toBe(true);
+  });
+});
+
+describe('isDeeperThan', () => {
+  it('counts levels of arrays and objects', () => {
+    expect([
+      isDeeperThan(1, 0),
+      isDeeperThan([], 0),
+      isDeeperThan({ a: [1] }, 2),
+      isDeeperThan({ a: [{}] }, 2),
+    ]).toEqual([false, true, false, true]);
+  });
+
+  it('survives any depth', () => {
+    let deep: Json = [];
+    for (let i = 0; i < 100_000; i += 1) deep = [deep];
+    expect(isDeeperThan(deep, maxDepth)).toBe(true);
+  });
+});
+
+describe('indentedJson', () => {
+  it('writes what JSON.stringify writes with two spaces, or nothing where that is too long', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(200), (value, max) => {
+        const json: Json = JSON.parse(JSON.stringify(value));
+        const text = JSON.stringify(json, null, 2);
+        expect(indentedJson(json, max)).toBe(text.length <= max ? text : null);
+        expect(indentedJson(json, text.length)).toBe(text);
+      }),
+    );
+    expect(indentedJson(JSON.parse('{"__proto__":{"a":[[],{}]}}'), 100)).toBe(
+      '{\n  "__proto__": {\n    "a": [\n      [],\n      {}\n    ]\n  }\n}',
+    );
+  });
+
+  it('gives up on what would be longer than a string can be, at any depth', () => {
+    const wide: Json = JSON.parse(`${'['.repeat(499)}${'1,'.repeat(300_000)}1${']'.repeat(499)}`);
+    expect(indentedJson(wide, 256 * 1024)).toBeNull();
+    let deep: Json = [];
+    for (let i = 0; i < 100_000; i += 1) deep = [deep];
+    expect(indentedJson(deep, 256 * 1024)).toBeNull();
+  });
+});
+
+describe('the shape of values', () => {
+  it('tells objects from arrays and null', () => {
+    expect([{}, [], null, 'x', undefined].map(isObject)).toEqual([true, false, false, false, false]);
+    expect([{}, [], null, 'x', undefined].map(isArray)).toEqual([false, true, false, false, false]);
+  });
+
+  it('escapes pointers as RFC 6901 says', () => {
+    expect(jsonPointer(['a/b', '~', 0])).toBe('/a~1b/~0/0');
+    expect(jsonPointer([])).toBe('');
+  });
+});
+
+describe('parseJsonWithInexact', () => {
+  it('lists each number that changes when it is read, with its path and what it is read as', () => {
+    const text = '{"a":[0.1,{"b/c":9007199254740993}],"4915":1e999,"d":[[],1e-400,-0,1.50]}';
+    expect(parseJsonWithInexact(text)).toEqual({
+      ok: true,
+      value: JSON.parse(text),
+      inexact: [
+        { path: ['a', 1, 'b/c'], number: 9007199254740992 },
+        { path: ['4915'], number: Number.POSITIVE_INFINITY },
+        { path: ['d', 1], number: 0 },
+      ],
+    });
+  });
+
+  it('refuses everything else that is refused, and more such numbers than it lists', () => {
+    expect(parseJsonWithInexact('{"a":1e999,"a":1}')).toMatchObject({ ok: false, fault: 'duplicate_key' });
+    expect(parseJsonWithInexact('[1e999')).toMatchObject({ ok: false, fault: 'syntax' });
+    const many = (count: number) => `[${Array.from({ length: count }, () => '1e999').join()}]`;
+    expect(parseJsonWithInexact(many(10_000)).ok).toBe(true);
+    expect(parseJsonWithInexact(many(10_001))).toMatchObject({ ok: false, fault: 'number' });
+  });
+
+  it('lists none in what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(parseJsonWithInexact(JSON.stringify(value))).toMatchObject({ ok: true, inexact: [] });
+      }),
+    );
+  });
+});

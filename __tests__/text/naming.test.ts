@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import type { InputName } from '../../src/config/inputs.ts';
+import { InputError, messageAt } from '../../src/errors.ts';
+import { providerError } from '../../src/providers/failures.ts';
+import { verdictOf } from '../../src/run/verdict.ts';
+import { type Door, namingAt } from '../../src/text/naming.ts';
+
+const DOORS: readonly Door[] = ['action', 'command-line', 'library'];
+
+/** The sentence that a run with these inputs ends with, at each door. */
+function sentences(inputs: Partial<Record<InputName, string>>): readonly string[] {
+  return DOORS.map((door) => {
+    const given = Object.entries({ prompt: 'Judge.', model: 'gpt-5', ...inputs });
+    try {
+      parseConfig(new Map(given as [InputName, string][]), { environment: {}, door });
+    } catch (error) {
+      const limits = { turns: '', time: '', tokens: '', cost: '' };
+      return verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, door }).error ?? '';
+    }
+    throw new Error(`nothing is wrong with ${JSON.stringify(inputs)}`);
+  });
+}
+
+describe('the words of a door', () => {
+  it('an input is named as its user writes it', () => {
+    const words = DOORS.map((door) => {
+      const { name, noun, give, setting } = namingAt(door);
+      return [name('base-url'), noun('base-url'), give('base-url'), setting('stream', 'on')];
+    });
+    expect(words).toEqual([
+      ['base-url', 'the input base-url', 'Set base-url', 'stream: on'],
+      ['--base-url', 'the flag --base-url', 'Add --base-url', '--stream on'],
+      ['baseUrl', 'the option baseUrl', 'Pass baseUrl', "stream: 'on'"],
+    ]);
+  });
+
+  it('the key of the command line is a variable: there is no flag', () => {
+    const { name, noun, give } = namingAt('command-line');
+    expect([name('api-key'), noun('api-key'), give('api-key')]).toEqual([
+      'STRUCTURED_AGENT_API_KEY',
+      'the variable STRUCTURED_AGENT_API_KEY',
+      'Set the variable STRUCTURED_AGENT_API_KEY',
+    ]);
+  });
+
+  it('a missing key says where this user puts it', () => {
+    expect(sentences({})).toEqual([
+      'No key for provider openai. Set api-key to a secret, for example api-key: ${{ secrets.OPENAI_API_KEY }}, or set the variable OPENAI_API_KEY. A pull request from a fork gets no secrets.',
+      'No key for provider openai. Set the variable OPENAI_API_KEY, or STRUCTURED_AGENT_API_KEY for any provider.',
+      'No key for provider openai. Pass apiKey, or set the variable OPENAI_API_KEY.',
+    ]);
+  });
+
+  it.each<[string, Partial<Record<InputName, string>>, readonly string[]]>([
+    ['a number', { 'max-turns': 'ten' }, ['max-turns is "ten"', '--max-turns is "ten"', 'maxTurns is "ten"']],
+    [
+      'a list',
+      { 'pass-env': 'A=1' },
+      ['pass-env names "A=1"', '--pass-env names "A=1"', 'passEnv names "A=1"'],
+    ],
+    [
+      'a URL',
+      { 'base-url': 'nowhere' },
+      ['base-url is not a URL', '--base-url is not a URL', 'baseUrl is not a URL'],
+    ],
+    [
+      'a header',
+      { headers: 'x' },
+      ['Line 1 of headers has', 'Line 1 of --headers has', 'Line 1 of headers has'],
+    ],
+  ])('%s that is wrong', (_, inputs, beginnings) => {
+    const found = sentences(inputs);
+    for (const [at, beginning] of beginnings.entries())
+      expect(found[at]?.startsWith(beginning), found[at]).toBe(true);
+  });
+
+  it("the failures of a model's API", () => {
+    const failure = { status: 401, type: null, code: null, param: null, message: '', requestId: null };
+    const context = { model: 'm', keySource: 'k', hasKey: false, host: 'h', forced: false, chatHint: false };
+    const error = providerError({ ...failure, cause: null }, context);
+    expect(DOORS.map((door) => messageAt(error, door).split('given. ')[1])).toEqual([
+      'Set api-key.',
+      'Set the variable STRUCTURED_AGENT_API_KEY.',
+      'Pass apiKey.',
+    ]);
+    expect(error.failure).toBe('auth');
+  });
+
+  it('the limits of a run', () => {
+    const limits = { turns: '3 turns', time: '', tokens: '', cost: '' };
+    const ended = DOORS.map(
+      (door) =>
+        verdictOf(
+          { kind: 'exhausted', limit: 'turns', lastIssues: [] },
+          { turns: 3, gate: null, limits, door },
+        ).error,
+    );
+    expect(ended).toEqual([
+      expect.stringContaining('or max-turns is'),
+      expect.stringContaining('or --max-turns is'),
+      expect.stringContaining('or maxTurns is'),
+    ]);
+  });
+
+  it('an error that names no input says the same everywhere, and its message is that of the action', () => {
+    expect(DOORS.map((door) => messageAt(new InputError(null, 'The disk is full.'), door))).toEqual(
+      DOORS.map(() => 'The disk is full.'),
+    );
+    expect(new InputError('model', ({ name }) => `${name('model')} is gone.`).message).toBe('model is gone.');
+    expect(messageAt('thrown text', 'library')).toBe('thrown text');
+  });
+});

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { rawSlice } from '../../src/text/json.ts';
+import type { Json } from '../../src/types.ts';
+
+describe('rawSlice', () => {
+  const body =
+    '{ "content" : [ {"type":"text"}, {"type":"tool_use","input": { "a" : 1.0, "b":"}]\\"" } } ] }';
+
+  it('gives the source text of a value untouched', () => {
+    expect(rawSlice(body, ['content', 1, 'input'])).toBe('{ "a" : 1.0, "b":"}]\\"" }');
+    expect(rawSlice(body, ['content', 1, 'input', 'a'])).toBe('1.0');
+    expect(rawSlice(' [1] ', [])).toBe('[1]');
+  });
+
+  it('keeps keys that are given twice inside the value', () => {
+    expect(rawSlice('{"input":{"passed":false,"passed":true}}', ['input'])).toBe(
+      '{"passed":false,"passed":true}',
+    );
+  });
+
+  it('gives null where a key of the path is given twice', () => {
+    expect(rawSlice('{"input":{"a":1},"x":0,"input":{"a":2}}', ['input'])).toBeNull();
+    expect(rawSlice('{"input":1,"\\u0069nput":2}', ['input'])).toBeNull();
+    expect(rawSlice('{"x":[{"i":1},{"i":1,"i":2}]}', ['x', 1, 'i'])).toBeNull();
+    expect(rawSlice('{"x":[{"i":1},{"i":1,"i":2}]}', ['x', 0, 'i'])).toBe('1');
+  });
+
+  it('gives null where nothing stands at the path', () => {
+    const paths = [
+      ['nope'],
+      ['content', 2],
+      ['content', -1],
+      ['content', 0.5],
+      ['content', 'type'],
+      [0],
+      ['content', 0, 'type', 0],
+    ];
+    expect(paths.map((path) => rawSlice(body, path))).toEqual(paths.map(() => null));
+  });
+
+  it('gives null for a text that is not JSON', () => {
+    for (const text of ['', '{', '{"a":1', '[}', '{"a":1,}', '{"a" 1}'])
+      expect(rawSlice(text, ['a'])).toBeNull();
+  });
+
+  it('finds what JSON.parse finds, at every path of any text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), (generated, indent) => {
+        const text = JSON.stringify(generated, null, indent);
+        const visit = (value: Json, path: readonly (string | number)[]): void => {
+          expect(JSON.parse(rawSlice(text, path) ?? 'nothing')).toEqual(value);
+          if (typeof value !== 'object' || value === null) return;
+          const isList = Array.isArray(value);
+          for (const [key, child] of Object.entries(value))
+            visit(child, [...path, isList ? Number(key) : key]);
+        };
+        visit(JSON.parse(text), []);
+      }),
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { breakCommands, cleanText, cutText, inertLine, singleLine } from '../../src/text/sanitize.ts';
+
+describe('cleanText', () => {
+  it('ends lines wherever any reader of logs does', () => {
+    expect(cleanText('a\r\nb\nc\rd\ve\ff\u0085g\u2028h\u2029i')).toBe('a\nb\nc\nd\ne\nf\ng\nh\ni');
+  });
+
+  it('takes out what is invisible: controls, bidi, zero width, variation selectors, tags', () => {
+    expect(
+      cleanText('a\0\x1b\x7f\x80b\u202e\u2066\u200b\u200d\ufeff\u00adc\u034f\u115f\u3164\ufe0f\u{e0041}d'),
+    ).toBe('abcd');
+  });
+
+  it('takes out terminal sequences whole, and keeps tabs and letters of any script', () => {
+    expect(cleanText('\x1b[1;31mred\x1b[0m\t\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ naïve 日本 🎉')).toBe(
+      'red\tlink naïve 日本 🎉',
+    );
+  });
+
+  it('replaces unpaired surrogates', () => {
+    expect(cleanText('a\ud800b\udc00c')).toBe('a\ufffdb\ufffdc');
+  });
+
+  it('cleans a second time to the same text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(cleanText(cleanText(text))).toBe(cleanText(text));
+      }),
+    );
+  });
+});
+
+it('an inert line is no command, also not one that an invisible character hid', () => {
+  expect(inertLine(' :\u200b:error::a\n#\u00ad#[add-mask]b', 100)).toBe(': :error: :a ## [add-mask]b');
+});
+
+describe('singleLine', () => {
+  it('collapses blanks and cuts, never inside a pair', () => {
+    expect([
+      singleLine(' a \n\t b ', 10),
+      singleLine('abcdef', 4),
+      cutText('a🎉b', 3),
+      cutText('abc', 3),
+    ]).toEqual(['a b', 'abc…', 'a…', 'abc']);
+  });
+});
+
+describe('breakCommands', () => {
+  it('takes every marker apart, visibly', () => {
+    expect(breakCommands('::a:::b ##[c] ###[d] # #[e] x:y ##VSO[f]')).toBe(
+      ': :a: : :b ## [c] ### [d] # #[e] x:y ## VSO[f]',
+    );
+  });
+});
+
+describe('hostile megabytes', () => {
+  // A hang guard, not a measurement: what was quadratic here took minutes.
+  const MEGABYTE = 1_000_000;
+  const pieces = [
+    ...['\x9d', '\x1b]', '\x1b', '\x9b', '\x1b[', '\x9d\x1b', '\x1b]x\x9d', '\x9dx', '\x9b0', '\x1b[0 '],
+    ...['\x9c', '\x07', '\r', '\u2028', ' ', '\t', '\u200b', '\ud800', ':', '::', '#', '##', '##[', 'a'],
+  ];
+  const starts = ['', '\x9d', '\x1b]', '\x9b', '\x1b['];
+
+  it('of any character that begins something end soon', () => {
+    // Of this process alone: what others do on this machine, and whether it stands still, says nothing of the text.
+    const spent = (since: NodeJS.CpuUsage) => {
+      const { user, system } = process.cpuUsage(since);
+      return (user + system) / 1_000;
+    };
+    const started = process.cpuUsage();
+    for (const piece of pieces) {
+      for (const start of starts) {
+        const text = start + piece.repeat(MEGABYTE / 10 / piece.length);
+        singleLine(breakCommands(cleanText(text)), 1_000);
+      }
+      const text = piece.repeat(MEGABYTE / piece.length);
+      const began = process.cpuUsage();
+      singleLine(breakCommands(cleanText(text)), 1_000);
+      expect(spent(began), JSON.stringify(piece)).toBeLessThan(2_000);
+    }
+    expect(spent(started)).toBeLessThan(30_000);
+  });
+});

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSecrets } from '../../src/text/secrets.ts';
+
+const KEY = 'sk-canary+0123456789/abcXYZ';
+
+function holding(...values: string[]) {
+  const secrets = createSecrets();
+  for (const value of values) secrets.add(value);
+  return secrets;
+}
+
+describe('mask', () => {
+  it('replaces every known value, the longest hole where two overlap', () => {
+    const secrets = holding('abcdef', 'defghi', 'abcdefgh-longer');
+    expect(secrets.mask('1 abcdef 2 abcdefghi 3 abcdefgh-longer 4')).toBe('1 *** 2 *** 3 *** 4');
+  });
+
+  it('leaves values shorter than 4 characters and blank ones alone', () => {
+    const secrets = holding('abc', '   ', '');
+    expect([secrets.mask('abc    '), secrets.values(), secrets.has('abc'), secrets.has('')]).toEqual([
+      'abc    ',
+      [],
+      true,
+      false,
+    ]);
+  });
+
+  it('masks the lines of a secret with several lines, and its encoded forms', () => {
+    const secrets = holding(`${KEY}\nsecond-line-of-it\n}\n`);
+    const base64 = Buffer.from(`user:${KEY}\nsecond-line-of-it\n}`).toString('base64');
+    const masked = secrets.mask(`a ${KEY} b second-line-of-it c } d ${base64}`);
+    expect(masked).toMatch(/^a \*\*\* b \*\*\* c \} d .{0,9}\*\*\*.{0,4}$/);
+  });
+
+  it('masks a value that overlaps itself', () => {
+    expect(holding('aaaa').mask('xaaaaaay')).toBe('x***y');
+  });
+
+  it('never leaves a known value in any text', () => {
+    const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', '*', ' ', '=') });
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.string({ maxLength: 5 })),
+        (values, parts) => {
+          const secrets = holding(...values);
+          const masked = secrets.mask(
+            parts.flatMap((part, at) => [part, values[at % values.length] ?? '']).join(''),
+          );
+          // Where a value consists of what masks it, nothing can be said.
+          for (const known of secrets.values())
+            if (!known.includes('*')) expect(masked).not.toContain(known.trim());
+        },
+      ),
+    );
+  });
+});
+
+describe('spans', () => {
+  const known = (...values: readonly string[]) => {
+    const secrets = createSecrets();
+    for (const value of values) secrets.add(value);
+    return secrets;
+  };
+
+  it('are where known values stand, by their beginnings, overlapping ones too', () => {
+    const secrets = known('abcd', 'cdef', 'abc', '  blank  ');
+    expect(secrets.spans('-abcdef-blank', 99)).toEqual([
+      [1, 5],
+      [3, 7],
+      [8, 13],
+    ]);
+  });
+
+  it('are of encoded, reversed and rotated forms too', () => {
+    const value = 'p@ss "word"';
+    const forms = [
+      value,
+      encodeURIComponent(value),
+      JSON.stringify(value).slice(1, -1),
+      Buffer.from(value).toString('hex'),
+      [...value].reverse().join(''),
+      'c@ff "jbeq"',
+    ];
+    for (const form of forms) {
+      expect(known(value).spans(`--${form}--`, 99), form).toEqual([[2, 2 + form.length]]);
+    }
+  });
+
+  it('are those that begin before the end, whole', () => {
+    const secrets = known('abcd', 'a-longer-value');
+    expect(secrets.spans('abcdabcd', 4)).toEqual([[0, 4]]);
+    expect(secrets.spans('abcdabcd', 5)).toEqual([
+      [0, 4],
+      [4, 8],
+    ]);
+    expect(known().spans('abcd', 4)).toEqual([]);
+  });
+});
+
+describe('find', () => {
+  const bytes = Buffer.from(KEY);
+  const rows: [string, string, string][] = [
+    ['as it is', `the key is ${KEY}.`, 'plain'],
+    ['with blanks inside', KEY.split('').join(' '), 'plain'],
+    ['A12 in base64', Buffer.from(KEY).toString('base64'), 'base64'],
+    ['in base64, one byte in', Buffer.from(`x${KEY}yz`).toString('base64'), 'base64'],
+    ['in base64, two bytes in', Buffer.from(`xy${KEY}z`).toString('base64'), 'base64'],
+    ['in base64 of the URL alphabet without padding', Buffer.from(`${KEY}?`).toString('base64url'), 'base64'],
+    ['in base64 broken into lines', bytes.toString('base64').replace(/.{10}/g, '$&\n'), 'base64'],
+    ['in hex', bytes.toString('hex'), 'hex'],
+    ['in upper-case hex', bytes.toString('hex').toUpperCase(), 'hex'],
+    ['in hex with colons', bytes.toString('hex').replace(/../g, '$&:'), 'hex'],
+    ['in hex escapes', bytes.toString('hex').replace(/../g, '\\x$&'), 'hex'],
+    ['URL-encoded', encodeURIComponent(KEY), 'URL-encoded'],
+    ['URL-encoded throughout', bytes.toString('hex').replace(/../g, '%$&'), 'URL-encoded'],
+    ['reversed', KEY.split('').reverse().join(''), 'reversed'],
+    ['in rot13', 'fx-pnanel+0123456789/nopKLM', 'rot13'],
+  ];
+  it.each(rows)('sees a secret %s', (_, text, encoding) => {
+    const secrets = holding('another-secret-value', KEY);
+    expect(secrets.find({ a: 1, list: [null, { 'b/c': `before ${text} after` }] })).toBe(
+      `${encoding} at /list/1/b~1c`,
+    );
+  });
+
+  it('sees a secret in a name, and does not tell it', () => {
+    const secrets = holding(KEY);
+    expect(secrets.find({ outer: { [KEY]: { deeper: true } } })).toBe(
+      'plain in the name of a property of /outer',
+    );
+    expect(secrets.find({ [`x${KEY}`]: KEY })).toBe('plain in the name of a property of the root');
+  });
+
+  it('sees a secret that is a number', () => {
+    expect(holding('1234567890').find({ pin: 1234567890 })).toBe('plain at /pin');
+  });
+
+  it('sees the key material of a secret with several parts, not its labels', () => {
+    const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7';
+    const file = JSON.stringify({
+      type: 'service_account',
+      email: 'a-very-long-name@some-project.example',
+      key: `-----BEGIN PRIVATE KEY-----\n${body}\n`,
+    });
+    const secrets = holding(file);
+    expect(secrets.find({ a: `x${body}x` })).toBe('plain at /a');
+    expect(
+      secrets.find({
+        a: '-----BEGIN PRIVATE KEY----- a-very-long-name@some-project.example service_account',
+      }),
+    ).toBeNull();
+  });
+
+  it('lets values of fewer than 8 characters, and payloads without a secret, pass', () => {
+    expect(holding('short77').find({ a: 'short77' })).toBeNull();
+    expect(holding(KEY).find({ a: 'sk-canary', b: [true, null, 3], '': {} })).toBeNull();
+    expect(createSecrets().find({ a: 'b' })).toBeNull();
+  });
+
+  it('does not join neighbouring strings', () => {
+    expect(holding('abcdefghij').find({ a: ['abcde', 'fghij'] })).toBeNull();
+  });
+
+  it('handles a payload of 4 MiB in half a million strings', () => {
+    const list = Array.from({ length: 500_000 }, (_, at) => `n${at % 1000000}`);
+    const secrets = holding(...Array.from({ length: 20 }, (_, at) => `${KEY}${at}`));
+    expect(secrets.find({ list: [...list, `${KEY}19`] })).toBe('plain at /list/500000');
+  });
+
+  it('A12 finds any secret inside any base64 or hex text', () => {
+    const secret = fc
+      .string({ minLength: 8, maxLength: 40, unit: 'binary' })
+      .filter((text) => text.trim().length >= 8);
+    fc.assert(
+      fc.property(
+        secret,
+        fc.string({ unit: 'binary' }),
+        fc.string(),
+        fc.constantFrom('base64', 'base64url', 'hex'),
+        (value, before, after, form) => {
+          const secrets = holding(value);
+          const payload = {
+            a: Buffer.from(`${before}${value}${after}`).toString(
+              form === 'hex' ? 'hex' : form === 'base64' ? 'base64' : 'base64url',
+            ),
+          };
+          expect(secrets.find(payload)).not.toBeNull();
+        },
+      ),
+    );
+  });
+});

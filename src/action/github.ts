@@ -1,0 +1,86 @@
+/** What the action asks GitHub and tells it: built once from the event, the token and the configuration. */
+import type { Config } from '../config/config.ts';
+import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import { createGitHub, type GitHub } from '../github/api.ts';
+import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
+import type { JudgedCommit } from '../github/checked-out.ts';
+import { type EventFacts, readEvent } from '../github/event.ts';
+import { createContextFinder } from '../github/find-context.ts';
+import { findJudgeChanges } from '../github/judge-changes.ts';
+import { createJudgeFiles } from '../github/judge-files.ts';
+import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-request.ts';
+import type { World } from '../run/world.ts';
+
+/** The world of these calls. */
+export interface ActionGitHubOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly config: Pick<Config, 'trustedFiles' | 'githubToken'>;
+  readonly workspace: string;
+  /** The commit in the judged folder, read before the agent runs; null where it is not known. */
+  readonly checkedOut: JudgedCommit | null;
+  readonly fetch: typeof fetch;
+  readonly version: string;
+  /** Says something loudly that ends no run. */
+  readonly warn: (text: string) => void;
+}
+
+/** GitHub as a run and its reporters see it. Nothing is asked before somebody wants to know. */
+export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'findJudgeChanges'> {
+  readonly event: EventFacts;
+  /** null where there is no token. */
+  readonly github: GitHub | null;
+  readonly finder: PullRequestFinder;
+  /** The files that the pull request changes; empty until GitHub has listed them, and where it does not. */
+  readonly changedPaths: ReadonlySet<string>;
+}
+
+/** Makes them. */
+export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
+  const { environment, config, workspace, checkedOut } = options;
+  const event = readEvent(environment);
+  const apiUrl = environment['GITHUB_API_URL'] || 'https://api.github.com';
+  const client = (token: string | null) =>
+    createGitHub({
+      token,
+      apiUrl,
+      graphqlUrl: environment['GITHUB_GRAPHQL_URL'] || `${apiUrl.replace(/\/v3\/?$/u, '')}/graphql`,
+      fetch: options.fetch,
+      userAgent: `structured-agent/${options.version}`,
+    });
+  const github = config.githubToken === null ? null : client(config.githubToken);
+  const finder = createPullRequestFinder(event, github, checkedOut);
+  const changedPaths = new Set<string>();
+  const listed = github === null ? null : createChangedFiles(event, finder, github, checkedOut);
+  const changed = listed === null ? null : () => remember(listed(), changedPaths);
+  const trusted = config.trustedFiles;
+  const workflowRef = environment['GITHUB_WORKFLOW_REF'] ?? '';
+  return {
+    event,
+    github,
+    finder,
+    changedPaths,
+    files: createJudgeFiles({
+      trusted,
+      event,
+      finder,
+      github,
+      anonymous: client(null),
+      workspace,
+      readLocal: (file) =>
+        readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: maxSchemaBytes }),
+      maxBytes: maxSchemaBytes,
+    }),
+    findContext: createContextFinder(event, finder, changed, options.warn),
+    findJudgeChanges: (files) => findJudgeChanges(files, { event, changed, workspace, trusted, workflowRef }),
+  };
+}
+
+/** Notes the paths of the files once they are listed. */
+async function remember(
+  listing: ReturnType<ListChangedFiles>,
+  paths: Set<string>,
+): ReturnType<ListChangedFiles> {
+  const files = await listing;
+  for (const { path } of files ?? []) paths.add(path);
+  return files;
+}

@@ -1,0 +1,147 @@
+/** Where the action's run is told, in the order in which it is told. */
+
+import { createReportPage } from '../commands/report/report-page.ts';
+import type { Config } from '../config/config.ts';
+import { verdictKey } from '../config/verdict-key.ts';
+import { createCommentWriter } from '../github/comment.ts';
+import { textAt } from '../github/event.ts';
+import { createStatusSetter } from '../github/status.ts';
+import { createAnnotations } from '../reporters/annotations.ts';
+import { createComment } from '../reporters/comment.ts';
+import { createCommitStatus } from '../reporters/commit-status.ts';
+import { createLiveLog } from '../reporters/live-log.ts';
+import type { Log } from '../reporters/log.ts';
+import { isCheckedOut, type Locate } from '../reporters/places.ts';
+import type { Reporter } from '../reporters/report-types.ts';
+import { runPage } from '../reporters/run-link.ts';
+import { createSarif } from '../reporters/sarif.ts';
+import { createSummary, type SummaryFacts } from '../reporters/summary.ts';
+import { createTranscript } from '../reporters/transcript.ts';
+import type { Secrets } from '../text/secrets.ts';
+import type { Subject } from '../types.ts';
+import type { ActionGitHub } from './github.ts';
+
+/** What was typed of how a run is told. */
+export interface Telling {
+  /** null where the inputs could not be read. */
+  readonly known: Pick<
+    Config,
+    'workingDirectory' | 'annotations' | 'comment' | 'commentKey' | 'commitStatus' | 'leg' | 'vote'
+  > | null;
+  readonly transcriptFile: string | null;
+  readonly reportFile: string | null;
+  readonly sarifFile: string | null;
+  readonly summary: boolean;
+  readonly level: Config['logLevel'];
+}
+
+/** What the reporters are made from. */
+export interface ActionReportersOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly setup: Telling;
+  readonly hub: ActionGitHub;
+  readonly subject: Subject | null;
+  readonly workspace: string;
+  /** Finds the files of findings. */
+  readonly locate: Locate;
+  /** Whether it is a merge's, which may go without a checkout. */
+  readonly isMerge: boolean;
+  /** The step's summary file; null where the runner gave none. */
+  readonly summaryFile: string | null;
+  readonly version: string;
+  readonly log: Log;
+  readonly secrets: Secrets;
+}
+
+/** Those on this machine first: what goes over the network may take its time, and is dropped after a signal. */
+export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
+  const { environment, setup, hub, log, secrets, workspace, locate } = options;
+  const serverUrl = environment['GITHUB_SERVER_URL'] || null;
+  // Without the files a merge takes paths at their word: its legs have looked at them.
+  const isThere = !options.isMerge || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
+  const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
+  const file = setup.summary ? options.summaryFile : null;
+  return [
+    ...(setup.transcriptFile === null ? [] : [createTranscript({ file: setup.transcriptFile, secrets })]),
+    ...(setup.reportFile === null
+      ? []
+      : [createReportPage({ file: setup.reportFile, secrets, tell: (text) => log.info(text) })]),
+    ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), retold: true }]),
+    ...sarif(options, facts, isThere ? locate : null),
+    createAnnotations({
+      log,
+      mode: setup.known?.annotations ?? 'none',
+      locate,
+      elsewhere: file === null ? (setup.sarifFile ?? 'run-result-file') : 'the job summary',
+    }),
+    { ...createLiveLog({ log, level: setup.level }), retold: true },
+    ...onGitHub(options, facts),
+  ];
+}
+
+/** The judged repository, and the one that a pull request comes from. */
+export function repositoriesOf({ event }: Pick<ActionGitHub, 'event'>): readonly string[] {
+  const head = textAt(event.payload, 'pull_request', 'head', 'repo', 'full_name');
+  return [event.repository, head].filter((name) => name !== '');
+}
+
+function sarif(
+  { environment, setup, version, log }: ActionReportersOptions,
+  { secrets, serverUrl }: SummaryFacts,
+  locate: Locate | null,
+) {
+  const { sarifFile } = setup;
+  if (sarifFile === null) return [];
+  const repository = environment['GITHUB_ACTION_REPOSITORY'] || null;
+  return [
+    createSarif({
+      file: sarifFile,
+      locate,
+      secrets,
+      tell: (text) => log.info(text),
+      version,
+      informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
+      category: verdictKey(environment, setup.known),
+      serverUrl,
+    }),
+  ];
+}
+
+/** The comment and the status; a warning where there is no token for them. */
+function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonly Reporter[] {
+  const { environment, setup, hub, subject, log } = options;
+  const { comment = 'never', commitStatus = null } = setup.known ?? {};
+  const { github, finder, event } = hub;
+  if (comment === 'never' && commitStatus === null) return [];
+  if (github === null) {
+    log.warning('github-token is empty, so there is neither a comment nor a commit status.', {
+      title: 'structured-agent',
+    });
+    return [];
+  }
+  const status = createStatusSetter({
+    github,
+    repository: event.repository,
+    name: commitStatus ?? '',
+    targetUrl: runPage(subject, facts.serverUrl),
+    findCommit: finder.findStatusCommit,
+  });
+  const findPullRequest = async () => {
+    const number = finder.number ?? (await finder.find())?.number;
+    return number === undefined ? null : { repository: event.repository, number };
+  };
+  return [
+    ...(commitStatus === null ? [] : [createCommitStatus({ secrets: facts.secrets, set: status })]),
+    ...(comment === 'never'
+      ? []
+      : [
+          createComment({
+            ...facts,
+            mode: comment,
+            key: verdictKey(environment, setup.known),
+            write: createCommentWriter({ github, findPullRequest }),
+            notice: (text) => log.info(text),
+          }),
+        ]),
+  ];
+}

@@ -1,0 +1,49 @@
+/** How a step of the action begins and leaves: secrets masked before the first line, the exit code last. */
+import { randomUUID } from 'node:crypto';
+import { findSecrets } from '../github/runner.ts';
+import { proxySecrets } from '../network/network.ts';
+import { createLog, type Log } from '../reporters/log.ts';
+import { catchEnds } from '../run/signals.ts';
+import type { EndWorld } from '../run/world.ts';
+import { createSecrets, type Secrets } from '../text/secrets.ts';
+
+/** What every step has. */
+export interface Step {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly secrets: Secrets;
+  readonly log: Log;
+  readonly listen: EndWorld['listen'];
+}
+
+/** Runs a step of this process and leaves with the exit code that it gives. */
+export function startStep(name: string, judge: (step: Step) => Promise<number>): void {
+  void run(name, judge, process.env).then(leave);
+}
+
+async function run(
+  name: string,
+  judge: (step: Step) => Promise<number>,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  const listen = catchEnds();
+  const secrets = createSecrets();
+  const log = createLog({ write: (text) => process.stdout.write(text), secrets, token: randomUUID });
+  for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
+    secrets.add(value);
+    log.mask(value);
+  }
+  try {
+    return await judge({ environment, secrets, log, listen });
+  } catch (error) {
+    // Before the run could begin: no folder to work in, most likely.
+    const text = error instanceof Error ? error.message : String(error);
+    log.error(`${name} could not start: ${text}`);
+    return 1;
+  }
+}
+
+/** Leaves once everything written to stdout has been taken: a pipe may be read late. */
+function leave(exitCode: number): void {
+  process.exitCode = exitCode;
+  process.stdout.write('', () => process.exit(exitCode));
+}

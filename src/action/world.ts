@@ -1,0 +1,95 @@
+/** What a run and a merge have alike on a runner: GitHub, the reporters, and the files that the end writes. */
+import path from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
+import { signer } from '../envelope/signature.ts';
+import { readCheckedOut } from '../github/checked-out.ts';
+import { readEvent, readSubject } from '../github/event.ts';
+import { keepFiles, type RunnerFiles } from '../github/runner.ts';
+import { findJudgedCheckout } from '../reporters/checkouts.ts';
+import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
+import { createPlaces } from '../reporters/places.ts';
+import { writeResultFile } from '../reporters/result-file.ts';
+import type { EndWorld } from '../run/world.ts';
+import { type ActionGitHub, openGitHub } from './github.ts';
+import { createReporters, repositoriesOf } from './reporters.ts';
+import type { Folders, Setup } from './setup.ts';
+import type { Step } from './start.ts';
+
+/** What a step knows of itself. */
+export interface ActionWorldOptions {
+  readonly step: Step;
+  readonly files: RunnerFiles;
+  readonly folders: Folders;
+  readonly setup: Omit<Setup<unknown>, 'config'>;
+  /** Whether it merges, and may go without a checkout. */
+  readonly isMerge: boolean;
+  /** null where envelopes are not signed. */
+  readonly signingKey: string | null;
+}
+
+/** The part of a world that says where it is and how it ends; what the step does is the entry's own to add. */
+export interface ActionWorld
+  extends Omit<EndWorld, 'writePatch' | 'leg' | 'vote'>,
+    Pick<ActionGitHub, 'files' | 'findContext' | 'findJudgeChanges'> {
+  readonly workspace: string;
+}
+
+/** Makes it. Nothing is asked of GitHub yet, and nothing is written. */
+export function createActionWorld(options: ActionWorldOptions): ActionWorld {
+  const { step, files, folders, setup, isMerge, signingKey } = options;
+  const { environment, secrets, log, listen } = step;
+  const { workspace } = folders;
+  const { version } = manifest;
+  const warn = (text: string) => log.warning(text, { title: 'structured-agent' });
+  // Now, before the agent could have put another one there.
+  const event = readEvent(environment);
+  const folder = path.resolve(workspace, setup.known?.workingDirectory ?? '.');
+  const checkout = findJudgedCheckout(folder, workspace, repositoriesOf({ event }));
+  const checkedOut = checkout === null ? null : readCheckedOut(checkout);
+  const subject = readSubject(environment, checkedOut?.sha ?? null);
+  const hub = openGitHub({
+    environment,
+    config: setup.known ?? { trustedFiles: 'workspace', githubToken: null },
+    workspace,
+    checkedOut,
+    fetch: setup.fetch,
+    version,
+    warn,
+  });
+  const locate = createPlaces({
+    workspace,
+    workingDirectory: setup.known?.workingDirectory ?? '.',
+    repositories: repositoriesOf(hub),
+    changed: hub.changedPaths,
+  });
+  const told = { environment, setup, hub, subject, workspace, locate, isMerge, version, log, secrets };
+  return {
+    door: 'action',
+    environment,
+    version,
+    secrets,
+    subject,
+    workspace,
+    resultFile: setup.resultFile,
+    transcriptFile: setup.transcriptFile,
+    locate: isMerge ? null : locate,
+    restoreRunnerFiles: keepFiles(files.all),
+    files: hub.files,
+    findContext: hub.findContext,
+    findJudgeChanges: hub.findJudgeChanges,
+    now: () => performance.now(),
+    listen,
+    reporters: [
+      { name: 'reserved space', report: folders.makeRoom },
+      ...createReporters({ ...told, summaryFile: files.summary }),
+    ],
+    spareResultFile: path.join(folders.results, 'result.json'),
+    writeEnvelope: (report) => writeResultFile(report, secrets, signer(signingKey)),
+    writeOutputs(report) {
+      const { outputs, warnings } = stepOutputs(report);
+      for (const text of warnings) log.warning(text);
+      if (files.output !== null) writeOutputs(files.output, outputs);
+    },
+    warn,
+  };
+}

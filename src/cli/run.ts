@@ -1,0 +1,260 @@
+/** A run on the command line: the same core as the action, told on stdout and stderr. */
+import { realpath } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createReportPage } from '../commands/report/report-page.ts';
+import { type Config, parseConfig } from '../config/config.ts';
+import { expandHome, resolveOwnFile } from '../config/paths.ts';
+import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import { pathHere } from '../contract/source.ts';
+import { InputError } from '../errors.ts';
+import { createRecordingFile } from '../replay/recording-file.ts';
+import { createPlaces } from '../reporters/places.ts';
+import { writePrivateFile } from '../reporters/private-file.ts';
+import { createProgress } from '../reporters/progress.ts';
+import type { Report, Reporter } from '../reporters/report-types.ts';
+import { writeResultFile } from '../reporters/result-file.ts';
+import { createSarif } from '../reporters/sarif.ts';
+import type { Sink } from '../reporters/sink.ts';
+import { createStdout } from '../reporters/stdout.ts';
+import { terminalStyle } from '../reporters/terminal.ts';
+import { createTranscript } from '../reporters/transcript.ts';
+import { createLocalWorld, currentFolder, localSecrets, VERSION } from '../run/local-world.ts';
+import { run } from '../run/run.ts';
+import type { World } from '../run/world.ts';
+import { removeFolder } from '../sandbox/run-folder.ts';
+import type { RunCommand } from './args.ts';
+import { withStdin } from './prompt.ts';
+import { readStdin } from './stdin.ts';
+
+/** What a run needs of its process. */
+export interface RunProcess {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly listen: World['listen'];
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+}
+
+/** What was typed, or why it cannot be meant; and where files go. */
+interface CliSetup {
+  readonly config: () => Config;
+  readonly files: Readonly<Record<FileName, string | null>>;
+}
+
+type FileName = 'result' | 'transcript' | 'report' | 'sarif' | 'patch' | 'record';
+
+const NO_FILES = { result: null, transcript: null, report: null, sarif: null, patch: null, record: null };
+/** Stdin without a byte for so long, in milliseconds, is asked after. */
+const STDIN_NOTICE_MS = 2_000;
+
+/**
+ * Runs to the end and gives the exit code; what was typed wrong is an ending like any other.
+ * @param refusal why the line was refused; then nothing runs, and that is told.
+ */
+export async function runOnCommandLine(
+  command: RunCommand,
+  host: RunProcess,
+  refusal: InputError | null = null,
+): Promise<number> {
+  const { environment, stdout: out, stderr } = host;
+  const { outputFormat: format, quiet } = command.options;
+  // The values of headers are masked as those of the action's input are.
+  const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
+  const { folder: workspace, problem } = currentFolder();
+  const early = new AbortController();
+  host.listen({ signal: (name) => early.abort(name), crash: (error) => early.abort(error) });
+  const shows = process.stdout.isTTY === true && format === 'stream-json';
+  const progress = createProgress({
+    sink: stderr,
+    style: terminalStyle({ environment, stderr: process.stderr, stdoutShows: shows }),
+    quiet,
+    level: command.inputs.get('log-level') === 'full' ? 'full' : 'summary',
+    secrets,
+    now: () => performance.now(),
+  });
+  const refused = refusal ?? problem;
+  const setup =
+    refused === null
+      ? await readSetup(command, { environment, workspace, warn: progress.warn, stop: early.signal })
+      : { config: refuse(refused), files: NO_FILES };
+  const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
+  const { result, transcript, patch, record } = setup.files;
+  const written: Written = new Map();
+  const workingDirectory = command.inputs.get('working-directory') ?? '.';
+  const world = await createLocalWorld({
+    door: 'command-line',
+    environment,
+    workspace,
+    workingDirectory,
+    secrets,
+    listen(listener) {
+      host.listen(listener);
+      // What came while nothing ran yet ends the run before it begins.
+      const { aborted, reason } = early.signal;
+      if (aborted && typeof reason === 'string') listener.signal(reason);
+      else if (aborted) listener.crash(reason);
+    },
+    askedModel: command.inputs.get('model') ?? '',
+    resultFile: result,
+    transcriptFile: transcript,
+    ...(record === null ? {} : { recording: createRecordingFile(record) }),
+    writePatch(bytes) {
+      // The agent may have put a link there: what stands at the path is replaced, never followed.
+      if (patch !== null) writePrivateFile(patch, Buffer.from(bytes));
+      return patch;
+    },
+    reporters: [
+      ...onDisk(setup, { workspace, workingDirectory, secrets, written }),
+      stdout.reporter,
+      progress.reporter,
+    ],
+    writeEnvelope: (report) => {
+      if (result !== null) writeResultFile(report, secrets);
+    },
+    writeOutputs: stdout.writeOutputs,
+    warn: progress.warn,
+  });
+  const report = await run(() => {
+    early.signal.throwIfAborted();
+    if (world.problem !== null && refused === null) throw world.problem;
+    return setup.config();
+  }, world);
+  if (patch !== null && report.patchFile === null) written.set('patch', noPatch(report));
+  await progress.conclude(report, [...written.values()]);
+  await removeFolder(world.runFolder, report.verdict.exitCode === 130 ? 1_000 : 5_000);
+  return report.verdict.exitCode;
+}
+
+/** A line for each file that was asked for and that the report itself does not name, by the last attempt to write it. */
+type Written = Map<'report' | 'sarif' | 'patch', string>;
+
+/** Why a patch that was asked for was not written. */
+function noPatch({ changedFiles, turnCount }: Report): string {
+  if (changedFiles === 0) return 'no patch: the agent changed nothing';
+  return `no patch: ${turnCount === 0 ? 'the model was not asked' : 'it is not known what the agent changed'}`;
+}
+
+/** What onDisk needs beside the names of the files. */
+interface DiskOptions {
+  readonly workspace: string;
+  readonly workingDirectory: string;
+  readonly secrets: ReturnType<typeof localSecrets>;
+  readonly written: Written;
+}
+
+/** What the user asked to be written. */
+function onDisk(
+  { files }: CliSetup,
+  { workspace, workingDirectory, secrets, written }: DiskOptions,
+): readonly Reporter[] {
+  const { transcript, report, sarif } = files;
+  return [
+    ...(transcript === null ? [] : [createTranscript({ file: transcript, secrets })]),
+    ...(report === null
+      ? []
+      : [createReportPage({ file: report, secrets, tell: (text) => written.set('report', text) })]),
+    ...(sarif === null
+      ? []
+      : [
+          createSarif({
+            file: sarif,
+            locate: createPlaces({ workspace, workingDirectory, repositories: [] }),
+            secrets,
+            tell: (text) => written.set('sarif', text),
+            version: VERSION,
+            informationUri: null,
+            category: 'cli',
+            serverUrl: null,
+          }),
+        ]),
+  ];
+}
+
+function refuse(error: unknown): () => Config {
+  return () => {
+    throw error;
+  };
+}
+
+/** What reading the setup needs of the run. */
+interface SetupWorld {
+  readonly environment: RunProcess['environment'];
+  readonly workspace: string;
+  readonly warn: (text: string) => void;
+  /** Ends the wait for stdin. */
+  readonly stop: AbortSignal;
+}
+
+async function readSetup(
+  command: RunCommand,
+  { environment, workspace, warn, stop }: SetupWorld,
+): Promise<CliSetup> {
+  try {
+    const inputs = await withStdin(command, {
+      stdin: () =>
+        readStdin(process.stdin, {
+          maxBytes: maxSchemaBytes,
+          noticeAfterMs: STDIN_NOTICE_MS,
+          onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
+          signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
+        }),
+      file: (file) =>
+        readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
+    });
+    const config = parseConfig(inputs, { environment, door: 'command-line' });
+    const place = (name: string, file: string | null) =>
+      file === null ? null : resolveOwnFile(name, file, workspace);
+    const files = {
+      result: await place('result-file', config.resultFile),
+      transcript: await place('transcript-file', config.transcriptFile),
+      report: await place('report-file', config.reportFile),
+      sarif: await place('sarif-file', config.sarifFile),
+      patch: await place('patch-file', command.options.patchFile),
+      record: await place('record', command.options.record),
+    };
+    const home = environment['HOME'] ?? os.homedir();
+    await refuseCollisions(files, sourcesOf(config, workspace, home));
+    return { config: () => config, files };
+  } catch (error) {
+    return { config: refuse(error), files: NO_FILES };
+  }
+}
+
+/** The run's own clock does not tick yet. */
+function stdinPatience({ inputs }: RunCommand): number {
+  const minutes = Number(inputs.get('timeout-minutes') ?? 10);
+  return Number.isFinite(minutes) && minutes > 0 ? Math.min(minutes * 60_000, 2 ** 31 - 1) : 600_000;
+}
+
+/** The files that a run reads, by the names of their flags. */
+function sourcesOf(config: Config, workspace: string, home: string): ReadonlyMap<string, string> {
+  const sources = {
+    schema: pathHere(config.schema),
+    gate: pathHere(config.gate),
+    'prompt-file': 'file' in config.prompt ? config.prompt.file : null,
+    replay: config.replay,
+  };
+  return new Map(
+    Object.entries(sources).flatMap(([name, file]) =>
+      file === null ? [] : [[name, path.resolve(workspace, expandHome(file, home))] as const],
+    ),
+  );
+}
+
+/** @throws InputError where a file would be written over another one, or over what the run is made from. */
+async function refuseCollisions(
+  files: CliSetup['files'],
+  sources: ReadonlyMap<string, string>,
+): Promise<void> {
+  const seen = new Map<string, string>();
+  const real = (file: string) => realpath(file).catch(() => file);
+  for (const [name, file] of sources) seen.set(await real(file), name);
+  for (const [name, file] of Object.entries(files)) {
+    if (file === null) continue;
+    const flag = name === 'record' ? name : `${name}-file`;
+    const other = seen.get(await real(file));
+    if (other !== undefined)
+      throw new InputError(flag, `--${other} and --${flag} name the same file. Give each its own.`);
+    seen.set(await real(file), flag);
+  }
+}

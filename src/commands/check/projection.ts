@@ -1,0 +1,102 @@
+/** How each provider will see a schema: what its projection changes, and what is told in words only. */
+
+import { PROVIDERS, type ProviderName } from '../../providers/provider.ts';
+import { type Dialect, describedTool, projectSchema } from '../../providers/schema/projection.ts';
+import { isArray, isObject } from '../../text/json.ts';
+import { structuredOutputSpec } from '../../tools/structured-output.ts';
+import type { Json, JsonObject } from '../../types.ts';
+
+/** What one or more providers, who share a dialect, are sent. */
+export interface View {
+  readonly providers: readonly ProviderName[];
+  readonly changes: readonly Change[];
+  /** Whether a note in words stands beside the parameters. */
+  readonly hasNote: boolean;
+  /** The tool as JSON text, in bytes of UTF-8. */
+  readonly bytes: number;
+  /** About four bytes to a token: each vendor counts otherwise. */
+  readonly tokens: number;
+}
+
+/** A keyword that the projection does not hand on as it is. */
+export interface Change {
+  readonly keyword: string;
+  /** `words`: left out of the parameters and told beside them. */
+  readonly how: 'left_out' | 'words' | 'rewritten' | 'added';
+  /** JSON Pointers into the schema; empty for its root. */
+  readonly places: readonly string[];
+}
+
+const DIALECTS: Readonly<Record<ProviderName, Dialect>> = {
+  openai: 'openai',
+  'azure-openai': 'openai',
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+  'openai-compatible': 'compatible',
+};
+
+/** Keywords that say nothing of a payload and move or go in every projection. */
+const SILENT = new Set(['$schema', '$id', 'id', '$comment', '$defs', 'definitions', '$anchor']);
+const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
+const SCHEMAS = new Set(['items', 'additionalProperties', 'not', 'contains', 'if', 'then', 'else']);
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+
+/** What a schema becomes for each of the providers; those that are sent the same are told together. */
+export function viewsOf(schema: JsonObject, providers: readonly ProviderName[] = PROVIDERS): readonly View[] {
+  const dialects = [...new Set(providers.map((provider) => DIALECTS[provider]))];
+  return dialects.map((dialect) => {
+    const sharing = providers.filter((provider) => DIALECTS[provider] === dialect);
+    const spec = structuredOutputSpec(schema);
+    const { parameters, note } = projectSchema(schema, dialect);
+    const bytes = Buffer.byteLength(JSON.stringify({ name: spec.name, ...describedTool(spec, dialect) }));
+    const changes = changesBetween(schema, parameters, note);
+    return { providers: sharing, changes, hasNote: note !== null, bytes, tokens: Math.ceil(bytes / 4) };
+  });
+}
+
+/** Compares the two side by side; deep nesting was refused by the contract, so recursion is safe. */
+function changesBetween(schema: JsonObject, sent: JsonObject, note: string | null): readonly Change[] {
+  const found = new Map<string, { keyword: string; how: Change['how']; places: string[] }>();
+  const tell = (keyword: string, how: Change['how'], place: string) => {
+    const change = found.get(`${how} ${keyword}`) ?? { keyword, how, places: [] };
+    found.set(`${how} ${keyword}`, change);
+    change.places.push(place);
+  };
+  const compare = (one: Json | undefined, other: Json | undefined, place: string): void => {
+    if (!isObject(one) || !isObject(other)) return;
+    for (const [keyword, value] of Object.entries(one)) {
+      if (SILENT.has(keyword)) continue;
+      const counterpart = other[keyword];
+      const below = `${place}/${escaped(keyword)}`;
+      if (counterpart === undefined) {
+        const isTold = note?.includes(`${JSON.stringify(keyword)}:`) === true;
+        tell(keyword, isTold ? 'words' : 'left_out', place);
+      } else if (MAPS.has(keyword) && isObject(value) && isObject(counterpart)) {
+        for (const name of Object.keys(value)) {
+          compare(value[name], counterpart[name], `${below}/${escaped(name)}`);
+        }
+      } else if (LISTS.has(keyword) && sameLength(value, counterpart)) {
+        for (const [at, each] of value.entries()) compare(each, listAt(counterpart, at), `${below}/${at}`);
+      } else if (SCHEMAS.has(keyword) && isObject(value) && isObject(counterpart)) {
+        compare(value, counterpart, below);
+      } else if (JSON.stringify(value) !== JSON.stringify(counterpart)) tell(keyword, 'rewritten', place);
+    }
+    for (const keyword of Object.keys(other)) {
+      if (one[keyword] === undefined && !SILENT.has(keyword)) tell(keyword, 'added', place);
+    }
+  };
+  compare(schema, sent, '');
+  return [...found.values()];
+}
+
+function sameLength(value: Json, other: Json): value is readonly Json[] {
+  return isArray(value) && isArray(other) && value.length === other.length;
+}
+
+function listAt(value: Json, at: number): Json | undefined {
+  return isArray(value) ? value[at] : undefined;
+}
+
+function escaped(segment: string): string {
+  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
+}

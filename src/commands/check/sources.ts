@@ -1,0 +1,84 @@
+/** The files that a check reads: workflows, and what they name. */
+import { readdir, realpath } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expandHome } from '../../config/paths.ts';
+import { maxSchemaBytes, readTrustedFile, type TrustedFileLimits } from '../../config/trusted-file.ts';
+import type { Files } from '../../contract/source.ts';
+import type { ActionPart } from './workflow.ts';
+import { type Node, scalarsOf } from './yaml-file.ts';
+
+/** Bytes; GitHub refuses larger workflows. */
+const MAX_WORKFLOW = 1024 ** 2;
+
+/** Reads files that lie where the user says: outside of the folder, too, where that is `allowed`. */
+export function filesIn(folder: string, outside: TrustedFileLimits['outside']): Files {
+  return {
+    readFile: (name) =>
+      readTrustedFile(outside === 'allowed' ? expandHome(name, os.homedir()) : name, {
+        root: folder,
+        outside,
+        maxBytes: maxSchemaBytes,
+      }),
+    readElsewhere: async ({ owner, repo }) => ({
+      ok: false,
+      problem: `${owner}/${repo} is another repository, and a check asks nobody. Give the file with --schema @path.`,
+    }),
+  };
+}
+
+/** A workflow's text, or why it cannot be read. */
+export function readWorkflowText(file: string, root: string): ReturnType<typeof readTrustedFile> {
+  return readTrustedFile(file, { root, outside: 'allowed', maxBytes: MAX_WORKFLOW });
+}
+
+/** The workflows of the repository that a folder is the root of, and its composite actions, relative to it and in order. */
+export async function findWorkflows(folder: string): Promise<readonly string[]> {
+  const below = path.join('.github', 'workflows');
+  const names = await readdir(path.join(folder, below)).catch(() => []);
+  const workflows = names.filter((name) => /\.ya?ml$/u.test(name)).map((name) => path.join(below, name));
+  const actions = path.join('.github', 'actions');
+  const within = await readdir(path.join(folder, actions), { recursive: true }).catch(() => []);
+  const composite = within
+    .filter((name) => /^action\.ya?ml$/u.test(path.basename(name)))
+    .map((name) => path.join(actions, name));
+  return [...workflows.toSorted(), ...composite.toSorted()];
+}
+
+/** The real folder of the checkout that a file belongs to: that which holds the `.github` around it, else the current one. */
+export async function rootOf(file: string, cwd: string): Promise<string> {
+  let folder = path.dirname(path.resolve(cwd, file));
+  while (path.basename(folder) !== '.github') {
+    const parent = path.dirname(folder);
+    if (parent === folder) return realpath(cwd);
+    folder = parent;
+  }
+  return realpath(path.dirname(folder));
+}
+
+/** The folders of a checkout that a workflow uses as actions, and that hold a part of this one. */
+export async function localActions(workflow: Node, root: string): Promise<ReadonlyMap<string, ActionPart>> {
+  const named = new Set<string>();
+  for (const { scalar, keys } of scalarsOf(workflow)) {
+    if (keys.at(-1) === 'uses' && /^\.{1,2}\//u.test(scalar.text)) named.add(scalar.text);
+  }
+  const ours = new Map<string, ActionPart>();
+  for (const folder of named) {
+    const isBelow = path.basename(folder) === 'merge';
+    if (isBelow && (await holdsAction(path.dirname(folder), root))) ours.set(folder, 'merge');
+    else if (await holdsAction(folder, root)) ours.set(folder, 'judge');
+  }
+  return ours;
+}
+
+async function holdsAction(folder: string, root: string): Promise<boolean> {
+  for (const file of ['action.yml', 'action.yaml']) {
+    const reading = await readTrustedFile(path.join(folder, file), {
+      root,
+      outside: 'refused',
+      maxBytes: MAX_WORKFLOW,
+    });
+    if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,105 @@
+/** `structured-agent init`: writes a workflow and a schema from a preset. */
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { InputError } from '../../errors.ts';
+import { inertLine } from '../../text/sanitize.ts';
+import { INIT_HELP, type InitOptions, readOptions } from './options.ts';
+import { findRoot, placeFiles } from './place.ts';
+import { type Ask, askNobody, makePlan, openQuestions, PLACEHOLDER_ACTION, type Plan } from './plan.ts';
+import { isPinned, SCHEMA_FILE, SECRETS, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
+
+/** Where init reads, asks and writes. */
+export interface InitIo {
+  readonly cwd: string;
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+  readonly stdin: Readable;
+  /** Whether somebody can be asked: stdin and stderr are terminals. */
+  readonly isTerminal: boolean;
+}
+
+const FINE = 0;
+/** The code of whatever is refused for what was typed. */
+const REFUSED = 52;
+
+/** Runs `structured-agent init` with what stands after `init`; gives 0, or 52 where nothing was written. */
+export async function runInit(argv: readonly string[], io: InitIo): Promise<number> {
+  try {
+    const options = readOptions(argv);
+    if (options.help) {
+      io.stdout.write(INIT_HELP);
+      return FINE;
+    }
+    const { dir, force } = options;
+    const root = await findRoot(path.resolve(io.cwd, dir), [WORKFLOW_FILE, SCHEMA_FILE], force);
+    const plan = await planOf(options, io);
+    const files = [
+      { name: WORKFLOW_FILE, text: workflowText(plan) },
+      { name: SCHEMA_FILE, text: schemaText(plan) },
+    ];
+    await placeFiles(root, files, force);
+    io.stdout.write(nextSteps(plan));
+    return FINE;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    io.stderr.write(`structured-agent init: ${inertLine(error.message, 2000)}\n`);
+    return REFUSED;
+  }
+}
+
+async function planOf(options: InitOptions, io: InitIo): Promise<Plan> {
+  const open = openQuestions(options);
+  if (options.yes || open.length === 0) return makePlan(options, askNobody);
+  if (!io.isTerminal) {
+    throw new InputError(
+      null,
+      `Stdin or stderr is no terminal, so nothing can be asked. Give ${open.join(', ')}, or --yes for the defaults.`,
+    );
+  }
+  const { askOn } = await import('./questions.ts');
+  const questions = askOn(io.stdin, io.stderr);
+  try {
+    return await makePlan(options, questions.ask satisfies Ask);
+  } finally {
+    questions.close();
+  }
+}
+
+function nextSteps(plan: Plan): string {
+  const { provider, model, trigger, action } = plan;
+  const secret = SECRETS[provider];
+  const variables = [
+    ...(model.includes('vars.MODEL_NAME') ? ['MODEL_NAME'] : []),
+    ...(provider === 'azure-openai' || provider === 'openai-compatible' ? ['MODEL_BASE_URL'] : []),
+  ];
+  const steps = [
+    ...(secret === null ? [] : [`Store the provider's key as a secret: gh secret set ${secret}`]),
+    ...variables.map((name) => `Set a variable of the repository: gh variable set ${name}`),
+    ...(action === PLACEHOLDER_ACTION
+      ? [
+          `Replace ${action} in ${WORKFLOW_FILE}: org/ is a placeholder until the first release. (--action OWNER/REPOSITORY@COMMIT writes yours.)`,
+        ]
+      : isPinned(action)
+        ? []
+        : [`Pin ${action} in ${WORKFLOW_FILE} to a commit.`]),
+    `Add to ${WORKFLOW_FILE} what your tests need before the agent.`,
+    `Change ${SCHEMA_FILE} to what you want to know, then run: structured-agent check${checkFlags(action)}`,
+    'Commit both files.',
+    ...(trigger === 'push'
+      ? []
+      : ['Make the check "verdict" a required one, so that it decides what may be merged.']),
+  ];
+  return [
+    `Written: ${WORKFLOW_FILE}, ${SCHEMA_FILE}`,
+    '',
+    'Next:',
+    ...steps.map((step, at) => `  ${at + 1}. ${step}`),
+    '',
+  ].join('\n');
+}
+
+/** `check` knows the action by the end of its name; of another name it has to be told. */
+function checkFlags(action: string): string {
+  const [name = ''] = action.split('@');
+  return action.startsWith('.') || /\/structured-agent$/iu.test(name) ? '' : ` --action ${name}`;
+}

@@ -1,0 +1,129 @@
+/** How the run ended: from the transcript's last line, and from the result envelope where that is at hand. */
+import { isObject } from '../../text/json.ts';
+import { cutText } from '../../text/sanitize.ts';
+import type { JsonObject, Usage } from '../../types.ts';
+import { countIn, flagIn, objectIn, objectsIn, textIn, textsIn, usageIn } from './fields.ts';
+import type { Story } from './story.ts';
+import type { Showing } from './visible.ts';
+
+/** One place that the gate found fault with: paths and keywords, because the words may quote the payload. */
+export interface GateFault {
+  readonly path: string;
+  readonly keyword: string;
+}
+
+/** What is known of the end; null or empty where it is not. */
+export interface Ending {
+  readonly conclusion: 'success' | 'failure' | 'inconclusive' | 'skipped' | null;
+  readonly reason: string;
+  /** Whether a recording answered in the model's place. */
+  readonly replayed: boolean;
+  readonly exitCode: number | null;
+  readonly gate: string;
+  readonly faults: readonly GateFault[];
+  /** What the gate wanted and what the payload says; empty where the payload is not to be shown. */
+  readonly gateWords: readonly string[];
+  /** The accepted payload; null where there is none, or it is not to be shown. */
+  readonly payload: JsonObject | null;
+  /** The sentence for people. */
+  readonly error: string;
+  readonly turns: number | null;
+  readonly rejections: number | null;
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+  readonly durationMs: number | null;
+  readonly model: string;
+  readonly provider: string;
+  readonly sandbox: string;
+  /** What was judged, and by what: names and values. */
+  readonly judged: readonly (readonly [name: string, value: string])[];
+}
+
+const CONCLUSIONS = ['success', 'failure', 'inconclusive', 'skipped'] as const;
+
+/** Characters of one clause about the gate. */
+const MAX_CLAUSE = 1_000;
+
+/** Reasons whose sentences may hold something of a payload, which has no place on the page. */
+const QUOTING = new Set(['accepted', 'gate_not_met', 'internal']);
+
+/**
+ * The ending of a story.
+ * @param envelope the parsed result envelope.
+ * @param withPayload whether the payload, and the gate's words about it, are to be shown; never those of another run.
+ */
+export function endingOf(
+  story: Story,
+  envelope: JsonObject | null,
+  showing: Showing,
+  withPayload: boolean,
+): Ending {
+  const last = story.finished ?? {};
+  const whole = envelope ?? {};
+  const word = (object: JsonObject, name: string) => showing.label(textIn(object, name) ?? '');
+  const either = (name: string) => word(whole, name) || word(last, name);
+  const conclusion = either('conclusion');
+  const reason = either('reason');
+  const gate = objectIn(whole, 'gate');
+  const isShown = withPayload && !contradicts(story, whole);
+  const payload =
+    isShown && Object.hasOwn(whole, 'structured_output') ? whole['structured_output'] : undefined;
+  return {
+    conclusion: CONCLUSIONS.find((each) => each === conclusion) ?? null,
+    reason,
+    replayed: flagIn(whole, 'replayed'),
+    exitCode: countIn(whole, 'exit_code') ?? countIn(last, 'exit_code'),
+    gate: word(gate, 'status'),
+    faults: objectsIn(gate, 'issues')
+      .slice(0, 10)
+      .map((issue) => ({ path: word(issue, 'path') || 'the root', keyword: word(issue, 'keyword') })),
+    gateWords: isShown
+      ? textsIn(gate, 'words')
+          .slice(0, 10)
+          .map((clause) => cutText(showing.text(clause).text, MAX_CLAUSE))
+      : [],
+    payload: isObject(payload) ? payload : null,
+    error: QUOTING.has(reason) ? '' : showing.text(textIn(whole, 'error') ?? '').text.slice(0, 2_000),
+    turns: countIn(whole, 'num_turns') ?? countIn(last, 'turn_count'),
+    rejections: countIn(whole, 'rejections') ?? countIn(last, 'rejections'),
+    usage: usageIn(whole, 'usage') ?? usageIn(last, 'usage'),
+    costUsd: envelope === null ? countIn(last, 'cost_usd') : countIn(whole, 'total_cost_usd'),
+    durationMs: countIn(whole, 'duration_ms') ?? countIn(last, 'duration_ms'),
+    model: word(whole, 'model') || story.model,
+    provider: word(whole, 'provider') || story.provider,
+    sandbox: word(whole, 'sandbox'),
+    judged: judgedBy(whole, showing),
+  };
+}
+
+/** Whether an envelope tells of another run than the transcript, as far as both tell. */
+export function contradicts({ finished }: Story, envelope: JsonObject): boolean {
+  if (finished === null || Object.keys(envelope).length === 0) return false;
+  return (
+    textIn(finished, 'conclusion') !== textIn(envelope, 'conclusion') ||
+    textIn(finished, 'reason') !== textIn(envelope, 'reason') ||
+    countIn(finished, 'turn_count') !== countIn(envelope, 'num_turns')
+  );
+}
+
+const JUDGED = [
+  ['subject', 'repository', 'Repository'],
+  ['subject', 'sha', 'Commit'],
+  ['subject', 'ref', 'Ref'],
+  ['subject', 'event', 'Event'],
+  ['subject', 'pull_request', 'Pull request'],
+  ['subject', 'run_id', 'Run'],
+  ['subject', 'run_attempt', 'Attempt'],
+  ['judge', 'schema_sha256', 'Schema (SHA-256)'],
+  ['judge', 'gate_sha256', 'Gate (SHA-256)'],
+  ['judge', 'prompt_sha256', 'Prompt (SHA-256)'],
+  ['judge', 'version', 'structured-agent'],
+] as const;
+
+function judgedBy(envelope: JsonObject, showing: Showing): Ending['judged'] {
+  return JUDGED.flatMap(([group, name, title]) => {
+    const object = objectIn(envelope, group);
+    const value = textIn(object, name) ?? String(countIn(object, name) ?? '');
+    return value === '' ? [] : [[title, showing.label(value)] as const];
+  });
+}

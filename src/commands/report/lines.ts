@@ -1,0 +1,107 @@
+/** Reads a file line by line, whatever its size. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { InputError } from '../../errors.ts';
+import { openRegular } from '../../files/read-bounded.ts';
+
+const CHUNK = 64 * 1024;
+/** A longer line is passed over: no event is that long. */
+const MAX_LINE = 16 * 1024 ** 2;
+/** What comes after is not read. */
+const MAX_FILE = 1024 ** 3;
+
+/** What the caller has open: a shell gives `<(command)` such a name. Any other pipe may have no writer, and never end. */
+const DESCRIPTOR = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/u;
+
+/** What was found beside lines. */
+export interface LinesRead {
+  /** Whether the last line has no end. */
+  readonly torn: boolean;
+  /** Whether the file goes on after what was read. */
+  readonly cut: boolean;
+}
+
+/**
+ * Calls `line` for each line without its break, null standing for one of more than 16 MiB, up to `maxBytes`. Reads regular files, and pipes
+ * that the caller's shell made.
+ * @throws InputError in whose sentence the file is called `shown`.
+ */
+export function readLines(
+  file: string,
+  shown: string,
+  line: (text: string | null) => void,
+  maxBytes: number = MAX_FILE,
+): LinesRead {
+  const handle = open(file, shown);
+  try {
+    return split(handle, line, maxBytes);
+  } catch (cause) {
+    throw unreadable(shown, codeOf(cause), cause);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function open(file: string, shown: string): number {
+  if (!DESCRIPTOR.test(file)) {
+    const opened = openRegular(file, { links: 'follow' });
+    if (opened.ok) return opened.handle;
+    if (opened.failure === 'folder' || opened.failure === 'special') throw notRegular(shown);
+    throw unreadable(shown, opened.detail ?? opened.failure);
+  }
+  let handle: number;
+  try {
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NOCTTY ?? 0));
+  } catch (cause) {
+    throw unreadable(shown, codeOf(cause), cause);
+  }
+  const status = fstatSync(handle);
+  if (status.isFile() || status.isFIFO()) return handle;
+  closeSync(handle);
+  throw notRegular(shown);
+}
+
+function split(handle: number, line: (text: string | null) => void, maxBytes: number): LinesRead {
+  const chunk = Buffer.alloc(CHUNK);
+  let parts: Buffer[] = [];
+  let length = 0;
+  const end = () => {
+    line(length > MAX_LINE ? null : Buffer.concat(parts).toString('utf8'));
+    parts = [];
+    length = 0;
+  };
+  const keep = (bytes: Buffer) => {
+    length += bytes.length;
+    // The rest of a line that is too long is counted only.
+    if (length > MAX_LINE) parts = [];
+    else if (bytes.length > 0) parts.push(Buffer.from(bytes));
+  };
+  for (let total = 0; ; ) {
+    const read = readSync(handle, chunk, 0, CHUNK, null);
+    if (read === 0 || total >= maxBytes) {
+      const torn = length > 0;
+      if (torn) end();
+      return { torn: torn && read === 0, cut: read > 0 };
+    }
+    total += read;
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1 && at < read; at = chunk.indexOf(10, from)) {
+      keep(chunk.subarray(from, at));
+      end();
+      from = at + 1;
+    }
+    keep(chunk.subarray(from, read));
+  }
+}
+
+function notRegular(shown: string): InputError {
+  return new InputError(null, `${shown} is no file. Name the file to read.`);
+}
+
+function unreadable(shown: string, code: string, cause?: unknown): InputError {
+  const why = code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such file' : code;
+  return new InputError(null, `${shown} cannot be read: ${why}. Check the path.`, { cause });
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+}

@@ -1,0 +1,119 @@
+/** The report: one page that needs nothing beside itself, runs nothing but its own script, and asks no network. */
+import { createHash } from 'node:crypto';
+import { warningsAbout } from '../../reporters/evidence-words.ts';
+import { counted } from '../../reporters/format.ts';
+import type { JsonObject } from '../../types.ts';
+import { charts } from './chart.ts';
+import { contradicts, endingOf } from './ending.ts';
+import { countIn, objectIn, textIn } from './fields.ts';
+import { type Html, html, verbatim } from './html.ts';
+import { payloadSection } from './payload-section.ts';
+import { SCRIPT } from './script.ts';
+import type { Story } from './story.ts';
+import { storySection } from './story-section.ts';
+import { STYLE } from './style.ts';
+import { titleOf, verdictSection } from './verdict-section.ts';
+import type { Showing } from './visible.ts';
+
+/** What a page is made of. */
+export interface PageFacts {
+  readonly story: Story;
+  /** The parsed result envelope; null where it is not at hand. */
+  readonly envelope: JsonObject | null;
+  readonly showing: Showing;
+  /** Whether what was found is shown, and the gate's words about it. */
+  readonly withPayload: boolean;
+  /** Sentences of ours about what could not be read. */
+  readonly notes: readonly string[];
+}
+
+/** The page as HTML text. Everything of the transcript in it is inert text. */
+export function reportPage({ story, envelope, showing, withPayload, notes }: PageFacts): string {
+  const ending = endingOf(story, envelope, showing, withPayload);
+  const remarks = [...notes, ...remarksOn(story, envelope, withPayload)];
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy()}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${titleOf(ending)} · structured-agent</title>
+<style>${verbatim(STYLE)}</style>
+</head>
+<body>
+<a class="skip" href="#story">Skip to what happened</a>
+<header class="page"><p><b>structured-agent</b> <span class="dim">report of a run</span></p><button type="button" id="theme" hidden>Theme: system</button></header>
+<main>
+${verdictSection(ending)}
+${remarks.length === 0 ? null : html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map((each) => html`<li>${each}</li>`)}</ul></aside>`}
+${ending.payload === null ? null : payloadSection(ending.payload, showing)}
+${charts(story.turns)}
+${tools()}
+${storySection(story.turns)}
+</main>
+<footer class="dim"><p>Made from the redacted transcript of the run, in which arguments of structured_output are not recorded${ending.payload === null ? '' : ', and from its result envelope, which holds the accepted payload'}. Invisible characters are shown by their codes. What the model and the repository said is text, and nobody vouches for it.</p></footer>
+<script>${verbatim(SCRIPT)}</script>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+/** Shown by the script, which they need. */
+function tools(): Html {
+  return html`<form class="tools" id="tools" role="search" hidden>
+<label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/" aria-describedby="keys">
+<label><input id="problems" type="checkbox"> Only problems</label>
+<button type="button" id="unfold">Unfold all</button><button type="button" id="fold">Fold all</button>
+<output id="count" for="search problems" aria-live="polite"></output>
+<p class="dim keys"><label><input id="letters" type="checkbox" checked> Keys</label> <span id="keys"><kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> fold · <kbd>Esc</kbd> clear</span></p>
+</form>`;
+}
+
+function remarksOn(story: Story, envelope: JsonObject | null, withPayload: boolean): readonly string[] {
+  const { unknown, left, finished } = story;
+  const conclusion = finished === null ? null : textIn(finished, 'conclusion');
+  const isForeign = envelope !== null && contradicts(story, envelope);
+  return [
+    ...(envelope === null ? [] : weaknessesOf(envelope)),
+    ...(unknown === 0
+      ? []
+      : [
+          `${counted(unknown, 'line')} of the transcript ${unknown === 1 ? 'is' : 'are'} no event, and left out.`,
+        ]),
+    ...(left === 0
+      ? []
+      : [`${counted(left, 'more entry').replace('entrys', 'entries')}: see the transcript itself.`]),
+    ...(finished === null && envelope === null
+      ? ['The transcript ends before the run did: the verdict is not in it.']
+      : []),
+    ...(isForeign
+      ? [
+          `The result file tells of another ending than the transcript. Do they belong to the same run?${withPayload ? ' Its payload is not shown.' : ''}`,
+        ]
+      : []),
+    ...(withPayload && envelope === null && (conclusion === 'success' || conclusion === 'failure')
+      ? ['What was found is in the result file, which was not given: --result FILE adds it to this page.']
+      : []),
+  ];
+}
+
+/** What the verdict rests on, where that is less than it could be. */
+function weaknessesOf(envelope: JsonObject): readonly string[] {
+  const evidence = objectIn(envelope, 'evidence');
+  const [context, toolCalls] = [textIn(evidence, 'context'), countIn(evidence, 'tool_calls')];
+  if (toolCalls === null) return [];
+  const known = CONTEXTS.find((each) => each === context) ?? 'none';
+  const hasPayload = Object.hasOwn(envelope, 'structured_output');
+  return warningsAbout({ context: known, toolCalls }, hasPayload);
+}
+
+const CONTEXTS = ['complete', 'truncated', 'missing', 'none'] as const;
+
+/** Nothing is loaded or sent, and of scripts and styles only the page's own count. */
+function policy(): string {
+  const sources = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return `default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`;
+}

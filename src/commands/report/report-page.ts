@@ -1,0 +1,47 @@
+/** The report page beside a transcript, for upload as an artifact. */
+import { ReportError } from '../../errors.ts';
+import { envelope } from '../../reporters/envelope.ts';
+import { writePrivateFile } from '../../reporters/private-file.ts';
+import type { Reporter } from '../../reporters/report-types.ts';
+import { toWire } from '../../reporters/transcript.ts';
+import type { Secrets } from '../../text/secrets.ts';
+import { createStory } from './story.ts';
+import { createShowing } from './visible.ts';
+
+/** The world of a report page. */
+export interface ReportPageOptions {
+  /** Absolute, its folder's path real. */
+  readonly file: string;
+  readonly secrets: Secrets;
+  /** Says one plain line in the log. */
+  readonly tell: (text: string) => void;
+}
+
+/**
+ * Hears what the transcript hears, in the transcript's own form, and writes the page at the end, readable for its owner
+ * only. It does not read the transcript's file: in the workspace, an agent could have changed that by then. `report`
+ * rejects with a ReportError when the page cannot be written.
+ */
+export function createReportPage({ file, secrets, tell }: ReportPageOptions): Reporter {
+  const showing = createShowing(secrets.mask);
+  const teller = createStory(showing);
+  return {
+    name: 'report-file',
+    retold: true,
+    event: (event) => teller.add(toWire(event, secrets.mask)),
+    async report(report) {
+      try {
+        const { reportPage } = await import('./page.ts');
+        const whole = envelope(report, secrets.mask);
+        writePrivateFile(
+          file,
+          reportPage({ story: teller.story(), envelope: whole, showing, withPayload: true, notes: [] }),
+        );
+        tell(`report page: ${file}`);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        throw new ReportError(`${file} could not be written: ${why}`, { cause });
+      }
+    },
+  };
+}

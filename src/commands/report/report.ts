@@ -1,0 +1,212 @@
+/** `structured-agent report`: a transcript as one page. The front door of this folder, with `report-page`. */
+import { realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { InputError } from '../../errors.ts';
+import { describeLeavingLink, findCheckout, findLeavingLink } from '../../files/leaving-links.ts';
+import { writePrivateFile } from '../../reporters/private-file.ts';
+import { isObject } from '../../text/json.ts';
+import { breakCommands } from '../../text/sanitize.ts';
+import type { JsonObject } from '../../types.ts';
+import { readLines } from './lines.ts';
+import { reportPage } from './page.ts';
+import { createStory } from './story.ts';
+import { createShowing, visible } from './visible.ts';
+
+/** The world of the command. */
+export interface ReportIo {
+  /** Absolute; what relative paths are relative to. */
+  readonly cwd: string;
+  /** Both are waited for where they give a promise. */
+  readonly stdout: (text: string) => unknown;
+  readonly stderr: (text: string) => unknown;
+}
+
+const MAX_RESULT = 64 * 1024 ** 2;
+
+const USAGE = `Usage: structured-agent report TRANSCRIPT -o FILE [--result RESULT] [--without-payload]
+
+Makes one self-contained web page of a run's redacted transcript (transcript-file).
+
+  -o, --output FILE   the page to write, for its owner only to read; - for stdout
+  --result RESULT     the run's result envelope (result-file): what was found, the gate, the error, what was judged
+  --without-payload   leave out what was found: a page for people who must not see the payload
+  -h, --help          this text
+`;
+
+/**
+ * Runs the command on what was typed after `report`: 0, or 52 with one sentence on stderr. What stands at the output's
+ * path is replaced. Rejects with bugs alone.
+ */
+export async function runReport(argv: readonly string[], io: ReportIo): Promise<number> {
+  try {
+    const asked = readArguments(argv);
+    if (asked === null) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const page = makePage(asked, io.cwd);
+    if (asked.output === '-') await io.stdout(page);
+    else writePage(asked, io.cwd, page);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    await io.stderr(
+      `structured-agent report: ${breakCommands(visible(error.message).replace(/\s+/g, ' '))}\n`,
+    );
+    return 52;
+  }
+}
+
+interface Asked {
+  readonly transcript: string;
+  readonly output: string;
+  readonly result: string | null;
+  readonly withPayload: boolean;
+}
+
+function readArguments(argv: readonly string[]): Asked | null {
+  const { values, positionals } = parse(argv);
+  if (values.help === true) return null;
+  const [transcript, ...more] = positionals;
+  if (transcript === undefined || transcript === '') {
+    throw new InputError(null, 'No transcript is named. Name the file that transcript-file gave.');
+  }
+  if (more[0] !== undefined) {
+    throw new InputError(
+      null,
+      `One transcript makes one page, and ${quoted(more[0])} is a second. Take it out.`,
+    );
+  }
+  const [output, result] = [single('--output', values.output), single('--result', values.result)];
+  if (output === null)
+    throw new InputError(null, 'No page is named. Name it with -o report.html, or -o - for stdout.');
+  return { transcript, output, result, withPayload: values['without-payload'] !== true };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o', multiple: true },
+        result: { type: 'string', multiple: true },
+        'without-payload': { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InputError(null, `${why} (structured-agent report --help shows what there is.)`, { cause });
+  }
+}
+
+function single(flag: string, given: readonly string[] | undefined): string | null {
+  const [first, second] = given ?? [];
+  if (first === undefined) return null;
+  if (second !== undefined) throw new InputError(null, `${flag} is given twice. Keep one of them.`);
+  if (first === '') throw new InputError(null, `${flag} is empty. Name a file, or leave it out.`);
+  return first;
+}
+
+function makePage({ transcript, result, withPayload }: Asked, cwd: string): string {
+  const showing = createShowing((text) => text);
+  const teller = createStory(showing);
+  const notes: string[] = [];
+  let lines = 0;
+  let tornEvent = false;
+  const { torn, cut } = readLines(path.resolve(cwd, transcript), quoted(transcript), (line) => {
+    const text = line?.replace(/^\ufeff/u, '').trim();
+    if (text === '') return;
+    lines += 1;
+    const entry = text === undefined ? undefined : parsed(text);
+    tornEvent = entry === undefined;
+    teller.add(entry);
+  });
+  const story = teller.story();
+  const isTorn = torn && tornEvent;
+  if (lines === story.unknown) {
+    throw new InputError(
+      null,
+      `${quoted(transcript)} ${lines === 0 ? 'is empty' : 'is no transcript'}. Name the file that transcript-file gave.`,
+    );
+  }
+  if (isTorn) notes.push('The last line is torn: the run was cut off while it was written.');
+  if (cut) notes.push('The transcript is larger than 1 GiB: what comes after is left out.');
+  const envelope = result === null ? null : readEnvelope(path.resolve(cwd, result), quoted(result));
+  return reportPage({
+    story: { ...story, unknown: story.unknown - (isTorn ? 1 : 0) },
+    envelope,
+    showing,
+    withPayload,
+    notes,
+  });
+}
+
+/** The result envelope: the last line that is one, so that a stream of messages does as well. */
+function readEnvelope(file: string, shown: string): JsonObject {
+  const texts: string[] = [];
+  const { cut } = readLines(file, shown, (line) => texts.push(line ?? ''), MAX_RESULT);
+  if (cut) throw new InputError(null, `${shown} is larger than 64 MiB, which no result envelope is.`);
+  const whole = parsed(texts.join('\n').replace(/^\ufeff/u, ''));
+  const candidates = whole === undefined ? texts.map(parsed) : Array.isArray(whole) ? whole : [whole];
+  const found: unknown = candidates.findLast(isEnvelope);
+  if (isObject(found)) return found;
+  throw new InputError(null, `${shown} is no result envelope. Name the file that result-file gave.`);
+}
+
+function isEnvelope(value: unknown): boolean {
+  return isObject(value) && Object.hasOwn(value, 'type') && value['type'] === 'result';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function writePage({ output, transcript, result }: Asked, cwd: string, page: string): void {
+  const checkout = findCheckout(realpathSync(cwd));
+  // The last name, too: it is followed.
+  const leaving = findLeavingLink(path.resolve(cwd, output), checkout);
+  if (leaving !== null)
+    throw new InputError(null, `${quoted(output)} is a file ${describeLeavingLink(leaving, checkout)}`);
+  const file = standing(path.resolve(cwd, output), quoted(output));
+  for (const source of [transcript, result]) {
+    if (source !== null && realpathSync(path.resolve(cwd, source)) === file) {
+      throw new InputError(
+        null,
+        `${quoted(output)} is what the page is made from. Name another file with -o.`,
+      );
+    }
+  }
+  try {
+    writePrivateFile(file, page);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InputError(null, `${quoted(output)} cannot be written: ${why}. Name a file that can be.`, {
+      cause,
+    });
+  }
+}
+
+/** The real path of a file to write: a link of the user's own, or inside the checkout, means what it leads to. */
+function standing(file: string, shown: string): string {
+  const status = statSync(file, { throwIfNoEntry: false });
+  if (status?.isFile() === true) return realpathSync(file);
+  if (status !== undefined)
+    throw new InputError(null, `${shown} is there already and no file. Name another one, or - for stdout.`);
+  try {
+    return path.join(realpathSync(path.dirname(file)), path.basename(file));
+  } catch (cause) {
+    throw new InputError(null, `The folder of ${shown} is not there. Make it first.`, { cause });
+  }
+}
+
+/** A path in a sentence. */
+function quoted(file: string): string {
+  return JSON.stringify(file.length > 200 ? `${file.slice(0, 199)}…` : file);
+}

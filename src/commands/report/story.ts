@@ -1,0 +1,235 @@
+/** A transcript's events → the story that the page tells: turns, and in them what happened, in order. */
+import { isObject } from '../../text/json.ts';
+import type { JsonObject, Usage } from '../../types.ts';
+import { type Argument, argumentsOf } from './arguments.ts';
+import { countIn, flagIn, objectIn, objectsIn, textIn, textsIn, usageIn } from './fields.ts';
+import type { Showing, Shown } from './visible.ts';
+
+/** A tool call and what became of it. */
+export interface Call {
+  readonly kind: 'call';
+  readonly id: string;
+  readonly name: string;
+  readonly target: string;
+  /** What the provider said of the arguments, where they are not whole. */
+  readonly damage: 'truncated' | 'malformed' | null;
+  readonly arguments: readonly Argument[];
+  /** null until its result is known. */
+  readonly done: {
+    readonly decision: string;
+    readonly durationMs: number | null;
+    readonly result: Shown;
+  } | null;
+}
+
+/** A text that somebody said. */
+export interface Words {
+  readonly kind: 'prompt' | 'user' | 'model' | 'info' | 'warning';
+  readonly text: Shown;
+}
+
+/** One thing that happened. */
+export type Part = Call | Words;
+
+/** What was asked of the model once, and all that followed until it was asked again. */
+export interface Turn {
+  /** As the transcript numbers it; null for what came before the first. */
+  readonly turn: number | null;
+  readonly forced: boolean;
+  readonly durationMs: number | null;
+  readonly stopReason: string | null;
+  readonly usage: Usage | null;
+  /** US dollars of the run so far. */
+  readonly costUsd: number | null;
+  readonly parts: readonly Part[];
+}
+
+/** A whole run as its transcript tells it. */
+export interface Story {
+  readonly model: string;
+  readonly provider: string;
+  readonly turns: readonly Turn[];
+  /** The line about the end; null where there is none. */
+  readonly finished: JsonObject | null;
+  /** How many entries were no events. */
+  readonly unknown: number;
+  /** How many parts there were no room for. */
+  readonly left: number;
+}
+
+/** Hears entries one by one. */
+export interface StoryTeller {
+  /** Takes a parsed line of a transcript, or anything else. */
+  add(entry: unknown): void;
+  story(): Story;
+}
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+type OpenTurn = Open<Omit<Turn, 'parts'>> & {
+  readonly parts: Part[];
+  /** Calls without a result, by their ids, which may well repeat. */
+  readonly waiting: Map<string, Open<Call>[]>;
+};
+
+/** A browser folds and searches so many without a pause that anybody notices. */
+const MAX_PARTS = 30_000;
+/** Whose arguments are shown where the transcript does not say what was offered. */
+const TOOLS: readonly string[] = ['read_file', 'edit', 'shell'];
+
+interface State {
+  model: string;
+  provider: string;
+  /** Names of the tools that the model was offered. */
+  offered: readonly string[];
+  finished: JsonObject | null;
+  unknown: number;
+  parts: number;
+  now: OpenTurn;
+  readonly turns: OpenTurn[];
+  readonly showing: Showing;
+}
+
+/** Makes a story of entries; nothing in them is believed but its type. */
+export function createStory(showing: Showing): StoryTeller {
+  const first = blankTurn(null);
+  const state: State = {
+    model: '',
+    provider: '',
+    offered: TOOLS,
+    finished: null,
+    unknown: 0,
+    parts: 0,
+    now: first,
+    turns: [first],
+    showing,
+  };
+  return {
+    add(entry) {
+      const take = isObject(entry) ? TAKE.get(textIn(entry, 'type') ?? '') : undefined;
+      if (isObject(entry) && take !== undefined) take(entry, state);
+      else state.unknown += 1;
+    },
+    story: () => ({
+      model: state.model,
+      provider: state.provider,
+      turns: state.turns.filter((turn) => turn.turn !== null || turn.parts.length > 0),
+      finished: state.finished,
+      unknown: state.unknown,
+      left: Math.max(0, state.parts - MAX_PARTS),
+    }),
+  };
+}
+
+/** What each type of event means. */
+const TAKE: ReadonlyMap<string, (entry: JsonObject, state: State) => void> = new Map([
+  ['run_started', startRun],
+  ['turn_started', startTurn],
+  ['turn_completed', completeTurn],
+  ['tool_started', startCall],
+  ['tool_finished', finishCall],
+  ['user_message', (entry: JsonObject, state: State) => say('user', textIn(entry, 'text'), state)],
+  ['notice', notice],
+  [
+    'run_finished',
+    (entry: JsonObject, state: State) => {
+      state.finished = entry;
+    },
+  ],
+]);
+
+function startRun(entry: JsonObject, state: State): void {
+  state.model = state.showing.label(textIn(entry, 'model') ?? '');
+  state.provider = state.showing.label(textIn(entry, 'provider') ?? '');
+  state.offered = textsIn(entry, 'tools');
+  say('prompt', textIn(entry, 'prompt'), state);
+}
+
+/** Turns are parts too where there are too many. */
+function startTurn(entry: JsonObject, state: State): void {
+  state.now = blankTurn(countIn(entry, 'turn') ?? state.turns.length);
+  state.now.forced = flagIn(entry, 'forced');
+  state.parts += 1;
+  if (state.parts <= MAX_PARTS) state.turns.push(state.now);
+}
+
+function completeTurn(entry: JsonObject, state: State): void {
+  const { now } = state;
+  now.durationMs = countIn(entry, 'duration_ms');
+  now.stopReason = textIn(entry, 'stop_reason');
+  now.usage = usageIn(entry, 'usage');
+  now.costUsd = countIn(objectIn(entry, 'totals'), 'cost_usd');
+  const message = objectIn(entry, 'message');
+  say('model', textIn(message, 'text'), state);
+  for (const each of objectsIn(message, 'tool_calls')) {
+    put(() => {
+      const call = asked(each, state);
+      const same = now.waiting.get(call.id);
+      if (same === undefined) now.waiting.set(call.id, [call]);
+      else same.push(call);
+      return call;
+    }, state);
+  }
+}
+
+function startCall(entry: JsonObject, { now, showing }: State): void {
+  const open = now.waiting.get(callId(entry))?.[0];
+  if (open !== undefined) open.target = showing.label(textIn(objectIn(entry, 'call'), 'target') ?? '');
+}
+
+function finishCall(entry: JsonObject, state: State): void {
+  const { now, showing } = state;
+  now.costUsd = countIn(objectIn(entry, 'totals'), 'cost_usd') ?? now.costUsd;
+  const open = now.waiting.get(callId(entry))?.shift();
+  if (open !== undefined) Object.assign(open, finish(open, entry, showing));
+  else put(() => finish(asked(objectIn(entry, 'call'), state), entry, showing), state);
+}
+
+function notice(entry: JsonObject, state: State): void {
+  say(textIn(entry, 'level') === 'warning' ? 'warning' : 'info', textIn(entry, 'text'), state);
+}
+
+function say(kind: Words['kind'], text: string | null, state: State): void {
+  if (text !== null && text.trim() !== '') put(() => ({ kind, text: state.showing.text(text) }), state);
+}
+
+/** What there is no room for is not made. */
+function put(make: () => Part, state: State): void {
+  state.parts += 1;
+  if (state.parts <= MAX_PARTS) state.now.parts.push(make());
+}
+
+function blankTurn(turn: number | null): OpenTurn {
+  const nothing = { durationMs: null, stopReason: null, usage: null, costUsd: null };
+  return { turn, forced: false, ...nothing, parts: [], waiting: new Map() };
+}
+
+/** A call as the model wrote it, or as an event names it. */
+function asked(call: JsonObject, { offered, showing }: State): Call {
+  const name = textIn(call, 'name') ?? '';
+  const status = textIn(call, 'status');
+  return {
+    kind: 'call',
+    id: textIn(call, 'id') ?? '',
+    name: showing.label(name) || 'a tool without a name',
+    target: showing.label(textIn(call, 'target') ?? ''),
+    damage: status === 'truncated' || status === 'malformed' ? status : null,
+    arguments: argumentsOf(name, textIn(call, 'raw_arguments'), offered, showing),
+    done: null,
+  };
+}
+
+function callId(entry: JsonObject): string {
+  return textIn(objectIn(entry, 'call'), 'id') ?? '';
+}
+
+function finish(call: Call, entry: JsonObject, showing: Showing): Call {
+  return {
+    ...call,
+    target: showing.label(textIn(objectIn(entry, 'call'), 'target') ?? '') || call.target,
+    done: {
+      decision: showing.label(textIn(entry, 'decision') ?? ''),
+      durationMs: countIn(entry, 'duration_ms'),
+      result: showing.text(textIn(objectIn(entry, 'result'), 'content') ?? ''),
+    },
+  };
+}

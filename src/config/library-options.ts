@@ -1,0 +1,70 @@
+/** What the library is told → the inputs of a run. */
+
+import { InputError } from '../errors.ts';
+import { namingAt } from '../text/naming.ts';
+import { nearest } from '../text/suggest.ts';
+import { INPUTS, type InputName, meantInputs } from './inputs.ts';
+import { schemaText } from './library-schema.ts';
+import { shown } from './values.ts';
+
+/** The options that may hold secrets, by the names of the action's variables. */
+export function secretOptions(options: {
+  readonly apiKey?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}) {
+  const { apiKey, headers } = options;
+  return {
+    ...(apiKey === undefined ? {} : { 'INPUT_API-KEY': apiKey }),
+    ...(headers === undefined ? {} : { INPUT_HEADERS: textOf('headers', headers) }),
+  };
+}
+
+/** Options that are not inputs of the same name. */
+const OWN: ReadonlySet<string> = new Set(['signal', 'onEvent', 'onWarning', 'environment', 'workspace']);
+
+/** The options of a library's run as if they had been typed: one parser judges them all. @throws InputError */
+export function inputsOf(options: object): ReadonlyMap<InputName, string> {
+  const raw = new Map<InputName, string>([['gate', 'none']]);
+  for (const key of namesOf(options)) {
+    const value: unknown = Reflect.get(options, key);
+    if (OWN.has(key) || value === undefined) continue;
+    const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+    const name = INPUTS.find((input) => input.name === kebab)?.name;
+    if (name === undefined) throw unknownOption(key, kebab);
+    const text = name === 'schema' ? schemaText(value) : textOf(name, value);
+    if (name === 'prompt' && text.trim() === '')
+      throw new InputError('prompt', 'prompt is empty. Write what the agent is to do.');
+    raw.set(name, text);
+  }
+  return raw;
+}
+
+function unknownOption(key: string, kebab: string): InputError {
+  const names = INPUTS.filter(({ where }) => where === 'everywhere').map(({ name }) => name);
+  const inputs = meantInputs(kebab, names).map((name) => namingAt('library').name(name));
+  const near = inputs.length > 0 ? inputs : nearest(key, [...OWN], 1);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+  return new InputError(null, `There is no option ${shown(key)}.${hint}`);
+}
+
+/** Inherited ones count: defaults that a gate is a part of must not be lost in silence. */
+function namesOf(options: object): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (
+    let each: object | null = options;
+    each !== null && each !== Object.prototype;
+    each = Reflect.getPrototypeOf(each)
+  )
+    for (const name of Object.keys(each)) names.add(name);
+  return names;
+}
+
+function textOf(name: InputName, value: unknown): string {
+  if (name === 'shell-network') return value === true ? 'on' : 'off';
+  if (Array.isArray(value)) return value.map(String).join('\n');
+  if (name === 'headers' && typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([header, text]) => `${header}: ${String(text)}`)
+      .join('\n');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

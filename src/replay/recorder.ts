@@ -1,0 +1,150 @@
+/** Writes down what a model says in a run, so that the run can be replayed without it. */
+import { ProviderError } from '../errors.ts';
+import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import type { Judge, ToolCall, Usage } from '../types.ts';
+import { type Asked, maxRecordingBytes, recordingFormat } from './recording.ts';
+import { askedOf } from './request-digest.ts';
+
+/** The world of a recorder. */
+export interface RecorderOptions {
+  /** Takes one line, without its end. What it throws ends the recording, and not the run. */
+  readonly append: (line: string) => void;
+  readonly mask: (text: string) => string;
+  /** What judges; asked for when the first line is written. */
+  readonly judge: () => Judge;
+  readonly workingDirectory: () => string;
+  /** The time, as ISO 8601. */
+  readonly time: () => string;
+  /** Told what keeps the recording from being replayed, each thing once. */
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * The provider, with everything that it answers or fails with written down, arguments of `structured_output` included:
+ * the one place that holds them. Secrets are masked, and calls that held one are marked, for they cannot be replayed.
+ */
+export function recorded(provider: Provider, options: RecorderOptions): Provider {
+  const { mask } = options;
+  const write = createWriter(options);
+  let number = 0;
+
+  const line = (request: CompletionRequest, rest: Readonly<Record<string, unknown>>) => {
+    if (number === 0) write(header(provider, request, options));
+    number += 1;
+    write({ type: rest['type'], number, asked: askedLine(askedOf(request, mask)), ...rest });
+  };
+
+  return {
+    ...provider,
+    async complete(request) {
+      try {
+        const completion = await provider.complete(request);
+        if (hasMasked(completion, mask)) options.warn(MASKED);
+        line(request, answerLine(completion, mask));
+        return completion;
+      } catch (error) {
+        if (request.signal.aborted) line(request, { type: 'stopped' });
+        else if (error instanceof ProviderError) line(request, failureLine(error, mask));
+        throw error;
+      }
+    },
+  };
+}
+
+const MASKED =
+  'A tool call held a secret, which the recording masks: replays end there with replay_mismatch. Record a run without it.';
+
+function createWriter({ append, warn }: RecorderOptions): (entry: object) => void {
+  let size = 0;
+  let dead = false;
+  return (entry) => {
+    if (dead) return;
+    const text = JSON.stringify(entry);
+    const before = size;
+    size += Buffer.byteLength(text) + 1;
+    if (before <= maxRecordingBytes && size > maxRecordingBytes)
+      warn(
+        `The recording is larger than ${maxRecordingBytes / 1024 ** 2} MiB, and too large to be replayed.`,
+      );
+    try {
+      append(text);
+    } catch (error) {
+      // A gap would be replayed as if nothing had been there.
+      dead = true;
+      warn(`The recording is not whole: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+}
+
+function header(
+  provider: Provider,
+  request: CompletionRequest,
+  { mask, judge, workingDirectory, time }: RecorderOptions,
+): object {
+  const { schema_sha256, gate_sha256, prompt_sha256, version } = judge();
+  return {
+    type: 'recording',
+    format: recordingFormat,
+    model: oneLine(mask(provider.model)),
+    provider: provider.name,
+    schema_sha256,
+    gate_sha256,
+    prompt_sha256,
+    tools: request.tools.map((tool) => tool.name),
+    working_directory: mask(workingDirectory()),
+    created: time(),
+    version,
+  };
+}
+
+function askedLine({ toolChoice, after, results }: Asked): object {
+  return {
+    tool_choice: toolChoice,
+    after,
+    results: results.map(({ name, isError, sha256 }) => ({ name, is_error: isError, sha256 })),
+  };
+}
+
+function answerLine({ message, stopReason, usage, model }: Completion, mask: (text: string) => string) {
+  return {
+    type: 'answer',
+    text: mask(message.text),
+    tool_calls: message.toolCalls.map((call) => callLine(call, mask)),
+    stop_reason: stopReason,
+    usage: usage === null ? null : usageLine(usage),
+    model: oneLine(mask(model)),
+  };
+}
+
+function callLine(call: ToolCall, mask: (text: string) => string): object {
+  const id = mask(call.id);
+  const name = mask(call.name);
+  const text = mask(call.rawArguments);
+  const masked = name !== call.name || text !== call.rawArguments;
+  return { id, name, arguments: text, status: call.status, ...(masked ? { masked } : {}) };
+}
+
+function hasMasked({ message }: Completion, mask: (text: string) => string): boolean {
+  return message.toolCalls.some(
+    ({ name, rawArguments }) => mask(name) !== name || mask(rawArguments) !== rawArguments,
+  );
+}
+
+function usageLine(usage: Usage): object {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+  };
+}
+
+function failureLine({ failure, status, message }: ProviderError, mask: (text: string) => string) {
+  return { type: 'failure', failure, status, message: mask(message) };
+}
+
+/** A name as the reader takes it. */
+function oneLine(text: string): string {
+  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
+  return line.trim() === '' ? 'unknown' : line.toWellFormed();
+}

@@ -1,0 +1,135 @@
+/** Plays the model's side of a run from a recording: no key, no network, no tokens. */
+import { ProviderError, ReplayError } from '../errors.ts';
+import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
+import type { AssistantMessage, ToolCall } from '../types.ts';
+import type { Asked, Exchange, Recording } from './recording.ts';
+import {
+  askedDifference,
+  askedOf,
+  changedResults,
+  shown,
+  type Task,
+  taskDifference,
+} from './request-digest.ts';
+
+/** The world of a replay. */
+export interface ReplayOptions {
+  readonly recording: Recording;
+  /** What this run asks a model for; asked for on the first turn. */
+  readonly task: () => Task;
+  readonly mask: (text: string) => string;
+}
+
+/** What a replay is called wherever a model's name is told, so that none is taken for a judge. */
+export function replayName(model: string): string {
+  return `replay of ${model}`;
+}
+
+/**
+ * A provider that gives the recorded answers in their order, failures included, for as long as it is asked what the
+ * recorded model was asked. `complete` throws a ReplayError that says what differs.
+ */
+export function createReplay(options: ReplayOptions): Provider {
+  const { recording, mask } = options;
+  const { header, exchanges } = recording;
+  let at = 0;
+  let turn = 1;
+
+  const complete = async (request: CompletionRequest): Promise<Completion> => {
+    request.signal.throwIfAborted();
+    const task = options.task();
+    if (at === 0) begin(recording, task, request);
+    const exchange = exchanges[at];
+    if (exchange === undefined) throw mismatch(turn, noMore(recording));
+    compare(exchange, askedOf(request, mask), turn, request.notify);
+    at += 1;
+    if (exchange.kind === 'stopped') throw mismatch(turn, STOPPED);
+    if (exchange.kind === 'failure')
+      throw new ProviderError(exchange.failure, exchange.message, { status: exchange.status });
+    const completion = answer(exchange, turn, move(header.workingDirectory, task.workingDirectory));
+    turn += 1;
+    return completion;
+  };
+
+  return {
+    name: header.provider,
+    model: replayName(header.model),
+    complete,
+    accepted() {
+      if (at === exchanges.length) return;
+      throw mismatch(
+        turn,
+        'the recorded run goes on there, and this one accepted the payload of the turn before',
+      );
+    },
+  };
+}
+
+const STOPPED =
+  'the recorded run was stopped (by its limit on time or by a signal) while it waited for this answer';
+
+/** What is the same for all turns. */
+function begin({ header }: Recording, task: Task, { tools, notify }: CompletionRequest): void {
+  const offered = tools.map((tool) => tool.name);
+  const difference = taskDifference(header, task, offered);
+  if (difference !== null) throw new ReplayError(`The recording does not fit: ${difference}. ${FIX}`);
+  if (header.judge.gate_sha256 !== task.judge.gate_sha256)
+    notify(
+      'the recording was made with another gate, of which the model is never told: this run judges by its own',
+    );
+}
+
+function compare(exchange: Exchange, asked: Asked, turn: number, notify: (text: string) => void): void {
+  const difference = askedDifference(exchange.asked, asked);
+  if (difference !== null) throw mismatch(turn, difference);
+  const changed = changedResults(exchange.asked, asked);
+  if (changed.length > 0)
+    notify(`turn ${turn - 1} gave other results than when it was recorded: ${changed.join(', ')}`);
+}
+
+function answer(
+  exchange: Extract<Exchange, { kind: 'answer' }>,
+  turn: number,
+  moved: (call: ToolCall) => ToolCall,
+): Completion {
+  const masked = exchange.masked[0];
+  if (masked !== undefined) {
+    const which = `call ${masked + 1} (${shown(exchange.toolCalls[masked]?.name ?? '')})`;
+    throw mismatch(turn, `${which} held a secret, which the recording masks, so that it cannot be replayed`);
+  }
+  const message: AssistantMessage = {
+    role: 'assistant',
+    text: exchange.text,
+    toolCalls: exchange.toolCalls.map(moved),
+    native: null,
+  };
+  return { message, stopReason: exchange.stopReason, usage: exchange.usage, model: exchange.model };
+}
+
+/** Paths below the folder that the model was told of then, as paths below the one of now; a payload stays as it is. */
+function move(from: string, to: string): (call: ToolCall) => ToolCall {
+  if (from === to || !/^\/[^/]/u.test(from)) return (call) => call;
+  // In JSON text, the n of a line's end stands before a path as if it were a part of its name.
+  const escaped = JSON.stringify(from)
+    .slice(1, -1)
+    .replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
+  const pattern = new RegExp(`(?<!(?<!\\\\)[\\w.~/-])${escaped}(?![\\w.-])`, 'gu');
+  const target = JSON.stringify(to).slice(1, -1);
+  return (call) =>
+    call.name === STRUCTURED_OUTPUT_NAME
+      ? call
+      : { ...call, rawArguments: call.rawArguments.replace(pattern, () => target) };
+}
+
+function noMore({ torn, exchanges }: Recording): string {
+  const count = exchanges.filter(({ kind }) => kind === 'answer').length;
+  const holds = `the recording has no more answers than ${count}`;
+  return torn ? `${holds}: its last line is cut off, as by a crash` : holds;
+}
+
+const FIX = 'Record it again with --record.';
+
+function mismatch(turn: number, what: string): ReplayError {
+  return new ReplayError(`Turn ${turn} does not fit the recording: ${what}. ${FIX}`);
+}

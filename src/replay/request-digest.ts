@@ -1,0 +1,103 @@
+/** What a model is asked, as far as a replay holds the recorded run to it; docs/replay.md argues each point. */
+import { createHash } from 'node:crypto';
+import type { CompletionRequest } from '../providers/provider.ts';
+import type { AssistantMessage, Judge, Message } from '../types.ts';
+import type { Asked, RecordedResult, RecordingHeader } from './recording.ts';
+
+/** What a run asks a model for, before any turn. */
+export interface Task {
+  readonly judge: Judge;
+  /** The name of the model that was asked for; null where the recording's will do. */
+  readonly model: string | null;
+  readonly workingDirectory: string;
+}
+
+/** The request as it is compared. `mask` is applied to results before they are hashed. */
+export function askedOf(
+  { messages, toolChoice }: Pick<CompletionRequest, 'messages' | 'toolChoice'>,
+  mask: (text: string) => string,
+): Asked {
+  const last = messages.at(-1);
+  const choice = toolChoice === 'auto' ? 'auto' : toolChoice.tool;
+  if (last?.role !== 'tool')
+    return { toolChoice: choice, after: messages.length <= 1 ? 'task' : 'reminder', results: [] };
+  const calls = lastCalls(messages);
+  const results = last.results.map(({ content, isError }, at) => ({
+    name: calls[at]?.name ?? '',
+    isError,
+    sha256: createHash('sha256').update(mask(content)).digest('hex'),
+  }));
+  return { toolChoice: choice, after: 'results', results };
+}
+
+function lastCalls(messages: readonly Message[]): AssistantMessage['toolCalls'] {
+  const assistant = messages.findLast((message) => message.role === 'assistant');
+  return assistant?.role === 'assistant' ? assistant.toolCalls : [];
+}
+
+/** A clause that says how this run's task differs from the recorded one; null where it does not in what matters. */
+export function taskDifference(
+  { judge, model, tools }: RecordingHeader,
+  task: Task,
+  offered: readonly string[],
+): string | null {
+  if (judge.schema_sha256 !== task.judge.schema_sha256)
+    return `it was recorded for the schema ${short(judge.schema_sha256)}, and this run has ${short(task.judge.schema_sha256)}`;
+  if (judge.prompt_sha256 !== task.judge.prompt_sha256)
+    return `it was recorded for the task ${short(judge.prompt_sha256)} (prompt and system-prompt together), and this run has ${short(task.judge.prompt_sha256)}`;
+  if (task.model !== null && task.model !== model)
+    return `it was recorded from the model ${JSON.stringify(model)}, and this run asks for ${JSON.stringify(task.model)}`;
+  const lost = tools.filter((tool) => !offered.includes(tool));
+  const added = offered.filter((tool) => !tools.includes(tool));
+  if (lost.length === 0 && added.length === 0) return null;
+  const parts = [
+    ...(lost.length === 0 ? [] : [`it was recorded with ${lost.join(', ')}, which this run does not offer`]),
+    ...(added.length === 0 ? [] : [`this run offers ${added.join(', ')}, which it was recorded without`]),
+  ];
+  return parts.join('; ');
+}
+
+/** A clause that says how a request differs from the recorded one; null where it does not in what matters. */
+export function askedDifference(recorded: Asked, asked: Asked): string | null {
+  if (recorded.after !== asked.after)
+    return `the model was asked ${WORDS[recorded.after]} when it was recorded, and is asked ${WORDS[asked.after]} now`;
+  if (recorded.results.length !== asked.results.length)
+    return `${recorded.results.length} tool results were recorded, and there are ${asked.results.length} now`;
+  for (const [at, was] of recorded.results.entries()) {
+    const is = asked.results[at];
+    if (is === undefined) continue;
+    if (is.name !== was.name)
+      return `call ${at + 1} of the turn before was ${shown(was.name)} when it was recorded, and is ${shown(is.name)} now`;
+    if (is.isError !== was.isError)
+      return `call ${at + 1} of the turn before (${shown(was.name)}) ${was.isError ? 'failed' : 'worked'} when it was recorded, and ${was.isError ? 'worked' : 'failed'} now`;
+  }
+  if (recorded.toolChoice === asked.toolChoice) return null;
+  return `the tool choice was ${JSON.stringify(recorded.toolChoice)} when it was recorded, and is ${JSON.stringify(asked.toolChoice)} now`;
+}
+
+/** The results whose text is not the recorded one, as `"shell" (call 2)`: told, and no mismatch. */
+export function changedResults(recorded: Asked, asked: Asked): readonly string[] {
+  const changed = recorded.results.flatMap((was: RecordedResult, at) =>
+    asked.results[at]?.sha256 === was.sha256 ? [] : [`${shown(was.name)} (call ${at + 1})`],
+  );
+  const more = changed.length - MAX_TOLD;
+  return more > 0 ? [...changed.slice(0, MAX_TOLD), `and ${more} more`] : changed;
+}
+
+/** How many results are named. */
+const MAX_TOLD = 5;
+
+/** A name that a model may have made up. */
+export function shown(name: string): string {
+  return JSON.stringify(name.length > 60 ? `${name.slice(0, 59).toWellFormed()}…` : name);
+}
+
+const WORDS: Readonly<Record<Asked['after'], string>> = {
+  task: 'with nothing but the task',
+  results: 'after the results of its calls',
+  reminder: 'once more, after a turn of plain text',
+};
+
+function short(hash: string | null): string {
+  return hash === null ? 'none' : `${hash.slice(0, 12)}…`;
+}

@@ -1,0 +1,253 @@
+/**
+ * Reuse: an earlier verdict on the same files by the same judge stands for this run, and no model is asked. A wrong hit would
+ * be a false green: whatever may change the verdict is in the key, and where files cannot be named nothing is reused.
+ */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { race } from '../agent/race.ts';
+import type { Config } from '../config/config.ts';
+import { isInside, resolveReuseFolder } from '../config/paths.ts';
+import type { Contract } from '../contract/contract.ts';
+import { type Envelope, readEnvelopes } from '../envelope/envelope.ts';
+import { InputError } from '../errors.ts';
+import type { Evidence, Reuse } from '../reporters/report-types.ts';
+import type { Ending } from '../run/verdict.ts';
+import type { RunState, World } from '../run/world.ts';
+import { steeringVariable } from '../sandbox/exec/preload-variables.ts';
+import type { OpenedSandbox } from '../sandbox/sandbox.ts';
+import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
+import type { JsonObject, Judge } from '../types.ts';
+
+/** What a verdict is looked for with. */
+export interface ReuseOptions {
+  readonly config: Config;
+  readonly contract: Contract;
+  /** Its walls are being raised. */
+  readonly sandbox: OpenedSandbox;
+  readonly state: RunState;
+  readonly world: World;
+  readonly tell: (level: 'info' | 'warning', text: string) => void;
+}
+
+/**
+ * Finds out by which key later runs find this one, and ends the run where an earlier one has it already; null where a
+ * model has to be asked. What it ends with goes through the same last checks as a model's payload.
+ * @throws InputError for a folder or a path that cannot be meant, SandboxError where the wall did not come up.
+ */
+export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null> {
+  const { config, state, world, tell } = options;
+  const { reuseFrom, signingKey } = config;
+  if (reuseFrom !== null && signingKey === null && world.privileged) {
+    throw new InputError(
+      'reuse-from',
+      `reuse-from is refused on ${world.subject?.event ?? 'this trigger'} without a signing-key: it runs with the repository's rights, and a stranger's run can upload a file that looks like a verdict. Set signing-key, here and where the envelopes come from.`,
+    );
+  }
+  const folder = reuseFrom === null ? null : await resolveReuseFolder(reuseFrom, world, signingKey !== null);
+  const found = await findKey(options, folder);
+  if (found === null) return null;
+  if ('why' in found) {
+    tell('warning', `No earlier verdict is reused, and none can reuse this one: ${found.why}.`);
+    return null;
+  }
+  state.reuse = { ...found, from: null };
+  if (reuseFrom === null || config.refresh) return null;
+  if (folder === null) {
+    tell('info', 'reuse-from is not there yet, so there is no earlier verdict.');
+    return null;
+  }
+  if (signingKey === null) {
+    tell(
+      'warning',
+      'reuse-from is read without a signing-key: whoever can put a file into that folder decides this verdict. Set signing-key, here and where the envelopes come from.',
+    );
+  }
+  const match = await findMatch(folder, found, options);
+  if ('unlike' in match) {
+    const unlike =
+      match.unlike === null ? '' : ` The nearest of this leg and vote differs in ${match.unlike}.`;
+    tell(
+      'info',
+      `reuse-from holds no verdict on the same files by the same judge, so the model is asked.${unlike}`,
+    );
+    return null;
+  }
+  const { from, payload, evidence } = match;
+  state.reuse = { ...found, from };
+  state.reusedEvidence = evidence;
+  state.record.totals = { ...state.record.totals, costUsd: 0 };
+  // Nobody has touched the workspace, and nobody will.
+  state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };
+  tell(
+    'info',
+    `Reused the verdict of run ${from.run_id} (attempt ${from.run_attempt}): the judged files, prompt, schema, model and version are the same. No model was asked.`,
+  );
+  return { kind: 'submitted', payload, repaired: null };
+}
+
+type Key = Pick<Reuse, 'key' | 'tree'>;
+
+/** The key of this run; null where it is of no use, a clause where it cannot be known. */
+async function findKey(
+  { config, sandbox, state, world, tell }: ReuseOptions,
+  folder: string | null,
+): Promise<Key | { readonly why: string } | null> {
+  const { signal } = state.stop;
+  if (config.replay !== null) {
+    tell('info', 'This run is replayed, so no verdict is reused.');
+    return null;
+  }
+  await race(sandbox.ready(), signal);
+  if (!sandbox.shellOffered || sandbox.isolation() === 'none')
+    return { why: 'git is asked in the sandbox only, and there is none' };
+  const workingDirectory = await world.resolveFolder(config.workingDirectory);
+  const { workspace, environment } = world;
+  const steering = steeringVariable({ environment, passEnv: config.passEnv, workspace });
+  if (steering !== null)
+    return { why: `${steering} names a place in the workspace, so the change could answer for git` };
+  const looking = findSubjectTree(sandbox, {
+    workspace,
+    workingDirectory,
+    paths: config.subjectPaths,
+    signal,
+  });
+  const subject = await race(looking, signal);
+  if (subject.kind === 'unknown') return { why: subject.why };
+  const { tree, paths } = subject;
+  // Each download would be a change of what is judged.
+  if (folder !== null && paths.some((each) => isInside(folder, path.resolve(workspace, each))))
+    return { why: 'reuse-from lies in what is judged. Download to ${{ runner.temp }} instead' };
+  const place = path.relative(workspace, workingDirectory);
+  return { key: reuseKey({ tree, paths, place, config, judge: state.judge }), tree };
+}
+
+/** What a key is made from. */
+export interface KeyParts {
+  /** Hex. */
+  readonly tree: string;
+  /** Relative to the workspace, sorted. */
+  readonly paths: readonly string[];
+  /** The working directory, relative to the workspace. */
+  readonly place: string;
+  readonly config: Config;
+  readonly judge: Judge;
+}
+
+/**
+ * The key (hex SHA-256) under which a verdict is found again: what was judged, by whom, with which tools, as which vote.
+ *
+ * In it beside tree, schema, prompt, model and version: where the model is asked (one name is another model at another
+ * server), how much it may think and write, whether it must answer, where it starts, and what it looks with: tools,
+ * network, folders, names of variables, time and output of a command. Leg and vote, so that three votes stay three.
+ *
+ * Not in it: the gate, which is evaluated anew; commit, ref, event and run, so that a merge queue finds the verdict of
+ * the pull request; and for the same reason what `context: auto` tells of a pull request (title, description, diff),
+ * which the queue does not have. Limits end a run without a verdict, and change none. The headers may hold secrets, and
+ * a hash in a public file would let anybody try guesses of them.
+ */
+export function reuseKey({ tree, paths, place, config, judge }: KeyParts): string {
+  const { model } = config;
+  const parts = [
+    ['tree', tree, paths, place],
+    ['judge', judge.schema_sha256, judge.prompt_sha256, config.systemPrompt !== null, judge.version],
+    ['model', model.provider, model.model, model.baseUrl, model.reasoningEffort, model.maxOutputTokens],
+    ['answer', config.forceOutput],
+    ['tools', config.tools, config.excludeTools, config.workspaceAccess, config.maxToolOutputBytes],
+    ['reach', config.shellNetwork, config.passEnv, config.sandboxRead, config.shellTimeoutSeconds],
+    ['ballot', config.leg, config.vote],
+  ];
+  // JSON of a list tells every value from its neighbours; the first line tells this hash from any other use of SHA-256.
+  return createHash('sha256')
+    .update(`structured-agent reuse v1\n${JSON.stringify(parts)}`)
+    .digest('hex');
+}
+
+interface Match {
+  readonly from: NonNullable<Reuse['from']>;
+  readonly payload: JsonObject;
+  /** null where its envelope is of a version that wrote none. */
+  readonly evidence: Evidence | null;
+}
+
+/** In which words the envelope that is nearest differs; null where none is of this leg and vote. */
+interface Miss {
+  readonly unlike: string | null;
+}
+
+/** The newest envelope that stands for this run, or why there is none. */
+async function findMatch(folder: string, found: Key, options: ReuseOptions): Promise<Match | Miss> {
+  const { config, state, world, tell } = options;
+  const matches: Match[] = [];
+  const unlike: (readonly string[])[] = [];
+  const refused: string[] = [];
+  const { signingKey } = config;
+  for await (const read of readEnvelopes(folder, { input: 'reuse-from', signingKey, whenMissing: 'empty' })) {
+    // Files are read at a stretch: the clock and signals are heard in between.
+    await setImmediate();
+    state.stop.signal.throwIfAborted();
+    if (!read.ok) {
+      refused.push(`${JSON.stringify(read.file)}: ${read.why}`);
+      continue;
+    }
+    const match = read.envelope.reuse?.key === found.key ? matchOf(read.envelope, options) : null;
+    if (match !== null) matches.push(match);
+    else if (read.envelope.leg === config.leg && read.envelope.vote === config.vote)
+      unlike.push(differencesOf(read.envelope, found, options));
+  }
+  if (refused.length > 0) {
+    const files = refused.length === 1 ? 'A file was' : `${refused.length} files were`;
+    const first = world.secrets.mask(refused[0] ?? '').slice(0, 300);
+    tell('info', `${files} passed over in reuse-from. The first is ${first}.`);
+  }
+  matches.sort((a, b) => (isNewer(a.from, b.from) ? -1 : 1));
+  const [nearest] = unlike.toSorted((a, b) => a.length - b.length);
+  return matches[0] ?? { unlike: nearest?.join(', ') ?? null };
+}
+
+/** What somebody who wonders why the model is asked would look at. */
+function differencesOf(envelope: Envelope, { key, tree }: Key, { config, state }: ReuseOptions) {
+  const { judge, reuse, model } = envelope;
+  if (reuse === null) return ['that it was made without subject-paths and reuse-from'];
+  if (reuse.key === key) return ['that it came to no verdict'];
+  const parts = [
+    ['the judged files', reuse.tree !== tree],
+    ['the prompt', judge.prompt_sha256 !== state.judge.prompt_sha256],
+    ['the schema', judge.schema_sha256 !== state.judge.schema_sha256],
+    ['the version of structured-agent', judge.version !== state.judge.version],
+    ['the model', model !== config.model.model],
+  ] as const;
+  const unlike = parts.filter(([, differs]) => differs).map(([what]) => what);
+  return unlike.length === 0 ? ['the settings (base-url, tools, subject-paths and the like)'] : unlike;
+}
+
+/** What an envelope of the same key has for this run; null where it is of no use. */
+function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): Match | null {
+  const { payload, reason, subject, judge, reuse } = envelope;
+  const judged = reason === 'accepted' || reason === 'gate_not_met';
+  if (!judged || payload === null || subject === null) return null;
+  if (envelope.replayed || envelope.merged || envelope.contradiction !== null) return null;
+  if (subject.repository !== world.subject?.repository) return null;
+  // Both are in the key: a file in which they differ has been tampered with.
+  if (judge.schema_sha256 !== state.judge.schema_sha256) return null;
+  if (judge.prompt_sha256 !== state.judge.prompt_sha256) return null;
+  // As text, like a model's own: what is taken over is what this run's schema accepts, and nothing is mended.
+  const check = contract.check({ rawArguments: JSON.stringify(payload), status: 'complete' });
+  if (!check.ok || check.repaired !== null) return null;
+  // Of a chain the run whose model judged counts, however often and how late its verdict was passed on.
+  const { run_id, run_attempt } = subject;
+  const from = reuse?.from ?? { run_id, run_attempt, session_id: envelope.sessionId };
+  return RUN_ID.test(from.run_id) && SESSION_ID.test(from.session_id)
+    ? { from, payload: check.payload, evidence: envelope.evidence }
+    : null;
+}
+
+const RUN_ID = /^\d{1,19}$/u;
+const SESSION_ID = /^[\w-]{1,100}$/u;
+
+/** Whether one run judged later than another: GitHub counts its runs up. */
+function isNewer(a: Match['from'], b: Match['from']): boolean {
+  const [first, second] = [BigInt(a.run_id), BigInt(b.run_id)];
+  if (first !== second) return first > second;
+  return a.run_attempt === b.run_attempt ? a.session_id > b.session_id : a.run_attempt > b.run_attempt;
+}

@@ -1,0 +1,59 @@
+/** What judges in a run: schema, gate and task, read once and frozen before the first model call. */
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import { type Contract, createContract, createGate } from '../contract/contract.ts';
+import { parseGateArgument, parseSchemaArgument, pathHere } from '../contract/source.ts';
+import { InputError } from '../errors.ts';
+import type { JudgeFile } from '../github/judge-changes.ts';
+import type { RunState, World } from './world.ts';
+
+/** Reads and freezes what judges: the task, the schema, the gate. */
+export async function readJudge(
+  config: Config,
+  state: RunState,
+  world: World,
+): Promise<{ contract: Contract; prompt: string }> {
+  const schema = await parseSchemaArgument(config.schema, world.files);
+  const contract = await createContract(schema.schema, schema.warnings, world.validate ?? null);
+  const request = await parseGateArgument(config.gate, schema.preset, world.files);
+  state.gate = await createGate(request, contract);
+  state.contract = contract;
+  const prompt = await readPrompt(config.prompt, world);
+  state.judge = {
+    schema_sha256: sha256(JSON.stringify(contract.schema)),
+    gate_sha256: request.kind === 'none' ? null : sha256(JSON.stringify(request)),
+    prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
+    version: world.version,
+  };
+  // Told at the end: the run itself does not wait for it.
+  state.judging = state.asked.promise
+    .then(() => world.findJudgeChanges(judgeFiles(config)))
+    .then((changes) => {
+      state.judgeChanges = changes;
+    });
+  return { contract, prompt };
+}
+
+/** The judge's files of this repository, as they were typed. */
+function judgeFiles({ schema, gate, prompt, replay }: Config): readonly JudgeFile[] {
+  const files: readonly (readonly [JudgeFile['what'], string | null])[] = [
+    ['schema', pathHere(schema)],
+    ['gate', pathHere(gate)],
+    ['prompt-file', 'file' in prompt ? prompt.file : null],
+    ['replay', replay],
+  ];
+  return files.flatMap(([what, path]) => (path === null ? [] : [{ what, path }]));
+}
+
+async function readPrompt(prompt: Config['prompt'], world: World): Promise<string> {
+  if ('text' in prompt) return prompt.text;
+  const reading = await world.files.readFile(prompt.file);
+  if (!reading.ok) throw new InputError('prompt-file', `prompt-file: ${reading.problem}`);
+  if (reading.text.trim() === '')
+    throw new InputError('prompt-file', 'prompt-file is empty. Write the task into it.');
+  return reading.text;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,114 @@
+/** What a run knows at its end → the report that every reporter tells. */
+
+import type { Merged } from '../merge/types.ts';
+import { networkWeaknesses } from '../network/network.ts';
+import type { Evidence, Report } from '../reporters/report-types.ts';
+import { resolveFindings } from '../reporters/resolved-paths.ts';
+import { type Door, namingAt } from '../text/naming.ts';
+import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
+import type { GateResult, JsonObject, Subject } from '../types.ts';
+import { answeredBy, modelWarning } from './model.ts';
+import { type Ending, preview, verdictOf } from './verdict.ts';
+import type { EndWorld, RunState } from './world.ts';
+
+/** What the agent changed in the workspace. */
+export interface Changed {
+  readonly changedFiles: number;
+  /** null where no patch was kept. */
+  readonly patchFile: string | null;
+}
+
+/** The report of an ending, out of what the run knows so far. */
+export function buildReport(
+  ending: Ending,
+  gate: GateResult | null,
+  changes: Changed | null,
+  state: RunState,
+  world: EndWorld,
+): Report {
+  const { record, config } = state;
+  const verdict = verdictOf(ending, {
+    turns: record.totals.turns,
+    gate,
+    limits: limitWords(state, world.door),
+    door: world.door,
+    structuredOutputExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
+  });
+  const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
+  const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
+  return {
+    verdict,
+    payload,
+    gate: payload === null ? null : gate,
+    turns: record.turns,
+    turnCount: record.totals.turns,
+    rejections: record.rejections,
+    repaired: 'repaired' in ending ? ending.repaired : null,
+    usage: record.totals.usage,
+    costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
+    durationMs: Math.round(world.now() - state.startedAt),
+    ...answeredBy(state, world),
+    ...(state.merged === undefined ? {} : mergedFacts(state.merged, world)),
+    sessionId: state.sessionId,
+    leg: world.leg ?? null,
+    vote: world.vote ?? null,
+    reuse: state.reuse,
+    evidence: evidenceOf(payload, state, world),
+    isolation: state.sandbox?.isolation() ?? 'none',
+    lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
+    subject: subjectOf(state, world),
+    judge: state.judge,
+    judgeChanges: state.judgeChanges,
+    commentUrl: state.commentUrl,
+    outputNames: state.merged === undefined ? (state.contract?.outputNames ?? []) : ['passed'],
+    changedFiles: changes?.changedFiles ?? null,
+    workspaceAccess: config?.workspaceAccess,
+    patchFile: changes?.patchFile ?? null,
+    resultFile: world.resultFile,
+    transcriptFile: world.transcriptFile,
+    weaknesses: [
+      ...replayed,
+      ...networkWeaknesses(world.environment),
+      ...(state.sandbox?.weaknesses() ?? []),
+    ],
+  };
+}
+
+/** Of a reused verdict the evidence of the run in which a model gave it: this one asked nobody. */
+function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
+  const { context, record, reuse, reusedEvidence } = state;
+  if (context === null || locate === null) return null;
+  const reused = (reuse?.from ?? null) !== null;
+  if (reused && reusedEvidence === null) return null;
+  return {
+    context: reusedEvidence?.context ?? context,
+    toolCalls: reusedEvidence?.toolCalls ?? record.toolCalls,
+    findings: payload === null ? [] : resolveFindings(payload, locate, reusedEvidence),
+  };
+}
+
+function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
+  if (subject === null || commit === null) return subject;
+  // What lies in a merge's own job is no leg's.
+  const { checked_out: _, ...own } = subject;
+  return { ...own, ...commit };
+}
+
+/** What a merge took is what its legs took. Other jobs named the models, and outputs are written as they stand here. */
+function mergedFacts(counted: Merged | null, { secrets }: EndWorld) {
+  if (counted === null) return { merged: null };
+  const merged = { ...counted, models: counted.models.map((model) => secrets.mask(model)) };
+  const { turns, rejections, usage, costUsd, models } = merged;
+  return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
+}
+
+function limitWords(state: RunState, door: Door) {
+  const { config } = state;
+  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
+  return {
+    turns: `${count(config?.maxTurns ?? 0, 'turn')} (${namingAt(door).name('max-turns')})`,
+    time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
+    tokens: count(config?.maxTotalTokens ?? 0, 'token'),
+    cost: `$${config?.maxCostUsd ?? 0}`,
+  };
+}

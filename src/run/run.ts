@@ -1,0 +1,291 @@
+/** The whole program on one page: what was typed → contract → agent → verdict → finish. */
+import path from 'node:path';
+import { type RunStop, runAgent } from '../agent/agent.ts';
+import { contextNote, systemPrompt } from '../agent/prompt.ts';
+import { race } from '../agent/race.ts';
+import type { Config } from '../config/config.ts';
+import type { Contract } from '../contract/contract.ts';
+import { isUngated, UNGATED } from '../contract/presets.ts';
+import { InputError, MissingKeyError } from '../errors.ts';
+import type { PullRequestContext } from '../github/find-context.ts';
+import { networkWeaknesses } from '../network/network.ts';
+import { repositoryAround } from '../reporters/checkouts.ts';
+import type { Report, RunEvent } from '../reporters/report-types.ts';
+import { probeWalls, type Walls } from '../sandbox/isolation/probe.ts';
+import { openSandbox } from '../sandbox/open.ts';
+import type { OpenedSandbox } from '../sandbox/sandbox.ts';
+import { writeGitDiff } from '../sandbox/workspace/git-diff.ts';
+import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
+import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
+import { namingAt } from '../text/naming.ts';
+import { structuredOutputSpec } from '../tools/structured-output.ts';
+import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
+import type { ContextStatus } from '../types.ts';
+import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
+import { readJudge } from './policy.ts';
+import { runToEnd } from './run-to-end.ts';
+import type { Ending } from './verdict.ts';
+import type { RunState, World } from './world.ts';
+
+/** How long after the first request was handed to the network the walls are raised, in milliseconds. */
+const WALLS_AFTER_MS = 10;
+/** How long after the first turn began they are raised at the latest, in milliseconds. */
+const WALLS_WITHIN_MS = 300;
+
+/** Runs to the end, whatever happens, and reports it; never rejects. */
+export function run(readConfig: () => Config, world: World): Promise<Report> {
+  return runToEnd((state) => work(readConfig, state, world), world);
+}
+
+/** From the configuration to an outcome of the loop. */
+async function work(readConfig: () => Config, state: RunState, world: World): Promise<Ending> {
+  const config = readConfig();
+  state.config = config;
+  startClock(config.timeoutMs, state);
+  requireKey(config);
+  requirePlaces(config, world);
+  // Beside all that is read and loaded from here on: nothing is asked, and paid, where no wall can start.
+  const walls = probeWalls(
+    {
+      workspace: world.workspace,
+      mode: config.sandbox,
+      shellNetwork: config.shellNetwork,
+      ...helpersOf(world),
+    },
+    state.stop.signal,
+  );
+  walls.catch(() => undefined);
+  const begin = Promise.withResolvers<void>();
+  void begin.promise.then(state.asked.resolve);
+  const emit = (event: RunEvent) => {
+    tell(event, world);
+    // The request leaves first: starting processes would hold it up.
+    if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_WITHIN_MS);
+  };
+  const provider = connect(config, state, world, () => setTimeout(begin.resolve, WALLS_AFTER_MS));
+  provider.catch(() => undefined);
+  const { provider: name, providerReason } = config.model;
+  if (config.replay === null)
+    emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
+  const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
+  const { contract, prompt } = await readJudge(config, state, world);
+  const found = await race(finding, state.stop.signal);
+  // Until the diff is there it is missing.
+  state.context = found === null ? 'none' : 'missing';
+  const context = found === 'unknown' ? null : found;
+  if (config.replay !== null) await race(provider, state.stop.signal);
+  const told = modelWarning(state, world);
+  if (told !== null) emit({ type: 'notice', level: 'warning', text: told });
+  const ungated = isUngated(config.gate, config.schema, contract.declaredProperties)
+    ? [`${UNGATED.message} ${UNGATED.fix}`]
+    : [];
+  const warnings = [
+    ...contract.warnings,
+    ...(state.gate?.warnings ?? []),
+    ...ungated,
+    ...exclusionWarnings(config, world),
+  ];
+  for (const text of [...networkWeaknesses(world.environment), ...warnings])
+    emit({ type: 'notice', level: 'warning', text });
+  const { sandbox, ready } = await openWalls(config, context, begin.promise, walls, state, world);
+  const toolbox = openToolbox(config, contract, { ...sandbox, ready });
+  const price = lazyPrice(config);
+  await requirePrice(config, price);
+  if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
+    begin.resolve();
+    // Loaded by those who ask for it: every run pays for what is loaded at the start.
+    const { reuseVerdict } = await import('../reuse/reuse.ts');
+    const notice = (level: 'info' | 'warning', text: string) => emit({ type: 'notice', level, text });
+    const reused = await reuseVerdict({ config, contract, sandbox, state, world, tell: notice });
+    if (reused !== null) return reused;
+  }
+  const connected = await provider;
+  await race(sandbox.started(), state.stop.signal);
+  const outcome = await runAgent(
+    {
+      sessionId: state.sessionId,
+      provider: connected,
+      toolbox,
+      contract,
+      limits: config,
+      price,
+      system: systemPrompt({
+        ...(await foldersOf(config, sandbox, world)),
+        structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
+        writable: config.workspaceAccess !== 'read-only',
+        offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
+        extra: config.systemPrompt,
+      }),
+      prompt: context === null ? prompt : `${prompt}\n\n${contextNote(context.number)}`,
+      forceOutput: config.forceOutput,
+      ready,
+      signal: state.stop.signal,
+      interrupt: state.interrupt.signal,
+      now: world.now,
+      emit,
+    },
+    state.record,
+  );
+  if (outcome.kind === 'submitted') connected.accepted?.();
+  // A broken wall explains more than whatever the model did in front of it.
+  const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
+  if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
+  return outcome;
+}
+
+/** Without `structured_output` the run is allowed, but it cannot succeed. */
+function exclusionWarnings({ excludeTools }: Config, world: World): readonly string[] {
+  if (!excludeTools.includes(STRUCTURED_OUTPUT_NAME)) return [];
+  const input = namingAt(world.door).name('exclude-tools');
+  return [
+    `structured_output is excluded (${input}), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from ${input}.`,
+  ];
+}
+
+/** @throws MissingKeyError where there is none: the user said to skip then. */
+function requireKey({ model }: Config): void {
+  if (model.missingKey === null) return;
+  throw new MissingKeyError(
+    ({ setting }) =>
+      `Nothing was judged, and this step is green all the same (${setting('on-missing-key', 'skip')}). ${model.missingKey}`,
+  );
+}
+
+/** Where the agent starts, and the root of the repository around it, both as its tools see them: maybe in a copy. */
+async function foldersOf(config: Config, { workingDirectory }: OpenedSandbox, world: World) {
+  const here = await world.resolveFolder(config.workingDirectory);
+  const root = repositoryAround(here, world.workspace) ?? world.workspace;
+  return { workingDirectory, root: path.resolve(workingDirectory, path.relative(here, root)) };
+}
+
+function openToolbox(config: Config, contract: Contract, sandbox: OpenedSandbox): Toolbox {
+  return createToolbox({
+    sandbox,
+    shellOffered: sandbox.shellOffered,
+    tools: config.tools,
+    exclude: config.excludeTools,
+    access: config.workspaceAccess,
+    maxToolOutputBytes: config.maxToolOutputBytes,
+    shellTimeoutSeconds: config.shellTimeoutSeconds,
+    structuredOutput: structuredOutputSpec(contract.schema),
+  });
+}
+
+function helpersOf({ helperFolders }: World) {
+  return helperFolders === undefined ? {} : { helperFolders };
+}
+
+/** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
+async function openWalls(
+  config: Config,
+  context: PullRequestContext | null,
+  begin: Promise<void>,
+  walls: Promise<Walls>,
+  state: RunState,
+  world: World,
+) {
+  if (config.sandbox === 'off' && world.privileged) {
+    throw new InputError(
+      'sandbox',
+      ({ setting }) =>
+        `${setting('sandbox', 'off')} is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use ${setting('sandbox', 'required')}.`,
+    );
+  }
+  await world.requireReadable(config.sandboxRead);
+  const { secrets } = world;
+  // A registry's line, a URL or a base64 pair hands a secret over as well as the secret alone.
+  const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
+  const passEnv = namingAt(world.door).name('pass-env');
+  for (const name of config.passEnv) {
+    if (isSecret(world.environment[name] ?? ''))
+      world.warn(
+        `${passEnv}: ${name} is not passed to the agent's commands, because its value holds a secret of this run. Take it out of ${passEnv}, or give it a value without the secret.`,
+      );
+  }
+  const sandbox = await openSandbox(
+    {
+      workspace: world.workspace,
+      workingDirectory: await world.resolveFolder(config.workingDirectory),
+      mode: config.sandbox,
+      access: config.workspaceAccess,
+      shellNetwork: config.shellNetwork,
+      readable: config.sandboxRead,
+      passEnv: config.passEnv,
+      environment: world.environment,
+      home: world.home,
+      runnerTemp: world.temp,
+      isSecret,
+      runFolder: world.runFolder,
+      door: world.door,
+      begin,
+      stop: state.stop.signal,
+      ...helpersOf(world),
+    },
+    walls,
+  );
+  state.sandbox = sandbox;
+  const tamper = createTamperCheck({
+    workspace: world.workspace,
+    extra: world.guarded,
+    inPlace: config.workspaceAccess === 'in-place' || config.sandbox === 'off',
+  });
+  state.tamper = tamper;
+  const remember = async () => {
+    await sandbox.ready();
+    // Not knowing what changed is no reason to end a run.
+    const isCopy = config.workspaceAccess === 'scratch';
+    const { find, mask } = world.secrets;
+    const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
+    const remembered = rememberWorkspace(sandbox, state.stop.signal, isCopy, holdsSecret);
+    state.changes = await remembered.catch(() => null);
+  };
+  const place = async () => {
+    if (context !== null) state.context = await placeContext(context, sandbox, state.stop.signal, world);
+  };
+  const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), begin.then(place)]).then(() => {
+    for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
+    for (const text of sandbox.notes()) tell({ type: 'notice', level: 'info', text }, world);
+  });
+  // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.
+  snapshots.catch((error: unknown) => state.stop.abort(error));
+  return { sandbox, ready: () => snapshots };
+}
+
+/** Gives the agent what is known of the pull request, before it can ask for it; says how much of the diff there is. */
+async function placeContext(
+  context: PullRequestContext,
+  sandbox: OpenedSandbox,
+  signal: AbortSignal,
+  world: World,
+): Promise<ContextStatus> {
+  const { diff, range, notes, files } = await context.load();
+  await sandbox.ready();
+  // Without a shell there is no wall either, behind which git could be asked.
+  const fromGit =
+    range === null || !sandbox.shellOffered
+      ? 'missing'
+      : await writeGitDiff(sandbox, { ...range, partial: diff === 'missing' ? 'write' : 'drop' }, signal);
+  const byGit = fromGit !== 'missing';
+  for (const text of byGit ? [] : notes) {
+    const told = `Pull request #${context.number}: ${text}`;
+    tell({ type: 'notice', level: 'warning', text: told }, world);
+  }
+  for (const [name, text] of files(byGit)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
+  return byGit ? fromGit : diff;
+}
+
+function startClock(timeoutMs: number, state: RunState): void {
+  const reason: RunStop = { stop: 'timeout' };
+  state.timers.add(setTimeout(() => state.stop.abort(reason), timeoutMs));
+}
+
+/** A reporter that throws while it listens has a bug, but the run is not its to end. */
+function tell(event: RunEvent, world: World): void {
+  for (const reporter of world.reporters) {
+    try {
+      reporter.event?.(event);
+    } catch (error) {
+      world.warn(`${reporter.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}

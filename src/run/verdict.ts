@@ -1,0 +1,242 @@
+/** How a run ended → conclusion, reason, exit code: the endings table, and the only place where thrown errors are mapped. */
+
+import {
+  ContractError,
+  InputError,
+  MissingKeyError,
+  messageAt,
+  ProviderError,
+  type ProviderFailure,
+  ReplayError,
+  SandboxError,
+} from '../errors.ts';
+import { type Door, namingAt } from '../text/naming.ts';
+import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
+
+/** What ended a run: an outcome of the loop, something thrown, or a check of the finishing block. */
+export type Ending =
+  | Outcome
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'unchecked' }
+  | { readonly kind: 'unread'; readonly signal: string }
+  | { readonly kind: 'secret'; readonly where: string }
+  | { readonly kind: 'tampered'; readonly file: string; readonly isClosed: boolean }
+  | { readonly kind: 'undecided'; readonly text: string }
+  | (Omit<Extract<Outcome, { kind: 'submitted' }>, 'kind'> & {
+      readonly kind: 'interrupted';
+      readonly signal: string;
+    });
+
+/** What the sentences of a verdict speak of. */
+export interface VerdictFacts {
+  readonly turns: number;
+  /** The gate's result on the accepted payload; null when none was accepted. */
+  readonly gate: GateResult | null;
+  readonly limits: Readonly<Record<Limit, string>>;
+  /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
+  readonly structuredOutputExcluded?: boolean;
+  /** Whose words the sentences use. */
+  readonly door: Door;
+}
+
+type Row = Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'>;
+
+const MORE = 'Raise it, or give the agent a smaller task.';
+
+/** The longest stretch of model prose that an ending may show, in characters. */
+export const PREVIEW_CHARACTERS = 200;
+
+/** The verdict for an ending. */
+export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
+  switch (ending.kind) {
+    case 'submitted':
+      return accepted(facts);
+    case 'interrupted':
+      // Accepted before the signal: the payload is still told, the exit code is the reliable sign.
+      return {
+        ...row('cancelled', 'error_cancelled', 130),
+        published: true,
+        error: `Cancelled by ${ending.signal}, after the payload was accepted.`,
+      };
+    case 'cancelled':
+      return failed(
+        row('cancelled', 'error_cancelled', 130),
+        `Cancelled by ${ending.signal}, before a payload was accepted.`,
+      );
+    case 'plain_text':
+      return failed(row('plain_text', 'error_plain_text', 1), plainText(ending, facts));
+    case 'refused':
+      return failed(
+        row('refusal', 'error_refusal', 1),
+        `The model refused to answer (or its provider's content filter did) after ${turns(facts.turns)}. ` +
+          'Rephrase the prompt, or try another model.',
+      );
+    case 'exhausted':
+      return exhausted(ending.limit, ending.lastIssues, facts);
+    case 'unchecked':
+      return failed(
+        row('cancelled', 'error_cancelled', 130),
+        'Cancelled by a signal that left no time for the last checks, so nothing was published.',
+      );
+    case 'unread':
+      return failed(
+        row('cancelled', 'error_cancelled', 130),
+        `Cancelled by ${ending.signal} while nobody read the result: what was written of it may be cut off.`,
+      );
+    case 'secret':
+      return failed(
+        row('secret_in_payload', 'error_security', 1),
+        `The payload holds a secret of this job (${ending.where}). Nothing was published. ` +
+          'Treat that secret as leaked to the model, and look at what the repository told the agent to do.',
+      );
+    case 'tampered':
+      return failed(
+        row('tampered', 'error_security', 1),
+        (ending.isClosed
+          ? `At the end of the run the folder ${ending.file} could not be looked into any more (it was closed, or its path is too long), and may hold a repository that git in a later step obeys. Nothing was published. `
+          : `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. `) +
+          'Look at what the repository told the agent to do.',
+      );
+    case 'undecided':
+      return failed(row('undecided', 'error_undecided', 1), ending.text);
+    case 'failed':
+      return thrown(ending.error, facts.door);
+  }
+}
+
+/** The first characters of the model's prose on one line, for an ending that shows it; hostile text. */
+export function preview(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return line.length <= PREVIEW_CHARACTERS
+    ? line
+    : `${line.slice(0, PREVIEW_CHARACTERS - 1).toWellFormed()}…`;
+}
+
+function accepted(facts: VerdictFacts): Verdict {
+  if (facts.gate?.status !== 'not_met') {
+    return {
+      conclusion: 'success',
+      reason: 'accepted',
+      subtype: 'success',
+      exitCode: 0,
+      published: true,
+      error: null,
+    };
+  }
+  const { issues, words = [] } = facts.gate;
+  const why = words.length === 0 ? say(issues) : `it ${words.join('. It ')}`;
+  const error = `The gate is not met: ${why}.`;
+  return {
+    conclusion: 'failure',
+    reason: 'gate_not_met',
+    subtype: 'gate_not_met',
+    exitCode: 1,
+    published: true,
+    error,
+  };
+}
+
+/** What ended a run that could not deliver a verdict, whatever the model did. */
+function excluded({ door }: VerdictFacts): string {
+  const input = namingAt(door).name('exclude-tools');
+  return `The run could not deliver a verdict: structured_output is excluded (${input}), and only a call of that tool delivers one. Remove it from ${input}.`;
+}
+
+/** The row of each limit, and the input that sets it. */
+const LIMITS: Readonly<Record<Limit, { readonly entry: Row; readonly input: string }>> = {
+  turns: { entry: row('max_turns', 'error_max_turns', 53), input: 'max-turns' },
+  time: { entry: row('timeout', 'error_budget', 55), input: 'timeout-minutes' },
+  tokens: { entry: row('max_tokens', 'error_budget', 55), input: 'max-total-tokens' },
+  cost: { entry: row('max_cost', 'error_budget', 55), input: 'max-cost-usd' },
+};
+
+function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: VerdictFacts): Verdict {
+  const { entry, input } = LIMITS[limit];
+  const { name } = namingAt(facts.door);
+  const last =
+    issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
+  const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${name(input)})`;
+  const stopped = `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
+  if (facts.structuredOutputExcluded === true) return failed(entry, `${excluded(facts)} ${stopped}`);
+  if (limit !== 'turns') return failed(entry, `${stopped}${last} ${MORE}`);
+  return failed(
+    entry,
+    `Reached the limit of ${reached} without an accepted call of structured_output.${last} ` +
+      `Likely causes: the schema cannot be met, or ${name('max-turns')} is too small for the task.`,
+  );
+}
+
+function thrown(error: unknown, door: Door): Verdict {
+  const message = messageAt(error, door);
+  if (error instanceof MissingKeyError) {
+    return {
+      conclusion: 'skipped',
+      reason: 'missing_key',
+      subtype: 'skipped',
+      exitCode: 0,
+      published: false,
+      error: message,
+    };
+  }
+  if (error instanceof InputError) return failed(row('config', 'error_config', 52), message);
+  if (error instanceof ContractError) return failed(row('config', 'error_config', 52), message);
+  if (error instanceof ReplayError) return failed(row('replay_mismatch', 'error_replay', 1), message);
+  if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), message);
+  if (error instanceof ProviderError) {
+    return failed(row(PROVIDER_REASONS[error.failure], 'error_provider', 1), message);
+  }
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return failed(
+    row('internal', 'error_internal', 1),
+    `Internal error: ${text}. This is a bug in structured-agent: please report it with the stack from the log.`,
+  );
+}
+
+const PROVIDER_REASONS: Readonly<Record<ProviderFailure, Reason>> = {
+  auth: 'provider_auth',
+  rate_limit: 'provider_rate_limit',
+  overloaded: 'provider_overloaded',
+  context_overflow: 'context_overflow',
+  tool_choice: 'provider_error',
+  error: 'provider_error',
+};
+
+function row(reason: Reason, subtype: Subtype, exitCode: Verdict['exitCode']): Row {
+  return { conclusion: 'inconclusive', reason, subtype, exitCode };
+}
+
+function failed(entry: Row, error: string): Verdict {
+  return { ...entry, published: false, error };
+}
+
+function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
+  const shown = preview(ending.text);
+  const what = ending.empty ? 'an empty answer' : 'plain text';
+  const limit = namingAt(facts.door).name('max-output-tokens');
+  const cut = ending.truncated ? ` (cut off by the output-token limit: see ${limit})` : '';
+  const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
+  const end = `The model ended with ${what}${cut}`;
+  return facts.structuredOutputExcluded === true
+    ? `${excluded(facts)} ${end}, after ${turns(facts.turns)}.${quote}`
+    : `${end} instead of calling structured_output, after ${turns(facts.turns)}.${quote}`;
+}
+
+function turns(count: number): string {
+  return count === 1 ? '1 turn' : `${count} turns`;
+}
+
+/** The issues as clauses of one sentence; a message that begins with `must` reads on from its path. */
+function say(issues: readonly Issue[]): string {
+  const clauses = issues.map(({ path, message }) => {
+    const gap = message.startsWith('must ') ? ' ' : ': ';
+    return `${path === '' ? '' : `${path}${gap}`}${message.replace(/\.$/u, '')}`;
+  });
+  return clauses.join('; ');
+}
+
+/** Where a rejection found fault: paths and keywords, because the messages may quote what was rejected. */
+function places(issues: readonly RedactedIssue[]): string {
+  return issues
+    .map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`)
+    .join(', ');
+}

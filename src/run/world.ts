@@ -1,0 +1,164 @@
+/** The world of a run, and what a run knows so far. */
+import { randomUUID } from 'node:crypto';
+import { type AgentRecord, createRecord } from '../agent/agent.ts';
+import type { Config } from '../config/config.ts';
+import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
+import type { Files } from '../contract/source.ts';
+import type { PullRequestContext } from '../github/find-context.ts';
+import type { JudgeFile } from '../github/judge-changes.ts';
+import type { Merged } from '../merge/types.ts';
+import type { RecordingHeader } from '../replay/recording.ts';
+import type { Locate } from '../reporters/places.ts';
+import type { Evidence, Report, Reporter, Reuse } from '../reporters/report-types.ts';
+import type { OpenedSandbox } from '../sandbox/sandbox.ts';
+import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
+import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
+import type { Door } from '../text/naming.ts';
+import type { Secrets } from '../text/secrets.ts';
+import type { ContextStatus, Judge, JudgeChange, Subject } from '../types.ts';
+
+/** What the end of a run needs of its world, whatever came before it. */
+export interface EndWorld {
+  /** How the user started this run: messages name inputs as they are written there. */
+  readonly door: Door;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly secrets: Secrets;
+  readonly subject: Subject | null;
+  /** Which leg and which vote this run is, whatever else is wrong with its inputs; absent where nobody merges. */
+  readonly leg?: string | null;
+  readonly vote?: string | null;
+  /** The model as it was typed, for a run whose other inputs are wrong; absent where nobody looked. */
+  readonly askedModel?: string;
+  readonly resultFile: string | null;
+  readonly transcriptFile: string | null;
+  /** Finds the files that a payload names; null for a merge, whose legs have looked for them. */
+  readonly locate: Locate | null;
+  /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
+  readonly writePatch: (patch: Buffer) => string | null;
+  /** Takes back what somebody wrote into this step's own file-command files. */
+  readonly restoreRunnerFiles: () => void;
+  /** Where what the model says is recorded, a line at a time; nowhere unless the user asked for it. */
+  readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
+  /** Monotonic, in milliseconds. */
+  readonly now: () => number;
+  /** Tells the listener of what ends a run from outside, for as long as the process lives. */
+  readonly listen: (listener: EndListener) => void;
+  /** Told while the run goes on and at its end, in this order. */
+  readonly reporters: readonly Reporter[];
+  /** Where the envelope goes when it cannot be written where it was asked for; null for nowhere. */
+  readonly spareResultFile: string | null;
+  /** Writes the result envelope to the report's result file. @throws InputError when it cannot be written. */
+  readonly writeEnvelope: (report: Report) => void;
+  /** Writes the outputs, last of all. @throws InputError when they cannot be written. */
+  readonly writeOutputs: (report: Report) => void | Promise<void>;
+  /** Says something outside any event: a warning about a reporter, the stack of a bug. */
+  readonly warn: (text: string) => void;
+}
+
+/** The world of an agent's run, built by an entry. */
+export interface World extends EndWorld {
+  /** Real, absolute paths. */
+  readonly workspace: string;
+  readonly home: string;
+  readonly temp: string;
+  /** A fresh private folder for the sandbox; removed when the run ends. */
+  readonly runFolder: string;
+  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
+  readonly guarded: readonly string[];
+  /** Where the helpers of the sandbox are looked for, absolute; the system's own folders when left out. */
+  readonly helperFolders?: readonly string[];
+  /** Whether the trigger gives a stranger's text the repository's rights. */
+  readonly privileged: boolean;
+  /** What judges a payload beside the schema: the validator of a library's schema object; absent for none. */
+  readonly validate?: StandardValidate | null;
+  /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
+  readonly files: Files;
+  /**
+   * What the agent can be told of the run's pull request; null where it is about none, `unknown` where nobody could say.
+   * Never rejects.
+   */
+  readonly findContext: () => Promise<PullRequestContext | 'unknown' | null>;
+  /** Which files of the judge the pull request changes. Never rejects. */
+  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
+  /** How requests leave this machine: through its proxies, trusting its authorities. */
+  readonly fetch: typeof fetch;
+  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
+  readonly resolveFolder: (folder: string) => Promise<string>;
+  /** @throws InputError for a folder that the shell cannot be shown. */
+  readonly requireReadable: (folders: readonly string[]) => Promise<void>;
+}
+
+/** Hears of what ends a run from outside the loop. */
+export interface EndListener {
+  /** A signal that asks to end. */
+  signal(name: string): void;
+  /** An error that nothing caught: a bug. */
+  crash(error: unknown): void;
+}
+
+/** What a run knows so far; grows, so that a run that failed midway is reported whole. */
+export interface RunState {
+  readonly sessionId: string;
+  readonly startedAt: number;
+  readonly record: AgentRecord;
+  /** Aborted with a `RunStop`, or with the error that makes it pointless to go on. */
+  readonly stop: AbortController;
+  /** Aborted by signals alone, whatever else ended the run before. */
+  readonly interrupt: AbortController;
+  readonly timers: Set<NodeJS.Timeout>;
+  config: Config | null;
+  /** What the recording says of itself; null for a real run, and until it is read. */
+  replay: RecordingHeader | null;
+  contract: Contract | null;
+  gate: Gate | null;
+  judge: Judge;
+  judgeChanges: readonly JudgeChange[];
+  /** Resolved once the first request has left, or none will. */
+  readonly asked: PromiseWithResolvers<void>;
+  /** Resolves once `judgeChanges` is known. */
+  judging: Promise<void>;
+  commentUrl: string | null;
+  /** What was reused, or by which key this run may be; null where that was not asked for. */
+  reuse: Reuse | null;
+  /** What the model was given of the change; null before that is known. */
+  context: ContextStatus | null;
+  /** What a reused verdict rests on: its own run's evidence, null where that has none. */
+  reusedEvidence: Evidence | null;
+  /** What a merge found, null before it has counted; undefined for the run of an agent. */
+  merged: Merged | null | undefined;
+  /** The commit that was judged, where the world cannot know it; null where it does. */
+  commit: Pick<Subject, 'sha' | 'checked_out'> | null;
+  sandbox: OpenedSandbox | null;
+  tamper: TamperCheck | null;
+  changes: Changes | null;
+}
+
+/** The state of a run that has done nothing yet. */
+export function createState(world: EndWorld): RunState {
+  return {
+    sessionId: randomUUID(),
+    startedAt: world.now(),
+    record: createRecord(),
+    stop: new AbortController(),
+    interrupt: new AbortController(),
+    timers: new Set(),
+    config: null,
+    replay: null,
+    contract: null,
+    gate: null,
+    judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
+    judgeChanges: [],
+    asked: Promise.withResolvers(),
+    judging: Promise.resolve(),
+    commentUrl: null,
+    reuse: null,
+    context: null,
+    reusedEvidence: null,
+    merged: undefined,
+    commit: null,
+    sandbox: null,
+    tamper: null,
+    changes: null,
+  };
+}

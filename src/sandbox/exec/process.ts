@@ -1,0 +1,208 @@
+/** Runs one command behind a wall, to its end or its timeout, and leaves nothing of it alive. */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SandboxError } from '../../errors.ts';
+import type { Launch, Wall } from '../isolation/backend.ts';
+import { type Captured, createCapture } from './capture.ts';
+import type { Pipe, PipeSource } from './pipe.ts';
+import { within } from './within.ts';
+
+/** How long and how much. */
+export interface ProcessOptions {
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
+  readonly pipes: PipeSource;
+  /** Where output goes that is too long. */
+  readonly spillFolder: string;
+}
+
+/** How a command ended. */
+export interface ProcessResult extends Captured {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+/** How long output may still come in after the last process we know of is dead, in milliseconds. */
+const DRAIN_MS = 500;
+/** How long a wall that still goes up may take to say whom a sweep has to find, in milliseconds. */
+const NAMED_MS = 2_000;
+/** How often a wall is put up again for a command that it never came to run. */
+const MAX_RETRIES = 5;
+
+/**
+ * Runs a command; resolves only when everything it started is dead.
+ * @throws the signal's reason when it was aborted, SandboxError when the wall did not come up.
+ */
+export async function runProcess(
+  wall: Wall,
+  command: string,
+  options: ProcessOptions,
+): Promise<ProcessResult> {
+  for (let left = wall.mayFailOnce === true ? MAX_RETRIES : 0; ; left -= 1) {
+    const result = await runOnce(wall, command, options);
+    if (!('notUp' in result)) return result;
+    if (left === 0 || !result.again) throw result.notUp;
+  }
+}
+
+/** A wall that did not come up. */
+interface NotUp {
+  readonly notUp: SandboxError;
+  /** Whether its maker ended by itself and said all it had to say: nothing of the command has run then. */
+  readonly again: boolean;
+}
+
+async function runOnce(wall: Wall, command: string, options: ProcessOptions): Promise<ProcessResult | NotUp> {
+  const { signal } = options;
+  signal.throwIfAborted();
+  const launch = await wall.launch(command);
+  const started = performance.now();
+  const pipe = await options.pipes.take();
+  const child = start(launch, pipe);
+  const capture = createCapture(options.maxOutputBytes, options.spillFolder);
+  const drained = drain(pipe.output, capture.add);
+  const status = collect(child.stdio[launch.instructions?.channel === 'standard' ? 2 : 4]);
+  const ended = exit(child);
+
+  const ending = await firstOf(ended, options);
+  // The last words of its status may come after the exit is known.
+  if (ending === 'exit') await within(DRAIN_MS, status.ended);
+  else await named(wall, child, status);
+  await wall.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
+  const { code, signalName, failure } = await ended;
+  await within(DRAIN_MS, drained);
+  pipe.output.destroy();
+  const captured = await capture.finish();
+
+  signal.throwIfAborted();
+  if (failure !== null)
+    throw new SandboxError(`The shell could not be started: ${failure.message}`, { cause: failure });
+  if (ending === 'exit' && !wall.cameUp(status.text())) {
+    const why = captured.text.trim() || 'no reason was given';
+    return {
+      notUp: new SandboxError(`The sandbox did not come up: ${why}`),
+      again: code === 1 && status.hasEnded(),
+    };
+  }
+  const timedOut = ending === 'timeout';
+  return {
+    ...captured,
+    exitCode: timedOut ? null : code,
+    signal: timedOut ? null : signalName,
+    timedOut,
+    durationMs: Math.round(performance.now() - started),
+  };
+}
+
+/**
+ * Waits until the wall has said whom to kill: swept while it goes up, it may let its command run behind our back. Counted
+ * in looks, for a machine that stands still looks at nothing.
+ */
+async function named(wall: Wall, child: ChildProcess, status: Status): Promise<void> {
+  const isOver = () => child.exitCode !== null || child.signalCode !== null || status.hasEnded();
+  for (let waited = 0; waited < NAMED_MS && !isOver(); waited += 5) {
+    if (wall.isNamed?.(status.text()) !== false) return;
+    await sleep(5);
+  }
+}
+
+function start(launch: Launch, pipe: Pipe): ChildProcess {
+  try {
+    const child = spawn(launch.file, launch.args, {
+      cwd: launch.cwd,
+      env: launch.environment,
+      // A process group and session of its own: no terminal, and one number to kill.
+      detached: true,
+      stdio: stdioOf(launch, pipe.writer),
+    });
+    const input = child.stdio[launch.instructions?.channel === 'standard' ? 0 : 3];
+    if (input && 'end' in input) {
+      input.on('error', () => undefined);
+      input.end(launch.instructions?.text);
+    }
+    return child;
+  } catch (error) {
+    pipe.output.destroy();
+    throw error;
+  } finally {
+    pipe.release();
+  }
+}
+
+function stdioOf({ instructions }: Launch, writer: number): StdioOptions {
+  switch (instructions?.channel) {
+    case undefined:
+      return ['ignore', writer, writer];
+    case 'standard':
+      return ['pipe', writer, 'pipe'];
+    case 'descriptors':
+      return ['ignore', writer, writer, 'pipe', 'pipe'];
+  }
+}
+
+interface Exit {
+  readonly code: number | null;
+  readonly signalName: string | null;
+  readonly failure: Error | null;
+}
+
+function exit(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('error', (failure) => resolve({ code: null, signalName: null, failure }));
+    child.once('exit', (code, signalName) => resolve({ code, signalName, failure: null }));
+  });
+}
+
+/** Which comes first: the command's own end, its timeout, or the run's. */
+async function firstOf(ended: Promise<Exit>, options: ProcessOptions): Promise<'exit' | 'timeout' | 'abort'> {
+  if (options.signal.aborted) return 'abort';
+  const over = new AbortController();
+  const timeout = sleep(options.timeoutMs, 'timeout' as const, { signal: over.signal });
+  const aborted = once(options.signal, 'abort', { signal: over.signal });
+  try {
+    return await Promise.race([
+      ended.then(() => 'exit' as const),
+      timeout,
+      aborted.then(() => 'abort' as const),
+    ]);
+  } finally {
+    over.abort();
+    await Promise.allSettled([timeout, aborted]);
+  }
+}
+
+async function drain(output: Readable, add: (chunk: Buffer) => Promise<void>): Promise<void> {
+  try {
+    for await (const chunk of output) await add(Buffer.from(chunk));
+  } catch {
+    // Destroyed while something held the pipe open: what came so far counts.
+  }
+}
+
+interface Status {
+  readonly text: () => string;
+  readonly ended: Promise<void>;
+  readonly hasEnded: () => boolean;
+}
+
+/** What a child says on a descriptor of ours, as far as it has come. */
+function collect(stream: unknown): Status {
+  if (!(stream instanceof Readable)) {
+    return { text: () => '', ended: Promise.resolve(), hasEnded: () => true };
+  }
+  let text = '';
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  stream.on('error', () => undefined);
+  const ended = new Promise<void>((resolve) => {
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+  });
+  return { text: () => text, ended, hasEnded: () => stream.readableEnded };
+}

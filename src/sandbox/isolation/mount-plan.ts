@@ -1,0 +1,241 @@
+/** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WorkspaceError } from '../../errors.ts';
+import { shown } from '../../files/names.ts';
+import { readBoundedText } from '../../files/read-bounded.ts';
+import { PRIVATE_HOME, pathFolders, toolFolders } from '../exec/environment.ts';
+import type { SandboxOptions } from '../sandbox.ts';
+import { hasCredentials, withoutCredentials } from '../workspace/git-config.ts';
+import { type HiddenEntry, MAX_CONFIG_BYTES } from '../workspace/git-hidden.ts';
+import { isInside } from '../workspace/path-policy.ts';
+import { protectedAtTops, topsOf } from '../workspace/protected.ts';
+import { namesIn, realOrSame } from '../workspace/real-paths.ts';
+import type { Repository } from '../workspace/repositories.ts';
+import { linkCaches } from './caches.ts';
+import type { HiddenPaths } from './hidden-paths.ts';
+import type { Mount } from './mounts.ts';
+import { findEndpoints, seenSockets } from './sockets.ts';
+import { visibleFolders } from './toolchains.ts';
+
+/** A plan, and what the self-test needs to know about it. */
+export interface MountPlan {
+  readonly mounts: readonly Mount[];
+  /** Those of them that the content of the workspace asks for: without them the plan is what this machine needs alone. */
+  readonly forContent: readonly Mount[];
+  /** Files and folders of the workspace that commands see empty, and git configs that they see without the credentials. */
+  readonly hiddenInWorkspace: readonly string[];
+  /** Paths that exist on this machine in hidden folders and must not be seen inside. */
+  readonly unseen: readonly string[];
+  /** Hidden folders in which nothing is shown. */
+  readonly emptied: readonly string[];
+  /** Files in visible folders whose content must not be read inside. */
+  readonly masked: readonly string[];
+}
+
+/** Most mounts that the content of the workspace may ask for: bubblewrap's time grows with their square, 2 s at this many. */
+const MAX_FOR_CONTENT = 1_500;
+
+/** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `walls` in the run's folder. */
+export async function planMounts(
+  options: SandboxOptions & { readonly tree: string; readonly hidden: HiddenPaths },
+  repositories: readonly Repository[],
+): Promise<MountPlan> {
+  const { workspace, runFolder, access } = options;
+  const walls = join(runFolder, 'walls');
+  const blank = join(walls, 'blank');
+  await mkdir(join(walls, 'none'), { recursive: true, mode: 0o700 });
+  await writeFile(blank, '');
+  await chmod(blank, 0o444);
+
+  const home = await realOrSame(options.home);
+  const temp = await realOrSame(options.runnerTemp);
+  const privateTmp = await realOrSame('/tmp');
+  const { hidden } = options;
+  const roots = hidden.folders.filter((path) => !['/', workspace, privateTmp].includes(path));
+  const toolCache = options.environment['RUNNER_TOOL_CACHE'];
+  const visible = await visibleFolders({
+    pathFolders: pathFolders(options.environment['PATH']),
+    readable: options.shellNetwork ? [...options.readable, '/etc/resolv.conf'] : options.readable,
+    // Of a home only what is on PATH: programs keep more there than themselves.
+    tools: toolFolders(options.environment).filter((path) => path === toolCache || !isInside(path, home)),
+    hidden: [...roots, privateTmp],
+    closed: [temp, runFolder, workspace, home, ...hidden.runners],
+    workspace,
+  });
+  const visibleOnes = visible.filter(
+    ({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder),
+  );
+
+  if (!options.shellNetwork) {
+    const folders = visibleOnes.map(({ folder }) => folder);
+    await linkCaches({
+      ...options,
+      home,
+      privateHome: join(runFolder, 'tmp', PRIVATE_HOME),
+      isSeen: (path) => isShown(path, folders, [...roots, privateTmp, runFolder]),
+    });
+  }
+
+  const content = await planContent(workspace, repositories, blank, walls);
+  const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.tree);
+  const forContent = [...ways, ...content.mounts];
+  if (forContent.length > MAX_FOR_CONTENT) {
+    const first = repositories.find(({ root }) => root !== workspace)?.dotGit ?? workspace;
+    throw new WorkspaceError(
+      `The workspace holds ${repositories.length} repositories (${shown(first)} is one), and ${forContent.length} mounts would be needed to protect them: too many, at most ${MAX_FOR_CONTENT}. Check out fewer of them, or run this step before the ones that make them.`,
+    );
+  }
+  const mounts: Mount[] = [
+    ...uncovered(
+      roots,
+      [privateTmp],
+      visibleOnes.map(({ folder }) => folder),
+      workspace,
+    ).map(empty),
+    { kind: 'read-write', from: join(runFolder, 'tmp'), at: privateTmp },
+    ...visibleOnes.map(({ folder }) => readOnly(folder)),
+    ...visibleOnes.flatMap(({ credentials }) =>
+      credentials.map((c) => (c.kind === 'directory' ? empty(c.path) : mask(blank, c.path))),
+    ),
+    { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
+    ...forContent,
+    // The keys of this machine are listed there, and no namespace holds them.
+    ...(existsSync('/proc/keys') ? [mask(blank, '/proc/keys')] : []),
+  ];
+  // Whatever the network is: a service behind a file is this machine's own, and often root's.
+  const sockets = await seenSockets(await findEndpoints(), mounts);
+  const masks = [...sockets, ...hidden.privateFiles].map(
+    (path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }),
+  );
+  const emptied = findEmptied(mounts).filter((path) => !forContent.some(({ at }) => at === path));
+  return {
+    // A folder of another job, or of another runner, may go at any time.
+    mounts: [
+      ...mounts.map((mount) =>
+        mount.kind === 'empty' && emptied.includes(mount.at) ? { ...mount, fleeting: true as const } : mount,
+      ),
+      ...masks,
+    ],
+    forContent,
+    hiddenInWorkspace: content.hiddenInWorkspace,
+    unseen: await findUnseen([home, temp, ...hidden.runners], mounts),
+    emptied,
+    masked: hidden.privateFiles,
+  };
+}
+
+/**
+ * The folders on the way to each repository in the workspace, and to git folders elsewhere in it, mounted onto
+ * themselves: a mount point cannot be renamed. A command that moved one would take `.git` away from under the mounts of
+ * the next command.
+ */
+function waysTo(
+  repositories: readonly Repository[],
+  content: readonly Mount[],
+  workspace: string,
+  tree: string,
+): readonly Mount[] {
+  const ways = new Set<string>();
+  for (const folder of [
+    ...topsOf(workspace, repositories),
+    ...repositories.flatMap((one) => one.elsewhere),
+  ]) {
+    if (!isInside(folder, workspace)) continue;
+    const names = folder.slice(workspace.length).split('/').filter(Boolean);
+    for (const n of names.keys()) ways.add(`/${names.slice(0, n + 1).join('/')}`);
+  }
+  // Nothing in a folder that is mounted to be read alone, such as a git folder or .github, is mounted to be written.
+  const open = [...ways].filter((way) => !content.some(({ at }) => isInside(workspace + way, at)));
+  return open.map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
+}
+
+/** The mounts for `.git` and `.github` of every repository, `action.yml`, and credentials left in the workspace. */
+async function planContent(
+  workspace: string,
+  repositories: readonly Repository[],
+  blank: string,
+  walls: string,
+): Promise<Pick<MountPlan, 'mounts' | 'hiddenInWorkspace'>> {
+  const mounts: Mount[] = [];
+  const hiddenInWorkspace: string[] = [];
+  for (const { path, isSecret } of await protectedAtTops(workspace, repositories)) {
+    mounts.push(isSecret ? mask(blank, path) : readOnly(path));
+    if (isSecret) hiddenInWorkspace.push(path);
+  }
+  for (const folder of new Set(repositories.flatMap(({ elsewhere }) => elsewhere)))
+    mounts.push(readOnly(folder));
+  for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
+    const copy = join(walls, `git-config-${index}`);
+    // One that is too long or cannot be read is empty inside.
+    const text = readBoundedText(path, MAX_CONFIG_BYTES);
+    await writeFile(copy, withoutCredentials(text ?? ''), { mode: 0o444 });
+    mounts.push(mask(copy, path));
+    if (text === null || hasCredentials(text)) hiddenInWorkspace.push(path);
+  }
+  const hidden = new Map(
+    repositories.flatMap((one) => one.hidden).map((entry): [string, HiddenEntry] => [entry.path, entry]),
+  );
+  for (const { path, kind } of hidden.values()) {
+    mounts.push(kind === 'directory' ? empty(path) : mask(blank, path));
+    hiddenInWorkspace.push(path);
+  }
+  return { mounts, hiddenInWorkspace };
+}
+
+function isShown(path: string, shown: readonly string[], hidden: readonly string[]): boolean {
+  return shown.some((folder) => isInside(path, folder)) || !hidden.some((folder) => isInside(path, folder));
+}
+
+/** The hidden folders that need hiding: not those in another hidden one, unless a visible folder opens a way to them. */
+function uncovered(
+  hidden: readonly string[],
+  covers: readonly string[],
+  visible: readonly string[],
+  workspace: string,
+): readonly string[] {
+  return hidden.filter((path) => {
+    const opened = [...visible, workspace].some((folder) => path !== folder && isInside(path, folder));
+    const covered = [...hidden, ...covers].some((other) => other !== path && isInside(path, other));
+    return opened || !covered;
+  });
+}
+
+/** Real paths that stand right below a hidden folder and that no mount brings back, up to 20 of each folder. */
+async function findUnseen(hidden: readonly string[], mounts: readonly Mount[]): Promise<readonly string[]> {
+  const shown = mounts.filter((mount) => mount.kind !== 'empty').map((mount) => mount.at);
+  const paths: string[] = [];
+  for (const folder of hidden) {
+    if (folder === '/') continue;
+    const names = await namesIn(folder);
+    const unseen = names
+      .slice(0, 200)
+      .map((name) => join(folder, name))
+      .filter((path) => !shown.some((at) => at !== '/tmp' && (isInside(at, path) || isInside(path, at))));
+    paths.push(...unseen.slice(0, 20));
+  }
+  return paths;
+}
+
+/** The hidden folders that no other mount lies in. */
+function findEmptied(mounts: readonly Mount[]): readonly string[] {
+  return mounts
+    .filter(
+      ({ kind, at }) =>
+        kind === 'empty' && !mounts.some((other) => other.at !== at && isInside(other.at, at)),
+    )
+    .map(({ at }) => at);
+}
+
+function empty(at: string): Mount {
+  return { kind: 'empty', at };
+}
+
+function readOnly(path: string): Mount {
+  return { kind: 'read-only', from: path, at: path };
+}
+
+function mask(from: string, at: string): Mount {
+  return { kind: 'read-only', from, at };
+}

@@ -1,0 +1,82 @@
+/** Whether any wall of this machine can start: asked before the model is, so that a run that must end costs nothing. */
+import { spawn } from 'node:child_process';
+import { SandboxError } from '../../errors.ts';
+import type { SandboxOptions } from '../sandbox.ts';
+import { type Candidate, findCandidates, type Probe } from './detect.ts';
+import { brokenWall, findHelper, HELPER_FOLDERS, isContainer, missingWall } from './host.ts';
+
+/** The longest that a probe may take, in milliseconds; then the self-test decides. */
+const PROBE_MS = 5_000;
+const MAX_COMPLAINT = 1_000;
+
+/** What this machine has to put a wall up with. */
+export interface Walls {
+  readonly shell: string;
+  /** In the order in which they are tried; none with `off`. */
+  readonly candidates: readonly Candidate[];
+  /**
+   * Resolves once one of them was seen to start; at once with `auto` and `off`. Handled: nobody need await it.
+   * @throws SandboxError as `requireStart` does.
+   */
+  readonly started: Promise<void>;
+}
+
+/** Looks for the walls of this machine, and tries them; needs nothing of what a run finds out later. */
+export async function probeWalls(
+  options: Pick<
+    SandboxOptions,
+    'workspace' | 'mode' | 'shellNetwork' | 'kinds' | 'helperFolders' | 'platform'
+  >,
+  signal: AbortSignal,
+): Promise<Walls> {
+  const { mode, shellNetwork, kinds, helperFolders = HELPER_FOLDERS, platform = process.platform } = options;
+  const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
+  const found =
+    mode === 'off'
+      ? []
+      : await findCandidates(options.workspace, helperFolders, platform, { shell, shellNetwork });
+  const candidates = found.filter(({ isolation }) => kinds?.includes(isolation) ?? true);
+  const started = mode === 'required' ? requireStart(candidates, platform, signal) : Promise.resolve();
+  started.catch(() => undefined);
+  return { shell, candidates, started };
+}
+
+/**
+ * Resolves with the first candidate that starts, some milliseconds after it was called. The self-test tries the wall itself.
+ * @throws SandboxError with what is wrong with each, or that there is none to try.
+ */
+async function requireStart(
+  candidates: readonly Candidate[],
+  platform: NodeJS.Platform,
+  signal: AbortSignal,
+): Promise<void> {
+  if (candidates.length === 0) throw new SandboxError(missingWall(platform, await isContainer()));
+  const problems: string[] = [];
+  for (const { isolation, probe } of candidates) {
+    // Twice: a mount of this machine may go away while the new root is made of all of them.
+    const complaint = (await complaintOf(probe, signal)) === null ? null : await complaintOf(probe, signal);
+    if (complaint === null) return;
+    problems.push(`${isolation}: The sandbox did not come up: ${complaint || 'no reason was given'}`);
+  }
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), platform));
+}
+
+/** What a probe said when it failed; null where it did not, or could not be waited for. */
+function complaintOf(probe: Probe | null, signal: AbortSignal): Promise<string | null> {
+  if (probe === null || signal.aborted) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    let text = '';
+    const child = spawn(probe.file, probe.args, {
+      cwd: '/',
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: PROBE_MS,
+      signal,
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (text.length < MAX_COMPLAINT) text += chunk.toString('latin1');
+    });
+    child.once('error', (error) => resolve(signal.aborted ? null : error.message));
+    child.once('close', (code) => resolve(code === 0 || code === null ? null : text.trim()));
+  });
+}

@@ -1,0 +1,166 @@
+/** Tries the wall from inside before anything of the model's runs: what a broken wall lets through is seen, not guessed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { SandboxError } from '../../errors.ts';
+import { type ProcessOptions, runProcess } from '../exec/process.ts';
+import { quote } from '../exec/shell-line.ts';
+import type { Wall } from './backend.ts';
+import { seatbeltProbes } from './seatbelt-probes.ts';
+
+/** What the probes expect. */
+export interface SelfTestOptions {
+  readonly wall: Wall;
+  readonly process: ProcessOptions;
+  readonly shell: string;
+  readonly runFolder: string;
+  readonly workspace: string;
+  readonly workspaceWritable: boolean;
+  /** Git configs that must not be writable. */
+  readonly configs: readonly string[];
+  /** Paths that exist outside and must not be seen. */
+  readonly unseen: readonly string[];
+  /** Folders in which nothing must be seen. */
+  readonly emptied: readonly string[];
+  /** Files of which no content must be read. */
+  readonly masked: readonly string[];
+  readonly shellNetwork: boolean;
+}
+
+/**
+ * A path outside the workspace that has to be hidden is not. Another process may have made it anew between the mounts and
+ * the look at it: then a sandbox that is put up again hides it.
+ */
+export class VisiblePathError extends SandboxError {}
+
+/** The exit code of a probe that found a path that is not hidden. */
+const VISIBLE_PATH = 3;
+
+/**
+ * Runs every probe in one command.
+ * @throws SandboxError with the line of the first probe that failed; VisiblePathError where that is about a hidden path.
+ */
+export async function runSelfTest(options: SelfTestOptions): Promise<void> {
+  const sentinel = randomBytes(16).toString('hex');
+  const secrets = join(options.runFolder, 'secret');
+  await mkdir(secrets, { recursive: true, mode: 0o700 });
+  const file = join(secrets, 'sentinel');
+  await writeFile(file, sentinel);
+  const isMac = options.wall.name === 'seatbelt';
+  const bystander = await startBystander(isMac ? null : options.shell, sentinel);
+  const listener = await startListener();
+  try {
+    const expected = { ...options, unseen: [file, ...options.unseen] };
+    const there = { sentinel, port: listener.port };
+    const script = isMac
+      ? seatbeltProbes(expected, { ...there, file, bystander: bystander.pid ?? 0 })
+      : probes(expected, { ...there, outside: await namespacesOf(options.shellNetwork) });
+    const result = await runProcess(options.wall, script, options.process);
+    const verdict = result.text.trim();
+    if (result.exitCode !== 0 || verdict !== 'walls stand') {
+      const Failure = result.exitCode === VISIBLE_PATH ? VisiblePathError : SandboxError;
+      throw new Failure(`The sandbox failed its self-test: ${verdict || 'the probes did not finish'}`);
+    }
+    if (!options.shellNetwork && listener.reached()) {
+      throw new SandboxError('The sandbox failed its self-test: a listener outside was reached');
+    }
+  } finally {
+    bystander.kill('SIGKILL');
+    listener.server.close();
+  }
+}
+
+/**
+ * A process outside whose environment holds what this process's does: something nobody inside may read.
+ * @param shell null for Node instead: macOS keeps the environments of Apple's own programs to itself.
+ */
+async function startBystander(shell: string | null, sentinel: string): Promise<ChildProcess> {
+  const [file, args] =
+    shell === null
+      ? [process.execPath, ['-e', 'process.stdin.resume()']]
+      : [shell, ['-c', 'read -r line', sentinel]];
+  const child = spawn(file, args, {
+    env: { STRUCTURED_AGENT_SENTINEL: sentinel },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin?.on('error', () => undefined);
+  await once(child, 'spawn');
+  return child;
+}
+
+async function startListener(): Promise<{ server: Server; port: number; reached: () => boolean }> {
+  let reached = false;
+  const server = createServer((socket) => {
+    reached = true;
+    socket.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { server, port, reached: () => reached };
+}
+
+/** This process's own namespaces, as the kernel names them (namespaces(7)): a command inside must be in none of them. */
+async function namespacesOf(shellNetwork: boolean): Promise<readonly string[]> {
+  const kinds = ['mnt', 'pid', 'ipc', 'uts', ...(shellNetwork ? [] : ['net'])];
+  return Promise.all(kinds.map((kind) => readlink(`/proc/self/ns/${kind}`)));
+}
+
+/** Shell text, mostly builtins: one line says which probe failed, or that none did. */
+function probes(
+  options: SelfTestOptions,
+  { sentinel, port, outside }: { sentinel: string; port: number; outside: readonly string[] },
+): string {
+  const { wall, workspace, workspaceWritable, configs, unseen, emptied, masked, shellNetwork } = options;
+  // A pattern that does not match its own text, which stands in the command lines of these probes.
+  const pattern = quote(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
+  return [
+    'failed() { echo "$1"; exit 1; }',
+    `visible() { echo "$1"; exit ${VISIBLE_PATH}; }`,
+    `while read -r key value rest; do case $key in
+       CapInh:|CapPrm:|CapEff:|CapAmb:) case $value in *[!0]*) failed "a capability is left ($key $value)";; esac;;
+       NoNewPrivs:) [ "$value" = 1 ] || failed "privileges can be gained (NoNewPrivs $value)";;
+       Seccomp:) [ "$value" = ${wall.filtersCalls === true ? 2 : '"$value"'} ] || failed "no system call is filtered (Seccomp $value)";;
+     esac; done < /proc/self/status`,
+    ...(wall.filtersCalls === true
+      ? ['unshare --user true 2>/dev/null && failed "a user namespace can be made"']
+      : []),
+    '{ read -r key < /proc/keys; } 2>/dev/null && failed "the keys of this machine are listed"',
+    `cat /proc/[0-9]*/environ 2>/dev/null | grep -aq ${pattern} && failed "another process's environment can be read"`,
+    `cat /proc/[0-9]*/cmdline 2>/dev/null | grep -aq ${pattern} && failed "processes outside can be seen"`,
+    'spaces=$(readlink /proc/self/ns/*)',
+    ...outside.map(
+      (name) => `case $spaces in *${quote(name)}*) failed ${quote(`a namespace is shared (${name})`)};; esac`,
+    ),
+    ...unseen.map(
+      (path) => `[ -e ${quote(path)} ] && failed ${quote(`a hidden path can be seen (${path})`)}`,
+    ),
+    ...emptied.map(
+      (path) =>
+        `for _f in ${quote(path)}/* ${quote(path)}/.[!.]*; do [ -e "$_f" ] && visible ${quote(`a hidden folder is not empty (${path})`)}; done`,
+    ),
+    ...masked.map(
+      (path) => `[ -s ${quote(path)} ] && visible ${quote(`a private file can be read (${path})`)}`,
+    ),
+    '[ -e /dev/.old ] && failed "the machine\'s own root can be reached (/dev/.old)"',
+    '[ -w / ] && failed "the root folder can be written"',
+    '[ -w /etc ] && failed "/etc can be written"',
+    ...configs.map((path) => `[ -w ${quote(path)} ] && failed ${quote(`${path} can be written`)}`),
+    '[ -w /proc/sys/kernel/core_pattern ] && failed "/proc/sys/kernel/core_pattern can be written"',
+    '[ -w /proc/sysrq-trigger ] && failed "/proc/sysrq-trigger can be written"',
+    '[ "$(ulimit -c)" = 0 ] || failed "a command has no limits"',
+    '[ -w "$TMPDIR" ] && [ -e "$GIT_CONFIG_GLOBAL" ] || failed "the private /tmp is not there or cannot be written"',
+    workspaceWritable
+      ? `[ -w ${quote(workspace)} ] || failed "the workspace cannot be written: it belongs to another user"`
+      : `[ -w ${quote(workspace)} ] && failed "the workspace can be written although it is read-only"`,
+    ...(shellNetwork
+      ? []
+      : [`(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && failed "a listener outside can be reached"`]),
+    'echo "walls stand"',
+  ].join('\n');
+}

@@ -1,0 +1,232 @@
+/** Puts up the first wall that this machine has and that stands its test. */
+import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { SandboxError, WorkspaceError } from '../../errors.ts';
+import { shown } from '../../files/names.ts';
+import { buildEnvironment, PRIVATE_HOME } from '../exec/environment.ts';
+import { readsStartFile, START_FILE, startFile } from '../exec/shell-line.ts';
+import type { Folders } from '../run-folder.ts';
+import type { SandboxOptions } from '../sandbox.ts';
+import type { Repository } from '../workspace/repositories.ts';
+import type { Wall } from './backend.ts';
+import type { Candidate } from './detect.ts';
+import type { HiddenPaths } from './hidden-paths.ts';
+import { brokenWall, canMount, isContainer, missingWall } from './host.ts';
+import { planMounts } from './mount-plan.ts';
+import { type Mount, sorted } from './mounts.ts';
+import { planSeatbelt } from './seatbelt-plan.ts';
+import type { Rule } from './seatbelt-profile.ts';
+import { runSelfTest, VisiblePathError } from './self-test.ts';
+
+const SELF_TEST_MS = 15_000;
+/** How often a wall is put up where a path that it hides was made anew meanwhile, as by another job on this machine. */
+const MAX_TRIES = 3;
+
+/** How a wall is asked for. */
+export interface RaiseOptions extends SandboxOptions {
+  /** Where the workspace's files lie on this machine. */
+  readonly tree: string;
+  /** The workspace that a scratch copy was made of, or the workspace itself. */
+  readonly checkout: string;
+  readonly hidden: HiddenPaths;
+  readonly platform: NodeJS.Platform;
+}
+
+/** What commands see: by mounts, or by rules where nothing can be mounted. */
+interface Plan {
+  readonly mounts: readonly Mount[];
+  readonly forContent: readonly Mount[];
+  readonly hiddenInWorkspace: readonly string[];
+  readonly rules: readonly Rule[];
+  readonly unseen: readonly string[];
+  readonly emptied: readonly string[];
+  readonly masked: readonly string[];
+}
+
+/** A wall, and what commands behind it see otherwise than it is. */
+export interface Raised {
+  readonly wall: Wall;
+  /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
+  readonly hiddenInWorkspace: readonly string[];
+  /** Those that were tried before it, each with what it failed of. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * The first wall that stands its test.
+ * @throws SandboxError with what is wrong with each, or that there is none to try; WorkspaceError where one stands around
+ *   an ordinary workspace and not around this one.
+ */
+export async function raiseFirst(
+  candidates: readonly Candidate[],
+  shell: string,
+  options: RaiseOptions,
+  folders: Folders,
+  repositories: readonly Repository[],
+  signal: AbortSignal,
+): Promise<Raised> {
+  if (candidates.length === 0) throw new SandboxError(missingWall(options.platform, await isContainer()));
+  const plan = await prepare(options, folders, repositories).catch((cause: unknown) => {
+    if (cause instanceof WorkspaceError) throw cause;
+    // What the file system says no to (a full disk, a folder that went away) is no bug of ours.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
+  });
+  const configs = repositories.flatMap((repository) => repository.configs);
+  const raiseWith = (candidate: Candidate, mounts: readonly Mount[], tried: readonly string[]) =>
+    raise(candidate, { ...plan, mounts }, shell, options, folders, tried, signal);
+  const problems: string[] = [];
+  for (const candidate of candidates) {
+    try {
+      const wall = await raiseAgain(() => raiseWith(candidate, plan.mounts, configs));
+      return { wall, hiddenInWorkspace: plan.hiddenInWorkspace, failures: problems };
+    } catch (error) {
+      if (!(error instanceof SandboxError) || signal.aborted) throw error;
+      problems.push(`${candidate.isolation}: ${error.message}`);
+    }
+  }
+  for (const candidate of candidates) {
+    const standsWith = (mounts: readonly Mount[]) => stands(raiseWith(candidate, mounts, []), signal);
+    const breaker = await findBreaker(plan, standsWith);
+    if (breaker !== null) throw new WorkspaceError(brokenByWorkspace(breaker, problems.join('; ')));
+  }
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), options.platform));
+}
+
+async function raiseAgain(raiseOnce: () => Promise<Wall>): Promise<Wall> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await raiseOnce();
+    } catch (error) {
+      if (!(error instanceof VisiblePathError) || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
+/** Whether a wall stood; it is taken down again. */
+async function stands(raised: Promise<Wall>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await (await raised).close();
+    return true;
+  } catch (error) {
+    if (!(error instanceof SandboxError) || signal.aborted) throw error;
+    return false;
+  }
+}
+
+/**
+ * The place of the first mount that the content of the workspace asks for and that cannot be made; null where a wall
+ * without such mounts does not stand either, so that the machine is in the way. Halves the mounts with each try.
+ */
+async function findBreaker(
+  plan: Plan,
+  standsWith: (mounts: readonly Mount[]) => Promise<boolean>,
+): Promise<string | null> {
+  const content = sorted(plan.forContent);
+  const machine = plan.mounts.filter((mount) => !plan.forContent.includes(mount));
+  const first = (count: number) => standsWith([...machine, ...content.slice(0, count)]);
+  if (!(await first(0)) || (await first(content.length))) return null;
+  let standing = 0;
+  let broken = content.length;
+  while (broken - standing > 1) {
+    const middle = Math.floor((standing + broken) / 2);
+    if (await first(middle)) standing = middle;
+    else broken = middle;
+  }
+  return content[broken - 1]?.at ?? null;
+}
+
+function brokenByWorkspace(place: string, problems: string): string {
+  return `This workspace breaks the sandbox: ${shown(place)} cannot be protected from the agent, while a sandbox without it can start on this runner (${shown(problems)}). Look at what the checkout or an earlier step put there, and remove it.`;
+}
+
+async function prepare(
+  options: RaiseOptions,
+  folders: Folders,
+  repositories: readonly Repository[],
+): Promise<Plan> {
+  if (!canMount(options.platform)) {
+    const plan = await planSeatbelt(options, options.checkout, folders, repositories);
+    return { mounts: [], forContent: [], hiddenInWorkspace: [], emptied: [], masked: [], ...plan };
+  }
+  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
+  // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
+  const privateTmp = await realpath('/tmp');
+  for (const { at } of plan.mounts) {
+    if (at.startsWith(`${privateTmp}/`))
+      await mkdir(join(folders.tmp, dirname(at).slice(privateTmp.length)), { recursive: true });
+  }
+  if (process.getuid?.() === 0) await handOver(folders.tmp, options.workspace);
+  return { rules: [], ...plan };
+}
+
+/** As root, commands run as the workspace's owner, who has to be able to write in the private /tmp and the home there. */
+async function handOver(tmp: string, workspace: string): Promise<void> {
+  const { uid, gid } = await stat(workspace);
+  if (uid === 0) return;
+  const home = join(tmp, PRIVATE_HOME);
+  const inside = (await readdir(home, { recursive: true })).map((name) => join(home, name));
+  for (const path of [tmp, home, ...inside]) await lchown(path, uid, gid);
+}
+
+async function raise(
+  candidate: Candidate,
+  plan: Plan,
+  shell: string,
+  options: RaiseOptions,
+  folders: Folders,
+  configs: readonly string[],
+  signal: AbortSignal,
+): Promise<Wall> {
+  const { workspace, shellNetwork } = options;
+  const mounts = canMount(options.platform);
+  const place = shellPlace(options, mounts ? '/tmp' : folders.tmp);
+  const start = mounts ? await placeStartFile(shell, place, folders.run) : { environment: {}, mounts: [] };
+  const wall = await candidate.raise({
+    ...place,
+    environment: { ...place.environment, ...start.environment },
+    shell,
+    mounts: [...plan.mounts, ...start.mounts],
+    rules: plan.rules,
+    shellNetwork,
+    runFolder: folders.run,
+    tmp: folders.tmp,
+  });
+  const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
+  try {
+    await runSelfTest({
+      wall,
+      process: { ...limits, pipes: folders.pipes, spillFolder: folders.tmp },
+      shell,
+      runFolder: folders.run,
+      workspace,
+      workspaceWritable: options.access !== 'read-only',
+      configs,
+      unseen: plan.unseen,
+      emptied: plan.emptied,
+      masked: plan.masked,
+      shellNetwork,
+    });
+    return wall;
+  } catch (error) {
+    await wall.close();
+    throw error;
+  }
+}
+
+/** The file that bash reads before each command, where the shell is bash. */
+async function placeStartFile(shell: string, place: ReturnType<typeof shellPlace>, runFolder: string) {
+  if (!readsStartFile(shell)) return { environment: {}, mounts: [] };
+  const file = join(runFolder, 'walls', 'shell-start');
+  const text = startFile(place.workingDirectory, place.environment['BASH_ENV']);
+  // One candidate after another: root may write the file that is there, others may not.
+  await rm(file, { force: true });
+  await writeFile(file, text, { mode: 0o444 });
+  const mount: Mount = { kind: 'read-only', from: file, at: START_FILE };
+  return { environment: { BASH_ENV: START_FILE }, mounts: [mount] };
+}
+
+/** What a shell starts with. */
+export function shellPlace(options: SandboxOptions, tmp: string) {
+  return { workingDirectory: options.workingDirectory, environment: buildEnvironment({ ...options, tmp }) };
+}

@@ -1,0 +1,191 @@
+/** What is weaker than it could be, in plain words, for the log, the summary and the comment. */
+import { lstat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { SandboxError } from '../../errors.ts';
+import { shown } from '../../files/names.ts';
+import { readBoundedText } from '../../files/read-bounded.ts';
+import type { Isolation } from '../../types.ts';
+import { openProxies } from '../exec/environment.ts';
+import type { SandboxOptions } from '../sandbox.ts';
+import { hasCredentials } from '../workspace/git-config.ts';
+import { MAX_CONFIG_BYTES } from '../workspace/git-hidden.ts';
+import { isInside } from '../workspace/path-policy.ts';
+import type { Repository } from '../workspace/repositories.ts';
+import { SEARCH_DEPTH } from './private-paths.ts';
+
+/** Most configs that are named one by one. */
+const MAX_READABLE = 5;
+/** Most masked files that the log names one by one. */
+const MAX_MASKED = 20;
+
+/** A list that grows while the sandbox looks at the workspace. */
+export interface Weaknesses {
+  list(): readonly string[];
+  /** What belongs to this kind of machine rather than to this run: for the log alone. */
+  notes(): readonly string[];
+  /**
+   * @param credentials what the configs of the repositories hold.
+   * @param missing what of the workspace could not be copied; null where all was.
+   */
+  add(credentials: Credentials, missing: string | null): void;
+  /** A sandbox whose commands make every system call. */
+  addUnfiltered(): void;
+  /**
+   * Private files that the agent's commands may be able to read.
+   * @param name the wall that was put up.
+   * @param complete whether all private files were looked for.
+   */
+  addReadable(name: Isolation, complete: boolean): void;
+}
+
+/** The credentials in git's configs. */
+export interface Credentials {
+  /** Whether a config holds some; commands see it without them. */
+  readonly held: boolean;
+  /** Configs that commands see as they are, and that may hold some. */
+  readonly readable: readonly string[];
+}
+
+/**
+ * Starts the list from how the sandbox was asked for and what came of it.
+ * @param inContainer whether the step runs in a container, where root is the usual user.
+ */
+export function findWeaknesses(
+  options: SandboxOptions,
+  walled: boolean,
+  broken: SandboxError | null,
+  inContainer: boolean,
+): Weaknesses {
+  const list: string[] = [];
+  const notes: string[] = [];
+  if (options.mode === 'off') {
+    list.push(
+      "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
+    );
+  } else if (options.mode === 'auto' && !walled) {
+    list.push(
+      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageAt(options.door ?? 'action') ?? ''}`.trim(),
+    );
+  }
+  if (walled && options.platform === 'darwin') {
+    list.push(
+      'sandbox: the wall of macOS is written from documentation and has never been tried on a Mac, and ending what a command leaves running is best effort. Use `runs-on: ubuntu-latest` where it matters.',
+    );
+  }
+  if (options.shellNetwork) {
+    list.push('shell-network: on. What the agent reads it can send anywhere.');
+    const open = openProxies(options.environment);
+    if (open.length > 0)
+      list.push(
+        `shell-network: on. The agent's commands can read the user name and password of the proxy in ${open.join(', ')}: without them it lets nothing through.`,
+      );
+  }
+  if (options.access !== 'in-place' && !walled && options.mode === 'off') {
+    list.push(
+      `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
+    );
+  }
+  const passed = options.passEnv.filter((name) => {
+    const value = options.environment[name];
+    return value !== undefined && !options.isSecret(value);
+  });
+  if (passed.length > 0) list.push(`pass-env: the agent's commands can read ${passed.join(', ')}.`);
+  if (process.getuid?.() === 0) {
+    // Container jobs run as root by default: a box above each of their verdicts would be read by nobody.
+    if (walled && inContainer)
+      notes.push(
+        'The step runs as root (uid 0) in its container: what escapes the sandbox has the container.',
+      );
+    else
+      list.push(
+        'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
+      );
+  }
+  return {
+    list: () => [...list],
+    notes: () => [...notes],
+    addUnfiltered() {
+      list.push(
+        "sandbox: the kernel's keyrings, new user namespaces and AF_VSOCK sockets are open to the agent's commands, because no filter of system calls (seccomp) could be set. Fix: use a runner with x86-64 or arm64 and install bubblewrap, `sudo apt-get update && sudo apt-get install -y bubblewrap`, as a step before this one.",
+      );
+    },
+    addReadable(name, complete) {
+      if (!complete)
+        list.push(
+          "sandbox: the search for files outside the home folders that only this step's user may read did not end, so the agent may read some of them. Fix: install findutils, and run the step as a user that owns no such files.",
+        );
+      const groups = name === 'bwrap' && process.getuid?.() !== 0 ? groupsKept() : [];
+      if (groups.length > 0)
+        list.push(
+          `sandbox: the agent's commands keep the groups ${groups.join(', ')}, because bubblewrap cannot drop them without root. /var/log, sockets and devices are closed to them; other files of these groups are looked for in /etc, /opt, /var and /usr/local only, ${SEARCH_DEPTH} folders deep. Fix: run the runner as a user without these groups.`,
+        );
+    },
+    add(credentials, missing) {
+      if (missing !== null)
+        list.push(
+          `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
+        );
+      for (const config of credentials.readable) {
+        list.push(
+          `${shown(config)} is a git config that the agent's commands can read as it is, with any credentials in it: it is a symbolic link, or lies in a folder that is not named .git. Move git's folder to .git, or take the credentials out.`,
+        );
+      }
+      if (!credentials.held) return;
+      const closed = walled && options.platform === 'darwin' && options.access !== 'scratch';
+      list.push(
+        `.git/config holds credentials${closed ? ", so it is closed to the agent's commands, and git with it" : ''}. Fix: \`persist-credentials: false\` for actions/checkout.`,
+      );
+    },
+  };
+}
+
+/** Groups that open devices or sudo, of which nothing is left behind a wall. */
+const HARMLESS_GROUPS = new Set(
+  `admin audio bluetooth cdrom dialout dip floppy fuse games input kvm lpadmin netdev nogroup plugdev render sambashare
+  scanner sudo tape tty users video wheel`.split(/\s+/u),
+);
+
+/** The names of the groups that this process has beside its primary one, and that may open files to it. */
+export function groupsKept(
+  ids: readonly number[] = process.getgroups?.() ?? [],
+  primary: number | undefined = process.getgid?.(),
+  table: string = readBoundedText('/etc/group', 1024 ** 2) ?? '',
+): readonly string[] {
+  const names = new Map<number, string>();
+  for (const line of table.split('\n')) {
+    const [name = '', , id = ''] = line.split(':');
+    if (id !== '') names.set(Number(id), name);
+  }
+  const kept = [...new Set(ids)].filter((id) => id !== primary).map((id) => names.get(id) ?? String(id));
+  return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
+}
+
+/** Which files commands see otherwise than they are, as a sentence for the log: readers of a verdict must be able to know. */
+export function notesOfHidden(hidden: readonly string[], workspace: string): readonly string[] {
+  if (hidden.length === 0) return [];
+  const names = hidden
+    .slice(0, MAX_MASKED)
+    .map((path) => shown(isInside(path, workspace) ? relative(workspace, path) : path));
+  const more = hidden.length > names.length ? ` and ${hidden.length - names.length} more` : '';
+  return [
+    `Hidden from the agent, wholly, or shown without the credentials in it: ${names.join(', ')}${more}.`,
+  ];
+}
+
+/** Looks for credentials in the configs of the repositories, as far as they can be read. */
+export async function findCredentials(repositories: readonly Repository[]): Promise<Credentials> {
+  const holds = (path: string) => hasCredentials(readBoundedText(path, MAX_CONFIG_BYTES) ?? '');
+  const readable: string[] = [];
+  for (const { gitFolders, unconfirmed } of repositories) {
+    for (const folder of gitFolders) {
+      const stats = await lstat(join(folder, 'config')).catch(() => null);
+      if (stats?.isSymbolicLink() === true) readable.push(join(folder, 'config'));
+    }
+    if (unconfirmed !== null && holds(join(unconfirmed, 'config')))
+      readable.push(join(unconfirmed, 'config'));
+  }
+  return {
+    held: [...new Set(repositories.flatMap(({ configs }) => configs))].some(holds),
+    readable: [...new Set(readable)].slice(0, MAX_READABLE),
+  };
+}

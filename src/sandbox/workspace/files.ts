@@ -1,0 +1,120 @@
+/** Reading and writing at a place that the path rules have found. */
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
+import { errorCode } from '../exec/error-code.ts';
+import type { Entry, FileView } from '../sandbox.ts';
+import { deny, type Place } from './path-policy.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
+const CHANGED = 'it changed while it was opened';
+/** Entries of a folder that are listed; one with more is not held in memory. */
+const MAX_ENTRIES = 50_000;
+
+/**
+ * Reads at most `maxBytes` bytes of a regular file, or lists a directory.
+ * @throws DeniedError with a sentence about `asked`, the path as the model wrote it.
+ */
+export async function readPlace(place: Place, asked: string, maxBytes: number): Promise<FileView> {
+  if (place.stats === null) deny(asked, 'there is nothing at this path', true);
+  refuseSpecial(place.stats, asked);
+  return spoken(asked, async () => {
+    if (place.stats?.isDirectory()) return { kind: 'directory', entries: await list(place.host, asked) };
+    // What was swapped in since the rules found the place is another path, or no regular file.
+    const read = readBoundedStart(place.host, maxBytes);
+    if (!read.ok) return refuseRead(asked, read);
+    if (read.realPath !== place.host) deny(asked, CHANGED);
+    // It may have grown since its size was taken.
+    const size = Math.max(read.size, read.bytes.length);
+    return { kind: 'file', bytes: read.bytes, size, truncated: read.bytes.length < size };
+  });
+}
+
+/**
+ * Puts bytes at a place: a new file beside it, then a rename, so that no reader sees half of it and a hard link to
+ * elsewhere is left alone. Missing folders are made; an existing file's mode is kept.
+ * @throws DeniedError with a sentence about `asked`.
+ */
+export async function writePlace(place: Place, asked: string, bytes: Buffer): Promise<void> {
+  if (place.stats?.isDirectory()) deny(asked, 'it is a folder');
+  if (place.stats !== null) refuseSpecial(place.stats, asked);
+  const folder = dirname(place.host);
+  await spoken(asked, async () => {
+    await mkdir(folder, { recursive: true });
+    if ((await realpath(folder)) !== folder) deny(asked, 'its folder changed while it was written');
+    const owner = place.stats ?? (await lstat(folder));
+    const temporary = join(folder, `.structured-agent-${randomBytes(8).toString('hex')}`);
+    try {
+      await writeNew(temporary, bytes, place.stats?.mode ?? null, owner);
+      await rename(temporary, place.host);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  });
+}
+
+async function writeNew(path: string, bytes: Buffer, mode: number | null, owner: Stats): Promise<void> {
+  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
+  try {
+    const stats = await handle.stat();
+    if (stats.uid !== owner.uid || stats.gid !== owner.gid) await chownIfAllowed(handle, owner);
+    if (mode !== null) await handle.chmod(mode & 0o7777);
+    await handle.writeFile(bytes);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** As root, files belong to whom the workspace belongs; anyone else keeps their own. */
+async function chownIfAllowed(handle: FileHandle, owner: Stats): Promise<void> {
+  try {
+    await handle.chown(owner.uid, owner.gid);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') throw error;
+  }
+}
+
+function refuseSpecial(stats: Stats, asked: string): void {
+  if (!stats.isFile() && !stats.isDirectory()) {
+    deny(asked, NOT_REGULAR);
+  }
+}
+
+async function list(folder: string, asked: string): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
+    if (entries.length === MAX_ENTRIES)
+      deny(asked, `it has more than ${MAX_ENTRIES} entries; use ls in the shell with a pattern`);
+    const kind = entry.isFile()
+      ? 'file'
+      : entry.isDirectory()
+        ? 'directory'
+        : entry.isSymbolicLink()
+          ? 'symlink'
+          : 'other';
+    entries.push({ name: entry.name, kind });
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** Says why the system, or the reader, did not read a place. */
+function refuseRead(asked: string, { failure, detail }: Extract<StartRead, { ok: false }>): never {
+  if (failure === 'missing') deny(asked, 'there is nothing at this path any more', true);
+  if (failure === 'special') deny(asked, NOT_REGULAR);
+  return deny(asked, detail === null ? CHANGED : `the system refused it (${detail})`);
+}
+
+/** Turns what the system refuses (no permission, a full disk, a name too long) into a sentence. */
+async function spoken<T>(asked: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === null || code.startsWith('ERR_')) throw error;
+    return deny(asked, `the system refused it (${code})`, code === 'ENOENT');
+  }
+}

@@ -1,0 +1,179 @@
+/** Whether anything that later steps trust was changed while the agent worked. */
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { holdsCredentials } from '../../files/names.ts';
+import { readBounded } from '../../files/read-bounded.ts';
+import { isInside } from './path-policy.ts';
+import { isProtected, topsOf } from './protected.ts';
+import { namesIn } from './real-paths.ts';
+import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './repositories.ts';
+
+/** Two looks at the same files. */
+export interface TamperCheck {
+  /** The look before the first model call. */
+  snapshot(): Promise<void>;
+  /**
+   * The look after every child is dead, and before this step writes its own outputs.
+   * @returns the first file that is not as it was (new, gone, changed); null when all are.
+   */
+  compare(): Promise<Tampering | null>;
+}
+
+/** What is not as it was. */
+export interface Tampering {
+  /** Relative to the workspace where it lies there. */
+  readonly file: string;
+  /** Whether it is a folder that cannot be looked into any more, so that what it holds is not known. */
+  readonly isClosed: boolean;
+}
+
+/** Most files that are looked at; more in one protected folder are told apart by their number alone. */
+const MAX_FILES = 20_000;
+/** Larger files are told by their inode, size and times, which a command cannot set back: ctime is the kernel's. */
+const MAX_HASHED_BYTES = 8 * 1024 * 1024;
+/** So are all that come after so many bytes: a protected folder may be as large as the disk. */
+const MAX_HASHED_TOTAL = 128 * 1024 * 1024;
+
+/** Names in a git folder that make git run something or look elsewhere. */
+const GIT_PATHS = ['config', 'config.worktree', 'hooks', 'info/attributes', 'HEAD.lock', 'commondir'];
+/** Protected names that are watched even while they are absent. */
+const TOP_NAMES = ['.git', '.github', 'action.yml', 'action.yaml'];
+
+/**
+ * Makes the check.
+ */
+export function createTamperCheck(options: {
+  readonly workspace: string;
+  /** More files and folders, absolute: our own bundle, this step's own file-command files. */
+  readonly extra: readonly string[];
+  /**
+   * Whether commands can change the checkout itself. Then a repository that is new in it counts, wherever it lies: git runs
+   * what its config names (`core.fsmonitor`), in a submodule's folder even at a `git status` of the repository around it.
+   */
+  readonly inPlace: boolean;
+}): TamperCheck {
+  const { workspace, extra, inPlace } = options;
+  let watched: Watched = { whole: [], tops: [], places: { roots: [], bare: [], closed: [] } };
+  let before: ReadonlyMap<string, string> | null = null;
+  const nameOf = (path: string) => (isInside(path, workspace) ? relative(workspace, path) || '.' : path);
+  return {
+    async snapshot() {
+      watched = await findWatched(workspace, extra);
+      before = await fingerprints(watched);
+    },
+    async compare() {
+      // No tool runs before the first look, so nothing can have been touched.
+      if (before === null) return null;
+      const first = before;
+      const fresh = await newAtTop(workspace, watched.whole);
+      const after = await fingerprints({ ...watched, whole: [...watched.whole, ...fresh] });
+      const paths = [...new Set([...first.keys(), ...after.keys()])].sort();
+      const changed = paths.find((path) => first.get(path) !== after.get(path));
+      if (changed !== undefined) return { file: nameOf(changed), isClosed: false };
+      const found = inPlace ? await newRepository(workspace, watched.places) : null;
+      return found === null ? null : { ...found, file: nameOf(found.file) };
+    },
+  };
+}
+
+/** What is looked at. */
+interface Watched {
+  /** Files, and folders with all that is in them. */
+  readonly whole: readonly string[];
+  /** `.git` at the top of each repository: what it is, and what it says where it is no folder. Absent ones count. */
+  readonly tops: readonly string[];
+  /** Where git has something in the workspace. */
+  readonly places: GitPlaces;
+}
+
+async function findWatched(workspace: string, extra: readonly string[]): Promise<Watched> {
+  const { repositories, places } = await findRepositoriesAndPlaces(workspace);
+  const watched = new Set<string>(extra);
+  const tops = topsOf(workspace, repositories);
+  for (const top of tops) {
+    for (const name of TOP_NAMES) if (name !== '.git') watched.add(join(top, name));
+    for (const name of await namesIn(top)) {
+      if (holdsCredentials(name) || (isProtected(name) && name !== '.git')) watched.add(join(top, name));
+    }
+  }
+  const gitFolders = repositories.flatMap(({ gitFolders: folders, unconfirmed }) =>
+    unconfirmed === null ? folders : [...folders, unconfirmed],
+  );
+  for (const folder of [join(workspace, '.git'), ...gitFolders]) {
+    for (const path of GIT_PATHS) watched.add(join(folder, path));
+  }
+  return { whole: [...watched], tops: tops.map((top) => join(top, '.git')), places };
+}
+
+/**
+ * The first repository, with a `.git` or without one, that was not there before; or a folder that a command closed, since
+ * there may be one in it. Compared byte by byte: as text, two names that are not UTF-8 may be the same.
+ */
+async function newRepository(workspace: string, before: GitPlaces): Promise<Tampering | null> {
+  const now = await findGitPlaces(workspace);
+  const firstNew = (known: readonly Buffer[], found: readonly Buffer[]) => {
+    const keys = new Set(known.map((path) => path.toString('latin1')));
+    return found.find((path) => !keys.has(path.toString('latin1')))?.toString();
+  };
+  const root = firstNew(before.roots, now.roots);
+  if (root !== undefined) return { file: join(root, '.git'), isClosed: false };
+  const bare = firstNew(before.bare, now.bare);
+  if (bare !== undefined) return { file: join(bare, 'HEAD'), isClosed: false };
+  const closed = firstNew(before.closed, now.closed);
+  return closed === undefined ? null : { file: closed, isClosed: true };
+}
+
+/** Protected names under another spelling (`.GitHub`) that were not there before. */
+async function newAtTop(workspace: string, watched: readonly string[]): Promise<readonly string[]> {
+  const names = (await namesIn(workspace)).filter((name) => name !== '.git' && isProtected(name));
+  return names.map((name) => join(workspace, name)).filter((path) => !watched.includes(path));
+}
+
+async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const budget = { bytes: MAX_HASHED_TOTAL };
+  for (const path of tops) {
+    const stats = await statOrNull(path);
+    // A commit changes what is in the folder; git takes its orders from the file or the link, wherever they lead.
+    if (stats !== null)
+      found.set(path, stats.isDirectory() ? 'folder' : await fingerprint(path, stats, budget));
+  }
+  const queue = [...whole].reverse();
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    const stats = await statOrNull(path);
+    if (stats === null) continue;
+    found.set(path, found.size < MAX_FILES ? await fingerprint(path, stats, budget) : 'counted');
+    if (stats.isDirectory())
+      for (const name of (await namesIn(path)).toReversed()) queue.push(join(path, name));
+  }
+  return found;
+}
+
+/** What may still be hashed in one look. */
+interface Budget {
+  bytes: number;
+}
+
+async function fingerprint(path: string, stats: Stats, budget: Budget): Promise<string> {
+  const mode = stats.mode.toString(8);
+  if (stats.isSymbolicLink()) return `link ${await readlink(path)}`;
+  if (!stats.isFile()) return `other ${mode}`;
+  const read =
+    stats.size <= budget.bytes ? readBounded(path, { maxBytes: MAX_HASHED_BYTES, links: 'refuse' }) : null;
+  if (read?.ok) {
+    budget.bytes -= read.bytes.length;
+    return `file ${mode} ${createHash('sha256').update(read.bytes).digest('hex')}`;
+  }
+  if (read !== null && read.failure !== 'too_large') return 'unreadable';
+  return `large ${mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+async function statOrNull(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch {
+    return null;
+  }
+}

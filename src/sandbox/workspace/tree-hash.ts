@@ -1,0 +1,236 @@
+/**
+ * What a run judges, as one name: the tree of the working files in `subject-paths`, tracked ones and untracked ones that
+ * are not ignored, as they lie there before the agent starts. A dirty checkout and generated files have another name
+ * than a clean checkout; another commit, branch or merge queue with the same content has the same.
+ *
+ * Which files there are is asked of git, and behind the wall only, as in `changes.ts`; what is in them is read here.
+ */
+import { lstat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { InputError } from '../../errors.ts';
+import { refuseComponents, shown } from '../../files/names.ts';
+import type { Sandbox } from '../sandbox.ts';
+import { findLeaving, type Leaving } from './escaping-symlinks.ts';
+import { type GitPath, nameTree } from './git-tree.ts';
+import { isInside } from './path-policy.ts';
+
+/** The tree and the paths that it is of, or a clause that says why there is none. */
+export type SubjectTree =
+  | {
+      readonly kind: 'tree';
+      /** Hex SHA-256. */
+      readonly tree: string;
+      /** Relative to the workspace, each once, sorted; the repository's root where none was named. */
+      readonly paths: readonly string[];
+    }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** Where the files lie. */
+export interface SubjectOptions {
+  /** The checkout on this machine, whatever copy of it the agent works on; absolute and real. */
+  readonly workspace: string;
+  /** In the checkout; absolute and real. It tells the repository. */
+  readonly workingDirectory: string;
+  /** As typed, relative to the workspace; none for the whole repository. */
+  readonly paths: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** The longest that git may take to list the files, in milliseconds. */
+const LIST_MS = 60_000;
+const MAX_REPORT_BYTES = 16_384;
+/** The longest list of files, in bytes: that of about half a million. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Into files, because a name may hold any byte. Without the agent's own settings and variables, and with the system's git
+ * before any that the workspace put on PATH: one that lists less than there is would make changed files look unchanged,
+ * and so would one that minds no case. The folder may belong to another user, as it does in a container; here that
+ * endangers nothing. The repository is where `.git` is, which no commit can bring along: git itself takes any folder for
+ * one that holds HEAD, objects and refs, and what a change put there as index and excludes would hide the rest of the
+ * change. Complaints are not heard: they hold names as they are, line ends and all, and one could tell another root or
+ * other lists.
+ */
+const LIST = `
+set -e
+exec 2>/dev/null
+PATH="/usr/bin:/usr/local/bin:/opt/homebrew/bin:$PATH"
+unset $(env | sed -n 's/^\\(GIT_[A-Z0-9_]*\\)=.*/\\1/p')
+export HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
+work="$TMPDIR/.subject"
+rm -rf "$work"
+mkdir -p "$work"
+up=
+until [ -e .git ]; do
+  [ "$PWD" != / ]
+  cd ..
+  up="../$up"
+done
+export GIT_DIR=.git
+[ -z "$(git rev-parse --show-cdup)" ]
+list() { git -c core.fsmonitor=false -c core.untrackedCache=false -c core.ignoreCase=false ls-files -z --full-name "$@"; }
+list --stage > "$work/tracked"
+list --others --exclude-standard > "$work/others"
+printf 'up %s\\nat %s\\n' "$up" "$work"
+`;
+
+/**
+ * Names what is judged.
+ * @throws InputError for a subject path that does not say which files are meant, the signal's reason, and SandboxError
+ *   where the wall did not come up.
+ */
+export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions): Promise<SubjectTree> {
+  const { workspace, workingDirectory, signal } = options;
+  const named = options.paths.map((typed) => ({ typed, path: posix.resolve(workspace, typed) }));
+  for (const each of named) await requirePlain(each, workspace);
+  const listed = await listFiles(sandbox, signal);
+  if (listed === null)
+    return { kind: 'unknown', why: 'git could not list the files of the working directory' };
+  const root = posix.resolve(workingDirectory, listed.up);
+  if (!isInside(root, workspace))
+    return { kind: 'unknown', why: 'the repository begins above the workspace' };
+  if (named.length === 0 && (await liesInAnother(root, workspace))) return UNKNOWN_OUTER;
+  const chosen = named.length === 0 ? listed.paths : choose(named, root, workspace, listed.paths);
+  const nested = chosen.find(({ path }) => path.endsWith('/'));
+  if (nested !== undefined) return unknownNested(nested.path);
+  const tree = await nameTree(root, chosen, signal);
+  switch (tree.kind) {
+    case 'nested':
+      return unknownNested(tree.path);
+    case 'unreadable':
+      return { kind: 'unknown', why: `${shown(decode(tree.path))} cannot be read (${tree.code})` };
+    default: {
+      if (tree.files === 0) return { kind: 'unknown', why: 'git sees no file in the repository' };
+      const judged = named.length === 0 ? [root] : named.map(({ path }) => path);
+      const leaving = await findLeaving({ root, paths: chosen, links: tree.links, judged });
+      if (leaving !== null) return unknownLeaving(leaving);
+      const paths = [...new Set(judged.map((path) => posix.relative(workspace, path) || '.'))].sort();
+      return { kind: 'tree', tree: tree.name, paths };
+    }
+  }
+}
+
+interface Named {
+  readonly typed: string;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Each file is looked at where it is said to lie: what stands behind a link is not what git would name. */
+async function requirePlain({ typed, path }: Named, workspace: string): Promise<void> {
+  if (!isInside(path, workspace)) refuse(typed, 'leaves the workspace. Name files and folders inside it.');
+  const components = path.slice(workspace.length).split('/').filter(Boolean);
+  if (refuseComponents(components, 'read', true) !== null)
+    refuse(typed, "is closed to the agent: git's own, or credentials. Name what it may judge.");
+  let current = workspace;
+  for (const component of components) {
+    current = posix.join(current, component);
+    const stats = await lstat(current).catch(() => null);
+    if (stats === null)
+      refuse(typed, 'is not there. Check the path; in a workflow, also that the repository is checked out.');
+    else if (stats.isSymbolicLink())
+      refuse(typed, 'goes through a symbolic link. Name the place that the link leads to.');
+  }
+}
+
+/** The files in what was named. */
+function choose(
+  named: readonly Named[],
+  root: string,
+  workspace: string,
+  all: readonly GitPath[],
+): readonly GitPath[] {
+  const chosen = new Set<GitPath>();
+  for (const { typed, path } of named) {
+    if (!isInside(path, root)) {
+      const repository = posix.relative(workspace, root) || '.';
+      refuse(
+        typed,
+        `lies outside the repository of working-directory, ${shown(repository)}. Name paths in it.`,
+      );
+    }
+    const prefix = Buffer.from(posix.relative(root, path)).toString('latin1');
+    const found = all.filter(
+      (each) => prefix === '' || each.path === prefix || each.path.startsWith(`${prefix}/`),
+    );
+    if (found.length === 0)
+      refuse(
+        typed,
+        'holds no file that git sees: it is empty or ignored. Name files that git does not ignore.',
+      );
+    for (const each of found) chosen.add(each);
+  }
+  return [...chosen];
+}
+
+function refuse(typed: string, why: string): never {
+  throw new InputError('subject-paths', `subject-paths names ${shown(typed)}, which ${why}`);
+}
+
+const UNKNOWN_OUTER: SubjectTree = {
+  kind: 'unknown',
+  why: 'the working directory is in a repository of its own, and not in that of the workspace; name subject-paths in it',
+};
+
+/** Whether a repository lies in one that the workspace has around it: a change can put a submodule where a folder was. */
+async function liesInAnother(root: string, workspace: string): Promise<boolean> {
+  if (root === workspace) return false;
+  const outer = posix.dirname(root);
+  const found = await lstat(posix.join(outer, '.git')).catch(() => null);
+  return found !== null || liesInAnother(outer, workspace);
+}
+
+/** Its files are its own, and git says nothing of them here. */
+function unknownNested(path: string): SubjectTree {
+  const name = shown(decode(path.replace(/\/$/u, '')));
+  return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
+}
+
+function unknownLeaving({ path, to }: Leaving): SubjectTree {
+  const name = shown(decode(path));
+  const why =
+    to === 'outside'
+      ? 'is a link that leads out of what is judged; name that place in subject-paths, too'
+      : "leads by way of a link to what git does not list (ignored, empty or git's own), so its content is not known";
+  return { kind: 'unknown', why: `${name} ${why}` };
+}
+
+interface Listed {
+  /** From the working directory up to the repository's root. */
+  readonly up: string;
+  /** Each once; a nested repository ends in a slash. */
+  readonly paths: readonly GitPath[];
+}
+
+async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed | null> {
+  const limits = { timeoutMs: LIST_MS, maxOutputBytes: MAX_REPORT_BYTES, signal };
+  const { exitCode, output } = await sandbox.exec(LIST, limits);
+  const [, up, at] = /(?:^|\n)up ((?:\.\.\/)*)\nat (.+)\n?$/u.exec(output) ?? [];
+  if (exitCode !== 0 || up === undefined || at === undefined) return null;
+  const tracked = await readList(sandbox, `${at}/tracked`);
+  const others = await readList(sandbox, `${at}/others`);
+  if (tracked === null || others === null) return null;
+  const paths = new Map<string, GitPath>();
+  for (const path of others) paths.set(path, { path, commit: null });
+  for (const entry of tracked) {
+    const [, mode, object = '', path] = /^(\d{6}) ([0-9a-f]+) \d\t(.+)$/su.exec(entry) ?? [];
+    if (path === undefined) return null;
+    paths.set(path, { path, commit: mode === '160000' ? object : null });
+  }
+  return { up, paths: [...paths.values()] };
+}
+
+/** The entries of a list, latin1; null where it is longer than is read. */
+async function readList(sandbox: Sandbox, file: string): Promise<readonly string[] | null> {
+  const view = await sandbox.read(file, MAX_LIST_BYTES);
+  if (view.kind !== 'file' || view.truncated) return null;
+  return view.bytes
+    .toString('latin1')
+    .split('\0')
+    .filter((entry) => entry !== '');
+}
+
+function decode(path: string): string {
+  return Buffer.from(path, 'latin1').toString('utf8');
+}

@@ -1,0 +1,370 @@
+/** Strict JSON text: what JSON.parse would quietly bend is refused here. */
+
+import type { Json, JsonObject } from '../types.ts';
+import { isExactNumber } from './number-literal.ts';
+
+export { rawSlice } from './raw-slice.ts';
+
+/** How many levels of arrays and objects are read; deeper nesting is refused, so that later recursion is safe. */
+export const maxDepth = 500;
+/**
+ * How many levels a payload may have. Fewer than are read: the envelope holds the payload one level down, and must be
+ * readable itself. Readers in other languages stop early, too, many between 100 and 500 levels.
+ */
+export const maxPayloadDepth = 100;
+
+/** What is wrong with a text that was to be JSON. */
+export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
+
+/** A usual mistake of syntax: what stands there, in words that quote nothing of the text, and what to do about it. */
+export interface JsonSlip {
+  readonly what: string;
+  readonly fix: string;
+}
+
+/**
+ * The outcome of reading a text. `problem` is a sentence that may name keys of the text; `fault`, `slip` (null where the
+ * mistake is not a usual one) and `place` (`line 3, column 7`) hold nothing of it.
+ */
+export type StrictJson =
+  | { readonly ok: true; readonly value: Json }
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      readonly fault: JsonFault;
+      readonly slip: JsonSlip | null;
+      readonly place: string;
+    };
+
+/** A number of a text that JavaScript cannot hold: what is read is another one. */
+export interface InexactNumber {
+  /** Keys and indexes from the root. */
+  readonly path: readonly (string | number)[];
+  /** What it is read as; infinite where it is too large. */
+  readonly number: number;
+}
+
+/** A text read with the numbers in it that JavaScript cannot hold, in their order. */
+export type JsonWithInexact =
+  | { readonly ok: true; readonly value: Json; readonly inexact: readonly InexactNumber[] }
+  | Extract<StrictJson, { readonly ok: false }>;
+
+/** How many such numbers are listed; more are refused, which bounds what a hostile text costs. */
+const MAX_INEXACT = 10_000;
+
+interface Frame {
+  /** Keys seen so far; null in an array. */
+  readonly keys: Set<string> | null;
+  segment: string | number;
+}
+
+interface Cursor {
+  readonly text: string;
+  readonly frames: Frame[];
+  readonly inexact: InexactNumber[];
+  /** How many numbers `inexact` may list. */
+  readonly room: number;
+  /** Whether a string may hold half of a surrogate pair: as it is, or escaped. */
+  readonly mayHoldHalves: boolean;
+  /** How many levels are read. */
+  readonly depth: number;
+  at: number;
+}
+
+interface Fault {
+  readonly fault: JsonFault;
+  readonly at: number;
+  readonly what: string;
+  readonly slip?: JsonSlip | null;
+}
+
+/** Whether a value is an object and neither null nor an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value is an array; narrows read-only arrays too, which Array.isArray does not. */
+export function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Whether a value nests more than `limit` levels of arrays and objects; iterative, so any depth is safe to ask. */
+export function isDeeperThan(value: Json, limit: number): boolean {
+  const rest: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    const depth = next.depth + 1;
+    if (depth > limit) return true;
+    for (const child of Object.values(next.value)) rest.push({ value: child, depth });
+  }
+  return false;
+}
+
+/** A JSON Pointer (RFC 6901) for a path of keys and indexes. */
+export function jsonPointer(path: readonly (string | number)[]): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/**
+ * The text of `JSON.stringify(value, null, 2)`; null where it has more than `max` characters. With 2 MB of nested lists it
+ * would have more than a string can hold, so writing ends where the limit is reached. That bounds the recursion as well:
+ * the indents of n levels have n² characters.
+ */
+export function indentedJson(value: Json, max: number): string | null {
+  let text = '';
+  const add = (piece: string): boolean => {
+    text += piece;
+    return text.length <= max;
+  };
+  const write = (part: Json, indent: string): boolean => {
+    if (typeof part === 'string' && part.length > max) return false;
+    if (typeof part !== 'object' || part === null) return add(JSON.stringify(part));
+    const [open, close] = isArray(part) ? '[]' : '{}';
+    const inner = `\n${indent}  `;
+    let separator = '';
+    add(`${open}`);
+    for (const [key, child] of Object.entries(part)) {
+      const name = isArray(part) ? '' : `${JSON.stringify(key)}: `;
+      if (!add(`${separator}${inner}${name}`) || !write(child, `${indent}  `)) return false;
+      separator = ',';
+    }
+    return add(separator === '' ? `${close}` : `\n${indent}${close}`);
+  };
+  return write(value, '') ? text : null;
+}
+
+/**
+ * Reads a whole JSON text. Refuses what is not JSON, a key given twice, a number that JavaScript cannot hold exactly,
+ * nesting deeper than `maxDepth`, and unpaired surrogates. `__proto__` is a key like any other. Linear, and iterative.
+ */
+export function parseStrictJson(text: string): StrictJson {
+  const read = parse(text, 0, maxDepth);
+  return read.ok ? { ok: true, value: read.value } : read;
+}
+
+/**
+ * Reads a whole JSON text as `parseStrictJson` does, but lists the numbers that JavaScript cannot hold exactly. The caller
+ * must look at `inexact` before it uses the value.
+ * @param depth how many levels are read.
+ */
+export function parseJsonWithInexact(text: string, depth: number = maxDepth): JsonWithInexact {
+  return parse(text, MAX_INEXACT, depth);
+}
+
+function parse(text: string, room: number, depth: number): JsonWithInexact {
+  const inexact: InexactNumber[] = [];
+  const mayHoldHalves = text.includes('\\u') || !text.isWellFormed();
+  const fault = firstFault({ text, frames: [], inexact, room, depth, mayHoldHalves, at: 0 });
+  if (fault === null) return { ok: true, value: JSON.parse(text), inexact };
+  const place = placeOf(text, fault.at);
+  const { slip = null } = fault;
+  return { ok: false, fault: fault.fault, slip, place, problem: `${fault.what} (${place}).` };
+}
+
+/** What people often write into JSON that is none, told by the character where reading stopped and the one before it. */
+function slipAt({ text, at, frames }: Cursor): JsonSlip | null {
+  const before = text.slice(Math.max(0, at - 10_000), at).trimEnd();
+  const rest = text.slice(at, at + 10);
+  const end = /^[}\]]/u.exec(rest)?.[0];
+  if (end !== undefined && before.endsWith(','))
+    return { what: `a comma before the closing ${end}`, fix: 'Remove that comma.' };
+  if (/^(?:\/\/|\/\*|#)/u.test(rest))
+    return { what: 'a comment, which JSON does not have', fix: 'Remove the comment.' };
+  if (/^['‘’“”]/u.test(rest))
+    return {
+      what: 'a quote that is no straight double quote',
+      fix: 'Put keys and strings into straight double quotes.',
+    };
+  if (rest === '')
+    return { what: 'it ends too early', fix: 'Complete it: a quote, a brace or a bracket is not closed.' };
+  if (frames.length > 0 && /^["[{]/u.test(rest) && /["\]}\w]$/u.test(before) && !/[[{,:]$/u.test(before))
+    return {
+      what: 'a comma or a colon is missing',
+      fix: 'Put a comma between entries, and a colon after a key.',
+    };
+  if (/[{,]$/u.test(before) && /^[A-Za-z_$][\w$-]*\s*:/u.test(text.slice(at, at + 200)))
+    return { what: 'a key without quotes', fix: 'Put the key into double quotes.' };
+  return null;
+}
+
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at).split('\n');
+  return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+/** Walks over values one after the other; containers are remembered in `frames`, never by recursion. */
+function firstFault(cursor: Cursor): Fault | null {
+  for (;;) {
+    const opened = startValue(cursor);
+    if (typeof opened === 'object') return opened;
+    if (opened === 'entered') continue;
+    const next = endValue(cursor);
+    if (next === 'done') return null;
+    if (next !== 'value') return next;
+  }
+}
+
+function syntax(cursor: Cursor, expected: string): Fault {
+  const found = cursor.at >= cursor.text.length ? 'ends too early' : 'has an unexpected character';
+  return {
+    fault: 'syntax',
+    at: cursor.at,
+    what: `The text is not valid JSON: it ${found} where ${expected} belongs`,
+    slip: slipAt(cursor),
+  };
+}
+
+/** Reads a scalar or an empty container whole (`read`), or steps into a container (`entered`). */
+function startValue(cursor: Cursor): 'read' | 'entered' | Fault {
+  skipBlanks(cursor);
+  const { text, at } = cursor;
+  const first = text[at];
+  if (first === '"') return readString(cursor) ?? 'read';
+  if (first === '{' || first === '[') return enter(cursor, first);
+  for (const word of ['true', 'false', 'null']) {
+    if (text.startsWith(word, at)) {
+      cursor.at += word.length;
+      return 'read';
+    }
+  }
+  return readNumber(cursor) ?? 'read';
+}
+
+function enter(cursor: Cursor, bracket: '{' | '['): 'read' | 'entered' | Fault {
+  const start = cursor.at;
+  cursor.at += 1;
+  if (cursor.frames.length >= cursor.depth) {
+    return {
+      fault: 'depth',
+      at: start,
+      what: `The text nests deeper than ${cursor.depth} levels; make it flatter`,
+    };
+  }
+  skipBlanks(cursor);
+  if (cursor.text[cursor.at] === (bracket === '{' ? '}' : ']')) {
+    cursor.at += 1;
+    return 'read';
+  }
+  cursor.frames.push({ keys: bracket === '{' ? new Set() : null, segment: 0 });
+  return (bracket === '{' ? readKey(cursor) : null) ?? 'entered';
+}
+
+/** After a value: closes containers until another value follows or the text is done. */
+function endValue(cursor: Cursor): 'done' | 'value' | Fault {
+  for (;;) {
+    skipBlanks(cursor);
+    const frame = cursor.frames.at(-1);
+    const next = cursor.text[cursor.at];
+    if (frame === undefined) return next === undefined ? 'done' : syntax(cursor, 'the end of the text');
+    if (next === ',') {
+      cursor.at += 1;
+      if (frame.keys !== null) return readKey(cursor) ?? 'value';
+      frame.segment = Number(frame.segment) + 1;
+      return 'value';
+    }
+    const close = frame.keys === null ? ']' : '}';
+    if (next !== close) return syntax(cursor, `"," or "${close}"`);
+    cursor.at += 1;
+    cursor.frames.pop();
+  }
+}
+
+function readKey(cursor: Cursor): Fault | null {
+  skipBlanks(cursor);
+  const start = cursor.at;
+  if (cursor.text[start] !== '"') return syntax(cursor, 'a key in double quotes');
+  const fault = readString(cursor);
+  if (fault !== null) return fault;
+  const frame = cursor.frames.at(-1);
+  const key = decoded(cursor.text.slice(start, cursor.at));
+  if (frame?.keys?.has(key)) {
+    const pointer = jsonPointer([...cursor.frames.slice(0, -1).map((each) => each.segment), key]);
+    const named = JSON.stringify(pointer.length > 200 ? `${pointer.slice(0, 200)}…` : pointer);
+    return {
+      fault: 'duplicate_key',
+      at: start,
+      what: `The key at ${named} is given twice; give each key once`,
+    };
+  }
+  frame?.keys?.add(key);
+  if (frame !== undefined) frame.segment = key;
+  skipBlanks(cursor);
+  if (cursor.text[cursor.at] !== ':') return syntax(cursor, '":"');
+  cursor.at += 1;
+  return null;
+}
+
+/** Characters that stand for themselves in a string. */
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+
+function readString(cursor: Cursor): Fault | null {
+  const { text, at: start } = cursor;
+  for (cursor.at += 1; ; cursor.at += 1) {
+    PLAIN.lastIndex = cursor.at;
+    PLAIN.test(text);
+    cursor.at = PLAIN.lastIndex;
+    if (cursor.at >= text.length) return syntax(cursor, 'a closing quote');
+    if (text[cursor.at] === '"') break;
+    if (text[cursor.at] !== '\\') return syntax(cursor, 'an escape such as \\n');
+    cursor.at += 1;
+    if (text[cursor.at] === 'u' && /^[0-9a-f]{4}$/i.test(text.slice(cursor.at + 1, cursor.at + 5)))
+      cursor.at += 4;
+    else if (!'"\\/bfnrt'.includes(text[cursor.at] ?? '-')) return syntax(cursor, 'a valid escape');
+  }
+  cursor.at += 1;
+  if (!cursor.mayHoldHalves || decoded(text.slice(start, cursor.at)).isWellFormed()) return null;
+  return {
+    fault: 'surrogate',
+    at: start,
+    what: 'A string holds half of a surrogate pair; write the whole character',
+  };
+}
+
+/** The string that a checked token stands for. */
+function decoded(token: string): string {
+  return token.includes('\\') ? String(JSON.parse(token)) : token.slice(1, -1);
+}
+
+function readNumber(cursor: Cursor): Fault | null {
+  const start = cursor.at;
+  if (cursor.text[cursor.at] === '-') cursor.at += 1;
+  if (cursor.text[cursor.at] === '0') cursor.at += 1;
+  else if (!skipDigits(cursor)) return syntax(cursor, cursor.at === start ? 'a value' : 'a digit');
+  if (cursor.text[cursor.at] === '.') {
+    cursor.at += 1;
+    if (!skipDigits(cursor)) return syntax(cursor, 'a digit');
+  }
+  if (cursor.text[cursor.at] === 'e' || cursor.text[cursor.at] === 'E') {
+    cursor.at += 1;
+    if (cursor.text[cursor.at] === '+' || cursor.text[cursor.at] === '-') cursor.at += 1;
+    if (!skipDigits(cursor)) return syntax(cursor, 'a digit');
+  }
+  const literal = cursor.text.slice(start, cursor.at);
+  if (isExactNumber(literal)) return null;
+  if (cursor.inexact.length < cursor.room) {
+    cursor.inexact.push({ path: cursor.frames.map(({ segment }) => segment), number: Number(literal) });
+    return null;
+  }
+  return {
+    fault: 'number',
+    at: start,
+    what: 'A number cannot be represented exactly; write fewer digits, or a string',
+  };
+}
+
+function skipDigits(cursor: Cursor): boolean {
+  const start = cursor.at;
+  for (let digit = cursor.text[start]; digit !== undefined && digit >= '0' && digit <= '9'; ) {
+    cursor.at += 1;
+    digit = cursor.text[cursor.at];
+  }
+  return cursor.at > start;
+}
+
+function skipBlanks(cursor: Cursor): void {
+  for (;;) {
+    const next = cursor.text[cursor.at];
+    if (next !== ' ' && next !== '\n' && next !== '\r' && next !== '\t') return;
+    cursor.at += 1;
+  }
+}

@@ -1,0 +1,295 @@
+/** Knows the secret values of a run: masks them in any text that leaves, and finds them in what would be published. */
+
+import type { Json } from '../types.ts';
+import {
+  base64Forms,
+  bytesOf,
+  decodePercent,
+  holdsSequences,
+  type Reading,
+  reverse,
+  rot13,
+  seenText,
+  squeezeHex,
+  toStandardAlphabet,
+  toUrlAlphabet,
+} from './encodings.ts';
+import { jsonPointer } from './json.ts';
+
+/** A part of a text: from its first character up to the one behind it, in UTF-16 units. */
+export type Span = readonly [start: number, end: number];
+
+/** The secret values of a run. Its functions may be passed around on their own. */
+export interface Secrets {
+  /** Remembers a value; blank ones are ignored. */
+  add(value: string): void;
+  /** Whether a text is exactly a known value. */
+  has(value: string): boolean;
+  /** The known values that are long enough to mask, in the order they were added. */
+  values(): readonly string[];
+  /**
+   * The text with every known value of at least 4 characters replaced by `***`, also where two overlap; of longer
+   * values also their base64, hex, URL- and JSON-escaped forms, and the single lines of values with several lines. What
+   * no reader sees between the letters hides none: invisible characters, terminal sequences, in longer values blanks.
+   */
+  mask(text: string): string;
+  /**
+   * Where known values stand that begin before `end`, each from its first character up to the one behind it, by their
+   * beginnings; they may overlap. In the forms that `mask` covers, and reversed and in rot13. Takes no longer for what
+   * comes far behind `end`.
+   */
+  spans(text: string, end: number): readonly Span[];
+  /**
+   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is, reversed,
+   * in base64, hex, URL encoding or rot13. Blanks and what no reader sees do not hide it. Gives how and where, like
+   * `base64 at /summary`, never the value; null when there is none.
+   */
+  find(payload: Json): string | null;
+}
+
+/** Shorter values would mask ordinary words, and tell by the holes what they are. */
+const MIN_MASKED = 4;
+/** What the detector looks for has at least so many characters. */
+const MIN_FOUND = 8;
+/** A part of a secret with several lines (a PEM body, a key in a JSON file) counts from this length on its own. */
+const MIN_PART = 32;
+/** A pointer is told up to this length. */
+const MAX_POINTER = 200;
+const MASK = '***';
+/** Stands between the texts of a payload. No view takes it out, as it would a NUL: neighbours stay apart. */
+const APART = '\uffff';
+
+/** What nobody sees between two letters, on a page and in a terminal. */
+const CHARACTERS: readonly Reading[] = [
+  { blanks: false, sequences: false },
+  { blanks: false, sequences: true },
+];
+const CHARACTERS_AND_BLANKS: readonly Reading[] = CHARACTERS.map((each) => ({ ...each, blanks: true }));
+
+/** What to look for in a text as it is, and as it is read. */
+interface Needles {
+  readonly plain: readonly string[];
+  readonly read: readonly { readonly reading: Reading; readonly needles: readonly string[] }[];
+}
+
+/** A way to undo one encoding of a text, and what to look for then. */
+interface View {
+  readonly encoding: string;
+  /** How the text is read before; null for as it is. */
+  readonly reading: Reading | null;
+  readonly decode: (text: string) => string;
+  readonly needles: readonly string[];
+}
+
+/** An empty set of secrets. */
+export function createSecrets(): Secrets {
+  const known = new Set<string>();
+  let needles: Needles | null = null;
+  let wholes: Needles | null = null;
+  let views: readonly View[] | null = null;
+
+  const mask = (text: string): string => {
+    needles ??= needlesOf(maskNeedles(known));
+    return cover(text, spansOf(text, needles));
+  };
+  return {
+    add(value) {
+      if (value.trim() === '' || known.has(value)) return;
+      known.add(value);
+      needles = null;
+      wholes = null;
+      views = null;
+    },
+    has: (value) => known.has(value),
+    values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
+    mask,
+    spans(text, end) {
+      wholes ??= needlesOf(wholeNeedles(known));
+      const longest = wholes.plain.reduce((most, { length }) => Math.max(most, length), 0);
+      return spansOf(text.slice(0, end + longest), wholes).filter(([start]) => start < end);
+    },
+    find(payload) {
+      views ??= viewsOf(known);
+      const where = findIn(payload, views);
+      return where === null ? null : mask(where);
+    },
+  };
+}
+
+function maskNeedles(known: ReadonlySet<string>): readonly string[] {
+  const needles = new Set<string>();
+  for (const value of known) {
+    const trimmed = value.trim();
+    if (trimmed.length < MIN_MASKED) continue;
+    needles.add(trimmed);
+    if (trimmed.length < MIN_FOUND) continue;
+    const hex = bytesOf(trimmed).toString('hex');
+    const base64 = base64Forms(trimmed);
+    const forms = [hex, hex.toUpperCase(), ...base64, ...base64.map(toUrlAlphabet)];
+    forms.push(encodeURIComponent(trimmed.toWellFormed()), JSON.stringify(trimmed).slice(1, -1));
+    for (const form of forms) needles.add(form);
+    for (const line of trimmed.split(/[\r\n]+/))
+      if (line.trim().length >= MIN_FOUND) needles.add(line.trim());
+  }
+  return [...needles];
+}
+
+/** What must not be cut: half of it would be found by nobody. */
+function wholeNeedles(known: ReadonlySet<string>): readonly string[] {
+  const plain = [...known].map((value) => value.trim()).filter(({ length }) => length >= MIN_MASKED);
+  return [...new Set([...maskNeedles(known), ...plain.map(reverse), ...plain.map(rot13)])];
+}
+
+function needlesOf(plain: readonly string[]): Needles {
+  const readAs = (reading: Reading, min: number, max: number) => ({
+    reading,
+    needles: [...new Set(plain.map((needle) => seenText(needle, reading).text))].filter(
+      ({ length }) => length >= min && length <= max,
+    ),
+  });
+  const read = [
+    // Between blanks a short value is an ordinary word.
+    ...CHARACTERS.map((reading) => readAs(reading, MIN_MASKED, MIN_FOUND - 1)),
+    ...CHARACTERS_AND_BLANKS.map((reading) => readAs(reading, MIN_FOUND, Number.POSITIVE_INFINITY)),
+  ];
+  return { plain, read: read.filter(({ needles }) => needles.length > 0) };
+}
+
+/** Where the needles stand, by their beginnings, those of different needles that overlap included. */
+function spansOf(text: string, { plain, read }: Needles): readonly Span[] {
+  const spans = placesOf(text, plain);
+  const inTerminal = holdsSequences(text);
+  for (const { reading, needles } of read) {
+    if (reading.sequences && !inTerminal) continue;
+    const seen = seenText(text, reading);
+    const found = placesOf(seen.text, needles);
+    if (found.length === 0) continue;
+    const places = seen.places();
+    for (const [start, end] of found) spans.push([places[start] ?? 0, (places[end - 1] ?? 0) + 1]);
+  }
+  spans.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  return spans.filter((span, at) => spans[at - 1]?.[0] !== span[0] || spans[at - 1]?.[1] !== span[1]);
+}
+
+function placesOf(text: string, needles: readonly string[]): Span[] {
+  const spans: Span[] = [];
+  for (const needle of needles) {
+    let last: [number, number] | null = null;
+    for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
+      // A value that overlaps itself is one hole: a megabyte of one letter would be a million of them.
+      if (last !== null && at < last[1]) last[1] = at + needle.length;
+      else {
+        last = [at, at + needle.length];
+        spans.push(last);
+      }
+    }
+  }
+  return spans;
+}
+
+function cover(text: string, spans: readonly Span[]): string {
+  let masked = '';
+  let done = 0;
+  for (const [start, end] of spans) {
+    // A span that overlaps the one before only widens it: both are one hole.
+    if (start >= done) masked += `${text.slice(done, start)}${MASK}`;
+    done = Math.max(done, end);
+  }
+  return masked + text.slice(done);
+}
+
+function viewsOf(known: ReadonlySet<string>): readonly View[] {
+  const plain = new Set<string>();
+  for (const value of known) {
+    const trimmed = value.trim();
+    if (trimmed.length < MIN_FOUND) continue;
+    plain.add(trimmed);
+    for (const part of keyParts(trimmed)) plain.add(part);
+  }
+  const values = [...plain];
+  return [
+    { encoding: 'plain', reading: null, decode: (text) => text, needles: values },
+    ...CHARACTERS_AND_BLANKS.flatMap((reading) => viewsAs(reading, values)),
+  ];
+}
+
+function viewsAs(reading: Reading, values: readonly string[]): readonly View[] {
+  const seen = (text: string) => seenText(text, reading).text;
+  const as = (encoding: string, needles: readonly string[], decode = (text: string) => text): View => ({
+    encoding,
+    reading,
+    decode,
+    needles: needles.filter((needle) => needle.length >= MIN_FOUND),
+  });
+  return [
+    as('plain', values.map(seen)),
+    as('reversed', values.map(reverse).map(seen)),
+    as('base64', values.flatMap(base64Forms), toStandardAlphabet),
+    as(
+      'hex',
+      values.map((value) => bytesOf(value).toString('hex')),
+      squeezeHex,
+    ),
+    as('URL-encoded', values.map(seen), (text) => seen(decodePercent(text))),
+    as('rot13', values.map(rot13).map(seen)),
+  ];
+}
+
+/** The runs of key material in a secret with several parts; its labels, addresses and armour lines are no secret. */
+function keyParts(value: string): readonly string[] {
+  const parts = value.split(/(?:\\n|[\s"',;{}\\])+/);
+  return parts.length === 1
+    ? []
+    : parts.filter((part) => part.length >= MIN_PART && /^\w[\w+/=.-]*$/.test(part));
+}
+
+function findIn(payload: Json, views: readonly View[]): string | null {
+  if (views.every((view) => view.needles.length === 0)) return null;
+  const texts: string[] = [];
+  visit(payload, [], (text) => {
+    texts.push(text);
+    return false;
+  });
+  // One long text per view: many needles in many short strings would be their product.
+  const all = texts.join(APART);
+  const read = new Map<Reading | null, string>([[null, all]]);
+  const inTerminal = holdsSequences(all);
+  for (const { encoding, reading, decode, needles } of views) {
+    if (reading?.sequences === true && !inTerminal) continue;
+    const readAs = (text: string) => (reading === null ? text : seenText(text, reading).text);
+    const whole = read.get(reading) ?? readAs(all);
+    read.set(reading, whole);
+    const decoded = decode(whole);
+    const needle = needles.find((each) => decoded.includes(each));
+    if (needle === undefined) continue;
+    let where = '';
+    visit(payload, [], (text, place) => {
+      if (!decode(readAs(text)).includes(needle)) return false;
+      where = place();
+      return true;
+    });
+    return where === '' ? encoding : `${encoding} ${where}`;
+  }
+  return null;
+}
+
+type Visitor = (text: string, place: () => string) => boolean;
+
+/** Calls the visitor for each scalar and each name until it says true. The contract bounds a payload's depth. */
+function visit(value: Json, path: readonly (string | number)[], visitor: Visitor): boolean {
+  if (typeof value === 'string' || typeof value === 'number') {
+    return visitor(String(value), () => `at ${pointer(path)}`);
+  }
+  if (typeof value !== 'object' || value === null) return false;
+  const isList = Array.isArray(value);
+  for (const [key, child] of Object.entries(value)) {
+    if (!isList && visitor(key, () => `in the name of a property of ${pointer(path)}`)) return true;
+    if (visit(child, [...path, key], visitor)) return true;
+  }
+  return false;
+}
+
+function pointer(path: readonly (string | number)[]): string {
+  const text = path.length === 0 ? 'the root' : jsonPointer(path);
+  return text.length <= MAX_POINTER ? text : `${text.slice(0, MAX_POINTER).toWellFormed()}…`;
+}
