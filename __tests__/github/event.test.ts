@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { isPrivileged, readSubject } from '../../src/github/event.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'event-'));
@@ -68,6 +69,30 @@ describe('the subject', () => {
     ['pull_request', 'null', {}, null],
   ])('of %s %j names the pull request, or none', (event, payload, more, expected) => {
     expect(readSubject(environment(event, payload, more))?.pull_request).toBe(expected);
+  });
+});
+
+describe('the event file', () => {
+  const file = path.join(folder, 'file.json');
+  const numberIn = () =>
+    readSubject({ ...environment('pull_request', {}), GITHUB_EVENT_PATH: file })?.pull_request;
+  const payload = JSON.stringify({ pull_request: { number: 7 } });
+  afterEach(() => rmSync(file));
+
+  it('may be a link', () => {
+    writeFileSync(path.join(folder, 'target.json'), payload);
+    symlinkSync('target.json', file);
+    expect(numberIn()).toBe(7);
+  });
+
+  it('names nothing where it is a pipe, which is not waited for', () => {
+    execFileSync('mkfifo', [file]);
+    expect(numberIn()).toBeNull();
+  });
+
+  it('names nothing where it is larger than any event', () => {
+    writeFileSync(file, payload.padEnd(33 * 1024 * 1024));
+    expect(numberIn()).toBeNull();
   });
 });
 

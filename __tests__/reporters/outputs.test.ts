@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -260,6 +261,12 @@ describe('writeOutputs', () => {
   it('a file that cannot be written is an InputError', () => {
     expect(() => writeOutputs(path.join(folder, 'no', 'such'), new Map([['a', 'b']]))).toThrow(InputError);
     expect(() => writeOutputs(folder, new Map([['a', 'b']]))).toThrow(InputError);
+  });
+
+  it('a pipe that nobody reads is an InputError, and no wait', () => {
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(() => writeOutputs(pipe, new Map([['a', 'b']]))).toThrow(InputError);
   });
 });
 

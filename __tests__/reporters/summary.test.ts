@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -408,6 +409,14 @@ describe('createSummary', () => {
 
   it('a file that cannot be written is a ReportError', async () => {
     await expect(createSummary({ ...facts, file: folder }).report?.(sampleReport(), signal)).rejects.toThrow(
+      ReportError,
+    );
+  });
+
+  it('a pipe that nobody reads is a ReportError, and no wait', async () => {
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    await expect(createSummary({ ...facts, file: pipe }).report?.(sampleReport(), signal)).rejects.toThrow(
       ReportError,
     );
   });

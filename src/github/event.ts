@@ -1,7 +1,10 @@
 /** The event that started the job: which commit is judged. */
-import { readFileSync } from 'node:fs';
+import { readBounded } from '../files/read-bounded.ts';
 import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
+
+/** GitHub sends no event of more than 25 MB. */
+const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -71,11 +74,14 @@ export function pullRequestNumber({ name, ref, payload }: EventFacts): number | 
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** The event's payload. A file that is missing or broken means an unknown pull request, not a failed run. */
+/** The event's payload. A file that is missing, broken or not regular means an unknown pull request, not a failed run. */
 function readPayload(eventPath: string | undefined): unknown {
   if (eventPath === undefined || eventPath === '') return null;
+  // A later process of the job may have replaced it: a pipe without a writer would be waited for until the job is killed.
+  const read = readBounded(eventPath, { maxBytes: MAX_EVENT_BYTES, links: 'follow' });
+  if (!read.ok) return null;
   try {
-    return JSON.parse(readFileSync(eventPath, 'utf8'));
+    return JSON.parse(read.bytes.toString('utf8'));
   } catch {
     return null;
   }

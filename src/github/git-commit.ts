@@ -3,9 +3,10 @@
  * and a shallow clone still holds the object itself.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { inflateSync } from 'node:zlib';
+import { openRegular } from '../files/read-bounded.ts';
 
 /** The largest commit object and delta that is read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -193,8 +194,6 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer | null {
   }
 }
 
-const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
 /** An index or a pack, which may be larger than memory: parts of it are read. */
 interface GitFile {
   readonly size: number;
@@ -204,21 +203,17 @@ interface GitFile {
 
 /** Opens a regular file for as long as `use` runs; null where there is none, or where `use` throws. */
 function withGitFile<T>(file: string, use: (opened: GitFile) => T | null): T | null {
-  let handle: number | null = null;
+  const opened = openRegular(file, { links: 'refuse' });
+  if (!opened.ok) return null;
+  const { handle, size } = opened;
   try {
-    // Opening alone does something with some devices.
-    if (!lstatSync(file).isFile()) return null;
-    const descriptor = openSync(file, FLAGS);
-    handle = descriptor;
-    const status = fstatSync(descriptor);
-    if (!status.isFile()) return null;
     return use({
-      size: status.size,
+      size,
       read(position, length) {
-        const bytes = Buffer.alloc(Math.max(0, Math.min(length, status.size - position)));
+        const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - position)));
         let filled = 0;
         for (let count = 1; count > 0 && filled < bytes.length; filled += count) {
-          count = readSync(descriptor, bytes, filled, bytes.length - filled, position + filled);
+          count = readSync(handle, bytes, filled, bytes.length - filled, position + filled);
         }
         return bytes.subarray(0, filled);
       },
@@ -226,6 +221,6 @@ function withGitFile<T>(file: string, use: (opened: GitFile) => T | null): T | n
   } catch {
     return null;
   } finally {
-    if (handle !== null) closeSync(handle);
+    closeSync(handle);
   }
 }

@@ -1,13 +1,15 @@
 /** Step outputs: what later steps of the workflow read. */
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
 import { InputError } from '../errors.ts';
+import { openRegular } from '../files/read-bounded.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { JsonObject } from '../types.ts';
 import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import { RUN_OUTPUTS } from './output-table.ts';
+import { appendWithoutWaiting } from './private-file.ts';
 import type { Report } from './report-types.ts';
 import { MAX_PAYLOAD_BYTES, shellSafeJson } from './shell-safe-json.ts';
 
@@ -76,7 +78,7 @@ function faultOf(value: string): string | null {
  */
 export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>): void {
   try {
-    appendFileSync(file, (endsMidLine(file) ? EOL : '') + formatOutputs(outputs, randomUUID, EOL));
+    appendWithoutWaiting(file, (endsMidLine(file) ? EOL : '') + formatOutputs(outputs, randomUUID, EOL));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new InputError(null, `The outputs could not be written to GITHUB_OUTPUT: ${why}.`, { cause });
@@ -103,18 +105,13 @@ export function formatOutputs(
 
 /** Whether something before us left a line without its end, which our first name would be glued to. */
 function endsMidLine(file: string): boolean {
-  let handle: number;
+  const opened = openRegular(file, { links: 'follow' });
+  // Not there yet, or not readable: appending tells which.
+  if (!opened.ok) return false;
   try {
-    handle = openSync(file, 'r');
-  } catch {
-    // Not there yet, or not readable: appending tells which.
-    return false;
-  }
-  try {
-    const { size } = fstatSync(handle);
     const last = Buffer.alloc(1);
-    return size > 0 && readSync(handle, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
+    return opened.size > 0 && readSync(opened.handle, last, 0, 1, opened.size - 1) === 1 && last[0] !== 0x0a;
   } finally {
-    closeSync(handle);
+    closeSync(opened.handle);
   }
 }

@@ -1,4 +1,4 @@
-/** Files of ours that only their owner reads. They may lie in the workspace, where the agent or the repository put things. */
+/** Files that we write where others write too: in the workspace, whatever the agent put there, or beside the runner's own. */
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -19,6 +19,12 @@ import path from 'node:path';
 import { ReportError } from '../errors.ts';
 
 const MODE = 0o600;
+const APPEND =
+  constants.O_WRONLY |
+  constants.O_CREAT |
+  constants.O_APPEND |
+  // Without it, opening a pipe would wait for a reader. Undefined on Windows.
+  (constants.O_NONBLOCK ?? 0);
 
 /**
  * Makes the folder of a file. Its path was real when it was chosen; a symbolic link in it by now is the agent's, and
@@ -70,14 +76,8 @@ export function openPrivateLog(file: string): (line: string) => void {
     // A hard link shares its bytes with another file, which is not ours to empty: only the name is taken.
     const standing = lstatSync(file, { throwIfNoEntry: false });
     if (standing?.isFile() === true && standing.nlink > 1) rmSync(file);
-    // Without O_NONBLOCK, opening a pipe would wait for a reader; a link would lead out of the folder.
-    const flags =
-      constants.O_WRONLY |
-      constants.O_CREAT |
-      constants.O_APPEND |
-      (constants.O_NOFOLLOW ?? 0) |
-      (constants.O_NONBLOCK ?? 0);
-    const handle = openSync(file, flags, MODE);
+    // A link would lead out of the folder.
+    const handle = openSync(file, APPEND | (constants.O_NOFOLLOW ?? 0), MODE);
     if (!fstatSync(handle).isFile()) {
       closeSync(handle);
       throw new ReportError(`${file} is not a regular file.`);
@@ -88,6 +88,19 @@ export function openPrivateLog(file: string): (line: string) => void {
   } catch (error) {
     if (error instanceof ReportError) throw error;
     throw new ReportError(`Could not open ${file}.`, { cause: error });
+  }
+}
+
+/**
+ * Appends a text to a file of the runner. Should it have become a pipe that nobody reads, that is an error and no wait.
+ * Throws the file system's error.
+ */
+export function appendWithoutWaiting(file: string, text: string): void {
+  const handle = openSync(file, APPEND);
+  try {
+    writeAll(handle, text);
+  } finally {
+    closeSync(handle);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The job summary: the verdict at a glance, the payload as tables, what the run took, and the raw JSON folded. */
-import { appendFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
 import { indentedJson } from '../text/json.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -15,6 +15,7 @@ import { mergeSections, ruleFacts } from './merge-sections.ts';
 import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { Locate } from './places.ts';
+import { appendWithoutWaiting } from './private-file.ts';
 import type { CallRecord, Report, Reporter, TurnRecord } from './report-types.ts';
 import { locateByEvidence } from './resolved-paths.ts';
 import { reusedLine, wasReused } from './reuse-words.ts';
@@ -57,7 +58,7 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
         const text = renderOrHead(() => summaryMarkdown(report, facts, room), report, facts);
         if (text === '' || bytesOf(text) > room)
           throw new Error(`the file has room for ${counted(Math.max(0, room), 'byte')} only`);
-        appendFileSync(file, text);
+        appendWithoutWaiting(file, text);
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause);
         throw new ReportError(`The job summary could not be written: ${why}`, { cause });
