@@ -2,7 +2,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../errors.ts';
-import { shown } from '../files/names.ts';
 import type { Isolation } from '../types.ts';
 import { runProcess } from './exec/process.ts';
 import { MAX_COMMAND_BYTES } from './exec/shell-line.ts';
@@ -11,8 +10,8 @@ import { findHiddenPaths, NOTHING_HIDDEN } from './isolation/hidden-paths.ts';
 import { canMount, isContainer } from './isolation/host.ts';
 import { createOpenGround } from './isolation/none.ts';
 import { probeWalls, type Walls } from './isolation/probe.ts';
-import { raiseFirst, shellPlace } from './isolation/start.ts';
-import { findCredentials, findWeaknesses, notesOfHidden, type Weaknesses } from './isolation/weaknesses.ts';
+import { type Raised, raiseFirst, shellPlace } from './isolation/start.ts';
+import { findCredentials, findWeaknesses, notesOfRaised, type Weaknesses } from './isolation/weaknesses.ts';
 import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
 import { readPlace, writePlace } from './workspace/files.ts';
@@ -56,13 +55,11 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
   const hidden = begun.then(() =>
     options.mode === 'off' ? NOTHING_HIDDEN : findHiddenPaths(options, closing.signal),
   );
-  let hiddenInWorkspace: readonly string[] = [];
-  let failures: readonly string[] = [];
+  let raised: Raised | null = null;
   const wall = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
     if (options.mode === 'off') return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
     const around = { ...options, tree, checkout: asked.workspace, hidden: found };
-    const raised = await raiseFirst(candidates, shell, around, folders, known, closing.signal);
-    ({ hiddenInWorkspace, failures } = raised);
+    raised = await raiseFirst(candidates, shell, around, folders, known, closing.signal);
     return raised.wall;
   });
   const isOpen = !mounts ? Promise.resolve(true) : wallless(options.mode, wall);
@@ -100,8 +97,7 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
   ready.catch(() => undefined);
   const notes = () => [
     ...weaknesses.notes(),
-    ...failures.map((failure) => `A sandbox was tried and not used: ${shown(failure)}`),
-    ...notesOfHidden(hiddenInWorkspace, options.workspace),
+    ...(raised === null ? [] : notesOfRaised(raised, options.workspace)),
   ];
   return assemble({ options, tree, mounts, folders, files, wall, started, ready, closing }, walled, {
     ...weaknesses,

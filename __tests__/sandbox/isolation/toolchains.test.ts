@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -12,11 +20,13 @@ function folder(...names: string[]): string {
   return join(home, ...names);
 }
 
+const reader = { uid: process.getuid?.() ?? 0, signal: new AbortController().signal };
+
 async function shown(pathFolders: readonly string[], readable: readonly string[] = []) {
   const closed = [join(home, 'work', '_temp'), home];
   const workspace = join(home, 'work', 'repo');
-  const found = await visibleFolders({ pathFolders, readable, hidden: [home], closed, workspace });
-  return found.map((each) => each.folder.slice(home.length + 1));
+  const options = { pathFolders, readable, hidden: [home], closed, workspace, ...reader };
+  return (await visibleFolders(options)).folders.map((each) => each.folder.slice(home.length + 1));
 }
 
 it('a folder on PATH brings its toolchain, and nothing beside it', async () => {
@@ -56,8 +66,9 @@ it('sandbox-read shows what it names, and its credentials are named for hiding',
     hidden: [home],
     closed: [],
     workspace: join(home, 'work', 'repo'),
+    ...reader,
   };
-  expect(await visibleFolders(options)).toEqual([
+  expect((await visibleFolders(options)).folders).toEqual([
     {
       folder: m2,
       credentials: [
@@ -83,7 +94,8 @@ it.each<[boolean, string]>([
   folder('.cargo', 'bin');
   writeFileSync(join(cargo, 'config.toml'), text);
   const options = { pathFolders: [join(cargo, 'bin')], readable: [], hidden: [home], closed: [] };
-  const [found] = await visibleFolders({ ...options, workspace: join(home, 'work', 'repo') });
+  const workspace = join(home, 'work', 'repo');
+  const [found] = (await visibleFolders({ ...options, ...reader, workspace })).folders;
   expect(found).toEqual({
     folder: cargo,
     credentials: isHidden ? [{ path: join(cargo, 'config.toml'), kind: 'file' }] : [],
@@ -97,6 +109,63 @@ it('a config of Cargo’s that is too large to be looked through is hidden, and 
   writeFileSync(config, '[registry]\ntoken = "cio-1"\n');
   truncateSync(config, 3 * 1024 ** 3);
   const options = { pathFolders: [join(cargo, 'bin')], readable: [], hidden: [home], closed: [] };
-  const [found] = await visibleFolders({ ...options, workspace: join(home, 'work', 'repo') });
+  const workspace = join(home, 'work', 'repo');
+  const [found] = (await visibleFolders({ ...options, ...reader, workspace })).folders;
   expect(found?.credentials).toEqual([{ path: config, kind: 'file' }]);
+});
+
+/** What is shown of a folder on PATH whose toolchain holds files that only this user may read. */
+async function hiddenAround(programs: string, readable: readonly string[] = []) {
+  const options = { pathFolders: [programs], readable, hidden: [home], closed: [home], ...reader };
+  const found = await visibleFolders({ ...options, workspace: join(home, 'work', 'repo') });
+  const name = (path: string) => path.slice(home.length + 1);
+  return {
+    folders: found.folders.map((one) => name(one.folder)),
+    masked: found.folders.flatMap(({ credentials }) => credentials.map(({ path }) => name(path))).sort(),
+    ownerOnly: found.ownerOnly.map(name).sort(),
+    narrowed: found.narrowed.map(name),
+  };
+}
+
+it('a file in a toolchain that only its user may read is masked, whatever its name, and no program is', async () => {
+  const bin = folder('.tool', 'bin');
+  writeFileSync(join(bin, 'program'), 'x', { mode: 0o700 });
+  writeFileSync(join(bin, 'key'), 'x', { mode: 0o600 });
+  writeFileSync(join(home, '.tool', 'login.yml'), 'x', { mode: 0o400 });
+  writeFileSync(join(home, '.tool', 'open.yml'), 'x', { mode: 0o644 });
+  writeFileSync(join(home, '.tool', 'empty'), '', { mode: 0o600 });
+  writeFileSync(join(folder('.tool', 'a', 'b'), 'run'), 'x', { mode: 0o700 });
+  const masked = ['.tool/a/b/run', '.tool/bin/key', '.tool/login.yml'];
+  expect(await hiddenAround(bin)).toEqual({ folders: ['.tool'], masked, ownerOnly: masked, narrowed: [] });
+  expect(await hiddenAround(bin, [join(home, '.tool', 'a')])).toMatchObject({ ownerOnly: masked.slice(1) });
+  expect(await hiddenAround(bin, [join(home, '.tool')])).toMatchObject({ ownerOnly: [] });
+  symlinkSync(bin, join(home, 'link'));
+  expect(await hiddenAround(join(home, 'link'))).toMatchObject({
+    folders: ['.tool/bin', 'link'],
+    masked: ['.tool/bin/key', 'link/key'],
+  });
+});
+
+it('of a toolchain with too many such files only the programs are shown, and not even those where they have too many', async () => {
+  const bin = folder('.many', 'bin');
+  for (let n = 0; n < 201; n += 1)
+    writeFileSync(join(folder('.many', 'data'), `file-${n}`), 'x', { mode: 0o600 });
+  writeFileSync(join(bin, 'key'), 'x', { mode: 0o600 });
+  const masked = ['.many/bin/key'];
+  expect(await hiddenAround(bin)).toEqual({
+    folders: ['.many/bin'],
+    masked,
+    ownerOnly: masked,
+    narrowed: ['.many'],
+  });
+  for (let n = 0; n < 201; n += 1) writeFileSync(join(bin, `key-${n}`), 'x', { mode: 0o600 });
+  expect(await hiddenAround(bin)).toMatchObject({ folders: [], narrowed: ['.many', '.many/bin'] });
+});
+
+it('of a toolchain that cannot be searched only the programs are shown', async () => {
+  const bin = folder('.unsearched', 'bin');
+  const options = { pathFolders: [bin], readable: [], hidden: [home], closed: [home], ...reader };
+  const found = await visibleFolders({ ...options, workspace: '/none', signal: AbortSignal.abort() });
+  expect(found.folders.map((one) => one.folder)).toEqual([bin]);
+  expect(found.narrowed).toEqual([join(home, '.unsearched')]);
 });

@@ -14,6 +14,7 @@ import { protectedAtTops, topsOf } from '../workspace/protected.ts';
 import { namesIn, realOrSame } from '../workspace/real-paths.ts';
 import type { Repository } from '../workspace/repositories.ts';
 import { linkCaches } from './caches.ts';
+import { agentOf } from './detect.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import type { Mount } from './mounts.ts';
 import { findEndpoints, seenSockets } from './sockets.ts';
@@ -32,6 +33,10 @@ export interface MountPlan {
   readonly emptied: readonly string[];
   /** Files in visible folders whose content must not be read inside. */
   readonly masked: readonly string[];
+  /** Files in the folders of toolchains that commands see empty. */
+  readonly ownerOnly: readonly string[];
+  /** Folders of toolchains of which commands see the programs only. */
+  readonly narrowed: readonly string[];
 }
 
 /** Most mounts that the content of the workspace may ask for: bubblewrap's time grows with their square, 2 s at this many. */
@@ -41,6 +46,7 @@ const MAX_FOR_CONTENT = 1_500;
 export async function planMounts(
   options: SandboxOptions & { readonly tree: string; readonly hidden: HiddenPaths },
   repositories: readonly Repository[],
+  signal: AbortSignal,
 ): Promise<MountPlan> {
   const { workspace, runFolder, access } = options;
   const walls = join(runFolder, 'walls');
@@ -55,7 +61,7 @@ export async function planMounts(
   const { hidden } = options;
   const roots = hidden.folders.filter((path) => !['/', workspace, privateTmp].includes(path));
   const toolCache = options.environment['RUNNER_TOOL_CACHE'];
-  const visible = await visibleFolders({
+  const { folders: visible, ...toolchains } = await visibleFolders({
     pathFolders: pathFolders(options.environment['PATH']),
     readable: options.shellNetwork ? [...options.readable, '/etc/resolv.conf'] : options.readable,
     // Of a home only what is on PATH: programs keep more there than themselves.
@@ -63,6 +69,8 @@ export async function planMounts(
     hidden: [...roots, privateTmp],
     closed: [temp, runFolder, workspace, home, ...hidden.runners],
     workspace,
+    uid: (await agentOf(workspace)).uid,
+    signal,
   });
   const visibleOnes = visible.filter(
     ({ folder }) => !isInside(runFolder, folder) && !isInside(folder, runFolder),
@@ -96,8 +104,12 @@ export async function planMounts(
     ).map(empty),
     { kind: 'read-write', from: join(runFolder, 'tmp'), at: privateTmp },
     ...visibleOnes.map(({ folder }) => readOnly(folder)),
+    // A tool may log out, or write its file anew, at any time.
     ...visibleOnes.flatMap(({ credentials }) =>
-      credentials.map((c) => (c.kind === 'directory' ? empty(c.path) : mask(blank, c.path))),
+      credentials.map(({ path, kind }) => ({
+        ...(kind === 'directory' ? empty(path) : mask(blank, path)),
+        fleeting: true as const,
+      })),
     ),
     { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
     ...forContent,
@@ -122,7 +134,8 @@ export async function planMounts(
     hiddenInWorkspace: content.hiddenInWorkspace,
     unseen: await findUnseen([home, temp, ...hidden.runners], mounts),
     emptied,
-    masked: hidden.privateFiles,
+    masked: [...hidden.privateFiles, ...toolchains.ownerOnly],
+    ...toolchains,
   };
 }
 

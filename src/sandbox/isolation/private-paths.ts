@@ -31,6 +31,9 @@ export interface PrivatePaths {
 /** How many folders deep is looked: `/opt/a/b/c/d/file` is still found. */
 export const SEARCH_DEPTH = 5;
 const SEARCH_MS = 10_000;
+/** How deep in the folder of a toolchain: `.tool/a/b/file` is still found. */
+const TOOLCHAIN_DEPTH = 3;
+const TOOLCHAIN_SEARCH_MS = 5_000;
 const MAX_BYTES = 1024 ** 2;
 
 /** Looks with the system's own `find`, which needs a tenth of a second where Node would need many. */
@@ -45,18 +48,17 @@ export async function findPrivatePaths({
   const owners = [`-user ${reader.uid}`, ...reader.gids.map((gid) => `-group ${gid}`)]
     .join(' -o ')
     .split(' ');
-  const skip = skipped.flatMap((path, n) => [...(n === 0 ? [] : ['-o']), '-path', literal(path)]);
   const args = [
     ...starts,
     ...['-maxdepth', String(SEARCH_DEPTH)],
-    ...(skip.length === 0 ? [] : ['(', ...skip, ')', '-prune', '-o']),
+    ...pruned(skipped),
     // Bit 1: others may enter a folder. Who may not enter one cannot reach what is in it, and mounts nothing there.
     ...['-type', 'd', '!', '-perm', '-1', '-prune', '(', ...owners, ')', '-print0', '-o'],
     // Bit 4: others may read a file.
     ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')', '!', '-perm', '-4'],
     ...['(', ...owners, ')', '-print0'],
   ];
-  const { text, complete } = await run(find, args, signal);
+  const { text, complete } = await run(find, args, SEARCH_MS, signal);
   const folders: string[] = [];
   const files: string[] = [];
   for (const path of text.split('\0').slice(0, -1)) {
@@ -64,6 +66,42 @@ export async function findPrivatePaths({
     if (stats !== null) (stats.isDirectory() ? folders : files).push(path);
   }
   return { folders, files, complete };
+}
+
+/** Where is looked for files of one user's alone. */
+export interface OwnerOnlySearch extends Omit<PrivateSearch, 'starts' | 'reader'> {
+  readonly folders: readonly string[];
+  readonly uid: number;
+}
+
+/**
+ * Finds the files with content, and the pipes, that belong to a user and that nobody else may read, write or execute:
+ * tools that know better keep credentials in files of the mode 0600.
+ */
+export async function findOwnerOnlyFiles({
+  folders,
+  skipped,
+  uid,
+  signal,
+}: OwnerOnlySearch): Promise<Pick<PrivatePaths, 'files' | 'complete'>> {
+  if (folders.length === 0) return { files: [], complete: true };
+  const find = await findHelper(['find'], HELPER_FOLDERS);
+  if (find === null) return { files: [], complete: false };
+  const args = [
+    ...folders,
+    ...['-maxdepth', String(TOOLCHAIN_DEPTH)],
+    ...pruned(skipped),
+    ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')'],
+    ...['-user', String(uid), '!', '-perm', '/077', '-print0'],
+  ];
+  const { text, complete } = await run(find, args, TOOLCHAIN_SEARCH_MS, signal);
+  return { files: [...new Set(text.split('\0').slice(0, -1))], complete };
+}
+
+function pruned(paths: readonly string[]): readonly string[] {
+  if (paths.length === 0) return [];
+  const any = paths.flatMap((path, n) => [...(n === 0 ? [] : ['-o']), '-path', literal(path)]);
+  return ['(', ...any, ')', '-prune', '-o'];
 }
 
 /** A pattern of `find` that fits this path alone. */
@@ -75,6 +113,7 @@ function literal(path: string): string {
 function run(
   file: string,
   args: readonly string[],
+  withinMs: number,
   signal: AbortSignal,
 ): Promise<{ text: string; complete: boolean }> {
   if (signal.aborted) return Promise.resolve({ text: '', complete: false });
@@ -96,7 +135,7 @@ function run(
       // Not when it ends: what waits for a server that does not answer cannot be killed.
       end(false);
     };
-    const timer = setTimeout(stop, SEARCH_MS);
+    const timer = setTimeout(stop, withinMs);
     signal.addEventListener('abort', stop);
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);

@@ -59,12 +59,14 @@ export async function planSeatbelt(
   const hidden = [...new Set([...HIDDEN_FOLDERS, home, temp, ...runners, folders.run, checkout])].filter(
     (path) => path !== '/' && path !== workspace,
   );
-  const visible = await visibleFolders({
+  const { folders: visible } = await visibleFolders({
     pathFolders: pathFolders(options.environment['PATH']),
     readable: options.readable,
     hidden,
     closed: [temp, folders.run, workspace, checkout, home, ...runners],
     workspace,
+    uid: process.getuid?.() ?? 0,
+    signal: AbortSignal.timeout(10_000),
   });
   const seen = visible.filter(
     ({ folder }) => !isInside(folders.run, folder) && !isInside(folder, folders.run),

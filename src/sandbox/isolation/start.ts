@@ -41,6 +41,8 @@ interface Plan {
   readonly unseen: readonly string[];
   readonly emptied: readonly string[];
   readonly masked: readonly string[];
+  readonly ownerOnly: readonly string[];
+  readonly narrowed: readonly string[];
 }
 
 /** A wall, and what commands behind it see otherwise than it is. */
@@ -48,6 +50,10 @@ export interface Raised {
   readonly wall: Wall;
   /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
   readonly hiddenInWorkspace: readonly string[];
+  /** Files in the folders of toolchains that are hidden because their user alone may read them. */
+  readonly ownerOnly: readonly string[];
+  /** Folders of toolchains with too many such files: only their programs are shown. */
+  readonly narrowed: readonly string[];
   /** Those that were tried before it, each with what it failed of. */
   readonly failures: readonly string[];
 }
@@ -66,7 +72,7 @@ export async function raiseFirst(
   signal: AbortSignal,
 ): Promise<Raised> {
   if (candidates.length === 0) throw new SandboxError(missingWall(options.platform, await isContainer()));
-  const plan = await prepare(options, folders, repositories).catch((cause: unknown) => {
+  const plan = await prepare(options, folders, repositories, signal).catch((cause: unknown) => {
     if (cause instanceof WorkspaceError) throw cause;
     // What the file system says no to (a full disk, a folder that went away) is no bug of ours.
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -79,7 +85,7 @@ export async function raiseFirst(
   for (const candidate of candidates) {
     try {
       const wall = await raiseAgain(() => raiseWith(candidate, plan.mounts, configs));
-      return { wall, hiddenInWorkspace: plan.hiddenInWorkspace, failures: problems };
+      return { ...plan, wall, failures: problems };
     } catch (error) {
       if (!(error instanceof SandboxError) || signal.aborted) throw error;
       problems.push(`${candidate.isolation}: ${error.message}`);
@@ -144,12 +150,14 @@ async function prepare(
   options: RaiseOptions,
   folders: Folders,
   repositories: readonly Repository[],
+  signal: AbortSignal,
 ): Promise<Plan> {
   if (!canMount(options.platform)) {
     const plan = await planSeatbelt(options, options.checkout, folders, repositories);
-    return { mounts: [], forContent: [], hiddenInWorkspace: [], emptied: [], masked: [], ...plan };
+    const nothing = { hiddenInWorkspace: [], emptied: [], masked: [], ownerOnly: [], narrowed: [] };
+    return { mounts: [], forContent: [], ...nothing, ...plan };
   }
-  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories);
+  const plan = await planMounts({ ...options, runFolder: folders.run }, repositories, signal);
   // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
   const privateTmp = await realpath('/tmp');
   for (const { at } of plan.mounts) {

@@ -1,9 +1,10 @@
 /** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
-import { realpath, stat } from 'node:fs/promises';
+import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readBounded } from '../../files/read-bounded.ts';
 import { isInside } from '../workspace/path-policy.ts';
-import { realWithout } from '../workspace/real-paths.ts';
+import { realOrSame, realWithout } from '../workspace/real-paths.ts';
+import { findOwnerOnlyFiles } from './private-paths.ts';
 
 /** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
 const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[] = [
@@ -35,6 +36,8 @@ const CARGO_CONFIGS = ['.cargo/config.toml', '.cargo/config', 'config.toml', 'co
 const CARGO_TOKEN = /^[\w \t."'-]*\b(?:token|secret-key)["']?\s*=|[{,]\s*(["']?)(?:token|secret-key)\1\s*=/mu;
 
 const MAX_CONFIG_BYTES = 1024 ** 2;
+/** The most files of one user's alone that are masked one by one: each costs every command half a millisecond. */
+const MAX_OWNER_ONLY = 200;
 
 /** A toolchain's folder that is to be seen, and the credentials in it that are not. */
 export interface Visible {
@@ -43,11 +46,17 @@ export interface Visible {
   readonly credentials: readonly { readonly path: string; readonly kind: 'file' | 'directory' }[];
 }
 
-/**
- * The folders to show: those of `pathFolders` that lie in `hidden`, widened to their toolchain, and `readable`.
- * Never a folder that contains one of `closed`, unless it was asked for by name in `readable`.
- */
-export async function visibleFolders(options: {
+/** What is shown of hidden folders. */
+export interface VisibleFolders {
+  readonly folders: readonly Visible[];
+  /** Files that their user alone may read, in the folders of toolchains; each is among the credentials of its folder. */
+  readonly ownerOnly: readonly string[];
+  /** Folders of toolchains that hold too many such files, or could not be searched: only their programs are shown. */
+  readonly narrowed: readonly string[];
+}
+
+/** What is to be shown, and what decides it. */
+export interface VisibleOptions {
   readonly pathFolders: readonly string[];
   /** Folders of programs that are shown as they are, where they are hidden. */
   readonly tools?: readonly string[];
@@ -56,32 +65,135 @@ export async function visibleFolders(options: {
   readonly closed: readonly string[];
   /** Seen anyway, and writable: nothing in it is shown again, nor what a link in it leads to. */
   readonly workspace: string;
-}): Promise<readonly Visible[]> {
-  const { hidden, closed } = options;
-  const wanted = new Set<string>();
-  const isOpen = (root: string) => !closed.some((path) => isInside(path, root)) && !hidden.includes(root);
-  for (const folder of options.pathFolders) {
-    if (!hidden.some((root) => isInside(folder, root)) || isInside(folder, options.workspace)) continue;
-    const roots = toolchainOf(folder, hidden);
-    for (const root of roots.every(isOpen) ? roots : [folder].filter(isOpen)) wanted.add(root);
-  }
-  for (const folder of options.tools ?? []) {
-    if (hidden.some((root) => isInside(folder, root)) && isOpen(folder)) wanted.add(folder);
-  }
-  const result: Visible[] = [];
-  for (const folder of [...wanted, ...options.readable]) {
-    const real = await realWithout(folder, options.workspace);
-    if (real === null) continue;
-    result.push({ folder: real, credentials: await credentialsIn(real) });
+  /** Who runs the commands: the permissions of this user's files keep nothing from them. */
+  readonly uid: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The folders to show: those of `pathFolders` that lie in `hidden`, widened to their toolchain, and `readable`.
+ * Never a folder that contains one of `closed`, unless it was asked for by name in `readable`.
+ */
+export async function visibleFolders(options: VisibleOptions): Promise<VisibleFolders> {
+  const { hidden, workspace } = options;
+  const { toolchains, files, narrowed } = await closeOwnerOnly(await findToolchains(options), options);
+  const readable = await Promise.all(options.readable.map((folder) => toolchainAt(folder, [], workspace)));
+  const folders: Visible[] = [];
+  for (const { folder, real } of [...toolchains, ...readable.filter((one) => one !== null)]) {
+    const known = await credentialsIn(real);
+    const others = files.filter((path) => isInside(path, real) && !known.some((one) => one.path === path));
+    const credentials = [...known, ...others.map((path) => ({ path, kind: 'file' as const }))];
+    folders.push({ folder: real, credentials });
     // A PATH entry may be a link into a hidden folder; the name the shell looks under must exist too.
     if (real !== folder && hidden.some((root) => isInside(folder, root))) {
-      result.push({
+      folders.push({
         folder,
-        credentials: (await credentialsIn(real)).map((c) => ({ ...c, path: c.path.replace(real, folder) })),
+        credentials: credentials.map((one) => ({ ...one, path: folder + one.path.slice(real.length) })),
       });
     }
   }
-  return result;
+  return { folders, ownerOnly: files, narrowed };
+}
+
+/** A folder to show, under the name by which it is asked for. */
+interface Toolchain {
+  readonly folder: string;
+  readonly real: string;
+  /** The folders on PATH that brought it. */
+  readonly programs: readonly string[];
+}
+
+async function toolchainAt(
+  folder: string,
+  programs: readonly string[],
+  workspace: string,
+): Promise<Toolchain | null> {
+  const real = await realWithout(folder, workspace);
+  return real === null ? null : { folder, real, programs };
+}
+
+async function findToolchains(options: VisibleOptions): Promise<readonly Toolchain[]> {
+  const { hidden, closed, workspace } = options;
+  const wanted = new Map<string, string[]>();
+  const isOpen = (root: string) => !closed.some((path) => isInside(path, root)) && !hidden.includes(root);
+  for (const folder of options.pathFolders) {
+    if (!hidden.some((root) => isInside(folder, root)) || isInside(folder, workspace)) continue;
+    const roots = toolchainOf(folder, hidden);
+    for (const root of roots.every(isOpen) ? roots : [folder].filter(isOpen))
+      wanted.set(root, [...(wanted.get(root) ?? []), folder]);
+  }
+  for (const folder of options.tools ?? []) {
+    if (!wanted.has(folder) && hidden.some((root) => isInside(folder, root)) && isOpen(folder))
+      wanted.set(folder, [join(folder, 'bin')]);
+  }
+  const found = [...wanted].map(([folder, programs]) => toolchainAt(folder, programs, workspace));
+  return (await Promise.all(found)).filter((one) => one !== null);
+}
+
+/**
+ * Finds the files in toolchains that their user alone may read. A toolchain with too many of them, or one that cannot be
+ * searched, is narrowed to its folders on PATH, and left out where one of those has too many still.
+ */
+async function closeOwnerOnly(
+  toolchains: readonly Toolchain[],
+  { readable, workspace, uid, signal }: VisibleOptions,
+): Promise<{ toolchains: readonly Toolchain[]; files: readonly string[]; narrowed: readonly string[] }> {
+  // What `sandbox-read` names is shown as it is.
+  const asked = await Promise.all(readable.map(realOrSame));
+  const skipped = [workspace, ...asked];
+  let shown = toolchains;
+  const narrowed: string[] = [];
+  for (;;) {
+    const folders = [...new Set(shown.map(({ real }) => real))].filter(
+      (real) => !asked.some((folder) => isInside(real, folder)),
+    );
+    const search = await findOwnerOnlyFiles({ folders, skipped, uid, signal });
+    const files = await withoutPrograms(search.files, toolchains);
+    const isWide = ({ folder, programs }: Toolchain) => !programs.includes(folder);
+    const crowded = search.complete ? findCrowded(shown, files) : shown.filter(isWide);
+    if (crowded.length === 0) return { toolchains: shown, files, narrowed };
+    const next: Toolchain[] = [];
+    for (const one of shown) {
+      if (!crowded.includes(one)) next.push(one);
+      else narrowed.push(one.folder);
+      for (const folder of crowded.includes(one) && isWide(one) ? one.programs : []) {
+        const programs = await toolchainAt(folder, [folder], workspace);
+        if (programs !== null) next.push(programs);
+      }
+    }
+    shown = next;
+  }
+}
+
+/** Those with the most of these files, until the others together have few enough. */
+function findCrowded(toolchains: readonly Toolchain[], files: readonly string[]): readonly Toolchain[] {
+  const counted = toolchains
+    .map((toolchain) => ({ toolchain, count: files.filter((path) => isInside(path, toolchain.real)).length }))
+    .sort((a, b) => a.count - b.count);
+  let total = 0;
+  return counted
+    .filter(({ count }) => {
+      total += count;
+      return count > 0 && total > MAX_OWNER_ONLY;
+    })
+    .map(({ toolchain }) => toolchain);
+}
+
+/** An executable file right in a folder on PATH is a program, whoever may start it. */
+async function withoutPrograms(
+  files: readonly string[],
+  toolchains: readonly Toolchain[],
+): Promise<readonly string[]> {
+  const named = toolchains.flatMap(({ programs }) => programs);
+  const folders = new Set(await Promise.all([...new Set(named)].map(realOrSame)));
+  const isOther = await Promise.all(
+    files.map(async (path) => {
+      if (!folders.has(dirname(path))) return true;
+      const stats = await lstat(path).catch(() => null);
+      return stats === null || !stats.isFile() || (stats.mode & 0o100) === 0;
+    }),
+  );
+  return files.filter((_, index) => isOther[index]);
 }
 
 function toolchainOf(folder: string, hidden: readonly string[]): readonly string[] {

@@ -160,16 +160,39 @@ export function groupsKept(
   return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
 }
 
-/** Which files commands see otherwise than they are, as a sentence for the log: readers of a verdict must be able to know. */
-export function notesOfHidden(hidden: readonly string[], workspace: string): readonly string[] {
-  if (hidden.length === 0) return [];
-  const names = hidden
-    .slice(0, MAX_MASKED)
-    .map((path) => shown(isInside(path, workspace) ? relative(workspace, path) : path));
-  const more = hidden.length > names.length ? ` and ${hidden.length - names.length} more` : '';
-  return [
-    `Hidden from the agent, wholly, or shown without the credentials in it: ${names.join(', ')}${more}.`,
-  ];
+/** What is said of a sandbox in the log: readers of a verdict must be able to know what commands did not see. */
+export interface Unseen {
+  readonly failures: readonly string[];
+  readonly hiddenInWorkspace: readonly string[];
+  readonly ownerOnly: readonly string[];
+  readonly narrowed: readonly string[];
+}
+
+/** The sandboxes that were tried before it, and what commands see otherwise than it is, as sentences for the log. */
+export function notesOfRaised(
+  { failures, hiddenInWorkspace, ownerOnly, narrowed }: Unseen,
+  workspace: string,
+): readonly string[] {
+  const name = (paths: readonly string[]) => {
+    const names = paths
+      .slice(0, MAX_MASKED)
+      .map((path) => shown(isInside(path, workspace) ? relative(workspace, path) : path));
+    return `${names.join(', ')}${paths.length > names.length ? ` and ${paths.length - names.length} more` : ''}`;
+  };
+  const notes = failures.map((failure) => `A sandbox was tried and not used: ${shown(failure)}`);
+  if (hiddenInWorkspace.length > 0)
+    notes.push(
+      `Hidden from the agent, wholly, or shown without the credentials in it: ${name(hiddenInWorkspace)}.`,
+    );
+  if (ownerOnly.length > 0)
+    notes.push(
+      `Hidden from the agent, because only the user of this step may read them: ${name(ownerOnly)}. To show a folder of them, name it in sandbox-read.`,
+    );
+  if (narrowed.length > 0)
+    notes.push(
+      `Of these folders the agent sees no more than what is on PATH, because they hold too many files that only the user of this step may read, or could not be searched for them: ${name(narrowed)}. To show one, name it in sandbox-read.`,
+    );
+  return notes;
 }
 
 /** Looks for credentials in the configs of the repositories, as far as they can be read. */

@@ -1,0 +1,156 @@
+/** Toolchains in a hidden home, laid out as their installers do: they go on working, and what a login left is not read. */
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CANARY, createWorld, exec, shellWays, type World } from '../world.ts';
+
+interface Layout {
+  /** The folder on PATH. */
+  readonly path: string;
+  /** The program's own file, where that is not right in `path`; in `path` is a link or a script that leads to it. */
+  readonly installed?: string;
+  /** What the program reads. */
+  readonly reads: string;
+  /** A file of the mode 0600 that no list of names knows. */
+  readonly secret: string;
+}
+
+/** All paths are below home. */
+const LAYOUTS: Readonly<Record<string, Layout>> = {
+  nvm: {
+    path: '.nvm/versions/node/v22.1.0/bin',
+    reads: '.nvm/versions/node/v22.1.0/lib/node_modules/npm/package.json',
+    secret: '.nvm/mirror.auth',
+  },
+  cargo: {
+    path: '.cargo/bin',
+    installed: '.rustup/toolchains/stable/bin/cargo',
+    reads: '.rustup/settings.toml',
+    secret: '.cargo/registry.login',
+  },
+  pyenv: {
+    path: '.pyenv/shims',
+    installed: '.pyenv/versions/3.12.1/bin/python',
+    reads: '.pyenv/versions/3.12.1/lib/python3.12/os.py',
+    secret: '.pyenv/plugins/index.auth',
+  },
+  rbenv: {
+    path: '.rbenv/shims',
+    installed: '.rbenv/versions/3.3.0/bin/ruby',
+    reads: '.rbenv/version',
+    secret: '.rbenv/gem.key',
+  },
+  go: { path: 'go/bin', reads: 'go/pkg/mod/cache/download/x', secret: 'go/netrc.d/github' },
+  'a go of its own': { path: 'sdk/go1.24/bin', reads: 'sdk/go1.24/VERSION', secret: 'sdk/go1.24/pkg/token' },
+  deno: { path: '.deno/bin', reads: '.deno/deps/x', secret: '.deno/deploy/token' },
+  bun: { path: '.bun/bin', reads: '.bun/install/global/package.json', secret: '.bun/auth.yml' },
+  sdkman: {
+    path: '.sdkman/candidates/java/current/bin',
+    installed: '.sdkman/candidates/java/21/bin/java-main',
+    reads: '.sdkman/candidates/java/21/release',
+    secret: '.sdkman/etc/login',
+  },
+  volta: {
+    path: '.volta/bin',
+    installed: '.volta/tools/image/node/22.1.0/bin/node',
+    reads: '.volta/tools/user/platform.json',
+    secret: '.volta/hooks.auth',
+  },
+  asdf: {
+    path: '.asdf/shims',
+    installed: '.asdf/installs/nodejs/22.1.0/bin/node',
+    reads: '.asdf/plugins/nodejs/bin/list-all',
+    secret: '.asdf/plugins/token',
+  },
+  mise: {
+    path: '.local/share/mise/shims',
+    installed: '.local/share/mise/installs/node/22/bin/node',
+    reads: '.local/share/mise/plugins.toml',
+    secret: '.local/share/mise/github.yml',
+  },
+  pulumi: { path: '.pulumi/bin', reads: '.pulumi/plugins/x', secret: '.pulumi/credentials.json' },
+  fly: { path: '.fly/bin', reads: '.fly/state.yml', secret: '.fly/config.yml' },
+};
+const NAMES = Object.keys(LAYOUTS);
+
+function put(home: string, name: string, text: string, mode: number): string {
+  const path = join(home, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+function programOf(name: string): string {
+  return `tool-of-${name.replaceAll(' ', '-')}`;
+}
+
+function install(home: string, name: string, { path, installed, reads, secret }: Layout): void {
+  put(home, reads, `${name} works\n`, 0o644);
+  put(home, secret, `${CANARY}\n`, 0o600);
+  if (name === 'sdkman') {
+    mkdirSync(join(home, dirname(installed ?? '')), { recursive: true });
+    symlinkSync('21', join(home, '.sdkman/candidates/java/current'));
+  }
+  const program = put(
+    home,
+    installed ?? join(path, programOf(name)),
+    `#!/bin/sh\nexec cat '${home}/${reads}'\n`,
+    0o755,
+  );
+  // Installed with a umask of 077.
+  if (name === 'deno') chmodSync(program, 0o700);
+  if (name === 'volta') {
+    mkdirSync(join(home, path), { recursive: true });
+    symlinkSync(program, join(home, path, programOf(name)));
+  } else if (installed !== undefined)
+    put(home, join(path, programOf(name)), `#!/bin/sh\nexec '${program}'\n`, 0o755);
+}
+
+describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', ({ options }) => {
+  let world: World;
+  const open = (folders: readonly string[]) => {
+    const path = [...folders.map((folder) => join(world.home, folder)), '/usr/bin', '/bin'].join(':');
+    return world.open({ ...options, environment: { PATH: path, HOME: world.home } });
+  };
+  beforeAll(async () => {
+    world = await createWorld();
+    for (const name of NAMES) install(world.home, name, LAYOUTS[name] as Layout);
+    put(world.home, '.cargo/credentials.toml', CANARY, 0o600);
+  });
+  afterAll(() => world.close());
+
+  it('every toolchain works, and nothing that only its user may read is read', async () => {
+    const sandbox = await open(NAMES.map((name) => LAYOUTS[name]?.path ?? ''));
+    await sandbox.ready();
+    const works = await exec(sandbox, NAMES.map(programOf).join('; '));
+    expect(works.output).toBe(NAMES.map((name) => `${name} works\n`).join(''));
+    const found = await exec(sandbox, `grep -rlF ${CANARY} '${world.home}' 2>/dev/null; echo end`);
+    expect(found.output).toBe('end\n');
+    expect(sandbox.notes().join('\n')).toMatch(
+      /only the user of this step may read them: .*\.pulumi\/credentials\.json/u,
+    );
+    await sandbox.close();
+  });
+
+  it('a login that ends meanwhile ends no command', async () => {
+    const secret = put(world.home, '.pulumi/second.json', CANARY, 0o600);
+    const sandbox = await open(['.pulumi/bin', '.cargo/bin']);
+    await sandbox.ready();
+    rmSync(secret);
+    rmSync(join(world.home, '.cargo/credentials.toml'));
+    expect((await exec(sandbox, 'tool-of-pulumi; tool-of-cargo')).output).toBe('pulumi works\ncargo works\n');
+    await sandbox.close();
+  });
+
+  it('of a toolchain with too many such files the programs alone are shown', async () => {
+    put(world.home, '.many/bin/tool-of-many', '#!/bin/sh\necho many works\n', 0o755);
+    for (let n = 0; n < 250; n += 1) put(world.home, `.many/data/file-${n}`, CANARY, 0o600);
+    const sandbox = await open(['.many/bin']);
+    await sandbox.ready();
+    const { output } = await exec(sandbox, `tool-of-many; ls '${world.home}/.many'`);
+    expect(output).toBe('many works\nbin\n');
+    expect(sandbox.notes().join('\n')).toMatch(/no more than what is on PATH.*\.many/u);
+    await sandbox.close();
+  });
+});
