@@ -133,7 +133,7 @@ function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder):
       // It ends last: its namespace ends with the first process in it.
       if (ended) return;
       const entered = /^at (\d+)$/mu.exec(status)?.[1];
-      const all = entered === undefined ? [] : await descendants(Number(entered));
+      const all = entered === undefined ? [] : await findUpToInit(Number(entered));
       if (entered !== undefined) all.push(Number(entered));
       if (pid !== undefined) all.push(pid);
       await killAll(all, privilege);
@@ -174,15 +174,25 @@ function enterScript(options: UnshareOptions, { target, mark }: Holder, command:
   return `exec 3>&2 2>&1\necho "at $$" >&3\nexec ${words.map(quote).join(' ')} </dev/null\n`;
 }
 
-/** The processes below one, as the kernel lists them (proc(5)). */
-async function descendants(pid: number): Promise<number[]> {
+/**
+ * The processes below one, as the kernel lists them (proc(5)), down to process 1 of a namespace: with it the kernel kills
+ * all that is in the namespace, and it ends last. Those below it, of which there may be thousands, are not looked at.
+ * @param read gives the text of a file.
+ */
+export async function findUpToInit(
+  pid: number,
+  read: (path: string) => Promise<string> = (path) => readFile(path, 'utf8'),
+): Promise<number[]> {
   const found: number[] = [];
   const queue = [pid];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    const list = await readFile(`/proc/${next}/task/${next}/children`, 'utf8').catch(() => '');
-    const children = list.split(' ').filter(Boolean).map(Number);
-    found.push(...children);
-    queue.push(...children);
+    const list = await read(`/proc/${next}/task/${next}/children`).catch(() => '');
+    for (const child of list.split(' ').filter(Boolean).map(Number)) {
+      found.push(child);
+      const status = await read(`/proc/${child}/status`).catch(() => '');
+      if (/^NSpid:[\t\d]*\t1$/mu.test(status)) return found;
+      queue.push(child);
+    }
   }
   return found;
 }

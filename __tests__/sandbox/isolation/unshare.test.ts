@@ -1,0 +1,83 @@
+/** Which processes a sweep looks for behind the namespaces of util-linux. */
+import { spawn, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { findUpToInit } from '../../../src/sandbox/isolation/unshare.ts';
+import { createMark, shellWays, UNSHARE, until } from '../world.ts';
+
+const CHILDREN = 1_000;
+
+/** The files of a machine on which one process has a chain of others below it, and the last of them many. */
+function processesOf(chain: readonly { readonly pid: number; readonly inside: string }[]) {
+  const files = new Map<string, string>();
+  const last = chain.at(-1)?.pid ?? 0;
+  for (const [index, { pid, inside }] of chain.entries()) {
+    const children = chain.slice(index + 1, index + 2).map((child) => `${child.pid} `);
+    files.set(`/proc/${pid}/task/${pid}/children`, children.join(''));
+    files.set(`/proc/${pid}/status`, `Name:\tsh\nNSpid:\t${pid}${inside}\nNSpgid:\t1\t1\n`);
+  }
+  const many = Array.from({ length: CHILDREN }, (_, n) => 1_000 + n);
+  for (const pid of many) files.set(`/proc/${pid}/status`, `NSpid:\t${pid}\t${pid}\t${pid}\n`);
+  files.set(`/proc/${last}/task/${last}/children`, many.map((pid) => `${pid} `).join(''));
+  const reads: string[] = [];
+  const read = async (path: string) => {
+    reads.push(path);
+    const text = files.get(path);
+    if (text === undefined) throw new Error('ENOENT');
+    return text;
+  };
+  return { read, reads };
+}
+
+it('the search ends at process 1 of the namespace, and looks at none of the thousand below it', async () => {
+  const { read, reads } = processesOf([
+    { pid: 10, inside: '' },
+    { pid: 11, inside: '\t7' },
+    { pid: 12, inside: '\t8\t1' },
+  ]);
+  expect(await findUpToInit(10, read)).toEqual([11, 12]);
+  expect(reads).toHaveLength(4);
+});
+
+it('where no process is the first of a namespace all of them are found, also those whose number ends with a 1', async () => {
+  const { read } = processesOf([
+    { pid: 10, inside: '' },
+    { pid: 11, inside: '\t21' },
+    { pid: 12, inside: '\t22\t31' },
+  ]);
+  expect(await findUpToInit(10, read)).toHaveLength(CHILDREN + 2);
+});
+
+it.runIf(shellWays.some(({ name }) => name === UNSHARE))(
+  'a thousand real processes end with the first of their namespace, which is found in a few looks',
+  async () => {
+    const mark = createMark('SLEEPERS');
+    const script = `i=0; while [ $i -lt ${CHILDREN} ]; do sleep 300 & i=$((i+1)); done; echo ${mark}; wait`;
+    const words = ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--', 'sh', '-c', script];
+    const [file = '', ...args] = UNSHARE === 'unshare' ? words : ['sudo', '-n', ...words];
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    await until(() => output.includes(mark));
+    let reads = 0;
+    const found = await findUpToInit(child.pid ?? 0, (path) => {
+      reads += 1;
+      return readFile(path, 'utf8');
+    });
+    const init = found.at(-1) ?? 0;
+    const below = (await readFile(`/proc/${init}/task/${init}/children`, 'utf8')).split(' ').filter(Boolean);
+    expect([below.length, reads < 10]).toEqual([CHILDREN, true]);
+    const kill = ['kill', '-KILL', String(init)];
+    spawnSync(
+      UNSHARE === 'unshare' ? 'kill' : 'sudo',
+      UNSHARE === 'unshare' ? kill.slice(1) : ['-n', ...kill],
+    );
+    await new Promise((resolve) => child.once('exit', resolve));
+    const alive = await Promise.all(
+      below.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
+    );
+    expect(alive.filter((stat) => stat.includes('(sleep)'))).toEqual([]);
+  },
+);
