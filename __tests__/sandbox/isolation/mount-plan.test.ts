@@ -1,6 +1,15 @@
 /** What the plan's mounts come to behind each wall. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
@@ -104,6 +113,35 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     });
   });
 
+  it.each(['in-place', 'scratch', 'read-only'] as const)(
+    'what is hidden in the workspace may vanish while the mounts are made, and later, %s',
+    async (access) => {
+      const vanishing = [
+        '.git/index.lock',
+        '.git/config.worktree',
+        '.git/keys/key',
+        '.netrc',
+        'gha-creds-9.json',
+      ];
+      const paths = vanishing.map((name) => join(world.workspace, name));
+      const later = join(world.workspace, '.git', 'later.lock');
+      mkdirSync(join(world.workspace, '.git', 'keys'), { recursive: true });
+      for (const path of [...paths, later]) writeFileSync(path, `${CANARY}\n`);
+      const roots = paths.map((path) => path.replace(/\/key$/u, ''));
+      const helperFolders = removing(world, access, roots);
+      // util-linux is asked behind the wall, too.
+      const sandbox = await world.open({ ...options, access, helperFolders, readable: helperFolders });
+      await sandbox.ready();
+      const command = `git log --format=%s; grep -rlF ${CANARY} . ; echo end`;
+      expect((await exec(sandbox, command)).output).toBe('first\nend\n');
+      expect(roots.filter((path) => existsSync(path) && statSync(path).size > 0)).toEqual([]);
+      rmSync(later);
+      expect((await exec(sandbox, command)).output).toBe('first\nend\n');
+      await sandbox.close();
+      for (const path of roots) rmSync(path, { recursive: true, force: true });
+    },
+  );
+
   it('wants to write in .github by a repository in it', async () => {
     const inner = join(world.workspace, '.github', 'actions', 'one');
     mkdirSync(inner, { recursive: true });
@@ -134,6 +172,20 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     for (const name of ['parts', 'stores']) rmSync(join(world.workspace, name), { recursive: true });
   });
 });
+
+/** Helpers of this machine of which the makers of mounts remove these paths first; not where they are only tried. */
+function removing(world: World, name: string, paths: readonly string[]): readonly string[] {
+  const folder = mkdtempSync(join(world.base, `removing-${name}-`));
+  for (const helper of ['bwrap', 'unshare', 'nsenter', 'setpriv', 'sudo', 'perl']) {
+    const real = join('/usr/bin', helper);
+    if (!existsSync(real)) continue;
+    const removal = `case "$*" in *' -c :') ;; *) rm -rf -- ${paths.map((path) => `'${path}'`).join(' ')} 2>/dev/null;; esac`;
+    const makes = ['bwrap', 'unshare'].includes(helper);
+    const script = `#!/bin/sh\n${makes ? removal : ':'}\nexec ${real} "$@"\n`;
+    writeFileSync(join(folder, helper), script, { mode: 0o755 });
+  }
+  return [folder];
+}
 
 /** What a commit, or a package, can put where mounts are made; gives back how to take it away. */
 function plantObstacles(workspace: string, home: string): () => void {

@@ -86,7 +86,7 @@ export async function planMounts(
     });
   }
 
-  const content = await planContent(workspace, repositories, blank, walls);
+  const content = await planContent(workspace, options.tree, repositories, blank, walls);
   const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.tree);
   const forContent = [...ways, ...content.mounts];
   if (forContent.length > MAX_FOR_CONTENT) {
@@ -106,10 +106,7 @@ export async function planMounts(
     ...visibleOnes.map(({ folder }) => readOnly(folder)),
     // A tool may log out, or write its file anew, at any time.
     ...visibleOnes.flatMap(({ credentials }) =>
-      credentials.map(({ path, kind }) => ({
-        ...(kind === 'directory' ? empty(path) : mask(blank, path)),
-        fleeting: true as const,
-      })),
+      credentials.map(({ path, kind }) => fleeting(kind === 'directory' ? empty(path) : mask(blank, path))),
     ),
     { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
     ...forContent,
@@ -118,15 +115,13 @@ export async function planMounts(
   ];
   // Whatever the network is: a service behind a file is this machine's own, and often root's.
   const sockets = await seenSockets(await findEndpoints(), mounts);
-  const masks = [...sockets, ...hidden.privateFiles].map(
-    (path): Mount => ({ kind: 'read-only', from: blank, at: path, fleeting: true }),
-  );
+  const masks = [...sockets, ...hidden.privateFiles].map((path): Mount => fleeting(mask(blank, path)));
   const emptied = findEmptied(mounts).filter((path) => !forContent.some(({ at }) => at === path));
   return {
     // A folder of another job, or of another runner, may go at any time.
     mounts: [
       ...mounts.map((mount) =>
-        mount.kind === 'empty' && emptied.includes(mount.at) ? { ...mount, fleeting: true as const } : mount,
+        mount.kind === 'empty' && emptied.includes(mount.at) ? fleeting(mount) : mount,
       ),
       ...masks,
     ],
@@ -167,6 +162,7 @@ function waysTo(
 /** The mounts for `.git` and `.github` of every repository, `action.yml`, and credentials left in the workspace. */
 async function planContent(
   workspace: string,
+  tree: string,
   repositories: readonly Repository[],
   blank: string,
   walls: string,
@@ -174,7 +170,9 @@ async function planContent(
   const mounts: Mount[] = [];
   const hiddenInWorkspace: string[] = [];
   for (const { path, isSecret } of await protectedAtTops(workspace, repositories)) {
-    mounts.push(isSecret ? mask(blank, path) : readOnly(path));
+    // In a scratch copy the file is not the one of the checkout, and no other process takes it away.
+    const masked = tree === workspace ? fleeting(mask(blank, path)) : mask(blank, path);
+    mounts.push(isSecret ? masked : readOnly(path));
     if (isSecret) hiddenInWorkspace.push(path);
   }
   for (const folder of new Set(repositories.flatMap(({ elsewhere }) => elsewhere)))
@@ -184,14 +182,15 @@ async function planContent(
     // One that is too long or cannot be read is empty inside.
     const text = readBoundedText(path, MAX_CONFIG_BYTES);
     await writeFile(copy, withoutCredentials(text ?? ''), { mode: 0o444 });
-    mounts.push(mask(copy, path));
+    mounts.push(fleeting(mask(copy, path)));
     if (text === null || hasCredentials(text)) hiddenInWorkspace.push(path);
   }
   const hidden = new Map(
     repositories.flatMap((one) => one.hidden).map((entry): [string, HiddenEntry] => [entry.path, entry]),
   );
   for (const { path, kind } of hidden.values()) {
-    mounts.push(kind === 'directory' ? empty(path) : mask(blank, path));
+    // git's own locks come and go, in the copy too, which shows the checkout's .git.
+    mounts.push(fleeting(kind === 'directory' ? empty(path) : mask(blank, path)));
     hiddenInWorkspace.push(path);
   }
   return { mounts, hiddenInWorkspace };
@@ -239,6 +238,11 @@ function findEmptied(mounts: readonly Mount[]): readonly string[] {
         kind === 'empty' && !mounts.some((other) => other.at !== at && isInside(other.at, at)),
     )
     .map(({ at }) => at);
+}
+
+/** The same mount where it covers what is there, and none where that is gone. */
+function fleeting(mount: Mount): Mount {
+  return { ...mount, fleeting: true };
 }
 
 function empty(at: string): Mount {

@@ -8,7 +8,7 @@ export type Mount =
       readonly kind: 'read-only' | 'read-write';
       readonly from: string;
       readonly at: string;
-      /** It covers what may go away at any time (a service's socket), and then there is nothing left to cover. */
+      /** It covers what may go away at any time (a socket, a lock of git's), and then there is nothing left to cover. */
       readonly fleeting?: true;
     }
   /** An empty folder that nothing can be written to. */
