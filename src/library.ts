@@ -1,9 +1,9 @@
 /** The library: one call, one schema, one typed result. The same core as the action and the command line. */
+
 import { stat } from 'node:fs/promises';
 import { parseConfig } from './config/config.ts';
 import { inputsOf, secretOptions } from './config/library-options.ts';
 import { schemaValidator } from './config/library-schema.ts';
-import { shown } from './config/values.ts';
 import { InputError } from './errors.ts';
 import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';
@@ -11,6 +11,7 @@ import { createLocalWorld, currentFolder, localSecrets } from './run/local-world
 import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
+import { quote } from './text/messages.ts';
 import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 
 /** A JSON Schema, draft-07 or 2020-12. */
@@ -211,7 +212,7 @@ async function workspaceProblem(given: string, real: string): Promise<InputError
   );
   return isFolder
     ? null
-    : new InputError('workspace', `workspace is ${shown(given)}, which is not a folder. Check the path.`);
+    : new InputError('workspace', `workspace is ${quote(given)}, which is not a folder. Check the path.`);
 }
 
 /** An `async` listener that rejects must not end the process, and is no more to the run than one that throws. */

@@ -34,11 +34,14 @@ const good = submits(payload);
 const prose: Reply = { text: 'All tests passed.' };
 
 let folder = '';
+/** Where a run keeps its own folder: another copy of these tests has another. */
+let temporary = '';
 let model: ScriptedModel;
 let replies: readonly (Reply | Promise<Reply>)[] = [good];
 
 beforeEach(async () => {
   folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cli-')));
+  temporary = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cli-tmp-')));
   writeFileSync(path.join(folder, 'schema.json'), SCHEMA);
   replies = [good];
   model = await startModel((_, index) => replies[Math.min(index, replies.length - 1)] ?? good);
@@ -46,6 +49,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await model.close();
   rmSync(folder, { recursive: true, force: true });
+  rmSync(temporary, { recursive: true, force: true });
 });
 
 interface Ended {
@@ -83,6 +87,7 @@ function variables(): NodeJS.ProcessEnv {
   return {
     PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
     HOME: folder,
+    TMPDIR: temporary,
     STRUCTURED_AGENT_API_KEY: KEY,
   };
 }
@@ -110,14 +115,12 @@ const bodies = () => model.requests.map(({ raw }: JournalEntry) => raw);
 
 describe('text', () => {
   it('prints the payload and a newline, progress goes to stderr, and nothing is left', async () => {
-    const before = readdirSync(os.tmpdir()).filter((name) => name.startsWith('structured-agent-run-'));
     const run = await cli(['-p', 'Judge.', '--json-schema', './schema.json', '--bare', ...usual()]);
     expect([run.code, run.stdout]).toEqual([0, `${JSON.stringify(payload)}\n`]);
     expect(run.stderr).toContain('✓ SUCCESS · accepted');
     expect(run.stderr).not.toContain('42 tests');
     expect(readdirSync(folder)).toEqual(['schema.json']);
-    const after = readdirSync(os.tmpdir()).filter((name) => name.startsWith('structured-agent-run-'));
-    expect(after.filter((name) => !before.includes(name))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it('prints nothing where nothing is published, and one sentence on stderr', async () => {

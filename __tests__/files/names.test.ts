@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldName, refuseComponents, refuseText, shown } from '../../src/files/names.ts';
+import { foldName, refuseComponents, refuseText } from '../../src/files/names.ts';
+import { quote } from '../../src/text/messages.ts';
 
 describe('foldName', () => {
   for (const name of [
@@ -89,6 +90,6 @@ describe('refuseText', () => {
 });
 
 it('a path in a sentence is quoted, escaped and short', () => {
-  expect(shown('a\n::error::x')).toBe('"a\\n::error::x"');
-  expect(shown('x'.repeat(1000))).toHaveLength(203);
+  expect(quote('a\n::error::x')).toBe('"a\\n::error::x"');
+  expect(quote('x'.repeat(1000))).toHaveLength(202);
 });

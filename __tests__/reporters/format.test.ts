@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { changedFilesText, counted, dollars, duration, grouped } from '../../src/reporters/format.ts';
+import { changedFilesText, dollars, duration } from '../../src/reporters/format.ts';
+import { counted, grouped } from '../../src/text/messages.ts';
 
 it('durations are read at a glance', () => {
   const told = [-1, 0, 12.4, 99, 100, 1234, 9949, 9950, 59_400, 59_600, 185_000, 3_600_000].map(duration);

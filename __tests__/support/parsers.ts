@@ -33,11 +33,11 @@ import {
 } from '../../src/sandbox/workspace/git-config.ts';
 import { filterPatch } from '../../src/sandbox/workspace/patch.ts';
 import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../src/text/json.ts';
+import { suggest } from '../../src/text/messages.ts';
 import { isExactNumber } from '../../src/text/number-literal.ts';
 import { rawSlice } from '../../src/text/raw-slice.ts';
 import { breakCommands, cleanText, singleLine } from '../../src/text/sanitize.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { nearest } from '../../src/text/suggest.ts';
 import { replaceText } from '../../src/tools/replace.ts';
 
 /** What reads a text; what it gives or throws does not matter. */
@@ -70,7 +70,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'raw slice of a string': (text) => rawSlice(JSON.stringify({ b: text, a: 1 }), ['a']),
   'indented JSON': (text) => indentedJson([text, rows(text)], constants.MAX_STRING_LENGTH),
   'number literal': isExactNumber,
-  'near names': (text) => nearest(text, [text, 'schema']),
+  'near names': (text) => suggest(text, [text, 'schema']),
   'repair of strings': (text) =>
     parseStrings({ a: text }, () => ({ ok: false, issues: [], errors: [{ ...TYPE_ERROR, data: text }] })),
   mask: secrets.mask,

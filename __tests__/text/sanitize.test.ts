@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { breakCommands, cleanText, cutText, inertLine, singleLine } from '../../src/text/sanitize.ts';
+import { truncate } from '../../src/text/messages.ts';
+import { breakCommands, cleanText, inertLine, singleLine } from '../../src/text/sanitize.ts';
 
 describe('cleanText', () => {
   it('ends lines wherever any reader of logs does', () => {
@@ -41,8 +42,8 @@ describe('singleLine', () => {
     expect([
       singleLine(' a \n\t b ', 10),
       singleLine('abcdef', 4),
-      cutText('a🎉b', 3),
-      cutText('abc', 3),
+      truncate('a🎉b', 3),
+      truncate('abc', 3),
     ]).toEqual(['a b', 'abc…', 'a…', 'abc']);
   });
 });

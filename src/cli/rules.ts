@@ -1,6 +1,7 @@
 /** What cannot be meant on a command line, though each of its arguments can. */
+
 import { InputError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest } from '../text/messages.ts';
 import { COMMANDS, type Flag } from './flags.ts';
 import type { ScannedLine, TypedFlag } from './scan.ts';
 
@@ -37,7 +38,7 @@ export function refuseMerge([first, second]: readonly string[]): void {
 
 /** @throws InputError for one word and nothing else: without a model it is no task yet, and may have been meant as a command. */
 export function refuseLoneWord([word = '', ...more]: readonly string[]): void {
-  if (more.length > 0 || !/^[a-z][a-z-]*$/u.test(word) || nearest(word, COMMANDS, 1).length > 0) return;
+  if (more.length > 0 || !/^[a-z][a-z-]*$/u.test(word) || suggest(word, COMMANDS, 1).length > 0) return;
   throw new InputError(
     null,
     `There is no command ${JSON.stringify(word.slice(0, 60))}. ${COMMAND_LIST}. A task of one word is written after -p.`,
@@ -55,7 +56,7 @@ export function refuseWords(words: readonly string[]): void {
       `${command} is a command, and comes first: structured-agent ${command}. As a task, write it after -p.`,
     );
   // A slip of the finger must not ask a model what it means.
-  const near = more.length === 0 && /^[a-z]+$/u.test(word) ? nearest(word, COMMANDS, 1)[0] : undefined;
+  const near = more.length === 0 && /^[a-z]+$/u.test(word) ? suggest(word, COMMANDS, 1)[0] : undefined;
   if (near !== undefined)
     throw new InputError(
       null,
@@ -67,7 +68,7 @@ export function refuseWords(words: readonly string[]): void {
 export function refuseUnknownHelp([first, word, ...more]: readonly string[]): void {
   if (first !== 'help' || word === undefined || word.startsWith('-') || more.length > 0) return;
   refuseMerge([word]);
-  const near = nearest(word, COMMANDS, 1)[0];
+  const near = suggest(word, COMMANDS, 1)[0];
   const fix =
     near === undefined
       ? `${COMMAND_LIST}; structured-agent --help lists every flag.`

@@ -2,7 +2,7 @@
 
 import { INPUTS } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { quote, suggest } from '../text/messages.ts';
 import { FLAGS, type Flag, REFUSED } from './flags.ts';
 
 /** One flag as it was typed. */
@@ -120,7 +120,7 @@ function unknownFlag(as: string): InputError {
       null,
       'A lone - is no flag: stdin is read by itself where it is no terminal. Leave it out.',
     );
-  const shown = JSON.stringify(as.length > 60 ? `${as.slice(0, 60)}…` : as);
+  const shown = quote(as, 60);
   if (/(?:^|[-_])api[-_]key$/iu.test(name)) return keyOnLine(as);
   const reason = REFUSED.get(name);
   if (reason !== undefined) return new InputError(name, `${as} is refused: ${reason}`);
@@ -131,7 +131,7 @@ function unknownFlag(as: string): InputError {
       `${as} is no flag: ${name} is an input of the GitHub Action only, where there is a workflow to tell. Leave it out here.`,
     );
   const blank = /\s/u.test(as) ? ' A flag and its value are two arguments: quote the value only.' : '';
-  const near = nearest(
+  const near = suggest(
     name.split(/\s/u)[0] ?? name,
     FLAGS.flatMap((flag) => [flag.name, ...flag.aliases]),
   );

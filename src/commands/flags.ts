@@ -1,7 +1,8 @@
 /** The flags of a subcommand: `--name value`, `--name=value`, `--name`, and what stands beside them. */
+
 import { parseArgs } from 'node:util';
 import { InputError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest } from '../text/messages.ts';
 
 /** The flags that a subcommand knows, with whether each takes a value. */
 export type FlagTable = Readonly<Record<string, 'value' | 'list' | 'switch'>>;
@@ -69,7 +70,7 @@ export function readFlags(command: string, argv: readonly string[], table: FlagT
 }
 
 function unknownFlag(command: string, flag: string, known: readonly string[]): InputError {
-  const near = nearest(flag.replace(/^-+/u, ''), known);
+  const near = suggest(flag.replace(/^-+/u, ''), known);
   const names = (near.length === 0 ? known : near).map((name) => `--${name}`).join(', ');
   const fix = near.length === 0 ? `Its flags are ${names}.` : `Did you mean ${names}?`;
   return new InputError(

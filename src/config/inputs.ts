@@ -1,6 +1,5 @@
 /** The one input table: action.yml, the README and the flags of the command line are made from it. */
-
-import { nearest } from '../text/suggest.ts';
+import { suggest } from '../text/messages.ts';
 
 /** One input as users see it. */
 export interface Input {
@@ -225,7 +224,7 @@ export function meantInputs(name: string, names: readonly string[]): readonly st
   const other = Object.hasOwn(OTHER_ACTIONS, kebab) ? OTHER_ACTIONS[kebab] : undefined;
   // anthropic_api_key, openai-api-key: one input holds the key of every provider.
   const known = /(?:^|-)api-key$/u.test(kebab) ? 'api-key' : other;
-  return known !== undefined && names.includes(known) ? [known] : nearest(name, names);
+  return known !== undefined && names.includes(known) ? [known] : suggest(name, names);
 }
 
 function input<const N extends string>(name: N, description: string, defaultValue = '') {

@@ -1,11 +1,10 @@
 /** What the library is told → the inputs of a run. */
 
 import { InputError } from '../errors.ts';
+import { quote, suggest } from '../text/messages.ts';
 import { namingAt } from '../text/naming.ts';
-import { nearest } from '../text/suggest.ts';
 import { INPUTS, type InputName, meantInputs } from './inputs.ts';
 import { schemaText } from './library-schema.ts';
-import { shown } from './values.ts';
 
 /** The options that may hold secrets, by the names of the action's variables. */
 export function secretOptions(options: {
@@ -42,9 +41,9 @@ export function inputsOf(options: object): ReadonlyMap<InputName, string> {
 function unknownOption(key: string, kebab: string): InputError {
   const names = INPUTS.filter(({ where }) => where === 'everywhere').map(({ name }) => name);
   const inputs = meantInputs(kebab, names).map((name) => namingAt('library').name(name));
-  const near = inputs.length > 0 ? inputs : nearest(key, [...OWN], 1);
+  const near = inputs.length > 0 ? inputs : suggest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return new InputError(null, `There is no option ${shown(key)}.${hint}`);
+  return new InputError(null, `There is no option ${quote(key)}.${hint}`);
 }
 
 /** Inherited ones count: defaults that a gate is a part of must not be lost in silence. */

@@ -1,6 +1,7 @@
 /** The names of tools in `tools` and `exclude-tools`, the same for the action, the command line and the library. */
+import { quote } from '../text/messages.ts';
 import type { RawInputs } from './inputs.ts';
-import { createInputError, readList, shown } from './values.ts';
+import { createInputError, readList } from './values.ts';
 
 const ALLOWED = ['read_file', 'edit', 'shell'] as const;
 
@@ -48,7 +49,7 @@ function readToolNames(raw: RawInputs, input: 'tools' | 'exclude-tools') {
     if (name !== undefined) return name;
     throw createInputError(
       input,
-      `names ${shown(entry)}, which is no tool. Use read_file, edit, shell or structured_output.`,
+      `names ${quote(entry)}, which is no tool. Use read_file, edit, shell or structured_output.`,
     );
   });
 }

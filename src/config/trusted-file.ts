@@ -1,8 +1,10 @@
 /** Reads a file that the user named (schema, gate, prompt), before the model is asked anything. */
+
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { refuseComponents } from '../files/names.ts';
 import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bounded.ts';
+import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';
 
 /** The text of a file without a BOM, or a sentence that names the path and says why it was not read. */
@@ -31,7 +33,7 @@ export const maxSchemaBytes = 4 * 1024 * 1024;
 
 /** Reads a whole file as UTF-8. Only a regular file is read; a FIFO or a device is refused at once. */
 export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<TrustedFile> {
-  const name = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
+  const name = quote(path);
   const target = resolve(limits.root, path);
   const read = readBounded(target, {
     maxBytes: limits.maxBytes,

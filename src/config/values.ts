@@ -1,5 +1,7 @@
 /** Readers of single values; each error names the input, what was given and what is allowed. */
+
 import { InputError } from '../errors.ts';
+import { joinWithOr, quote } from '../text/messages.ts';
 
 /** What was given, by the name of the input. */
 type Raw<N extends string> = ReadonlyMap<N, string>;
@@ -15,7 +17,7 @@ export function readBoolean<N extends string>(raw: Raw<N>, name: NoInfer<N>, fal
   if (text === undefined) return fallback;
   if (/^(?:true|True|TRUE)$/u.test(text)) return true;
   if (/^(?:false|False|FALSE)$/u.test(text)) return false;
-  throw createInputError(name, `is ${shown(text)}. Use true or false.`);
+  throw createInputError(name, `is ${quote(text)}. Use true or false.`);
 }
 
 /** One of a few words; null when the input is absent. */
@@ -27,7 +29,7 @@ export function readChoice<N extends string, const C extends string>(
   const text = raw.get(name);
   if (text === undefined) return null;
   const choice = choices.find((each) => each === text.toLowerCase());
-  if (choice === undefined) throw createInputError(name, `is ${shown(text)}. Use ${either(choices)}.`);
+  if (choice === undefined) throw createInputError(name, `is ${quote(text)}. Use ${joinWithOr(choices)}.`);
   return choice;
 }
 
@@ -36,7 +38,7 @@ export function readWord<N extends string>(raw: Raw<N>, name: NoInfer<N>): strin
   const text = raw.get(name);
   if (text === undefined) return null;
   if (!/^[a-z]{1,32}$/u.test(text)) {
-    throw createInputError(name, `is ${shown(text)}. Use one word in lower case, such as high.`);
+    throw createInputError(name, `is ${quote(text)}. Use one word in lower case, such as high.`);
   }
   return text;
 }
@@ -78,7 +80,7 @@ export function readInteger<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value >= range.min && value <= max)) {
     const upTo = range.max === undefined ? `of at least ${range.min}` : `from ${range.min} to ${range.max}`;
-    throw createInputError(name, `is ${shown(text)}. Use a whole number ${upTo}.`);
+    throw createInputError(name, `is ${quote(text)}. Use a whole number ${upTo}.`);
   }
   return value;
 }
@@ -95,7 +97,7 @@ export function readNumber<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value > range.above && value <= max)) {
     const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;
-    throw createInputError(name, `is ${shown(text)}. Use a number above ${range.above}${upTo}.`);
+    throw createInputError(name, `is ${quote(text)}. Use a number above ${range.above}${upTo}.`);
   }
   return value;
 }
@@ -111,13 +113,4 @@ export function readList<N extends string>(
     .split(separator)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-}
-
-/** What was typed, quoted and short enough for an annotation. */
-export function shown(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
-}
-
-function either(choices: readonly string[]): string {
-  return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }

@@ -1,9 +1,10 @@
 /** Turns a schema into the one judge of a payload: shape, root, strict compile, each with its own refusal. */
+
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { ContractStage } from '../errors.ts';
 import { ContractError } from '../errors.ts';
 import { isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest, truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { options } from './ajv-options.ts';
 import { type Timed, underDeadline } from './deadline.ts';
@@ -97,7 +98,7 @@ function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'
 /** The checks before the compiler, which may itself recurse: nothing too deep reaches it. */
 function admissible(candidate: Json, purpose: Purpose): JsonObject {
   const refuse = (stage: ContractStage, why: string): ContractError =>
-    new ContractError(stage, `The ${purpose} ${capped(why)}`);
+    new ContractError(stage, `The ${purpose} ${truncate(why, 1_500)}`);
   if (!isObject(candidate)) {
     throw refuse(
       'shape',
@@ -181,7 +182,7 @@ function compileError(
   }
   const { error } = failure;
   const words = error instanceof Error ? error.message : String(error);
-  const message = `The ${purpose} does not compile: ${capped(words)}. ${advice(error, ajv, schema, purpose)}`;
+  const message = `The ${purpose} does not compile: ${truncate(words, 1_500)}. ${advice(error, ajv, schema, purpose)}`;
   return new ContractError('compile', message, { cause: error });
 }
 
@@ -194,7 +195,7 @@ function advice(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
   for (const { node, path } of schemaNodes(schema)) {
     const unknown = Object.keys(node).find((keyword) => !known.includes(keyword));
     if (unknown === undefined) continue;
-    const guess = nearest(unknown, known, 1).map((name) => `Did you mean "${name}"? `);
+    const guess = suggest(unknown, known, 1).map((name) => `Did you mean "${name}"? `);
     const value = node[unknown];
     // A gate is easily written like the payload that it wants; what holds an object is a keyword with a typo.
     const place =
@@ -205,8 +206,4 @@ function advice(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
       return `${guess.join('')}${place}Unknown keywords are refused, because they would check nothing.`;
   }
   return 'Correct the schema; it is read as draft-07, or as 2020-12 where "$schema" says "https://json-schema.org/draft/2020-12/schema".';
-}
-
-function capped(text: string): string {
-  return text.length > 1_500 ? `${text.slice(0, 1_500)}…` : text;
 }

@@ -2,9 +2,10 @@
  * Refuses a gate that no payload of a schema can meet, or that every payload meets, and warns of one that is likely a
  * mistake. What is not certain from the gate and the schema alone is no error.
  */
+
 import { ContractError } from '../errors.ts';
 import { isArray, isObject, jsonPointer, parseStrictJson } from '../text/json.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { SchemaValidator } from './compile.ts';
 import { declaredBooleans, declares, isClosed, requiredProperties } from './declared.ts';
@@ -382,7 +383,7 @@ function describeUndeclared(path: readonly string[], named: readonly string[], s
 function suggestName(path: readonly string[], schema: JsonObject): string {
   const [name = ''] = path.slice(-1);
   const others = without([...mentions(schema).propertyNames], new Set([name]));
-  const near = nearest(name, others.slice(0, MAX_CANDIDATES)).map((each) => describePlace([each]));
+  const near = suggest(name, others.slice(0, MAX_CANDIDATES)).map((each) => describePlace([each]));
   return near.length === 0
     ? 'Correct the name, or declare it in the schema.'
     : `Did you mean ${near.join(' or ')}?`;
@@ -423,7 +424,7 @@ function suggestPart({ gate, schema }: Place, document: SchemaValidator): string
     if (typeof value === 'number') return [String(value), clamp(value), clamp(Math.round(value))];
     if (typeof value !== 'string') return [JSON.stringify(value)];
     const read = parseStrictJson(value.trim().toLowerCase());
-    return [...(read.ok ? [read.value] : []), ...nearest(value, texts, 1)];
+    return [...(read.ok ? [read.value] : []), ...suggest(value, texts, 1)];
   });
   const fitting = [...near, true, ...listed.slice(0, 1)].find((value) =>
     schema.parts.every((part) => document.acceptsPart(part, value) === true),

@@ -1,6 +1,8 @@
 /** What a gate wanted and what the payload says, in words for people: clauses that read on from “the gate”. */
+
 import type { ErrorObject } from 'ajv';
 import { isArray, isObject } from '../text/json.ts';
+import { truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { resolveLocal, schemaNodes } from './keywords.ts';
 import { pathIn, redactPath } from './redact-path.ts';
@@ -128,7 +130,7 @@ export function toSpacedJson(value: Json): string {
   const text = JSON.stringify(value, null, 1)
     .replace(/([{[])\n */g, '$1')
     .replace(/\n *([}\]])/g, '$1');
-  return cut(text.replace(/\n */g, ' '), MAX_JSON);
+  return truncate(text.replace(/\n */g, ' '), MAX_JSON);
 }
 
 /** What is wrong in a branch says less than that no branch holds, and `if` less than what follows from it. */
@@ -276,23 +278,19 @@ function saysValue(value: unknown, words: ReadonlySet<string>): string {
 }
 
 function quoted(value: Json): string {
-  return cut(plain(JSON.stringify(value)), MAX_VALUE);
+  return truncate(plain(JSON.stringify(value)), MAX_VALUE);
 }
 
 /** A part of the gate as it is written, for which there are no better words. */
 function json(value: Json): string {
-  return `\`${cut(plain(JSON.stringify(value)), MAX_JSON)}\``;
+  return `\`${truncate(plain(JSON.stringify(value)), MAX_JSON)}\``;
 }
 
 /** A name as code; a backtick would end it. */
 function named(name: string): string {
-  return `\`${cut(plain(name), MAX_VALUE)}\``;
+  return `\`${truncate(plain(name), MAX_VALUE)}\``;
 }
 
 function plain(text: string): string {
   return text.replaceAll('`', "'");
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
 }

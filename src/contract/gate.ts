@@ -1,6 +1,7 @@
 /** What must hold in an accepted payload for the step to succeed; fails closed. */
+
 import { ContractError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { quote, suggest } from '../text/messages.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
 import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
@@ -53,7 +54,7 @@ function booleanGate(value: boolean, schema: JsonObject): string {
   const fix =
     booleans.length === 0
       ? 'Write the name of a boolean property, or a JSON Schema for the payload.'
-      : `Write the name of the boolean property that must be true: ${booleans.map(quoted).join(' or ')}.`;
+      : `Write the name of the boolean property that must be true: ${booleans.map(quote).join(' or ')}.`;
   return `The gate is true, which every payload meets. ${fix}`;
 }
 
@@ -77,16 +78,16 @@ function propertyGate(name: string, schema: JsonObject): Gate {
 function undeclared(name: string, schema: JsonObject, booleans: readonly string[]): string {
   const declared = declaredProperties(schema);
   const what = declared.includes(name) ? 'does not declare as a boolean' : 'does not declare';
-  const near = nearest(name, booleans);
+  const near = suggest(name, booleans);
   const candidates = near.length > 0 ? near : booleans.slice(0, 3);
-  const names = candidates.map(quoted).join(', ');
+  const names = candidates.map(quote).join(', ');
   const fix =
     candidates.length > 0
       ? near.length > 0
         ? `Did you mean ${names}?`
         : `Its boolean properties: ${names}.`
       : 'It declares no boolean property: add one, or give the gate as a JSON Schema.';
-  return `The gate names ${quoted(name)}, which the schema ${what}. ${fix}`;
+  return `The gate names ${quote(name)}, which the schema ${what}. ${fix}`;
 }
 
 async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate> {
@@ -111,14 +112,10 @@ async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate
 }
 
 function absent(name: string): Issue {
-  const message = `the payload has no ${quoted(name)}, and the gate is about it.`;
+  const message = `the payload has no ${quote(name)}, and the gate is about it.`;
   return { path: '', keyword: 'present', message };
 }
 
 function result(issues: readonly Issue[], words: readonly string[]): GateResult {
   return { status: issues.length === 0 ? 'met' : 'not_met', issues: cappedIssues(issues), words };
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }

@@ -1,5 +1,7 @@
 /** Turns the validator's errors into sentences that a model can act on. */
+
 import type { ErrorObject } from 'ajv';
+import { truncate } from '../text/messages.ts';
 import type { Issue } from '../types.ts';
 
 /** How many issues are told at once. */
@@ -42,7 +44,7 @@ function withRest(issues: readonly Issue[], more: number): readonly Issue[] {
 
 function messageOf(error: ErrorObject): string {
   const about = error.propertyName === undefined ? '' : `the property name ${quoted(error.propertyName)} `;
-  return about + (special(error) ?? capped(error.message ?? `does not satisfy ${error.keyword}`, 300));
+  return about + (special(error) ?? truncate(error.message ?? `does not satisfy ${error.keyword}`, 300));
 }
 
 /** Messages better than the validator's own; null for keywords whose message says it all. */
@@ -115,9 +117,5 @@ function list(values: readonly unknown[]): string {
 }
 
 function quoted(value: unknown): string {
-  return capped(JSON.stringify(value) ?? 'undefined', 100);
-}
-
-function capped(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
+  return truncate(JSON.stringify(value) ?? 'undefined', 100);
 }

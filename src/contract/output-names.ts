@@ -1,4 +1,5 @@
 /** Which declared properties get a step output of their own. */
+import { quote } from '../text/messages.ts';
 
 /** The names that get their own output, in order, and a sentence for each declared name that does not. */
 export interface OutputNames {
@@ -23,7 +24,7 @@ export function outputNames(declared: readonly string[]): OutputNames {
     if (objection === null) names.push(name);
     else
       warnings.push(
-        `The property ${quoted(name)} gets no step output of its own: ${objection}. Read it from structured_output.`,
+        `The property ${quote(name)} gets no step output of its own: ${objection}. Read it from structured_output.`,
       );
   }
   return { names, warnings };
@@ -39,9 +40,5 @@ function objectionTo(name: string, spellings: readonly string[]): string | null 
   const [first, ...more] = others;
   if (first === undefined) return null;
   const rest = more.length === 0 ? 'is' : `and ${more.length} more are`;
-  return `outputs ignore case, and ${quoted(first)} ${rest} declared too`;
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+  return `outputs ignore case, and ${quote(first)} ${rest} declared too`;
 }

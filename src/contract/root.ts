@@ -1,6 +1,7 @@
 /** Whether a schema's root can accept an object at all: tool arguments are always objects. Best effort by design. */
+
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { declaredProperties, declares, isClosed, requiredProperties } from './declared.ts';
 
@@ -35,7 +36,7 @@ export function rootObjection(schema: JsonObject): string | null {
 
 /** Wrapped, a reference to a definition of the same document is accepted; to any other it would be refused as well. */
 function referenceObjection(reference: string): string {
-  const shown = brief(reference);
+  const shown = truncate(JSON.stringify(reference), 100);
   if (reference === '#' || reference === '#/')
     return `has a $ref at its root that leads to itself, ${shown}. Replace it by "type": "object" and "properties".`;
   if (reference.startsWith('#'))
@@ -52,10 +53,12 @@ function requiredObjection(schema: JsonObject): string | null {
   if (!isClosed(schema)) return null;
   const name = requiredProperties(schema).find((each) => !declares(schema, each));
   if (name === undefined) return null;
-  const guess = nearest(name, declaredProperties(schema), 1)[0];
+  const guess = suggest(name, declaredProperties(schema), 1)[0];
   const fix =
-    guess === undefined ? 'Declare it, or take it out of required.' : `Did you mean ${brief(guess)}?`;
-  return `can never be satisfied: required names ${brief(name)}, which properties does not declare and additionalProperties forbids. ${fix}`;
+    guess === undefined
+      ? 'Declare it, or take it out of required.'
+      : `Did you mean ${truncate(JSON.stringify(guess), 100)}?`;
+  return `can never be satisfied: required names ${truncate(JSON.stringify(name), 100)}, which properties does not declare and additionalProperties forbids. ${fix}`;
 }
 
 /** Why a branch never admits an object; null when it may. Recursion is bounded by the depth of the schema. */
@@ -77,7 +80,7 @@ function refusal(branch: Json | undefined, path: Path): string | null {
 function typeRefusal(branch: JsonObject, path: Path): string | null {
   const type = branch['type'];
   if (type === undefined || includesObject(type)) return null;
-  return `${at([...path, 'type'])} is ${brief(type)}, without "object"`;
+  return `${at([...path, 'type'])} is ${truncate(JSON.stringify(type), 100)}, without "object"`;
 }
 
 function includesObject(type: Json | undefined): boolean {
@@ -134,9 +137,4 @@ function conditionRefusal(branch: JsonObject, path: Path): string | null {
 function at(path: Path): string {
   const pointer = jsonPointer(path);
   return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
-}
-
-function brief(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

@@ -1,4 +1,5 @@
 /** Where a schema or a gate comes from: the text that was typed → parsed JSON, before anything is said of its shape. */
+
 import { ContractError } from '../errors.ts';
 import {
   type InexactNumber,
@@ -7,7 +8,7 @@ import {
   parseJsonWithInexact,
   parseStrictJson,
 } from '../text/json.ts';
-import { nearest } from '../text/suggest.ts';
+import { quote, suggest } from '../text/messages.ts';
 import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
@@ -80,10 +81,10 @@ function isBareWord(given: string): boolean {
 }
 
 function unknownWord(word: string): string {
-  const near = nearest(word, [...presets.keys()]);
+  const near = suggest(word, [...presets.keys()]);
   const names = (near.length > 0 ? near : [...presets.keys()]).map((name) => JSON.stringify(name)).join(', ');
   const meant = near.length > 0 ? `Did you mean ${names}?` : `The presets are: ${names}.`;
-  return `is ${shown(word)}, which is no preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
+  return `is ${quote(word)}, which is no preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
 }
 
 /** Whether a text names a file: `@` and a path, or one line that ends in `.json` or has a separator of folders. */
@@ -130,7 +131,7 @@ async function parseFile(
   const verb = parsed.fault === 'number' ? 'holds' : 'is not valid JSON:';
   throw sourceError(
     what,
-    `file ${shown(path)} ${verb} ${slip?.what ?? faults[parsed.fault]}, at ${parsed.place}.${slip === null ? '' : ` ${slip.fix}`}`,
+    `file ${quote(path)} ${verb} ${slip?.what ?? faults[parsed.fault]}, at ${parsed.place}.${slip === null ? '' : ` ${slip.fix}`}`,
   );
 }
 
@@ -140,11 +141,11 @@ function elsewhereHint(given: string, path: string): string {
     const place = placeElsewhere(path);
     return place === null
       ? ''
-      : ` To read it from the repository ${place.owner}/${place.repo}, write ${shown(`@${path}`)}.`;
+      : ` To read it from the repository ${place.owner}/${place.repo}, write ${quote(`@${path}`)}.`;
   }
   const [, repository] = /^([A-Za-z0-9][\w-]*\/[\w.-]+)\/[^@]+$/u.exec(path) ?? [];
   if (repository === undefined) return '';
-  return ` If it is a file of the repository ${repository.slice(0, 140)}, the @REF at its end is missing: write ${shown(`@${path}@REF`)}, with a branch, a tag or a commit for REF.`;
+  return ` If it is a file of the repository ${repository.slice(0, 140)}, the @REF at its end is missing: write ${quote(`@${path}@REF`)}, with a branch, a tag or a commit for REF.`;
 }
 
 const faults: Readonly<Record<JsonFault, string>> = {
@@ -206,8 +207,4 @@ function parserWords(text: string): string {
 
 function sourceError(what: 'schema' | 'gate', rest: string): ContractError {
   return new ContractError('source', `${what} ${rest}`);
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }

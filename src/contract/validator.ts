@@ -1,5 +1,7 @@
 /** Runs the validator that a schema object of a library (Zod and others) brings along, beside its JSON Schema. */
+
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
+import { truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { underDeadline } from './deadline.ts';
 import { cappedIssues } from './issues.ts';
@@ -79,7 +81,7 @@ function readIssue(found: unknown, payload: JsonObject): Issue {
       ? [Reflect.get(found, 'path'), Reflect.get(found, 'message')]
       : [undefined, undefined];
   const text = typeof words === 'string' ? words.replace(/[\s\p{C}]+/gu, ' ').trim() : '';
-  const message = text.length > maxMessage ? `${text.slice(0, maxMessage).toWellFormed()}…` : text;
+  const message = truncate(text, maxMessage);
   return {
     path: jsonPointer(readPath(path, payload)),
     keyword: 'validate',

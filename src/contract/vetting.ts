@@ -1,6 +1,7 @@
 /** What the compiler would let pass although it makes the judge lenient, or could only answer by accident. */
+
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { schemaNodes } from './keywords.ts';
 
@@ -55,7 +56,7 @@ function typeObjection(type: Json | undefined, where: () => string): string | nu
     (each) => typeof each === 'string' && !types.includes(each),
   );
   if (typeof wrong !== 'string') return null;
-  const guess = nearest(wrong, types, 1)[0];
+  const guess = suggest(wrong, types, 1)[0];
   const fix = guess === undefined ? `The types are ${types.join(', ')}.` : `Did you mean "${guess}"?`;
   return `does not compile: the type at ${where()} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
 }

@@ -2,9 +2,11 @@
  * Where a path leads that is to be written. The user who types it may name any place; a symbolic link that the checkout
  * brings along may not choose one: `out -> .git/hooks` would make a hook of a result file.
  */
+
 import { existsSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { foldName, shown } from './names.ts';
+import { quote } from '../text/messages.ts';
+import { foldName } from './names.ts';
 
 /** A symbolic link in the checkout that leads a path out of it, or into a place that is never written. */
 export interface LeavingLink {
@@ -55,7 +57,7 @@ export function findLeavingLink(wanted: string, checkout: string): LeavingLink |
 /** The end of a sentence about a path: what leads it where, and what to do. */
 export function describeLeavingLink({ link, leadsTo, isOutside }: LeavingLink, checkout: string): string {
   const why = isOutside ? 'outside the workspace' : 'where nothing is written';
-  return `which the symbolic link ${shown(path.relative(checkout, link))} leads to ${shown(leadsTo)}, ${why}. Name another file, or one there without that link.`;
+  return `which the symbolic link ${quote(path.relative(checkout, link))} leads to ${quote(leadsTo)}, ${why}. Name another file, or one there without that link.`;
 }
 
 /** The folder that was checked out around a folder: the nearest with a `.git`, else the folder itself. */

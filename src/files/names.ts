@@ -15,11 +15,6 @@ export function holdsCredentials(name: string): boolean {
 export const GIT_CLOSED =
   'the .git folder is closed to this tool; git itself works in the shell (git log, git diff, git status)';
 
-/** A path as it may stand in a sentence: quoted, with control characters escaped, at most 200 characters of it. */
-export function shown(path: string): string {
-  return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
-}
-
 /** The name that a component would have on the most forgiving file system: case, dots, streams, invisible characters. */
 export function foldName(component: string): string {
   const stream = component.replace(IGNORED, '').normalize('NFKC').toLowerCase().split(':', 1)[0] ?? '';

@@ -1,5 +1,7 @@
 /** What GitHub's refusals mean: which may pass, after how long, and the sentence that says what to do about the others. */
+
 import { GitHubError, type GitHubFailure, NetworkError } from '../errors.ts';
+import { truncate } from '../text/messages.ts';
 import type { Answer } from './api-exchange.ts';
 import { member, textAt } from './event.ts';
 
@@ -158,7 +160,7 @@ function short(said: string): string {
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()
     .replace(/\.$/u, '');
-  return line.length <= MAX_MESSAGE ? line : `${line.slice(0, MAX_MESSAGE - 1).toWellFormed()}…`;
+  return truncate(line, MAX_MESSAGE);
 }
 
 function systemCode(error: unknown): string {

@@ -1,7 +1,9 @@
 /** Where the files that judge (schema, gate, task) are read: the workspace, the pull request's base, another repository. */
+
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { GitHubError, InputError } from '../errors.ts';
+import { quote } from '../text/messages.ts';
 import type { Elsewhere, Reading } from '../types.ts';
 import type { GitHub } from './api.ts';
 import { readCheckedOut } from './checked-out.ts';
@@ -51,7 +53,7 @@ export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
       const commit = await base;
       const place = findInRepository(file, options.workspace);
       if (place === null)
-        return refusal(`${shown(file)} leaves the repository; only files inside it are read.`);
+        return refusal(`${quote(file)} leaves the repository; only files inside it are read.`);
       const { repository, sha } = options.event;
       if (commit === null && readCheckedOut(place.root)?.sha === sha) return options.readLocal(file);
       const [owner = '', repo = ''] = repository.split('/');
@@ -124,7 +126,7 @@ async function fetchFile(
   where: string,
   { maxBytes }: JudgeFilesOptions,
 ): Promise<Reading> {
-  const name = shown(place.path);
+  const name = quote(place.path);
   try {
     const bytes = await github.bytes(CONTENTS, { ...place }, RAW, { maxBytes, needs: 'contents: read' });
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
@@ -170,8 +172,4 @@ function findInRepository(file: string, workspace: string): { root: string; path
 
 function refusal(problem: string) {
   return { ok: false, problem } as const;
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }

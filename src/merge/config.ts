@@ -1,9 +1,9 @@
 /** What the user of the merge action meant: every input as a typed value, parsed once and held against the others. */
 
 import { type Reporting, readReporting } from '../config/reporting.ts';
-import { readList, readName, readSigningKey, shown } from '../config/values.ts';
+import { readList, readName, readSigningKey } from '../config/values.ts';
 import { InputError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { quote, suggest } from '../text/messages.ts';
 import type { MergeInputName } from './inputs.ts';
 import {
   type Expectation,
@@ -119,7 +119,7 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
   if (ofVotes && votes !== null && beside.length > votes.count) {
     throw new InputError(
       'weights',
-      `weights names ${beside.length} votes (${beside.slice(0, 5).map(shown).join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
+      `weights names ${beside.length} votes (${beside.slice(0, 5).map(quote).join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
     );
   }
   const weigh = (names: readonly string[]) =>
@@ -134,9 +134,9 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
 }
 
 function stranger(name: string, legs: readonly string[]): InputError {
-  const near = nearest(name, [...legs]);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map(shown).join(' or ')}?`;
-  return new InputError('weights', `weights names ${shown(name)}, which is no leg in expect.${hint}`);
+  const near = suggest(name, [...legs]);
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map(quote).join(' or ')}?`;
+  return new InputError('weights', `weights names ${quote(name)}, which is no leg in expect.${hint}`);
 }
 
 function requirePassable(name: 'rule' | 'votes', threshold: number, sum: number): void {

@@ -1,6 +1,7 @@
 /** Votes → legs: what belongs together, what is missing, and what makes the whole folder unbelievable. */
+
 import { InputError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { suggest } from '../text/messages.ts';
 import type { Subject } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
 
@@ -172,7 +173,7 @@ function requireOneJudge({ name, casts }: Leg): void {
 }
 
 function likely(name: string, expected: readonly string[]): string {
-  const near = nearest(name, [...expected]);
+  const near = suggest(name, [...expected]);
   return near.length === 0 ? '' : ` Did you mean ${near.map(quoted).join(' or ')}?`;
 }
 

@@ -1,8 +1,7 @@
 /** The words of the merge action that say who votes, and what the votes come to. */
 
-import { shown } from '../config/values.ts';
 import { InputError } from '../errors.ts';
-import { nearest } from '../text/suggest.ts';
+import { quote, suggest } from '../text/messages.ts';
 
 /** Weights and thresholds are counted in millionths, whole numbers: of 0.1 + 0.2 nobody knows whether it is more than 0.3. */
 export const WEIGHT_UNIT = 1_000_000;
@@ -43,18 +42,18 @@ export function parseRule(name: 'rule' | 'votes', text: string): RuleWord {
   if (word === 'weighted' || threshold !== undefined) {
     throw new InputError(
       name,
-      `${name} is ${shown(text)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
+      `${name} is ${quote(text)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
     );
   }
   throw new InputError(
     name,
-    `${name} is ${shown(text)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
+    `${name} is ${quote(text)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
   );
 }
 
 function ruleHint(name: 'rule' | 'votes', word: string): string {
   if (name === 'rule' && / of \d+$/u.test(word)) return ' How many votes a leg has stands in votes.';
-  const near = nearest(word, [...RULES]);
+  const near = suggest(word, [...RULES]);
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }
 
@@ -64,12 +63,12 @@ export function parseVotes(text: string): VotesWord {
   if (/^\d+$/u.test(text))
     throw new InputError(
       'votes',
-      `votes is ${shown(text)}, without a rule. Write for example: majority of ${text}`,
+      `votes is ${quote(text)}, without a rule. Write for example: majority of ${text}`,
     );
   if (rule !== undefined && /^\d{1,6}$/u.test(rule)) {
     throw new InputError(
       'votes',
-      `votes is ${shown(text)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
+      `votes is ${quote(text)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
     );
   }
   if (rule === undefined) {
@@ -77,12 +76,12 @@ export function parseVotes(text: string): VotesWord {
     const typed = kind === 'weighted' ? text.trim() : kind;
     throw new InputError(
       'votes',
-      `votes is ${shown(text)}, which does not say how many votes a leg has, so that a missing one would not be missed. Write for example: ${typed} of 3`,
+      `votes is ${quote(text)}, which does not say how many votes a leg has, so that a missing one would not be missed. Write for example: ${typed} of 3`,
     );
   }
   const number = Number(count);
   if (number < 1 || number > MAX_VOTES)
-    throw new InputError('votes', `votes is ${shown(text)}. A leg has from 1 to ${MAX_VOTES} votes.`);
+    throw new InputError('votes', `votes is ${quote(text)}. A leg has from 1 to ${MAX_VOTES} votes.`);
   return { rule: parseRule('votes', rule), count: number };
 }
 
@@ -105,7 +104,7 @@ export function parseExpectation(text: string): Expectation {
   if (long !== undefined) throw refused(text, `A leg's name has at most ${MAX_NAME} characters.`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new InputError('expect', `expect names ${shown(twice)} twice. Name each leg once.`);
+    throw new InputError('expect', `expect names ${quote(twice)} twice. Name each leg once.`);
   return { kind: 'legs', names };
 }
 
@@ -157,12 +156,12 @@ export function parseWeights(lines: readonly string[]): ReadonlyMap<string, numb
     if (name === undefined || weight === null) {
       throw new InputError(
         'weights',
-        `weights has the line ${shown(line)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
+        `weights has the line ${quote(line)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
       );
     }
     const key = tidy(name);
     if (weights.has(key))
-      throw new InputError('weights', `weights names ${shown(key)} twice. Keep one line.`);
+      throw new InputError('weights', `weights names ${quote(key)} twice. Keep one line.`);
     weights.set(key, weight);
   }
   return weights;
@@ -176,5 +175,5 @@ function parseWeight(text: string): number | null {
 }
 
 function refused(text: string, why: string): InputError {
-  return new InputError('expect', `expect is ${shown(text)}. ${why}`);
+  return new InputError('expect', `expect is ${quote(text)}. ${why}`);
 }

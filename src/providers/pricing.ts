@@ -1,5 +1,7 @@
 /** What a completion costs, by price data that is bundled; nothing is fetched. */
+
 import { InputError } from '../errors.ts';
+import { quote } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -35,7 +37,7 @@ export function createPricer(
 
 /** The error of a limit on money that cannot be held, because `createPricer` gives null for the model. */
 export function unknownPriceError(model: string): InputError {
-  const shown = JSON.stringify(model.length > 200 ? `${model.slice(0, 200)}…` : model);
+  const shown = quote(model);
   return new InputError(
     'max-cost-usd',
     ({ name }) =>

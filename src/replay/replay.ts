@@ -1,17 +1,12 @@
 /** Plays the model's side of a run from a recording: no key, no network, no tokens. */
+
 import { ProviderError, ReplayError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import { quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { AssistantMessage, ToolCall } from '../types.ts';
 import type { Asked, Exchange, Recording } from './recording.ts';
-import {
-  askedDifference,
-  askedOf,
-  changedResults,
-  shown,
-  type Task,
-  taskDifference,
-} from './request-digest.ts';
+import { askedDifference, askedOf, changedResults, type Task, taskDifference } from './request-digest.ts';
 
 /** The world of a replay. */
 export interface ReplayOptions {
@@ -95,7 +90,7 @@ function answer(
 ): Completion {
   const masked = exchange.masked[0];
   if (masked !== undefined) {
-    const which = `call ${masked + 1} (${shown(exchange.toolCalls[masked]?.name ?? '')})`;
+    const which = `call ${masked + 1} (${quote(exchange.toolCalls[masked]?.name ?? '')})`;
     throw mismatch(turn, `${which} held a secret, which the recording masks, so that it cannot be replayed`);
   }
   const message: AssistantMessage = {

@@ -1,6 +1,8 @@
 /** What a model is asked, as far as a replay holds the recorded run to it; docs/replay.md argues each point. */
+
 import { createHash } from 'node:crypto';
 import type { CompletionRequest } from '../providers/provider.ts';
+import { quote } from '../text/messages.ts';
 import type { AssistantMessage, Judge, Message } from '../types.ts';
 import type { Asked, RecordedResult, RecordingHeader } from './recording.ts';
 
@@ -67,9 +69,9 @@ export function askedDifference(recorded: Asked, asked: Asked): string | null {
     const is = asked.results[at];
     if (is === undefined) continue;
     if (is.name !== was.name)
-      return `call ${at + 1} of the turn before was ${shown(was.name)} when it was recorded, and is ${shown(is.name)} now`;
+      return `call ${at + 1} of the turn before was ${quote(was.name)} when it was recorded, and is ${quote(is.name)} now`;
     if (is.isError !== was.isError)
-      return `call ${at + 1} of the turn before (${shown(was.name)}) ${was.isError ? 'failed' : 'worked'} when it was recorded, and ${was.isError ? 'worked' : 'failed'} now`;
+      return `call ${at + 1} of the turn before (${quote(was.name)}) ${was.isError ? 'failed' : 'worked'} when it was recorded, and ${was.isError ? 'worked' : 'failed'} now`;
   }
   if (recorded.toolChoice === asked.toolChoice) return null;
   return `the tool choice was ${JSON.stringify(recorded.toolChoice)} when it was recorded, and is ${JSON.stringify(asked.toolChoice)} now`;
@@ -78,7 +80,7 @@ export function askedDifference(recorded: Asked, asked: Asked): string | null {
 /** The results whose text is not the recorded one, as `"shell" (call 2)`: told, and no mismatch. */
 export function changedResults(recorded: Asked, asked: Asked): readonly string[] {
   const changed = recorded.results.flatMap((was: RecordedResult, at) =>
-    asked.results[at]?.sha256 === was.sha256 ? [] : [`${shown(was.name)} (call ${at + 1})`],
+    asked.results[at]?.sha256 === was.sha256 ? [] : [`${quote(was.name)} (call ${at + 1})`],
   );
   const more = changed.length - MAX_TOLD;
   return more > 0 ? [...changed.slice(0, MAX_TOLD), `and ${more} more`] : changed;
@@ -86,11 +88,6 @@ export function changedResults(recorded: Asked, asked: Asked): readonly string[]
 
 /** How many results are named. */
 const MAX_TOLD = 5;
-
-/** A name that a model may have made up. */
-export function shown(name: string): string {
-  return JSON.stringify(name.length > 60 ? `${name.slice(0, 59).toWellFormed()}…` : name);
-}
 
 const WORDS: Readonly<Record<Asked['after'], string>> = {
   task: 'with nothing but the task',

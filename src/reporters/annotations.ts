@@ -1,7 +1,7 @@
 /** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
 
+import { counted } from '../text/messages.ts';
 import type { Finding, WrittenPlace } from './findings.ts';
-import { counted } from './format.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import { isMerge, OUTVOTED } from './merge-words.ts';
 import { weighedFindings } from './minority.ts';

@@ -1,7 +1,9 @@
 /** The verdict as a status on the commit, which branch protection can require. */
+
 import { GitHubError, ReportError } from '../errors.ts';
 import type { Ballot } from '../merge/types.ts';
-import { cutText, singleLine } from '../text/sanitize.ts';
+import { truncate } from '../text/messages.ts';
+import { singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion } from '../types.ts';
 import { countedMerge } from './merge-words.ts';
@@ -96,7 +98,7 @@ function description(report: Report, secrets: Secrets): string {
   const said = error === null ? title : `${replay}${secrets.mask(error)}`;
   const text =
     merged === null ? said : `${title} (rule ${merged.rule})${error === null ? '' : HINTS[merged.ballot]}`;
-  return cutText(
+  return truncate(
     singleLine(secrets.mask(singleLine(text, 2_000)), 2_000).replace(/[^\0-\uffff]/gu, '�'),
     MAX_DESCRIPTION,
   );

@@ -1,7 +1,8 @@
 /** What people are told where a verdict rests on less than it could: no diff, a part of it, or no tool call. */
+
 import type { Merged, MergedVote } from '../merge/types.ts';
+import { counted } from '../text/messages.ts';
 import type { ContextStatus } from '../types.ts';
-import { counted } from './format.ts';
 import type { Report } from './report-types.ts';
 
 /** The part of the evidence that is told in words. */

@@ -1,5 +1,6 @@
 /** Numbers and names as people read them, the same in every reporter. */
 
+import { counted } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
 import type { Report, Totals } from './report-types.ts';
 
@@ -11,16 +12,6 @@ export function duration(ms: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
-}
-
-/** A whole number with its thousands set apart: `3,210`. */
-export function grouped(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
-/** A count with its noun: `1 turn`, `3 turns`. */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** US dollars, with four digits below one dollar and two above. */

@@ -1,8 +1,9 @@
 /** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
 
+import { counted } from '../text/messages.ts';
 import type { Repair } from '../types.ts';
 import { evidenceWarnings } from './evidence-words.ts';
-import { changedFilesText, counted, duration, spent, tokensOf } from './format.ts';
+import { changedFilesText, duration, spent, tokensOf } from './format.ts';
 import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
 import { mergeLines } from './merge-lines.ts';

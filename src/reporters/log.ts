@@ -4,7 +4,8 @@
  * region where commands are off. Each of the two holds alone.
  */
 
-import { breakCommands, cleanText, cutText, singleLine } from '../text/sanitize.ts';
+import { truncate } from '../text/messages.ts';
+import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 
 /** What an annotation may point at; `line` counts from 1. */
@@ -74,7 +75,7 @@ export function createLog(options: LogOptions): Log {
       return `${key}=${escapeProperty(line(String(value), key === 'file' ? MAX_PATH : MAX_TITLE))}`;
     });
     annotated[command] += 1;
-    const text = escapeData(cutText(harmless(message).trim(), MAX_MESSAGE));
+    const text = escapeData(truncate(harmless(message).trim(), MAX_MESSAGE));
     write(`::${command}${given.length === 0 ? '' : ` ${given.join(',')}`}::${text}\n`);
   };
   const region = (text: string) => {

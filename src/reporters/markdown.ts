@@ -1,5 +1,6 @@
 /** Untrusted text as GitHub Markdown that renders as nothing but that text. */
-import { cleanText, cutText } from '../text/sanitize.ts';
+import { truncate } from '../text/messages.ts';
+import { cleanText } from '../text/sanitize.ts';
 
 /**
  * What means something to Markdown, HTML, tables or math. As character references they mean nothing: CommonMark
@@ -18,13 +19,13 @@ const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
 
 /** Untrusted text for the middle of a paragraph: one line, nothing in it links, mentions, formats or commands. */
 export function inline(text: string, max = 1_000): string {
-  const line = cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
+  const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return startless(unlinked(line).replace(SPECIAL, reference));
 }
 
 /** Like `inline`, but what stands between two backticks is shown as code, as whoever wrote it meant it. */
 export function prose(text: string, max = 1_000): string {
-  const line = cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
+  const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return line
     .split(CODE_SPAN)
     .map((part, at) =>
@@ -41,7 +42,7 @@ export function code(text: string, max = 1_000): string {
 
 /** Untrusted text for a cell of a table, each line as `prose`; line breaks become `<br>`, at most 20 lines are kept. */
 export function cell(text: string, max = 1_000): string {
-  const lines = cutText(cleanText(text).trim(), max).split('\n');
+  const lines = truncate(cleanText(text).trim(), max).split('\n');
   const shown = lines.slice(0, MAX_LINES).map((line) => prose(line, max));
   if (lines.length > MAX_LINES) shown.push('…');
   return shown.join('<br>');

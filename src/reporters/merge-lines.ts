@@ -1,6 +1,8 @@
 /** A merge as lines of the log: what holds the verdict up, what it took, what did not count. */
+
 import type { Merged, MergedLeg } from '../merge/types.ts';
-import { counted, duration, spent } from './format.ts';
+import { counted } from '../text/messages.ts';
+import { duration, spent } from './format.ts';
 import type { Log } from './log.ts';
 import { gravestLegs, legReasons, legWord, runWords, tallyWords } from './merge-words.ts';
 import type { Report } from './report-types.ts';

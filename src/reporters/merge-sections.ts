@@ -1,8 +1,10 @@
 /** What job summary and comment show of a merge: its legs, the findings of all of them, what they took, what did not count. */
+
 import type { Merged, MergedFinding } from '../merge/types.ts';
+import { counted, grouped } from '../text/messages.ts';
 import type { JsonObject } from '../types.ts';
 import type { Section } from './fit.ts';
-import { counted, dollars, duration, grouped, tokensOf } from './format.ts';
+import { dollars, duration, tokensOf } from './format.ts';
 import { type LegTableOptions, legTables, voteTable } from './merge-tables.ts';
 import { OUTVOTED, runWords } from './merge-words.ts';
 import { payloadTables, type TableOptions } from './payload-tables.ts';

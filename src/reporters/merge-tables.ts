@@ -1,7 +1,9 @@
 /** The legs and votes of a merge as tables in Markdown, which 256 legs leave readable. */
+
 import type { Merged, MergedLeg, MergedVote } from '../merge/types.ts';
+import { counted, grouped } from '../text/messages.ts';
 import { voteWarnings } from './evidence-words.ts';
-import { counted, dollars, grouped } from './format.ts';
+import { dollars } from './format.ts';
 import { BALLOT_MARKS, gravestLegs, legReasons, legWord } from './merge-words.ts';
 import type { Say } from './say.ts';
 

@@ -1,6 +1,7 @@
 /** What a merge found in words that every reporter uses: how the legs stand, and which come first. */
+
 import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge/types.ts';
-import { counted } from './format.ts';
+import { counted } from '../text/messages.ts';
 import type { Report } from './report-types.ts';
 
 /** A ballot's mark, seen from afar. */

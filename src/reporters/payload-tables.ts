@@ -1,7 +1,8 @@
 /** A payload as tables: its scalars as one, each list of objects as one of its own. */
+
 import { isArray, isObject } from '../text/json.ts';
+import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
-import { counted } from './format.ts';
 import { lineLink, pathKey } from './line-link.ts';
 import type { Locate } from './places.ts';
 import type { Say } from './say.ts';

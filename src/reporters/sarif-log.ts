@@ -1,8 +1,8 @@
 /** A report and its alerts as the text of a SARIF 2.1.0 log. */
+
 import { createHash } from 'node:crypto';
-import { cutText } from '../text/sanitize.ts';
+import { counted, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { counted } from './format.ts';
 import { urlPath } from './line-link.ts';
 import type { Place } from './places.ts';
 import type { Report } from './report-types.ts';
@@ -117,7 +117,7 @@ function result(alert: Alert, ruleIndex: number, maxMessage: number): JsonObject
     ruleId: alert.ruleId,
     ruleIndex,
     level: alert.severity,
-    message: { text: cutText(alert.message, maxMessage) },
+    message: { text: truncate(alert.message, maxMessage) },
     locations: [
       {
         physicalLocation: {

@@ -1,9 +1,10 @@
 /** Findings as SARIF 2.1.0: for code scanning, which keeps them as alerts over time, and for any other tool. */
+
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ReportError } from '../errors.ts';
+import { counted } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import { counted } from './format.ts';
 import { isMerge } from './merge-words.ts';
 import type { Locate } from './places.ts';
 import { writePrivateFile } from './private-file.ts';

@@ -2,11 +2,12 @@
 import { statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
 import { indentedJson } from '../text/json.ts';
+import { counted, grouped } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, Repair } from '../types.ts';
 import { evidenceWarnings } from './evidence-words.ts';
 import { fitSections, type Section } from './fit.ts';
-import { changedFilesText, counted, dollars, duration, grouped, tokensOf } from './format.ts';
+import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';
 import { judgeBlock } from './judge-words.ts';
 import { asWritten } from './line-link.ts';

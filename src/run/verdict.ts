@@ -10,6 +10,7 @@ import {
   ReplayError,
   SandboxError,
 } from '../errors.ts';
+import { truncate } from '../text/messages.ts';
 import { type Door, namingAt } from '../text/naming.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
 
@@ -107,9 +108,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
 /** The first characters of the model's prose on one line, for an ending that shows it; hostile text. */
 export function preview(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  return line.length <= PREVIEW_CHARACTERS
-    ? line
-    : `${line.slice(0, PREVIEW_CHARACTERS - 1).toWellFormed()}…`;
+  return truncate(line, PREVIEW_CHARACTERS);
 }
 
 function accepted(facts: VerdictFacts): Verdict {

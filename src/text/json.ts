@@ -1,6 +1,7 @@
 /** Strict JSON text: what JSON.parse would quietly bend is refused here. */
 
 import type { Json, JsonObject } from '../types.ts';
+import { quote } from './messages.ts';
 import { isExactNumber } from './number-literal.ts';
 
 export { rawSlice } from './raw-slice.ts';
@@ -279,7 +280,7 @@ function readKey(cursor: Cursor): Fault | null {
   const key = decoded(cursor.text.slice(start, cursor.at));
   if (frame?.keys?.has(key)) {
     const pointer = jsonPointer([...cursor.frames.slice(0, -1).map((each) => each.segment), key]);
-    const named = JSON.stringify(pointer.length > 200 ? `${pointer.slice(0, 200)}…` : pointer);
+    const named = quote(pointer);
     return {
       fault: 'duplicate_key',
       at: start,

@@ -1,6 +1,7 @@
 /** Hostile text made harmless for a terminal or a log: what every reporter does to it before anything else. */
 
 import { CONTROL_SEQUENCE, INVISIBLE, TITLE_SEQUENCE } from './encodings.ts';
+import { truncate } from './messages.ts';
 
 /** Every line break that some reader of logs ends a line at. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
@@ -17,19 +18,12 @@ export function cleanText(text: string): string {
 
 /** The text on one line, blanks collapsed, cut to at most `max` characters. */
 export function singleLine(text: string, max: number): string {
-  return cutText(cleanText(text).replace(/\s+/g, ' ').trim(), max);
+  return truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
 }
 
 /** The text on one line, as `singleLine` gives it, in which no runner of a workflow reads a command. */
 export function inertLine(text: string, max: number): string {
   return breakCommands(singleLine(text, max));
-}
-
-/** The text, or its first characters and an ellipsis: at most `max` UTF-16 units, no pair cut in half. */
-export function cutText(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const head = text.slice(0, Math.max(0, max - 1));
-  return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
 }
 
 /** What begins a command wherever it stands in a line: GitHub's older marker, and that of Azure Pipelines. */

@@ -15,6 +15,7 @@ import {
   toUrlAlphabet,
 } from './encodings.ts';
 import { jsonPointer } from './json.ts';
+import { truncate } from './messages.ts';
 
 /** A part of a text: from its first character up to the one behind it, in UTF-16 units. */
 export type Span = readonly [start: number, end: number];
@@ -291,5 +292,5 @@ function visit(value: Json, path: readonly (string | number)[], visitor: Visitor
 
 function pointer(path: readonly (string | number)[]): string {
   const text = path.length === 0 ? 'the root' : jsonPointer(path);
-  return text.length <= MAX_POINTER ? text : `${text.slice(0, MAX_POINTER).toWellFormed()}…`;
+  return truncate(text, MAX_POINTER);
 }

@@ -17,7 +17,7 @@ export function replaceText(bytes: Buffer, before: string, after: string, all: b
   const fitted = fitLineEnds(text, before, after);
   const places = placesOf(text, fitted.before, all);
   const lines = linesOf(text, places.slice(0, MAX_PLACES));
-  if (places.length === 0) return no(`old_string does not occur in it. ${nearest(text, before)}`);
+  if (places.length === 0) return no(`old_string does not occur in it. ${suggest(text, before)}`);
   if (places.length > 1 && !all) {
     const more = lines.length > 10 ? ', …' : '';
     return no(
@@ -121,7 +121,7 @@ function linesOf(text: string, places: readonly number[]): readonly number[] {
 }
 
 /** Where the first line of the text looked for stands with other white space around it: the usual mistake. */
-function nearest(text: string, before: string): string {
+function suggest(text: string, before: string): string {
   const first = before
     .split('\n')
     .map((line) => line.trim())

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../errors.ts';
 import { parseExpectation, parseVotes } from '../../merge/rule-inputs.ts';
-import { nearest } from '../../text/suggest.ts';
+import { suggest } from '../../text/messages.ts';
 import { doubtful, type Fault, wrong } from './finding.ts';
 import type { MergeStepInputs } from './merge-step.ts';
 import type { Job } from './workflow.ts';
@@ -64,7 +64,7 @@ export function votesIn(job: Job, text: string): readonly string[] | null {
 export function strangerFault({ names }: NamedLeg, expected: readonly string[] | null): Fault | null {
   const stranger = expected === null ? undefined : names?.find((name) => !expected.includes(name));
   if (stranger === undefined || expected === null) return null;
-  const near = nearest(stranger, [...expected]);
+  const near = suggest(stranger, [...expected]);
   const message = `The merge expects no leg ${JSON.stringify(stranger.slice(0, 100))}, and refuses it (52).`;
   const fix = near.length === 0 ? 'Add it to expect.' : `Did you mean ${near.join(' or ')}?`;
   return wrong('leg-unexpected', message, fix);

@@ -1,5 +1,5 @@
 /** What a job's matrix is made of, and what is read of it that it does not have. */
-import { nearest } from '../../text/suggest.ts';
+import { suggest } from '../../text/messages.ts';
 import { embedded, nodesOf, parseExpression, pathOf } from './expression.ts';
 import { type Fault, type Findings, wrong } from './finding.ts';
 import { sitesOf } from './references.ts';
@@ -68,7 +68,7 @@ function unknownKey(key: string, keys: readonly string[]): Fault {
     const message = `This job has no matrix, so what is read of it is always empty.`;
     return wrong('unknown-matrix-key', message, 'Give the job a strategy with a matrix, or write a value.');
   }
-  const near = nearest(key, keys);
+  const near = suggest(key, keys);
   const message = `The matrix of this job has no ${shown}, so it is always empty.`;
   const fix = near.length === 0 ? `Its keys are ${keys.join(', ')}.` : `Did you mean ${near.join(' or ')}?`;
   return wrong('unknown-matrix-key', message, fix);

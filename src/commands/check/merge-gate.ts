@@ -1,6 +1,7 @@
 /** Whether the gate of a merge can be asked of its legs' payloads: found here, and not once all of them are paid for. */
+
 import { type Files, pathHere } from '../../contract/source.ts';
-import { nearest } from '../../text/suggest.ts';
+import { suggest } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import { gateFaults, type Judge } from './judge.ts';
@@ -54,7 +55,7 @@ function faultOf(gate: string, own: string | null, judge: Judge): Fault | null {
   }
   if (gate === 'none' || pathHere(gate) !== null || !/^[\w.-]+$/u.test(gate) || names.includes(gate))
     return null;
-  const near = nearest(gate, names);
+  const near = suggest(gate, names);
   const message = `The gate of the merge wants "${gate}" to be true, which the schema of this leg does not declare: it never passes.`;
   return told(judge, message, near.length === 0 ? fix : `Did you mean ${near.join(' or ')}?`);
 }

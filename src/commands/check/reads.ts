@@ -1,4 +1,5 @@
 /** What a workflow reads of the action's outputs, and what it decides by them. */
+import { truncate } from '../../text/messages.ts';
 import { type Atom, atomFault, atomsOf, holds, openDefaults, type Read } from './conditions.ts';
 import { evaluate, isTruthy } from './evaluate.ts';
 import { type Expression, nodesOf, pathOf } from './expression.ts';
@@ -58,7 +59,7 @@ function checkExpression(
   site: Site,
   say: (node: Expression, fault: Fault) => void,
 ): void {
-  const shown = (node: Expression) => cut(text.slice(node.at, node.end));
+  const shown = (node: Expression) => truncate(text.slice(node.at, node.end), 120);
   const withoutVerdict = resultOf(root, reads, () => '');
   const failsJob = site.isCondition && failsWhere(site);
   let isTold = false;
@@ -204,11 +205,11 @@ export function checkUnknown(workflow: Workflow, findings: Findings): void {
         return [{ node, output }];
       });
       for (const atom of atomsOf(root, site.isCondition, reads)) {
-        const shown = cut(text.slice(atom.node.at, atom.node.end));
+        const shown = truncate(text.slice(atom.node.at, atom.node.end), 120);
         const fault = atomFault(atom, shown, site.isCondition && failsWhere(site));
         const [read] = atom.reads;
         if (fault?.rule !== 'fails-open' || read === undefined) continue;
-        const from = cut(names.get(read.node) ?? '');
+        const from = truncate(names.get(read.node) ?? '', 120);
         const message = `${shown} is true where ${read.output.name} is empty. Whether ${from} takes it from the action is not known here: workflows of other repositories are not read.`;
         const place = workflow.file.placeIn(site.scalar, at + atom.node.at, shown);
         findings.add(place, doubtful('unknown-workflow', message, fault.fix));
@@ -268,8 +269,4 @@ export function checkForgiven(
   if (step.id === null || !mentions(job.node, `steps.${step.id}.conclusion`)) return;
   const conclusion = `steps.${step.id}.conclusion is always success where continue-on-error is set.`;
   findings.add(place, wrong('conclusion-forgiven', conclusion, `Read steps.${step.id}.outcome.`));
-}
-
-function cut(text: string): string {
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
 }

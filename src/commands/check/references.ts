@@ -1,5 +1,5 @@
 /** Where a workflow reads what: the expressions of its texts, and the outputs that they mean. */
-import { nearest } from '../../text/suggest.ts';
+import { suggest } from '../../text/messages.ts';
 import { type Embedded, type Expression, embedded, nodesOf, parseExpression, pathOf } from './expression.ts';
 import { type Fault, wrong } from './finding.ts';
 import { type Output, PAYLOAD_OUTPUT } from './outputs.ts';
@@ -245,6 +245,6 @@ export function wholesIn(root: Expression, { job }: Site, sources: readonly Sour
 }
 
 function meant(name: string, candidates: readonly string[], otherwise: string): string {
-  const near = nearest(name, candidates);
+  const near = suggest(name, candidates);
   return near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;
 }

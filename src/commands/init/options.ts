@@ -3,7 +3,7 @@
 import { presets } from '../../contract/presets.ts';
 import { InputError } from '../../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../../providers/provider.ts';
-import { nearest } from '../../text/suggest.ts';
+import { suggest } from '../../text/messages.ts';
 import { type Flags, readFlags } from '../flags.ts';
 
 /** The events that can start the workflow. */
@@ -96,7 +96,7 @@ function readAction(given: string | null): string | null {
 export function requireOneOf<C extends string>(name: string, given: string, values: readonly C[]): C {
   const found = values.find((each) => each === given);
   if (found !== undefined) return found;
-  const near = nearest(given, values);
+  const near = suggest(given, values);
   const fix = near.length === 0 ? `Use ${values.join(', ')}.` : `Did you mean ${near.join(' or ')}?`;
   throw new InputError(
     name,

@@ -1,9 +1,10 @@
 /** Asks on a terminal. */
+
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { InputError } from '../../errors.ts';
-import { nearest } from '../../text/suggest.ts';
+import { suggest } from '../../text/messages.ts';
 import type { Ask } from './plan.ts';
 
 /** Somebody who can be asked, until that is closed. */
@@ -46,7 +47,7 @@ export function askOn(stdin: Readable, stderr: { write(text: string): unknown })
         const word = SHORT_ANSWERS.get(answer.toLowerCase()) ?? answer.toLowerCase();
         const found = values.find((each) => each === word);
         if (found !== undefined) return found;
-        const near = nearest(answer, values);
+        const near = suggest(answer, values);
         const choice =
           near.length > 0 ? `Did you mean ${near.join(' or ')}?` : `Answer ${values.join(', ')}.`;
         stderr.write(`${choice}\n`);

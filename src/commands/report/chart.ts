@@ -1,5 +1,7 @@
 /** Tokens of each turn and the cost so far, as drawings that need no style or script of their own. */
-import { dollars, grouped } from '../../reporters/format.ts';
+
+import { dollars } from '../../reporters/format.ts';
+import { grouped } from '../../text/messages.ts';
 import { type Html, html } from './html.ts';
 import type { Turn } from './story.ts';
 

@@ -1,8 +1,17 @@
 /** How the run ended: from the transcript's last line, and from the result envelope where that is at hand. */
+
 import { isObject } from '../../text/json.ts';
-import { cutText } from '../../text/sanitize.ts';
+import {
+  readCount,
+  readFlag,
+  readObject,
+  readObjects,
+  readText,
+  readTexts,
+  readUsage,
+} from '../../text/json-fields.ts';
+import { truncate } from '../../text/messages.ts';
 import type { JsonObject, Usage } from '../../types.ts';
-import { countIn, flagIn, objectIn, objectsIn, textIn, textsIn, usageIn } from './fields.ts';
 import type { Story } from './story.ts';
 import type { Showing } from './visible.ts';
 
@@ -60,35 +69,35 @@ export function endingOf(
 ): Ending {
   const last = story.finished ?? {};
   const whole = envelope ?? {};
-  const word = (object: JsonObject, name: string) => showing.label(textIn(object, name) ?? '');
+  const word = (object: JsonObject, name: string) => showing.label(readText(object, name) ?? '');
   const either = (name: string) => word(whole, name) || word(last, name);
   const conclusion = either('conclusion');
   const reason = either('reason');
-  const gate = objectIn(whole, 'gate');
+  const gate = readObject(whole, 'gate');
   const isShown = withPayload && !contradicts(story, whole);
   const payload =
     isShown && Object.hasOwn(whole, 'structured_output') ? whole['structured_output'] : undefined;
   return {
     conclusion: CONCLUSIONS.find((each) => each === conclusion) ?? null,
     reason,
-    replayed: flagIn(whole, 'replayed'),
-    exitCode: countIn(whole, 'exit_code') ?? countIn(last, 'exit_code'),
+    replayed: readFlag(whole, 'replayed'),
+    exitCode: readCount(whole, 'exit_code') ?? readCount(last, 'exit_code'),
     gate: word(gate, 'status'),
-    faults: objectsIn(gate, 'issues')
+    faults: readObjects(gate, 'issues')
       .slice(0, 10)
       .map((issue) => ({ path: word(issue, 'path') || 'the root', keyword: word(issue, 'keyword') })),
     gateWords: isShown
-      ? textsIn(gate, 'words')
+      ? readTexts(gate, 'words')
           .slice(0, 10)
-          .map((clause) => cutText(showing.text(clause).text, MAX_CLAUSE))
+          .map((clause) => truncate(showing.text(clause).text, MAX_CLAUSE))
       : [],
     payload: isObject(payload) ? payload : null,
-    error: QUOTING.has(reason) ? '' : showing.text(textIn(whole, 'error') ?? '').text.slice(0, 2_000),
-    turns: countIn(whole, 'num_turns') ?? countIn(last, 'turn_count'),
-    rejections: countIn(whole, 'rejections') ?? countIn(last, 'rejections'),
-    usage: usageIn(whole, 'usage') ?? usageIn(last, 'usage'),
-    costUsd: envelope === null ? countIn(last, 'cost_usd') : countIn(whole, 'total_cost_usd'),
-    durationMs: countIn(whole, 'duration_ms') ?? countIn(last, 'duration_ms'),
+    error: QUOTING.has(reason) ? '' : showing.text(readText(whole, 'error') ?? '').text.slice(0, 2_000),
+    turns: readCount(whole, 'num_turns') ?? readCount(last, 'turn_count'),
+    rejections: readCount(whole, 'rejections') ?? readCount(last, 'rejections'),
+    usage: readUsage(whole, 'usage') ?? readUsage(last, 'usage'),
+    costUsd: envelope === null ? readCount(last, 'cost_usd') : readCount(whole, 'total_cost_usd'),
+    durationMs: readCount(whole, 'duration_ms') ?? readCount(last, 'duration_ms'),
     model: word(whole, 'model') || story.model,
     provider: word(whole, 'provider') || story.provider,
     sandbox: word(whole, 'sandbox'),
@@ -100,9 +109,9 @@ export function endingOf(
 export function contradicts({ finished }: Story, envelope: JsonObject): boolean {
   if (finished === null || Object.keys(envelope).length === 0) return false;
   return (
-    textIn(finished, 'conclusion') !== textIn(envelope, 'conclusion') ||
-    textIn(finished, 'reason') !== textIn(envelope, 'reason') ||
-    countIn(finished, 'turn_count') !== countIn(envelope, 'num_turns')
+    readText(finished, 'conclusion') !== readText(envelope, 'conclusion') ||
+    readText(finished, 'reason') !== readText(envelope, 'reason') ||
+    readCount(finished, 'turn_count') !== readCount(envelope, 'num_turns')
   );
 }
 
@@ -122,8 +131,8 @@ const JUDGED = [
 
 function judgedBy(envelope: JsonObject, showing: Showing): Ending['judged'] {
   return JUDGED.flatMap(([group, name, title]) => {
-    const object = objectIn(envelope, group);
-    const value = textIn(object, name) ?? String(countIn(object, name) ?? '');
+    const object = readObject(envelope, group);
+    const value = readText(object, name) ?? String(readCount(object, name) ?? '');
     return value === '' ? [] : [[title, showing.label(value)] as const];
   });
 }

@@ -1,11 +1,12 @@
 /** The report: one page that needs nothing beside itself, runs nothing but its own script, and asks no network. */
+
 import { createHash } from 'node:crypto';
 import { warningsAbout } from '../../reporters/evidence-words.ts';
-import { counted } from '../../reporters/format.ts';
+import { readCount, readObject, readText } from '../../text/json-fields.ts';
+import { counted } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';
 import { charts } from './chart.ts';
 import { contradicts, endingOf } from './ending.ts';
-import { countIn, objectIn, textIn } from './fields.ts';
 import { type Html, html, verbatim } from './html.ts';
 import { payloadSection } from './payload-section.ts';
 import { SCRIPT } from './script.ts';
@@ -74,7 +75,7 @@ function tools(): Html {
 
 function remarksOn(story: Story, envelope: JsonObject | null, withPayload: boolean): readonly string[] {
   const { unknown, left, finished } = story;
-  const conclusion = finished === null ? null : textIn(finished, 'conclusion');
+  const conclusion = finished === null ? null : readText(finished, 'conclusion');
   const isForeign = envelope !== null && contradicts(story, envelope);
   return [
     ...(envelope === null ? [] : weaknessesOf(envelope)),
@@ -102,8 +103,8 @@ function remarksOn(story: Story, envelope: JsonObject | null, withPayload: boole
 
 /** What the verdict rests on, where that is less than it could be. */
 function weaknessesOf(envelope: JsonObject): readonly string[] {
-  const evidence = objectIn(envelope, 'evidence');
-  const [context, toolCalls] = [textIn(evidence, 'context'), countIn(evidence, 'tool_calls')];
+  const evidence = readObject(envelope, 'evidence');
+  const [context, toolCalls] = [readText(evidence, 'context'), readCount(evidence, 'tool_calls')];
   if (toolCalls === null) return [];
   const known = CONTEXTS.find((each) => each === context) ?? 'none';
   const hasPayload = Object.hasOwn(envelope, 'structured_output');

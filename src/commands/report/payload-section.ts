@@ -1,9 +1,8 @@
 /** What the run found: the accepted payload, its plain values as a list and each list of objects as a table. */
 
-import { counted } from '../../reporters/format.ts';
 import { bySeverity, severityOf } from '../../reporters/severity.ts';
 import { isArray, isObject } from '../../text/json.ts';
-import { cutText } from '../../text/sanitize.ts';
+import { counted, truncate } from '../../text/messages.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { type Html, html } from './html.ts';
 import type { Showing } from './visible.ts';
@@ -67,7 +66,7 @@ function cell(row: JsonObject, column: string, showing: Showing): Html {
 }
 
 function shown(text: string, max: number, showing: Showing): string {
-  return cutText(showing.text(text).text, max);
+  return truncate(showing.text(text).text, max);
 }
 
 /** A text as it is, anything else as JSON. */

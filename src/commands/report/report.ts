@@ -1,4 +1,5 @@
 /** `structured-agent report`: a transcript as one page. The front door of this folder, with `report-page`. */
+
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,6 +7,7 @@ import { InputError } from '../../errors.ts';
 import { describeLeavingLink, findCheckout, findLeavingLink } from '../../files/leaving-links.ts';
 import { writePrivateFile } from '../../reporters/private-file.ts';
 import { isObject } from '../../text/json.ts';
+import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';
 import type { JsonObject } from '../../types.ts';
 import { readLines } from './lines.ts';
@@ -75,7 +77,7 @@ function readArguments(argv: readonly string[]): Asked | null {
   if (more[0] !== undefined) {
     throw new InputError(
       null,
-      `One transcript makes one page, and ${quoted(more[0])} is a second. Take it out.`,
+      `One transcript makes one page, and ${quote(more[0])} is a second. Take it out.`,
     );
   }
   const [output, result] = [single('--output', values.output), single('--result', values.result)];
@@ -116,7 +118,7 @@ function makePage({ transcript, result, withPayload }: Asked, cwd: string): stri
   const notes: string[] = [];
   let lines = 0;
   let tornEvent = false;
-  const { torn, cut } = readLines(path.resolve(cwd, transcript), quoted(transcript), (line) => {
+  const { torn, cut } = readLines(path.resolve(cwd, transcript), quote(transcript), (line) => {
     const text = line?.replace(/^\ufeff/u, '').trim();
     if (text === '') return;
     lines += 1;
@@ -129,12 +131,12 @@ function makePage({ transcript, result, withPayload }: Asked, cwd: string): stri
   if (lines === story.unknown) {
     throw new InputError(
       null,
-      `${quoted(transcript)} ${lines === 0 ? 'is empty' : 'is no transcript'}. Name the file that transcript-file gave.`,
+      `${quote(transcript)} ${lines === 0 ? 'is empty' : 'is no transcript'}. Name the file that transcript-file gave.`,
     );
   }
   if (isTorn) notes.push('The last line is torn: the run was cut off while it was written.');
   if (cut) notes.push('The transcript is larger than 1 GiB: what comes after is left out.');
-  const envelope = result === null ? null : readEnvelope(path.resolve(cwd, result), quoted(result));
+  const envelope = result === null ? null : readEnvelope(path.resolve(cwd, result), quote(result));
   return reportPage({
     story: { ...story, unknown: story.unknown - (isTorn ? 1 : 0) },
     envelope,
@@ -173,13 +175,13 @@ function writePage({ output, transcript, result }: Asked, cwd: string, page: str
   // The last name, too: it is followed.
   const leaving = findLeavingLink(path.resolve(cwd, output), checkout);
   if (leaving !== null)
-    throw new InputError(null, `${quoted(output)} is a file ${describeLeavingLink(leaving, checkout)}`);
-  const file = standing(path.resolve(cwd, output), quoted(output));
+    throw new InputError(null, `${quote(output)} is a file ${describeLeavingLink(leaving, checkout)}`);
+  const file = standing(path.resolve(cwd, output), quote(output));
   for (const source of [transcript, result]) {
     if (source !== null && realpathSync(path.resolve(cwd, source)) === file) {
       throw new InputError(
         null,
-        `${quoted(output)} is what the page is made from. Name another file with -o.`,
+        `${quote(output)} is what the page is made from. Name another file with -o.`,
       );
     }
   }
@@ -187,7 +189,7 @@ function writePage({ output, transcript, result }: Asked, cwd: string, page: str
     writePrivateFile(file, page);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError(null, `${quoted(output)} cannot be written: ${why}. Name a file that can be.`, {
+    throw new InputError(null, `${quote(output)} cannot be written: ${why}. Name a file that can be.`, {
       cause,
     });
   }
@@ -204,9 +206,4 @@ function standing(file: string, shown: string): string {
   } catch (cause) {
     throw new InputError(null, `The folder of ${shown} is not there. Make it first.`, { cause });
   }
-}
-
-/** A path in a sentence. */
-function quoted(file: string): string {
-  return JSON.stringify(file.length > 200 ? `${file.slice(0, 199)}…` : file);
 }

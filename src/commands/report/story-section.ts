@@ -1,7 +1,8 @@
 /** The turns, one after another: what was said is there to read, calls are folded. */
 
-import { counted, dollars, duration, grouped, tokensOf } from '../../reporters/format.ts';
+import { dollars, duration, tokensOf } from '../../reporters/format.ts';
 import type { CallDecision } from '../../reporters/report-types.ts';
+import { counted, grouped } from '../../text/messages.ts';
 import type { Argument } from './arguments.ts';
 import { type Html, html } from './html.ts';
 import type { Call, Part, Turn, Words } from './story.ts';

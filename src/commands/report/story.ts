@@ -1,8 +1,16 @@
 /** A transcript's events → the story that the page tells: turns, and in them what happened, in order. */
 import { isObject } from '../../text/json.ts';
+import {
+  readCount,
+  readFlag,
+  readObject,
+  readObjects,
+  readText,
+  readTexts,
+  readUsage,
+} from '../../text/json-fields.ts';
 import type { JsonObject, Usage } from '../../types.ts';
 import { type Argument, argumentsOf } from './arguments.ts';
-import { countIn, flagIn, objectIn, objectsIn, textIn, textsIn, usageIn } from './fields.ts';
 import type { Showing, Shown } from './visible.ts';
 
 /** A tool call and what became of it. */
@@ -105,7 +113,7 @@ export function createStory(showing: Showing): StoryTeller {
   };
   return {
     add(entry) {
-      const take = isObject(entry) ? TAKE.get(textIn(entry, 'type') ?? '') : undefined;
+      const take = isObject(entry) ? TAKE.get(readText(entry, 'type') ?? '') : undefined;
       if (isObject(entry) && take !== undefined) take(entry, state);
       else state.unknown += 1;
     },
@@ -127,7 +135,7 @@ const TAKE: ReadonlyMap<string, (entry: JsonObject, state: State) => void> = new
   ['turn_completed', completeTurn],
   ['tool_started', startCall],
   ['tool_finished', finishCall],
-  ['user_message', (entry: JsonObject, state: State) => say('user', textIn(entry, 'text'), state)],
+  ['user_message', (entry: JsonObject, state: State) => say('user', readText(entry, 'text'), state)],
   ['notice', notice],
   [
     'run_finished',
@@ -138,29 +146,29 @@ const TAKE: ReadonlyMap<string, (entry: JsonObject, state: State) => void> = new
 ]);
 
 function startRun(entry: JsonObject, state: State): void {
-  state.model = state.showing.label(textIn(entry, 'model') ?? '');
-  state.provider = state.showing.label(textIn(entry, 'provider') ?? '');
-  state.offered = textsIn(entry, 'tools');
-  say('prompt', textIn(entry, 'prompt'), state);
+  state.model = state.showing.label(readText(entry, 'model') ?? '');
+  state.provider = state.showing.label(readText(entry, 'provider') ?? '');
+  state.offered = readTexts(entry, 'tools');
+  say('prompt', readText(entry, 'prompt'), state);
 }
 
 /** Turns are parts too where there are too many. */
 function startTurn(entry: JsonObject, state: State): void {
-  state.now = blankTurn(countIn(entry, 'turn') ?? state.turns.length);
-  state.now.forced = flagIn(entry, 'forced');
+  state.now = blankTurn(readCount(entry, 'turn') ?? state.turns.length);
+  state.now.forced = readFlag(entry, 'forced');
   state.parts += 1;
   if (state.parts <= MAX_PARTS) state.turns.push(state.now);
 }
 
 function completeTurn(entry: JsonObject, state: State): void {
   const { now } = state;
-  now.durationMs = countIn(entry, 'duration_ms');
-  now.stopReason = textIn(entry, 'stop_reason');
-  now.usage = usageIn(entry, 'usage');
-  now.costUsd = countIn(objectIn(entry, 'totals'), 'cost_usd');
-  const message = objectIn(entry, 'message');
-  say('model', textIn(message, 'text'), state);
-  for (const each of objectsIn(message, 'tool_calls')) {
+  now.durationMs = readCount(entry, 'duration_ms');
+  now.stopReason = readText(entry, 'stop_reason');
+  now.usage = readUsage(entry, 'usage');
+  now.costUsd = readCount(readObject(entry, 'totals'), 'cost_usd');
+  const message = readObject(entry, 'message');
+  say('model', readText(message, 'text'), state);
+  for (const each of readObjects(message, 'tool_calls')) {
     put(() => {
       const call = asked(each, state);
       const same = now.waiting.get(call.id);
@@ -173,19 +181,19 @@ function completeTurn(entry: JsonObject, state: State): void {
 
 function startCall(entry: JsonObject, { now, showing }: State): void {
   const open = now.waiting.get(callId(entry))?.[0];
-  if (open !== undefined) open.target = showing.label(textIn(objectIn(entry, 'call'), 'target') ?? '');
+  if (open !== undefined) open.target = showing.label(readText(readObject(entry, 'call'), 'target') ?? '');
 }
 
 function finishCall(entry: JsonObject, state: State): void {
   const { now, showing } = state;
-  now.costUsd = countIn(objectIn(entry, 'totals'), 'cost_usd') ?? now.costUsd;
+  now.costUsd = readCount(readObject(entry, 'totals'), 'cost_usd') ?? now.costUsd;
   const open = now.waiting.get(callId(entry))?.shift();
   if (open !== undefined) Object.assign(open, finish(open, entry, showing));
-  else put(() => finish(asked(objectIn(entry, 'call'), state), entry, showing), state);
+  else put(() => finish(asked(readObject(entry, 'call'), state), entry, showing), state);
 }
 
 function notice(entry: JsonObject, state: State): void {
-  say(textIn(entry, 'level') === 'warning' ? 'warning' : 'info', textIn(entry, 'text'), state);
+  say(readText(entry, 'level') === 'warning' ? 'warning' : 'info', readText(entry, 'text'), state);
 }
 
 function say(kind: Words['kind'], text: string | null, state: State): void {
@@ -205,31 +213,31 @@ function blankTurn(turn: number | null): OpenTurn {
 
 /** A call as the model wrote it, or as an event names it. */
 function asked(call: JsonObject, { offered, showing }: State): Call {
-  const name = textIn(call, 'name') ?? '';
-  const status = textIn(call, 'status');
+  const name = readText(call, 'name') ?? '';
+  const status = readText(call, 'status');
   return {
     kind: 'call',
-    id: textIn(call, 'id') ?? '',
+    id: readText(call, 'id') ?? '',
     name: showing.label(name) || 'a tool without a name',
-    target: showing.label(textIn(call, 'target') ?? ''),
+    target: showing.label(readText(call, 'target') ?? ''),
     damage: status === 'truncated' || status === 'malformed' ? status : null,
-    arguments: argumentsOf(name, textIn(call, 'raw_arguments'), offered, showing),
+    arguments: argumentsOf(name, readText(call, 'raw_arguments'), offered, showing),
     done: null,
   };
 }
 
 function callId(entry: JsonObject): string {
-  return textIn(objectIn(entry, 'call'), 'id') ?? '';
+  return readText(readObject(entry, 'call'), 'id') ?? '';
 }
 
 function finish(call: Call, entry: JsonObject, showing: Showing): Call {
   return {
     ...call,
-    target: showing.label(textIn(objectIn(entry, 'call'), 'target') ?? '') || call.target,
+    target: showing.label(readText(readObject(entry, 'call'), 'target') ?? '') || call.target,
     done: {
-      decision: showing.label(textIn(entry, 'decision') ?? ''),
-      durationMs: countIn(entry, 'duration_ms'),
-      result: showing.text(textIn(objectIn(entry, 'result'), 'content') ?? ''),
+      decision: showing.label(readText(entry, 'decision') ?? ''),
+      durationMs: readCount(entry, 'duration_ms'),
+      result: showing.text(readText(readObject(entry, 'result'), 'content') ?? ''),
     },
   };
 }

@@ -1,5 +1,7 @@
 /** The top of the page: how the run ended, and what it took. */
-import { counted, dollars, duration, grouped } from '../../reporters/format.ts';
+
+import { dollars, duration } from '../../reporters/format.ts';
+import { counted, grouped } from '../../text/messages.ts';
 import type { Ending } from './ending.ts';
 import { type Html, html } from './html.ts';
 

@@ -2,10 +2,11 @@
  * What of this machine a command must not see. Behind the wall it runs as the runner's own user, so that the permissions
  * of files hold nothing back from it: what only that user may read has to be hidden by its place.
  */
+
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
+import { quote } from '../../text/messages.ts';
 import { pathFolders, toolFolders } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import { isInside } from '../workspace/path-policy.ts';
@@ -97,7 +98,7 @@ export async function findHiddenPaths(options: SandboxOptions, signal: AbortSign
   const count = privateFiles.length + privateFolders.length;
   if (example !== undefined && count > MAX_PRIVATE) {
     throw new SandboxError(
-      `${count} files and folders outside the home folders can be read by the user of this step and not by every user (${shown(example)} is one): too many to close them to the agent. Run the step as a user that owns no such files.`,
+      `${count} files and folders outside the home folders can be read by the user of this step and not by every user (${quote(example)} is one): too many to close them to the agent. Run the step as a user that owns no such files.`,
     );
   }
   return {

@@ -1,10 +1,11 @@
 /** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
+
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkspaceError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { quote } from '../../text/messages.ts';
 import { PRIVATE_HOME, pathFolders, toolFolders } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import { hasCredentials, withoutCredentials } from '../workspace/git-config.ts';
@@ -92,7 +93,7 @@ export async function planMounts(
   if (forContent.length > MAX_FOR_CONTENT) {
     const first = repositories.find(({ root }) => root !== workspace)?.dotGit ?? workspace;
     throw new WorkspaceError(
-      `The workspace holds ${repositories.length} repositories (${shown(first)} is one), and ${forContent.length} mounts would be needed to protect them: too many, at most ${MAX_FOR_CONTENT}. Check out fewer of them, or run this step before the ones that make them.`,
+      `The workspace holds ${repositories.length} repositories (${quote(first)} is one), and ${forContent.length} mounts would be needed to protect them: too many, at most ${MAX_FOR_CONTENT}. Check out fewer of them, or run this step before the ones that make them.`,
     );
   }
   const mounts: Mount[] = [

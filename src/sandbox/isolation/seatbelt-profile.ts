@@ -3,8 +3,9 @@
  * operation (`file-write-unlink`) comes before one for its family (`file-write*`). Apple documents none of it; these are
  * facts from profiles that Nix, Chromium and coding agents run with.
  */
+
 import { SandboxError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
+import { quote } from '../../text/messages.ts';
 
 /** What a command may do with a path and all below it: later rules win. */
 export interface Rule {
@@ -91,7 +92,7 @@ function ruleText({ verdict, operations, filter, text }: Rule): string {
 function schemeString(text: string): string {
   if (/[\u0000-\u001f\u007f]/u.test(text)) {
     throw new SandboxError(
-      `The sandbox cannot name ${shown(text)}, which has a control character in it. Rename it`,
+      `The sandbox cannot name ${quote(text)}, which has a control character in it. Rename it`,
     );
   }
   return `"${text.replace(/["\\]/gu, '\\$&')}"`;

@@ -3,10 +3,11 @@
  * that has a file is reached through any folder that shows the file, a read-only one too, and so is a pipe. Only a mount
  * over it closes it.
  */
+
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
+import { quote } from '../../text/messages.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import { realOrSame } from '../workspace/real-paths.ts';
 import { type Mount, sorted } from './mounts.ts';
@@ -218,11 +219,11 @@ export async function seenSockets(
   const nameless = [...found].find((name) => name.includes(NOT_TEXT));
   if (nameless !== undefined)
     throw new SandboxError(
-      `The Unix socket or named pipe ${shown(nameless)} lies in a folder that the sandbox shows, and its name is not UTF-8, so that it cannot be closed. Stop its service, or run this step on another runner.`,
+      `The Unix socket or named pipe ${quote(nameless)} lies in a folder that the sandbox shows, and its name is not UTF-8, so that it cannot be closed. Stop its service, or run this step on another runner.`,
     );
   if (found.size <= MAX_SOCKETS) return [...found];
   throw new SandboxError(
-    `${found.size} Unix sockets and named pipes of services lie in folders that the sandbox shows (${shown([...found][0] ?? '')} is one): too many to close them to the agent. Stop the services, or run this step on another runner.`,
+    `${found.size} Unix sockets and named pipes of services lie in folders that the sandbox shows (${quote([...found][0] ?? '')} is one): too many to close them to the agent. Stop the services, or run this step on another runner.`,
   );
 }
 

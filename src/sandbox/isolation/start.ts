@@ -1,8 +1,9 @@
 /** Puts up the first wall that this machine has and that stands its test. */
+
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
+import { quote } from '../../text/messages.ts';
 import { buildEnvironment, PRIVATE_HOME } from '../exec/environment.ts';
 import { readsStartFile, START_FILE, startFile } from '../exec/shell-line.ts';
 import type { Folders } from '../run-folder.ts';
@@ -143,7 +144,7 @@ async function findBreaker(
 }
 
 function brokenByWorkspace(place: string, problems: string): string {
-  return `This workspace breaks the sandbox: ${shown(place)} cannot be protected from the agent, while a sandbox without it can start on this runner (${shown(problems)}). Look at what the checkout or an earlier step put there, and remove it.`;
+  return `This workspace breaks the sandbox: ${quote(place)} cannot be protected from the agent, while a sandbox without it can start on this runner (${quote(problems)}). Look at what the checkout or an earlier step put there, and remove it.`;
 }
 
 async function prepare(

@@ -2,8 +2,8 @@
 import { lstat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { SandboxError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { quote } from '../../text/messages.ts';
 import type { Isolation } from '../../types.ts';
 import { openProxies } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
@@ -127,7 +127,7 @@ export function findWeaknesses(
         );
       for (const config of credentials.readable) {
         list.push(
-          `${shown(config)} is a git config that the agent's commands can read as it is, with any credentials in it: it is a symbolic link, or lies in a folder that is not named .git. Move git's folder to .git, or take the credentials out.`,
+          `${quote(config)} is a git config that the agent's commands can read as it is, with any credentials in it: it is a symbolic link, or lies in a folder that is not named .git. Move git's folder to .git, or take the credentials out.`,
         );
       }
       if (!credentials.held) return;
@@ -176,10 +176,10 @@ export function notesOfRaised(
   const name = (paths: readonly string[]) => {
     const names = paths
       .slice(0, MAX_MASKED)
-      .map((path) => shown(isInside(path, workspace) ? relative(workspace, path) : path));
+      .map((path) => quote(isInside(path, workspace) ? relative(workspace, path) : path));
     return `${names.join(', ')}${paths.length > names.length ? ` and ${paths.length - names.length} more` : ''}`;
   };
-  const notes = failures.map((failure) => `A sandbox was tried and not used: ${shown(failure)}`);
+  const notes = failures.map((failure) => `A sandbox was tried and not used: ${quote(failure)}`);
   if (hiddenInWorkspace.length > 0)
     notes.push(
       `Hidden from the agent, wholly, or shown without the credentials in it: ${name(hiddenInWorkspace)}.`,

@@ -1,8 +1,10 @@
 /** Path rules: what the model calls a path, and where that lies on this machine, if it may be touched at all. */
+
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { GIT_CLOSED, refuseComponents, refuseText, shown } from '../../files/names.ts';
+import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/names.ts';
+import { quote } from '../../text/messages.ts';
 import { errorCode } from '../exec/error-code.ts';
 import { DeniedError } from '../sandbox.ts';
 
@@ -118,7 +120,7 @@ function isClosed(path: string, root: string, { closed }: ConfinementOptions): b
 
 function outside(view: string, options: ConfinementOptions): string {
   const roots = [...new Set(options.trees.map((tree) => tree.view))].join(' and ');
-  return `${shown(view)} is outside of what this tool sees: ${roots}`;
+  return `${quote(view)} is outside of what this tool sees: ${roots}`;
 }
 
 async function stat(host: string, asked: string): Promise<Stats | null> {
@@ -135,5 +137,5 @@ async function stat(host: string, asked: string): Promise<Stats | null> {
 
 /** Refuses a path. */
 export function deny(path: string, why: string, missing = false): never {
-  throw new DeniedError(`${shown(path)} was ${missing ? 'not found' : 'refused'}: ${why}.`, missing);
+  throw new DeniedError(`${quote(path)} was ${missing ? 'not found' : 'refused'}: ${why}.`, missing);
 }

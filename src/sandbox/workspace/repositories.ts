@@ -1,11 +1,12 @@
 /** The repositories in a workspace: their folders are read-only in the shell, and their configs without credentials. */
+
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { WorkspaceError } from '../../errors.ts';
-import { shown } from '../../files/names.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { quote } from '../../text/messages.ts';
 import { errorCode } from '../exec/error-code.ts';
 import { worktreeOf } from './git-config.ts';
 import {
@@ -198,7 +199,7 @@ function createLook(workspace: string, maxFolders: number): Look {
       if (code === 'ENOENT' || code === 'ENOTDIR') return [];
       if ((code === 'EACCES' || code === 'EPERM') && !(await isOurs(Buffer.from(folder)))) return [];
       throw new ClosedFolderError(
-        `The folder ${shown(folder.toString())} in the workspace cannot be looked into (${code}), so a repository in it would be open to the agent. Remove it before this step.`,
+        `The folder ${quote(folder.toString())} in the workspace cannot be looked into (${code}), so a repository in it would be open to the agent. Remove it before this step.`,
         { cause: error },
       );
     }
@@ -222,7 +223,7 @@ function textOf(path: Buffer): string {
   const text = path.toString();
   if (isUtf8(path)) return text;
   throw new WorkspaceError(
-    `This workspace breaks the sandbox: git uses ${shown(text)}, whose name is not UTF-8, and a sandbox cannot protect such a name from the agent. Remove it before this step; a submodule gets its name in .gitmodules.`,
+    `This workspace breaks the sandbox: git uses ${quote(text)}, whose name is not UTF-8, and a sandbox cannot protect such a name from the agent. Remove it before this step; a submodule gets its name in .gitmodules.`,
   );
 }
 

@@ -5,10 +5,12 @@
  *
  * Which files there are is asked of git, and behind the wall only, as in `changes.ts`; what is in them is read here.
  */
+
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { InputError } from '../../errors.ts';
-import { refuseComponents, shown } from '../../files/names.ts';
+import { refuseComponents } from '../../files/names.ts';
+import { quote } from '../../text/messages.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { findLeaving, type Leaving } from './escaping-symlinks.ts';
 import { type GitPath, nameTree } from './git-tree.ts';
@@ -99,7 +101,7 @@ export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions)
     case 'nested':
       return unknownNested(tree.path);
     case 'unreadable':
-      return { kind: 'unknown', why: `${shown(decode(tree.path))} cannot be read (${tree.code})` };
+      return { kind: 'unknown', why: `${quote(decode(tree.path))} cannot be read (${tree.code})` };
     default: {
       if (tree.files === 0) return { kind: 'unknown', why: 'git sees no file in the repository' };
       const judged = named.length === 0 ? [root] : named.map(({ path }) => path);
@@ -147,7 +149,7 @@ function choose(
       const repository = posix.relative(workspace, root) || '.';
       refuse(
         typed,
-        `lies outside the repository of working-directory, ${shown(repository)}. Name paths in it.`,
+        `lies outside the repository of working-directory, ${quote(repository)}. Name paths in it.`,
       );
     }
     const prefix = Buffer.from(posix.relative(root, path)).toString('latin1');
@@ -165,7 +167,7 @@ function choose(
 }
 
 function refuse(typed: string, why: string): never {
-  throw new InputError('subject-paths', `subject-paths names ${shown(typed)}, which ${why}`);
+  throw new InputError('subject-paths', `subject-paths names ${quote(typed)}, which ${why}`);
 }
 
 const UNKNOWN_OUTER: SubjectTree = {
@@ -183,12 +185,12 @@ async function liesInAnother(root: string, workspace: string): Promise<boolean> 
 
 /** Its files are its own, and git says nothing of them here. */
 function unknownNested(path: string): SubjectTree {
-  const name = shown(decode(path.replace(/\/$/u, '')));
+  const name = quote(decode(path.replace(/\/$/u, '')));
   return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
 }
 
 function unknownLeaving({ path, to }: Leaving): SubjectTree {
-  const name = shown(decode(path));
+  const name = quote(decode(path));
   const why =
     to === 'outside'
       ? 'is a link that leads out of what is judged; name that place in subject-paths, too'

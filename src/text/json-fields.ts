@@ -1,0 +1,58 @@
+/** Reads fields of objects that anybody may have written: each is asked for its type, and only own properties count. */
+import type { JsonObject, Usage } from '../types.ts';
+import { isObject } from './json.ts';
+
+const NOTHING: JsonObject = {};
+
+/** A field that is an object; an empty one otherwise. */
+export function readObject(object: JsonObject, name: string): JsonObject {
+  const value = readOwn(object, name);
+  return isObject(value) ? value : NOTHING;
+}
+
+/** The objects of a field that is a list; none otherwise. */
+export function readObjects(object: JsonObject, name: string): readonly JsonObject[] {
+  const value = readOwn(object, name);
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** A field that is a string; null otherwise. */
+export function readText(object: JsonObject, name: string): string | null {
+  const value = readOwn(object, name);
+  return typeof value === 'string' ? value : null;
+}
+
+/** The strings of a field that is a list; none otherwise. */
+export function readTexts(object: JsonObject, name: string): readonly string[] {
+  const value = readOwn(object, name);
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+/** A field that is a number from 0 to the largest safe integer; null otherwise. */
+export function readCount(object: JsonObject, name: string): number | null {
+  const value = readOwn(object, name);
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+/** Whether a field is `true`. */
+export function readFlag(object: JsonObject, name: string): boolean {
+  return readOwn(object, name) === true;
+}
+
+/** A field that is token counts as an envelope writes them; null where it is no object. */
+export function readUsage(object: JsonObject, name: string): Usage | null {
+  const value = readOwn(object, name);
+  if (!isObject(value)) return null;
+  const tokens = (field: string) => Math.round(readCount(value, field) ?? 0);
+  return {
+    inputTokens: tokens('input_tokens'),
+    outputTokens: tokens('output_tokens'),
+    cachedInputTokens: tokens('cached_input_tokens'),
+    cacheWriteTokens: tokens('cache_write_tokens'),
+  };
+}
+
+/** A field's value; undefined where it is inherited or missing. */
+function readOwn(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}

@@ -1,0 +1,56 @@
+/** What messages share: texts quoted and cut, numbers with their nouns, alternatives, near spellings. */
+
+/** The text, or its first characters and an ellipsis: at most `max` UTF-16 units, no pair cut in half. */
+export function truncate(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const head = text.slice(0, Math.max(0, max - 1));
+  return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
+}
+
+/** A text from anywhere as part of a sentence: as a JSON string, of at most `max` of its UTF-16 units. */
+export function quote(text: string, max = 200): string {
+  return JSON.stringify(truncate(text, max));
+}
+
+/** Alternatives as a sentence lists them: `a`, `a or b`, `a, b or c`. */
+export function joinWithOr(choices: readonly string[]): string {
+  return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+}
+
+/** A whole number with its thousands set apart: `3,210`. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/** A count with its noun: `1 turn`, `3 turns`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * The candidates closest to a word by edits (insert, delete, replace), closest first, at most `max`; one that would
+ * need more than about half its letters changed is left out. Case does not count.
+ */
+export function suggest(word: string, candidates: readonly string[], max = 3): readonly string[] {
+  const wanted = word.slice(0, 100).toLowerCase();
+  return [...new Set(candidates)]
+    .map((name) => ({ name, edits: distance(wanted, name.slice(0, 100).toLowerCase()) }))
+    .filter(({ name, edits }) => edits <= Math.max(2, Math.ceil(Math.max(wanted.length, name.length) / 2)))
+    .sort((a, b) => a.edits - b.edits)
+    .slice(0, max)
+    .map(({ name }) => name);
+}
+
+/** The Levenshtein distance, one row of the table at a time. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 0; i < from.length; i += 1) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j += 1) {
+      const replaced = (row[j] ?? 0) + (from[i] === to[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
