@@ -43,7 +43,7 @@ function unknownOption(key: string, kebab: string): InputError {
   const inputs = meantInputs(kebab, names).map((name) => namingAt('library').name(name));
   const near = inputs.length > 0 ? inputs : suggest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return new InputError(null, `There is no option ${quote(key)}.${hint}`);
+  return new InputError(null, `There is no option ${quote(key, 80)}.${hint}`);
 }
 
 /** Inherited ones count: defaults that a gate is a part of must not be lost in silence. */

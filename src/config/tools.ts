@@ -49,7 +49,7 @@ function readToolNames(raw: RawInputs, input: 'tools' | 'exclude-tools') {
     if (name !== undefined) return name;
     throw createInputError(
       input,
-      `names ${quote(entry)}, which is no tool. Use read_file, edit, shell or structured_output.`,
+      `names ${quote(entry, 80)}, which is no tool. Use read_file, edit, shell or structured_output.`,
     );
   });
 }

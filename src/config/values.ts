@@ -17,7 +17,7 @@ export function readBoolean<N extends string>(raw: Raw<N>, name: NoInfer<N>, fal
   if (text === undefined) return fallback;
   if (/^(?:true|True|TRUE)$/u.test(text)) return true;
   if (/^(?:false|False|FALSE)$/u.test(text)) return false;
-  throw createInputError(name, `is ${quote(text)}. Use true or false.`);
+  throw createInputError(name, `is ${quote(text, 80)}. Use true or false.`);
 }
 
 /** One of a few words; null when the input is absent. */
@@ -29,7 +29,8 @@ export function readChoice<N extends string, const C extends string>(
   const text = raw.get(name);
   if (text === undefined) return null;
   const choice = choices.find((each) => each === text.toLowerCase());
-  if (choice === undefined) throw createInputError(name, `is ${quote(text)}. Use ${joinWithOr(choices)}.`);
+  if (choice === undefined)
+    throw createInputError(name, `is ${quote(text, 80)}. Use ${joinWithOr(choices)}.`);
   return choice;
 }
 
@@ -38,7 +39,7 @@ export function readWord<N extends string>(raw: Raw<N>, name: NoInfer<N>): strin
   const text = raw.get(name);
   if (text === undefined) return null;
   if (!/^[a-z]{1,32}$/u.test(text)) {
-    throw createInputError(name, `is ${quote(text)}. Use one word in lower case, such as high.`);
+    throw createInputError(name, `is ${quote(text, 80)}. Use one word in lower case, such as high.`);
   }
   return text;
 }
@@ -80,7 +81,7 @@ export function readInteger<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value >= range.min && value <= max)) {
     const upTo = range.max === undefined ? `of at least ${range.min}` : `from ${range.min} to ${range.max}`;
-    throw createInputError(name, `is ${quote(text)}. Use a whole number ${upTo}.`);
+    throw createInputError(name, `is ${quote(text, 80)}. Use a whole number ${upTo}.`);
   }
   return value;
 }
@@ -97,7 +98,7 @@ export function readNumber<N extends string>(
   const max = range.max ?? Number.MAX_SAFE_INTEGER;
   if (!(value > range.above && value <= max)) {
     const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;
-    throw createInputError(name, `is ${quote(text)}. Use a number above ${range.above}${upTo}.`);
+    throw createInputError(name, `is ${quote(text, 80)}. Use a number above ${range.above}${upTo}.`);
   }
   return value;
 }

@@ -136,7 +136,7 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
 function stranger(name: string, legs: readonly string[]): InputError {
   const near = suggest(name, [...legs]);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.map(quote).join(' or ')}?`;
-  return new InputError('weights', `weights names ${quote(name)}, which is no leg in expect.${hint}`);
+  return new InputError('weights', `weights names ${quote(name, 80)}, which is no leg in expect.${hint}`);
 }
 
 function requirePassable(name: 'rule' | 'votes', threshold: number, sum: number): void {

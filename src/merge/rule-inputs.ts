@@ -42,12 +42,12 @@ export function parseRule(name: 'rule' | 'votes', text: string): RuleWord {
   if (word === 'weighted' || threshold !== undefined) {
     throw new InputError(
       name,
-      `${name} is ${quote(text)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
+      `${name} is ${quote(text, 80)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
     );
   }
   throw new InputError(
     name,
-    `${name} is ${quote(text)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
+    `${name} is ${quote(text, 80)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
   );
 }
 
@@ -63,12 +63,12 @@ export function parseVotes(text: string): VotesWord {
   if (/^\d+$/u.test(text))
     throw new InputError(
       'votes',
-      `votes is ${quote(text)}, without a rule. Write for example: majority of ${text}`,
+      `votes is ${quote(text, 80)}, without a rule. Write for example: majority of ${text}`,
     );
   if (rule !== undefined && /^\d{1,6}$/u.test(rule)) {
     throw new InputError(
       'votes',
-      `votes is ${quote(text)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
+      `votes is ${quote(text, 80)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
     );
   }
   if (rule === undefined) {
@@ -76,12 +76,12 @@ export function parseVotes(text: string): VotesWord {
     const typed = kind === 'weighted' ? text.trim() : kind;
     throw new InputError(
       'votes',
-      `votes is ${quote(text)}, which does not say how many votes a leg has, so that a missing one would not be missed. Write for example: ${typed} of 3`,
+      `votes is ${quote(text, 80)}, which does not say how many votes a leg has, so that a missing one would not be missed. Write for example: ${typed} of 3`,
     );
   }
   const number = Number(count);
   if (number < 1 || number > MAX_VOTES)
-    throw new InputError('votes', `votes is ${quote(text)}. A leg has from 1 to ${MAX_VOTES} votes.`);
+    throw new InputError('votes', `votes is ${quote(text, 80)}. A leg has from 1 to ${MAX_VOTES} votes.`);
   return { rule: parseRule('votes', rule), count: number };
 }
 
@@ -104,7 +104,7 @@ export function parseExpectation(text: string): Expectation {
   if (long !== undefined) throw refused(text, `A leg's name has at most ${MAX_NAME} characters.`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new InputError('expect', `expect names ${quote(twice)} twice. Name each leg once.`);
+    throw new InputError('expect', `expect names ${quote(twice, 80)} twice. Name each leg once.`);
   return { kind: 'legs', names };
 }
 
@@ -156,12 +156,12 @@ export function parseWeights(lines: readonly string[]): ReadonlyMap<string, numb
     if (name === undefined || weight === null) {
       throw new InputError(
         'weights',
-        `weights has the line ${quote(line)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
+        `weights has the line ${quote(line, 80)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
       );
     }
     const key = tidy(name);
     if (weights.has(key))
-      throw new InputError('weights', `weights names ${quote(key)} twice. Keep one line.`);
+      throw new InputError('weights', `weights names ${quote(key, 80)} twice. Keep one line.`);
     weights.set(key, weight);
   }
   return weights;
@@ -175,5 +175,5 @@ function parseWeight(text: string): number | null {
 }
 
 function refused(text: string, why: string): InputError {
-  return new InputError('expect', `expect is ${quote(text)}. ${why}`);
+  return new InputError('expect', `expect is ${quote(text, 80)}. ${why}`);
 }
