@@ -252,6 +252,21 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         await sandbox.close();
       });
 
+      it('what appears beside private files after the mounts were planned is not seen, where nothing else lies there', async () => {
+        const beside = [
+          dirname(machine.closed['a file of the mode 0600'] ?? ''),
+          dirname(machine.closed['a file of the mode 0640'] ?? ''),
+        ];
+        const above = beside.map((folder) => dirname(folder));
+        const sandbox = await openSandbox(jobOn(machine, options));
+        await sandbox.ready();
+        for (const folder of [...beside, ...above]) writeFileSync(join(folder, 'later'), CANARY);
+        const command = `cat ${[...beside, ...above].map((folder) => `'${folder}/later'`).join(' ')} 2>/dev/null; ls -A ${beside.map((folder) => `'${folder}'`).join(' ')} 2>/dev/null | grep later; echo ran`;
+        expect((await exec(sandbox, command)).output).toBe('ran\n');
+        await sandbox.close();
+        for (const folder of [...beside, ...above]) rmSync(join(folder, 'later'));
+      });
+
       it('private files that come and go do not end a command', async () => {
         const folder = dirname(machine.closed['a file of the mode 0600'] ?? '');
         mkdirSync(join(folder, 'fleeting'), { mode: 0o700 });

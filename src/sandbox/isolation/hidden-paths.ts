@@ -89,11 +89,13 @@ export async function findHiddenPaths(options: SandboxOptions, signal: AbortSign
     signal,
   });
   const crowded = findCrowded([...found.files, ...found.folders]);
-  const isApart = (one: string) => !crowded.some((folder) => isInside(one, folder));
-  const [privateFiles, privateFolders] = [
-    found.files.filter(isApart),
-    found.folders.filter((one) => isApart(one) && !tools.includes(one)),
-  ];
+  const isApartOf = (holders: readonly string[]) => (one: string) =>
+    !holders.some((folder) => isInside(one, folder));
+  const apart = found.folders.filter((one) => isApartOf(crowded)(one) && !tools.includes(one));
+  const closed = [...folders, ...crowded, ...apart];
+  const holders = [...crowded, ...(await findHolders(found.files, closed))];
+  const privateFiles = found.files.filter(isApartOf(holders));
+  const privateFolders = apart.filter(isApartOf(holders));
   const [example] = [...privateFiles, ...privateFolders];
   const count = privateFiles.length + privateFolders.length;
   if (example !== undefined && count > MAX_PRIVATE) {
@@ -102,7 +104,7 @@ export async function findHiddenPaths(options: SandboxOptions, signal: AbortSign
     );
   }
   return {
-    folders: [...new Set([...folders, ...crowded, ...privateFolders])],
+    folders: [...new Set([...folders, ...holders, ...privateFolders])],
     runners,
     privateFiles,
     complete: found.complete,
@@ -145,6 +147,30 @@ function findCrowded(paths: readonly string[]): readonly string[] {
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   const crowded = [...counts].filter(([, count]) => count > MAX_IN_FOLDER).map(([folder]) => folder);
   return crowded.filter((folder) => canHide(folder) && folder.split('/').length > 3);
+}
+
+/**
+ * The folders in which all that lies is hidden: no command needs them, and hidden whole they hide what is made in them
+ * later, or goes away and comes back while the mounts are made.
+ */
+async function findHolders(files: readonly string[], folders: readonly string[]): Promise<readonly string[]> {
+  const closed = new Set([...files, ...folders]);
+  const queue = [...closed];
+  /** What of a folder is not known to be hidden. */
+  const open = new Map<string, Set<string>>();
+  const holders: string[] = [];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    const folder = dirname(path);
+    if (closed.has(folder) || !canHide(folder)) continue;
+    const names = open.get(folder) ?? new Set(await readdir(folder).catch(() => ['']));
+    open.set(folder, names);
+    names.delete(basename(path));
+    if (names.size > 0) continue;
+    holders.push(folder);
+    closed.add(folder);
+    queue.push(folder);
+  }
+  return holders;
 }
 
 function canHide(folder: string): boolean {
