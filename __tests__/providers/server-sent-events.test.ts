@@ -60,6 +60,11 @@ describe('eventData', () => {
     expect(length).toBe(20_000 * 1024);
   });
 
+  it('fails where too many lines are no field, without an error object for each', async () => {
+    await expect(dataOf(`${'x\n'.repeat(10_000)}data: a\n\n`)).resolves.toEqual(['a']);
+    await expect(dataOf('x\n'.repeat(10_001))).rejects.toThrow('no stream of events');
+  });
+
   it('fails as reading fails, behind what came before', async () => {
     const error = new Error('cut');
     async function* broken() {

@@ -111,10 +111,15 @@ function problemOf(failure: ReadFailure, detail: string | null, name: string, ma
     case 'folder':
       return refusal(`${name} must be a regular file, but is a directory.`);
     case 'too_large':
-      return refusal(`${name} is larger than ${maxBytes / 1024 / 1024} MiB; only smaller files are read.`);
+      return refusal(`${name} is larger than ${sizeOf(maxBytes)}; only smaller files are read.`);
     case 'other':
       return refusal(`could not read ${name}: ${detail ?? 'it changed while it was read'}.`);
   }
+}
+
+function sizeOf(bytes: number): string {
+  const mib = bytes / 1024 / 1024;
+  return Number.isInteger(mib) ? `${mib} MiB` : `${bytes.toLocaleString('en-US')} bytes`;
 }
 
 function refusal(problem: string) {

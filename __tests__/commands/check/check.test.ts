@@ -608,6 +608,16 @@ describe('a workflow file', () => {
     }
   });
 
+  it('of more than 500 KB, of which GitHub starts no run, is not read', async () => {
+    const text = workflowOf({});
+    const pad = (bytes: number) => `${text}#${'x'.repeat(bytes - text.length - 1)}`;
+    const folder = repository({ 'fits.yml': pad(512_000), 'long.yml': pad(512_001) });
+    expect((await checkIn(folder, 'fits.yml')).out).not.toContain('larger than');
+    const { code, out } = await checkIn(folder, 'long.yml');
+    expect(out).toContain('is larger than 512,000 bytes; only smaller files are read.');
+    expect(code).toBe(52);
+  });
+
   it('has its findings in one object of JSON', async () => {
     const folder = repository({ 'w.yml': workflowOf({ inputs: 'promt: x' }) });
     const report = JSON.parse((await checkIn(folder, 'w.yml', '--output-format', 'json')).out);

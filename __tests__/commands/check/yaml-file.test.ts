@@ -51,3 +51,14 @@ describe('a key that is given twice', () => {
     expect(await readYaml('a.yml', 'a: {b: 1}\nc: {b: 2}\n1: x\n"1": y\n')).toMatchObject({ ok: true });
   });
 });
+
+it('a text of more pieces than a workflow can have is refused, however few of them are values', async () => {
+  for (const piece of ['{}\n', '*a ', '? ', '\n'])
+    expect(await readYaml('a.yml', piece.repeat(260_000))).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('more parts'),
+    });
+  const comment = `# ${'x'.repeat(80)}\n`;
+  const long = `${comment.repeat(5_000)}a: |\n${'  echo a\n'.repeat(10_000)}b:\n${'  - {name: a, run: b}\n'.repeat(500)}`;
+  expect(await readYaml('a.yml', long)).toMatchObject({ ok: true });
+});

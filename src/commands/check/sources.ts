@@ -8,8 +8,8 @@ import type { Files } from '../../contract/source.ts';
 import type { ActionPart } from './workflow.ts';
 import { type Node, scalarsOf } from './yaml-file.ts';
 
-/** Bytes; GitHub refuses larger workflows. */
-const MAX_WORKFLOW = 1024 ** 2;
+/** Bytes; GitHub starts no run of a larger workflow (500 KB, docs.github.com/en/actions/reference/limits). */
+const MAX_WORKFLOW = 512_000;
 
 /** Reads files that lie where the user says: outside of the folder, too, where that is `allowed`. */
 export function filesIn(folder: string, outside: TrustedFileLimits['outside']): Files {

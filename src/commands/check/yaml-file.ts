@@ -55,24 +55,35 @@ export type YamlReading =
 /** More nodes than any workflow has; aliases of aliases would otherwise multiply without end. */
 const MAX_NODES = 100_000;
 const MAX_DEPTH = 100;
+/** A workflow of the size that GitHub runs has fewer, whatever is in it: reading so many takes under a second. */
+const MAX_LEXEMES = 250_000;
 
 /** Reads a text as YAML 1.2, as GitHub does; the library is loaded when it is first needed. */
 export async function readYaml(name: string, text: string): Promise<YamlReading> {
   // A bundle gives a CommonJS module no named exports.
   const { default: yaml } = await import('yaml');
-  const { parseDocument, LineCounter, isAlias, isMap, isNode, isScalar, isSeq } = yaml;
+  const { Lexer, parseDocument, LineCounter, isAlias, isMap, isNode, isScalar, isSeq } = yaml;
   const lines = new LineCounter();
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { file: name, line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const document: Document.Parsed = parseDocument(text, {
-    lineCounter: lines,
-    logLevel: 'silent',
-    // Both would take the square of the length: keys are compared and aliases looked up below.
-    uniqueKeys: false,
-    prettyErrors: false,
-  });
+  const problem = 'The file has more parts, or deeper ones, than a workflow can have';
+  const excessive: YamlReading = { ok: false, place: place(0), problem, fix: 'Name a workflow file.' };
+  let lexemes = 0;
+  for (const _ of new Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > MAX_LEXEMES) return excessive;
+  }
+  const document: Document.Parsed = withoutStacks(() =>
+    parseDocument(text, {
+      lineCounter: lines,
+      logLevel: 'silent',
+      // Both would take the square of the length: keys are compared and aliases looked up below.
+      uniqueKeys: false,
+      prettyErrors: false,
+    }),
+  );
   const refuse = (code: ErrorCode, at: number, problem: string): YamlReading => {
     const [first = 'is wrong'] = problem.split(/ at line \d+|\n/u);
     return { ok: false, place: place(at), problem: first, fix: yamlFix(text, code, at, first) };
@@ -126,13 +137,21 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   };
   const root = document.contents === null ? null : convert(document.contents, 0, 0);
   if (repeated !== null) return refuse('DUPLICATE_KEY', repeated, 'Map keys must be unique');
-  if (tooLarge) {
-    const problem = 'The file has more parts, or deeper ones, than a workflow can have';
-    return { ok: false, place: place(0), problem, fix: 'Name a workflow file.' };
-  }
+  if (tooLarge) return excessive;
   const placeIn: YamlFile['placeIn'] = (scalar, offset, part) =>
     place(find(text.slice(scalar.start, scalar.end), scalar, offset, part));
   return { ok: true, file: { name, root, place, placeIn } };
+}
+
+/** Calls what makes an error object of each mistake in a text: most of their cost is the stack that each records. */
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function plain(value: unknown): Scalar['value'] {
