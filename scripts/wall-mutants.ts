@@ -1,7 +1,6 @@
 /** The layers of the walls around commands, one mutant each. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of source files.
 
-import { mac } from './mac-mutants.ts';
 import { type Group, inFile, words } from './mutant.ts';
 
 const bwrap = 'src/sandbox/isolation/bwrap.ts';
@@ -196,4 +195,4 @@ const commands: Group = {
 };
 
 /** Every layer of the walls. */
-export const WALL_GROUPS: readonly Group[] = [namespaces, utilLinux, handingOver, mountPlan, commands, mac];
+export const WALL_GROUPS: readonly Group[] = [namespaces, utilLinux, handingOver, mountPlan, commands];

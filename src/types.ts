@@ -213,7 +213,7 @@ export interface Judge {
 }
 
 /** What stands between the shell tool and this machine. */
-export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'sudo-unshare' | 'seatbelt' | 'none';
+export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'sudo-unshare' | 'none';
 
 /**
  * What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. `isMissing` where

@@ -32,7 +32,6 @@ const ISOLATIONS: Readonly<Record<Isolation, true>> = {
   'sudo-bwrap': true,
   unshare: true,
   'sudo-unshare': true,
-  seatbelt: true,
   none: true,
 };
 const EXIT_CODES: Readonly<Record<Verdict['exitCode'], true>> = {

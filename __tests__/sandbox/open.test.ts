@@ -253,6 +253,22 @@ describe('a machine without a wall', () => {
     await expect(exec(sandbox, 'true')).rejects.toBeInstanceOf(SandboxError);
   });
 
+  it.each(['in-place', 'scratch'] as const)('macOS is one, whatever programs it has, %s', async (access) => {
+    const message =
+      /^The sandbox needs Linux, and this machine runs macOS\. Fix: use `runs-on: ubuntu-latest`\..*`sandbox: off`/u;
+    const required = await world.open({ mode: 'required', platform: 'darwin', access });
+    await expect(required.started()).rejects.toThrow(message);
+    await expect(required.ready()).rejects.toThrow(message);
+    await expect(exec(required, 'true')).rejects.toThrow();
+    const auto = await world.open({ mode: 'auto', platform: 'darwin', access });
+    await auto.ready();
+    expect([auto.shellOffered, auto.isolation(), (await auto.read('README.md', 10)).kind]).toEqual([
+      false,
+      'none',
+      'file',
+    ]);
+  });
+
   it('off: the shell is offered, and it is said', async () => {
     const sandbox = await world.open({ mode: 'off' });
     await sandbox.ready();

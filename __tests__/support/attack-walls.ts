@@ -5,7 +5,7 @@ import type { Isolation } from '../../src/types.ts';
 import { createRunnerUser, findUserProblem, type RunnerUser } from './runner-user.ts';
 
 /** A wall of Linux. */
-export type AttackWall = Exclude<Isolation, 'seatbelt' | 'none'>;
+export type AttackWall = Exclude<Isolation, 'none'>;
 
 /** What decides which walls can be put up. */
 export interface Machine {

@@ -93,8 +93,7 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
   },
   {
     name: 'run-sandbox',
-    ofRun:
-      'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare, sudo-unshare, seatbelt (macOS) or none.',
+    ofRun: 'What stood between the shell and the machine: bwrap, sudo-bwrap, unshare, sudo-unshare or none.',
     ofMerge: null,
     value: ({ isolation }) => isolation,
   },

@@ -7,7 +7,7 @@ import { runProcess } from './exec/process.ts';
 import { MAX_COMMAND_BYTES } from './exec/shell-line.ts';
 import type { Wall } from './isolation/backend.ts';
 import { findHiddenPaths, NOTHING_HIDDEN } from './isolation/hidden-paths.ts';
-import { canMount, isContainer } from './isolation/host.ts';
+import { isContainer } from './isolation/host.ts';
 import { createOpenGround } from './isolation/none.ts';
 import { probeWalls, type Walls } from './isolation/probe.ts';
 import { type Raised, raiseFirst, shellPlace } from './isolation/start.ts';
@@ -35,8 +35,8 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
   const copy = join(folders.run, 'workspace');
   const scratch = asked.access === 'scratch';
   const platform = asked.platform ?? process.platform;
-  const mounts = asked.mode !== 'off' && canMount(platform);
-  // Where nothing can be mounted the copy is another folder, and the agent works there.
+  const mounts = asked.mode !== 'off';
+  // Where nothing is mounted the copy is another folder, and the agent works there.
   const options = { ...(scratch && !mounts ? movedTo(copy, asked) : asked), platform };
   const tree = scratch ? copy : asked.workspace;
   const closing = new AbortController();
@@ -90,7 +90,7 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
     .then(([held, { missing }]) => weaknesses.add(held, missing))
     .catch(() => undefined);
   const described = Promise.all([wall, hidden]).then(([{ name, filtersCalls }, { complete }]) => {
-    if (name !== 'none' && name !== 'seatbelt' && filtersCalls !== true) weaknesses.addUnfiltered();
+    if (name !== 'none' && filtersCalls !== true) weaknesses.addUnfiltered();
     weaknesses.addReadable(name, complete);
   });
   const ready = options.mode === 'auto' ? described.catch(() => undefined) : described;
@@ -175,7 +175,7 @@ function assemble(parts: Parts, walled: boolean, weaknesses: Weaknesses): Opened
     };
   }
 
-  let isolation: Isolation = walled ? (mounts ? 'bwrap' : 'seatbelt') : 'none';
+  let isolation: Isolation = walled ? 'bwrap' : 'none';
   const stands = (name: Isolation) => {
     isolation = name;
   };

@@ -8,16 +8,14 @@ import { type ByRoot, bwrapProbe, createBwrapWall } from './bwrap.ts';
 import { findHelper } from './host.ts';
 import type { Mount } from './mounts.ts';
 import { findPrivilege, type Privilege } from './privilege.ts';
-import { createSeatbeltWall } from './seatbelt.ts';
-import { profileText, type Rule } from './seatbelt-profile.ts';
 import { filteredByPerl, systemCallFilter } from './system-calls.ts';
 import { raiseUnshareWall, unshareProbe } from './unshare.ts';
 
 /** A wall that may be tried. */
 export interface Candidate {
   readonly isolation: Isolation;
-  /** A harmless command in new namespaces with the mounts that every wall of this kind needs; null where none is known. */
-  readonly probe: Probe | null;
+  /** A harmless command in new namespaces with the mounts that every wall of this kind needs. */
+  readonly probe: Probe;
   raise(place: Place): Promise<Wall>;
 }
 
@@ -37,19 +35,15 @@ export interface ProbePlace {
 export interface Place {
   readonly shell: string;
   readonly mounts: readonly Mount[];
-  /** What macOS has instead of mounts; behind its wall nothing is open without one. */
-  readonly rules: readonly Rule[];
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly shellNetwork: boolean;
   readonly runFolder: string;
-  /** The private /tmp, on this machine. */
-  readonly tmp: string;
 }
 
 /**
  * On Linux bubblewrap, bubblewrap made by root, util-linux's namespaces made by root; root is this process itself or a
- * sudo that asks for nothing. As root, commands run as the workspace's owner. On macOS its own `sandbox-exec`.
+ * sudo that asks for nothing. As root, commands run as the workspace's owner. Elsewhere none.
  */
 export async function findCandidates(
   workspace: string,
@@ -57,7 +51,6 @@ export async function findCandidates(
   platform: NodeJS.Platform,
   place: ProbePlace,
 ): Promise<readonly Candidate[]> {
-  if (platform === 'darwin') return findSeatbelt(folders);
   if (platform !== 'linux') return [];
   const helper = (name: string) => findHelper([name], folders);
   const [bwrap, setpriv, unshare, nsenter, sudo, perl] = await Promise.all(
@@ -116,19 +109,6 @@ async function placeFilter(filter: Buffer | null, { runFolder }: Place): Promise
 function asRoot({ prefix }: Privilege, command: readonly string[]): Probe {
   const [file = '', ...args] = [...prefix, ...command];
   return { file, args };
-}
-
-async function findSeatbelt(folders: readonly string[]): Promise<readonly Candidate[]> {
-  const sandboxExec = await findHelper(['sandbox-exec'], folders);
-  const ps = await findHelper(['ps'], folders);
-  if (sandboxExec === null || ps === null) return [];
-  return [
-    {
-      isolation: 'seatbelt',
-      probe: null,
-      raise: async (place) => createSeatbeltWall({ ...place, sandboxExec, ps, profile: profileText(place) }),
-    },
-  ];
 }
 
 /** Who runs the commands. Never more rights than the workspace's owner has: who else made these files may be anybody. */

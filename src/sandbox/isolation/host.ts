@@ -3,11 +3,6 @@ import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Door, Naming, Wording } from '../../text/naming.ts';
 
-/** Whether a wall can show a command other files than lie there: macOS mounts for nobody but root, and for all at once. */
-export function canMount(platform: NodeJS.Platform): boolean {
-  return platform !== 'darwin';
-}
-
 /** Where the system keeps its helpers. PATH is not asked: an earlier step may have put anything there. */
 export const HELPER_FOLDERS: readonly string[] = [
   '/usr/bin',
@@ -77,6 +72,9 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
+/** Operating systems by Node's names for them. */
+const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
+
 /** The sentence for a machine without a wall: what is missing, one fix to paste, the way out. */
 export function missingWall(platform: string, inContainer = false): Wording {
   return (naming) => `${whatIsMissing(platform, inContainer, naming)} ${wayOut(naming)}`;
@@ -84,10 +82,8 @@ export function missingWall(platform: string, inContainer = false): Wording {
 
 function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): string {
   const { door } = naming;
-  if (platform === 'darwin')
-    return `The sandbox needs sandbox-exec in /usr/bin, and this Mac has none. ${onMac(door)}`;
   if (platform !== 'linux')
-    return `The sandbox needs Linux, and this machine runs ${platform}. Fix: ${OTHER_MACHINE[door]}.`;
+    return `The sandbox needs Linux, and this machine runs ${SYSTEMS[platform] ?? platform}. Fix: ${OTHER_MACHINE[door]}.`;
   const needs =
     'The sandbox needs bubblewrap, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password';
   if (inContainer)
@@ -95,15 +91,10 @@ function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): 
   return `${needs}, and this machine has neither. Fix${placeOfFix(naming)}: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`.`;
 }
 
-function onMac(door: Door): string {
-  return `The sandbox of macOS is untested, and on some versions commands can read the environment of this process in spite of it. Fix: ${OTHER_MACHINE[door]}.`;
-}
-
 /** The sentence for a wall that is there and does not stand. */
-export function brokenWall(problem: string, inContainer = false, platform: string = 'linux'): Wording {
+export function brokenWall(problem: string, inContainer = false): Wording {
   return (naming) => {
     const { door } = naming;
-    if (platform === 'darwin') return `${problem}. ${onMac(door)} ${wayOut(naming)}`;
     if (inContainer) return `${problem}. ${IN_CONTAINER[door]} ${wayOut(naming)}`;
     const fix = `Fix where unprivileged user namespaces are restricted (Ubuntu 24.04)${placeOfFix(naming)}`;
     return `${problem}. ${fix}: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. ${wayOut(naming)}`;

@@ -58,12 +58,12 @@ async function requireStart(
     if (complaint === null) return;
     problems.push(`${isolation}: The sandbox did not come up: ${complaint || 'no reason was given'}`);
   }
-  throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), platform));
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
 }
 
 /** What a probe said when it failed; null where it did not, or could not be waited for. */
-function complaintOf(probe: Probe | null, signal: AbortSignal): Promise<string | null> {
-  if (probe === null || signal.aborted) return Promise.resolve(null);
+function complaintOf(probe: Probe, signal: AbortSignal): Promise<string | null> {
+  if (signal.aborted) return Promise.resolve(null);
   return new Promise((resolve) => {
     let text = '';
     const child = spawn(probe.file, probe.args, {

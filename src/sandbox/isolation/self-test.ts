@@ -9,7 +9,6 @@ import { SandboxError } from '../../errors.ts';
 import { type ProcessOptions, runProcess } from '../exec/process.ts';
 import { quote } from '../exec/shell-line.ts';
 import type { Wall } from './backend.ts';
-import { seatbeltProbes } from './seatbelt-probes.ts';
 
 /** What the probes expect. */
 export interface SelfTestOptions {
@@ -49,15 +48,12 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   await mkdir(secrets, { recursive: true, mode: 0o700 });
   const file = join(secrets, 'sentinel');
   await writeFile(file, sentinel);
-  const isMac = options.wall.name === 'seatbelt';
-  const bystander = await startBystander(isMac ? null : options.shell, sentinel);
+  const bystander = await startBystander(options.shell, sentinel);
   const listener = await startListener();
   try {
     const expected = { ...options, unseen: [file, ...options.unseen] };
-    const there = { sentinel, port: listener.port };
-    const script = isMac
-      ? seatbeltProbes(expected, { ...there, file, bystander: bystander.pid ?? 0 })
-      : probes(expected, { ...there, outside: await namespacesOf(options.shellNetwork) });
+    const outside = await namespacesOf(options.shellNetwork);
+    const script = probes(expected, { sentinel, port: listener.port, outside });
     const result = await runProcess(options.wall, script, options.process);
     const verdict = result.text.trim();
     if (result.exitCode !== 0 || verdict !== 'walls stand') {
@@ -73,16 +69,9 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   }
 }
 
-/**
- * A process outside whose environment holds what this process's does: something nobody inside may read.
- * @param shell null for Node instead: macOS keeps the environments of Apple's own programs to itself.
- */
-async function startBystander(shell: string | null, sentinel: string): Promise<ChildProcess> {
-  const [file, args] =
-    shell === null
-      ? [process.execPath, ['-e', 'process.stdin.resume()']]
-      : [shell, ['-c', 'read -r line', sentinel]];
-  const child = spawn(file, args, {
+/** A process outside whose environment holds what this process's does: something nobody inside may read. */
+async function startBystander(shell: string, sentinel: string): Promise<ChildProcess> {
+  const child = spawn(shell, ['-c', 'read -r line', sentinel], {
     env: { STRUCTURED_AGENT_SENTINEL: sentinel },
     stdio: ['pipe', 'ignore', 'ignore'],
   });

@@ -12,11 +12,9 @@ import type { Repository } from '../workspace/repositories.ts';
 import type { Wall } from './backend.ts';
 import type { Candidate } from './detect.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
-import { brokenWall, canMount, isContainer, missingWall } from './host.ts';
-import { planMounts } from './mount-plan.ts';
+import { brokenWall, isContainer, missingWall } from './host.ts';
+import { type MountPlan, planMounts } from './mount-plan.ts';
 import { type Mount, sorted } from './mounts.ts';
-import { planSeatbelt } from './seatbelt-plan.ts';
-import type { Rule } from './seatbelt-profile.ts';
 import { runSelfTest, VisiblePathError } from './self-test.ts';
 
 const SELF_TEST_MS = 15_000;
@@ -31,19 +29,6 @@ export interface RaiseOptions extends SandboxOptions {
   readonly checkout: string;
   readonly hidden: HiddenPaths;
   readonly platform: NodeJS.Platform;
-}
-
-/** What commands see: by mounts, or by rules where nothing can be mounted. */
-interface Plan {
-  readonly mounts: readonly Mount[];
-  readonly forContent: readonly Mount[];
-  readonly hiddenInWorkspace: readonly string[];
-  readonly rules: readonly Rule[];
-  readonly unseen: readonly string[];
-  readonly emptied: readonly string[];
-  readonly masked: readonly string[];
-  readonly ownerOnly: readonly string[];
-  readonly narrowed: readonly string[];
 }
 
 /** A wall, and what commands behind it see otherwise than it is. */
@@ -97,7 +82,7 @@ export async function raiseFirst(
     const breaker = await findBreaker(plan, standsWith);
     if (breaker !== null) throw new WorkspaceError(brokenByWorkspace(breaker, problems.join('; ')));
   }
-  throw new SandboxError(brokenWall(problems.join('; '), await isContainer(), options.platform));
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
 }
 
 async function raiseAgain(raiseOnce: () => Promise<Wall>): Promise<Wall> {
@@ -126,7 +111,7 @@ async function stands(raised: Promise<Wall>, signal: AbortSignal): Promise<boole
  * without such mounts does not stand either, so that the machine is in the way. Halves the mounts with each try.
  */
 async function findBreaker(
-  plan: Plan,
+  plan: MountPlan,
   standsWith: (mounts: readonly Mount[]) => Promise<boolean>,
 ): Promise<string | null> {
   const content = sorted(plan.forContent);
@@ -152,12 +137,7 @@ async function prepare(
   folders: Folders,
   repositories: readonly Repository[],
   signal: AbortSignal,
-): Promise<Plan> {
-  if (!canMount(options.platform)) {
-    const plan = await planSeatbelt(options, options.checkout, folders, repositories);
-    const nothing = { hiddenInWorkspace: [], emptied: [], masked: [], ownerOnly: [], narrowed: [] };
-    return { mounts: [], forContent: [], ...nothing, ...plan };
-  }
+): Promise<MountPlan> {
   const plan = await planMounts({ ...options, runFolder: folders.run }, repositories, signal);
   // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
   const privateTmp = await realpath('/tmp');
@@ -166,7 +146,7 @@ async function prepare(
       await mkdir(join(folders.tmp, dirname(at).slice(privateTmp.length)), { recursive: true });
   }
   if (process.getuid?.() === 0) await handOver(folders.tmp, options.workspace);
-  return { rules: [], ...plan };
+  return plan;
 }
 
 /** As root, commands run as the workspace's owner, who has to be able to write in the private /tmp and the home there. */
@@ -180,7 +160,7 @@ async function handOver(tmp: string, workspace: string): Promise<void> {
 
 async function raise(
   candidate: Candidate,
-  plan: Plan,
+  plan: MountPlan,
   shell: string,
   options: RaiseOptions,
   folders: Folders,
@@ -188,18 +168,15 @@ async function raise(
   signal: AbortSignal,
 ): Promise<Wall> {
   const { workspace, shellNetwork } = options;
-  const mounts = canMount(options.platform);
-  const place = shellPlace(options, mounts ? '/tmp' : folders.tmp);
-  const start = mounts ? await placeStartFile(shell, place, folders.run) : { environment: {}, mounts: [] };
+  const place = shellPlace(options, '/tmp');
+  const start = await placeStartFile(shell, place, folders.run);
   const wall = await candidate.raise({
     ...place,
     environment: { ...place.environment, ...start.environment },
     shell,
     mounts: [...plan.mounts, ...start.mounts],
-    rules: plan.rules,
     shellNetwork,
     runFolder: folders.run,
-    tmp: folders.tmp,
   });
   const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
   try {

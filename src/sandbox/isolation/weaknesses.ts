@@ -67,11 +67,6 @@ export function findWeaknesses(
       `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageAt(options.door ?? 'action') ?? ''}`.trim(),
     );
   }
-  if (walled && options.platform === 'darwin') {
-    list.push(
-      'sandbox: the wall of macOS is written from documentation and has never been tried on a Mac, and ending what a command leaves running is best effort. Use `runs-on: ubuntu-latest` where it matters.',
-    );
-  }
   if (options.shellNetwork) {
     list.push('shell-network: on. What the agent reads it can send anywhere.');
     const open = openProxies(options.environment);
@@ -131,10 +126,7 @@ export function findWeaknesses(
         );
       }
       if (!credentials.held) return;
-      const closed = walled && options.platform === 'darwin' && options.access !== 'scratch';
-      list.push(
-        `.git/config holds credentials${closed ? ", so it is closed to the agent's commands, and git with it" : ''}. Fix: \`persist-credentials: false\` for actions/checkout.`,
-      );
+      list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');
     },
   };
 }
