@@ -8,7 +8,7 @@ import {
   type ProviderFailure,
   SandboxError,
 } from '../src/errors.ts';
-import { providerError } from '../src/providers/failures.ts';
+import { providerError } from '../src/providers/errors.ts';
 import type { Report, TurnRecord } from '../src/reporters/report-types.ts';
 import { type Ending, verdictOf } from '../src/run/verdict.ts';
 import { missingWall } from '../src/sandbox/isolation/host.ts';

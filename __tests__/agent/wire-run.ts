@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type AgentOptions, type AgentRecord, createRecord, runAgent } from '../../src/agent/agent.ts';
 import { createContract } from '../../src/contract/contract.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
 import { type Ending, verdictOf } from '../../src/run/verdict.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';

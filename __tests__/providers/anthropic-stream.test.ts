@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinedMessage } from '../../src/providers/anthropic-stream.ts';
+import { joinedMessage } from '../../src/providers/anthropic.ts';
 
 describe('joinedMessage', () => {
   it('takes what each delta of a message knows, and leaves the rest', () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/providers/reading.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { asking, providerAt, testKey, wireOf } from '../support/provider-wires.ts';
 import { type RawServer, sendJson, startRawServer } from '../support/raw-server.ts';
 

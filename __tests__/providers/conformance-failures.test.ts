@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, providerAt, testKey, type Wire, wires } from '../support/provider-wires.ts';
 import { atOnce, failure, raw } from './conformance-server.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatUsage } from '../../src/providers/openai-chat-parts.ts';
+import { chatUsage } from '../../src/providers/openai-chat.ts';
 
 describe('chatUsage', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinedChat } from '../../src/providers/openai-chat-stream.ts';
+import { joinedChat } from '../../src/providers/openai-chat.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, providerAt } from '../support/provider-wires.ts';
 import { sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';

@@ -2,7 +2,7 @@
 import { afterEach } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
 import { objectOf } from '../../src/providers/reading.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { providerAt, wireOf } from '../support/provider-wires.ts';
 import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';

@@ -10,9 +10,9 @@ import { parseStrings } from '../../src/contract/repair.ts';
 import { foldName, refuseComponents } from '../../src/files/names.ts';
 import { contextFiles } from '../../src/github/context.ts';
 import { clipped } from '../../src/merge/clipped.ts';
-import { isOverflow, isToolless } from '../../src/providers/failure-words.ts';
+import { isOverflow, isToolless } from '../../src/providers/errors.ts';
 import { replayableArguments, replayableName } from '../../src/providers/reading.ts';
-import { eventData } from '../../src/providers/server-sent-events.ts';
+import { readEventData } from '../../src/providers/request.ts';
 import { readRecording } from '../../src/replay/recording.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import { jsonLine } from '../../src/reporters/json-line.ts';
@@ -93,7 +93,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'name of a file': foldName,
   path: (text) => refuseComponents(text.split('/'), 'edit', true),
   'events of a stream': async (text) => {
-    for await (const data of eventData(streamOf(text))) void data;
+    for await (const data of readEventData(streamOf(text))) void data;
   },
   recording: readRecording,
   'failure of a provider': (text) => [isOverflow(failure(text)), isToolless(failure(text))],

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Completion, CompletionRequest, Provider, ProviderName } from '../../src/providers/provider.ts';
 import { objectsOf } from '../../src/providers/reading.ts';
-import { createProvider } from '../../src/providers/select.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
+import { createProvider } from '../../src/providers/registry.ts';
 import type { JsonObject, Message, ToolSpec } from '../../src/types.ts';
 import { sendEvents, sendJson } from './raw-server.ts';
 

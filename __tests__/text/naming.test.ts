@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
 import { InputError, messageAt } from '../../src/errors.ts';
-import { providerError } from '../../src/providers/failures.ts';
+import { providerError } from '../../src/providers/errors.ts';
 import { verdictOf } from '../../src/run/verdict.ts';
 import { type Door, namingAt } from '../../src/text/naming.ts';
 

@@ -1,22 +1,34 @@
 /** Chat completions: at every OpenAI-compatible server, Gemini's endpoint among them, and at Azure OpenAI. */
-import type { Answer } from './answer.ts';
-import { type Attempt, attempt } from './attempt.ts';
-import { exchange } from './exchange.ts';
-import { type FailureContext, providerError } from './failures.ts';
-import { createChatBody } from './openai-chat-request.ts';
+import OpenAI, { AzureOpenAI } from 'openai';
+import { isArray, isObject } from '../text/json.ts';
+import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
+import { type FailureContext, providerError } from './errors.ts';
+import { clientOptions, createClient, createSdkErrors } from './openai-client.ts';
+import type { AdapterSettings, Completion, CompletionRequest, Provider, ProviderName } from './provider.ts';
 import {
-  blockedChat,
-  chatCompletion,
-  isBrokenChat,
-  isChatAnswer,
-  isWholeChat,
-} from './openai-chat-response.ts';
-import { createClient, createSdkErrors } from './openai-client.ts';
-import type { Provider } from './provider.ts';
-import type { SdkClient } from './sdk.ts';
-import type { AdapterSettings } from './settings.ts';
+  countOf,
+  objectOf,
+  objectsOf,
+  once,
+  type RawCall,
+  replayableArguments,
+  replayableInput,
+  replayableName,
+  saysError,
+  textOf,
+  toolCalls,
+  wellFormed,
+} from './reading.ts';
+import {
+  type ApiResponse,
+  type RequestResult,
+  retryRequest,
+  type SdkClient,
+  sendRequest,
+} from './request.ts';
+import { type Dialect, describedTool } from './schema/projection.ts';
 
-const chatApi = { path: '/chat/completions', isWhole: isWholeChat, isAnswer: isChatAnswer };
+const chatApi = { path: '/chat/completions', isWhole: isWholeChat, isResponse: isChatAnswer };
 
 /** A provider that speaks chat completions, through a client of the openai SDK. */
 export function createOpenAiChat(
@@ -33,9 +45,9 @@ export function createOpenAiChat(
       const errors = createSdkErrors();
       const context = { ...settings.failureContext, forced: request.toolChoice !== 'auto' };
       const api = { ...chatApi, client, context, asSdkError: errors.read };
-      const answer = await attempt(request, settings.retryPauseMs, async (signal) => {
-        const result = await exchange(api, body, settings, { ...request, signal });
-        if (result.ok) return judged(result.value, context);
+      const answer = await retryRequest(request, settings.retryPauseMs, async (signal) => {
+        const result = await sendRequest(api, body, settings, { ...request, signal });
+        if (result.ok) return acceptResponse(result.value, context);
         return errors.isBlocked() ? { ok: true, value: blockedChat } : result;
       });
       return chatCompletion(answer, request, model);
@@ -44,7 +56,7 @@ export function createOpenAiChat(
 }
 
 /** An answer whose server gave up midway is one that broke off, in one piece too. */
-function judged(answer: Answer, context: FailureContext): Attempt<Answer> {
+function acceptResponse(answer: ApiResponse, context: FailureContext): RequestResult<ApiResponse> {
   if (!isBrokenChat(answer)) return { ok: true, value: answer };
   const failure = {
     status: null,
@@ -57,4 +69,427 @@ function judged(answer: Answer, context: FailureContext): Attempt<Answer> {
   };
   const why = `${context.host} broke off its answer`;
   return { ok: false, again: true, why, error: providerError(failure, context) };
+}
+
+/**
+ * The newest dated version that is no preview; what came later lives at `/openai/v1`, which needs none.
+ * @see https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle
+ */
+const defaultApiVersion = '2024-10-21';
+
+/**
+ * A provider for one deployment, whose name is the model. The base URL is the resource's endpoint, or any longer URL
+ * of it that people copy: with `/openai`, with `/openai/v1`, or a deployment's whole target URI.
+ */
+export function createAzureOpenAi(settings: AdapterSettings): Provider {
+  const url = new URL(settings.baseUrl);
+  const version = url.searchParams.get('api-version');
+  url.search = '';
+  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/chat\/completions$/, '');
+  const options = clientOptions(settings);
+  if (url.pathname.endsWith('/openai/v1')) {
+    const defaultQuery = version === null ? {} : { 'api-version': version };
+    return createOpenAiChat(settings, new OpenAI({ ...options, baseURL: url.href, defaultQuery }));
+  }
+  if (!/\/openai(\/|$)/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/$/, '')}/openai`;
+  const client = new AzureOpenAI({
+    ...options,
+    baseURL: url.href,
+    apiVersion: version ?? defaultApiVersion,
+    deployment: encodeURIComponent(settings.model),
+  });
+  return createOpenAiChat(settings, client);
+}
+
+/** What stands for an assistant turn without any content: several servers refuse an empty one. */
+const EMPTY_TURN = '(empty)';
+
+/** Whose rules the tools' schemas follow. */
+const dialects: Readonly<Record<ProviderName, Dialect>> = {
+  openai: 'openai',
+  'azure-openai': 'openai',
+  gemini: 'gemini',
+  'openai-compatible': 'compatible',
+  anthropic: 'anthropic',
+};
+
+/**
+ * Makes the bodies of a run's requests; what is the same from turn to turn comes first and byte-identical, for prompt
+ * caches. Gemini's endpoint refuses a request for one field that it does not know: none goes out unasked.
+ */
+export function createChatBody(settings: AdapterSettings): (request: CompletionRequest) => JsonObject {
+  const { provider, model, maxOutputTokens, reasoningEffort, stream } = settings;
+  const dialect = dialects[provider];
+  // OpenAI's newer models refuse `max_tokens`, and Azure serves them; most other servers know nothing else.
+  const limit = provider === 'azure-openai' ? 'max_completion_tokens' : 'max_tokens';
+  const wireTools = new WeakMap<readonly ToolSpec[], readonly JsonObject[]>();
+  const wireMessages = new WeakMap<Message, readonly JsonObject[]>();
+  return ({ system, toolChoice, ...request }) => {
+    const tools = once(wireTools, request.tools, (specs) => specs.map((spec) => wireTool(spec, dialect)));
+    return {
+      model,
+      ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+      ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
+      ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort }),
+      ...(tools.length === 0 ? {} : { tools }),
+      messages: [
+        ...(system === '' ? [] : [{ role: 'system', content: wellFormed(system) }]),
+        ...request.messages.flatMap((message) => once(wireMessages, message, wireMessage)),
+      ],
+      ...(toolChoice === 'auto'
+        ? {}
+        : { tool_choice: { type: 'function', function: { name: toolChoice.tool } } }),
+    };
+  };
+}
+
+function wireTool(spec: ToolSpec, dialect: Dialect): JsonObject {
+  const { description, parameters } = describedTool(spec, dialect);
+  return { type: 'function', function: { name: spec.name, description, parameters } };
+}
+
+function wireMessage(message: Message): readonly JsonObject[] {
+  switch (message.role) {
+    case 'user':
+      return [{ role: 'user', content: wellFormed(message.text) }];
+    case 'tool':
+      return message.results.map((result) => ({
+        role: 'tool',
+        tool_call_id: result.callId,
+        content: wellFormed(result.content),
+      }));
+    case 'assistant':
+      return [isChatNative(message.native) ? message.native.chatMessage : rebuildMessage(message)];
+  }
+}
+
+/** An assistant message that another adapter made. */
+function rebuildMessage(message: AssistantMessage): JsonObject {
+  const calls = message.toolCalls.map((call) => ({
+    id: call.id,
+    type: 'function',
+    function: {
+      name: replayableName(call.name),
+      arguments: JSON.stringify(replayableInput(call.rawArguments)),
+    },
+  }));
+  const text = wellFormed(message.text);
+  if (calls.length === 0) return { role: 'assistant', content: text === '' ? EMPTY_TURN : text };
+  return { role: 'assistant', content: text === '' ? null : text, tool_calls: calls };
+}
+
+/** What a completion's message carries for its own replay. */
+export interface ChatNative {
+  readonly chatMessage: JsonObject;
+}
+
+/** Whether an opaque native part was made here. */
+export function isChatNative(native: unknown): native is ChatNative {
+  return isObject(native) && isObject(native['chatMessage']);
+}
+
+/** Finish reasons that mean a cut answer, in lower case; not all servers use OpenAI's word. */
+const lengthReasons = new Set(['length', 'max_tokens', 'model_length', 'incomplete']);
+
+/** Finish reasons that mean a content filter, in lower case: OpenAI's word, and Gemini's own where it hands them on. */
+const filterReasons = new Set([
+  'content_filter',
+  'safety',
+  'recitation',
+  'blocklist',
+  'prohibited_content',
+  'spii',
+]);
+
+/** Finish reasons of a server that gave up midway. */
+const brokenReasons = new Set(['error', 'abort', 'insufficient_system_resource']);
+
+/** What an answer would have been that a server refused to give for the content of the prompt. */
+export const blockedChat: ApiResponse = {
+  kind: 'body',
+  body: { choices: [{ message: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }] },
+  raw: () => null,
+};
+
+/** Whether a body holds a choice. */
+export function isChatAnswer(body: JsonObject): boolean {
+  return !saysError(body) && objectsOf(body['choices']).some(({ value }) => isObject(value['message']));
+}
+
+/**
+ * Whether a stream's chunks are one answer with one end, which is not the server's own failure. What no server sends that means
+ * well is none: another choice than the one asked for, ends that contradict each other, and parts of a call behind the end.
+ */
+export function isWholeChat(chunks: readonly JsonObject[]): boolean {
+  let end: StopReason | 'broken' | null = null;
+  for (const chunk of chunks) {
+    if (hasOtherChoice(chunk) || objectsOf(chunk['choices']).length > 1) return false;
+    const choice = firstChoice(chunk);
+    const reason = textOf(choice['finish_reason']);
+    // Gemini's endpoint has said `stop` with every chunk, and a call is whole in its own there.
+    if (end !== null && hasCallPart(choice, reason !== '')) return false;
+    if (saysError(choice)) return false;
+    if (reason === '') continue;
+    const meant = meaningOf(reason);
+    if (end !== null && end !== meant) return false;
+    end = meant;
+  }
+  return end !== null && end !== 'broken';
+}
+
+/** Whether a body is an answer of which nobody knows whether it is whole: its server gave up midway, or it is another choice's. */
+export function isBrokenChat(answer: ApiResponse): boolean {
+  if (answer.kind === 'events') return false;
+  const choice = firstChoice(answer.body);
+  const { index } = choice;
+  const isOther = typeof index === 'number' && index !== 0;
+  return isOther || saysError(choice) || meaningOf(textOf(choice['finish_reason'])) === 'broken';
+}
+
+/** Some servers leave the number out. */
+function hasOtherChoice(chunk: JsonObject): boolean {
+  return objectsOf(chunk['choices']).some(({ value: { index } }) => typeof index === 'number' && index !== 0);
+}
+
+/** Whether a chunk holds a part of a call; with `isEnd`, one that is not its beginning. */
+function hasCallPart(choice: JsonObject, isEnd: boolean): boolean {
+  const parts = objectsOf(objectOf(choice['delta'] ?? choice['message'])['tool_calls']);
+  return parts.some(({ value }) => !isEnd || called(value).name === '');
+}
+
+/** What a finish reason says of the calls; servers have many words for an end, and mix `stop` with `tool_calls`. */
+function meaningOf(finishReason: string): StopReason | 'broken' {
+  // Gemini's endpoint says `content_filter: OTHER`, and `function_call_filter: …` of a call that it dropped.
+  const [reason = ''] = finishReason.toLowerCase().split(':');
+  if (brokenReasons.has(reason)) return 'broken';
+  if (filterReasons.has(reason)) return 'refusal';
+  return lengthReasons.has(reason) ? 'length' : 'end';
+}
+
+/** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
+export function chatCompletion(answer: ApiResponse, request: CompletionRequest, model: string): Completion {
+  const whole = answer.kind === 'events' ? joinedChat(answer.events) : bodyChat(answer);
+  const refusal = textOf(whole.message['refusal']);
+  const stopReason = stop(whole, refusal);
+  const calls = toolCalls(whole.calls, stopReason, request.messages);
+  const text = refusal === '' ? contentText(whole.message['content']) : refusal;
+  const native = whole.calls.map((call, n) => replayedCall(call, calls[n]?.id ?? call.id));
+  const chatNative: ChatNative = { chatMessage: replayed(whole.message, native) };
+  return {
+    message: { role: 'assistant', text, toolCalls: calls, native: chatNative },
+    stopReason,
+    usage: whole.usage,
+    model: whole.model || model,
+  };
+}
+
+function bodyChat(answer: Extract<ApiResponse, { kind: 'body' }>): WholeChat {
+  const { body, raw } = answer;
+  const at = objectsOf(body['choices'])[0]?.at ?? 0;
+  const message = objectOf(firstChoice(body)['message']);
+  const calls = objectsOf(message['tool_calls']).map(({ at: n, value }) => {
+    const given = objectOf(value['function'])['arguments'];
+    // The format wants a string; of an object, what counts is its text in the body, where equal keys still show.
+    const slice =
+      typeof given === 'string'
+        ? null
+        : raw(['choices', at, 'message', 'tool_calls', n, 'function', 'arguments']);
+    const rawArguments = typeof given === 'string' ? given : given === null ? '' : (slice ?? '');
+    const isRaw = typeof given === 'string' || given === null || given === undefined || slice !== null;
+    return { ...called(value), rawArguments, isRaw, native: value };
+  });
+  return {
+    message,
+    calls,
+    finishReason: textOf(firstChoice(body)['finish_reason']),
+    usage: chatUsage(body['usage']),
+    model: textOf(body['model']),
+  };
+}
+
+function stop(whole: WholeChat, refusal: string): StopReason {
+  const meant = meaningOf(whole.finishReason);
+  if (refusal !== '' || meant === 'refusal') return 'refusal';
+  if (meant === 'length') return 'length';
+  return whole.calls.length > 0 ? 'tool_calls' : 'end';
+}
+
+/** Prose; some servers send it in parts. */
+function contentText(content: Json | undefined): string {
+  if (content === undefined || !isArray(content)) return textOf(content);
+  return objectsOf(content)
+    .map(({ value }) => textOf(value['text']))
+    .join('');
+}
+
+/** A call for the history: unknown fields as they came (thought signatures), arguments that every server can read. */
+function replayedCall(call: RawCall & { readonly native: JsonObject }, id: string): JsonObject {
+  return {
+    ...call.native,
+    id,
+    type: 'function',
+    function: {
+      ...objectOf(call.native['function']),
+      name: replayableName(call.name),
+      arguments: replayableArguments(call.rawArguments),
+    },
+  };
+}
+
+/** The message for the history; empty lists of calls and messages without content are refused by several servers. */
+function replayed(message: JsonObject, calls: readonly JsonObject[]): JsonObject {
+  const { tool_calls: _, content, ...rest } = message;
+  const text = typeof content === 'string' ? wellFormed(content) : (content ?? null);
+  if (calls.length > 0) return { ...rest, role: 'assistant', content: text, tool_calls: calls };
+  return { ...rest, role: 'assistant', content: text === null || text === '' ? '(empty)' : text };
+}
+
+/** Fields of a delta that arrive in pieces; of any other text field the last one counts. */
+const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning', 'thinking']);
+
+interface OpenCall {
+  id: string;
+  name: string;
+  rawArguments: string;
+  isRaw: boolean;
+  native: Map<string, Json>;
+  /** What stands in `native` under `function`. */
+  fields: Map<string, Json>;
+}
+
+/** The calls of a stream so far, findable by what later chunks name them by: the last of an index, the first of an id. */
+interface OpenCalls {
+  readonly all: OpenCall[];
+  readonly byIndex: Map<number, OpenCall>;
+  readonly byId: Map<string, OpenCall>;
+}
+
+/** A message so far; what is a list in it stands in `lists` too, where it may grow. */
+interface OpenMessage {
+  readonly fields: Map<string, Json>;
+  readonly lists: Map<string, Json[]>;
+}
+
+/** What the chunks of a whole stream add up to; linear in their length. */
+export function joinedChat(chunks: readonly JsonObject[]): WholeChat {
+  const message: OpenMessage = { fields: new Map(), lists: new Map() };
+  const calls: OpenCalls = { all: [], byIndex: new Map(), byId: new Map() };
+  const last = { finishReason: '', usage: chatUsage(null), model: '' };
+  for (const chunk of chunks) {
+    const choice = firstChoice(chunk);
+    last.finishReason = textOf(choice['finish_reason']) || last.finishReason;
+    last.usage = chatUsage(chunk['usage']) ?? last.usage;
+    last.model = textOf(chunk['model']) || last.model;
+    const { tool_calls, ...delta } = objectOf(choice['delta'] ?? choice['message']);
+    for (const [key, value] of Object.entries(delta)) merge(message, key, value);
+    for (const { value } of objectsOf(tool_calls)) addCall(calls, value);
+  }
+  return {
+    message: Object.fromEntries(message.fields),
+    calls: calls.all.map(({ fields, native, ...call }) => ({
+      ...call,
+      native: { ...Object.fromEntries(native), function: Object.fromEntries(fields) },
+    })),
+    ...last,
+  };
+}
+
+/** Text in pieces is joined and lists grow; of anything else the last value counts, and null never does. */
+function merge({ fields, lists }: OpenMessage, key: string, value: Json): void {
+  const before = fields.get(key);
+  if (value === null && before !== undefined) return;
+  const list = lists.get(key);
+  if (isArray(value) && list !== undefined && list === before) {
+    for (const each of value) list.push(each);
+  } else if (isArray(value)) {
+    const opened = [...value];
+    lists.set(key, opened);
+    fields.set(key, opened);
+  } else if (typeof before === 'string' && typeof value === 'string' && pieces.has(key)) {
+    fields.set(key, before + value);
+  } else fields.set(key, value);
+}
+
+function addCall(calls: OpenCalls, delta: JsonObject): void {
+  const { function: given, index, ...rest } = delta;
+  const { id, name } = called(delta);
+  const call = openCall(calls, typeof index === 'number' ? index : null, id, name);
+  for (const [key, value] of Object.entries(rest)) if (value !== null) call.native.set(key, value);
+  const { arguments: piece, ...others } = objectOf(given);
+  for (const [key, value] of Object.entries(others)) call.fields.set(key, value);
+  if (typeof piece === 'string') call.rawArguments += piece;
+  else if (piece !== undefined && piece !== null) call.isRaw = false;
+}
+
+/**
+ * The call that a delta goes on with, or a new one. Servers leave `index` out, or `id` on later deltas, or count every
+ * call as index 0: another id with a name of its own is another call.
+ */
+function openCall(calls: OpenCalls, index: number | null, id: string, name: string): OpenCall {
+  const known = knownCall(calls, index, id, name);
+  const another = id !== '' && known !== undefined && known.id !== '' && id !== known.id && name !== '';
+  if (known !== undefined && !another) {
+    if (known.id === '') identify(calls, known, id);
+    known.name ||= name;
+    return known;
+  }
+  const opened: OpenCall = {
+    id: '',
+    name,
+    rawArguments: '',
+    isRaw: true,
+    native: new Map(),
+    fields: new Map(),
+  };
+  calls.all.push(opened);
+  if (index !== null) calls.byIndex.set(index, opened);
+  identify(calls, opened, id);
+  return opened;
+}
+
+function identify(calls: OpenCalls, call: OpenCall, id: string): void {
+  call.id = id;
+  if (id !== '' && !calls.byId.has(id)) calls.byId.set(id, call);
+}
+
+function knownCall(calls: OpenCalls, index: number | null, id: string, name: string): OpenCall | undefined {
+  if (index !== null) return calls.byIndex.get(index);
+  if (id !== '') return calls.byId.get(id);
+  return name === '' ? calls.all.at(-1) : undefined;
+}
+
+/** An answer in one piece: what a body holds and what the chunks of a stream add up to. */
+export interface WholeChat {
+  readonly message: JsonObject;
+  readonly calls: readonly (RawCall & { readonly native: JsonObject })[];
+  readonly finishReason: string;
+  readonly usage: Usage | null;
+  readonly model: string;
+}
+
+/** The choice that counts; only one is ever asked for. */
+export function firstChoice(chunk: JsonObject): JsonObject {
+  return objectsOf(chunk['choices'])[0]?.value ?? {};
+}
+
+/** Id and name of a call. */
+export function called(call: JsonObject): { readonly id: string; readonly name: string } {
+  return { id: textOf(call['id']), name: textOf(objectOf(call['function'])['name']) };
+}
+
+/** Token counts of chat completions, where cached tokens are a part of the prompt's; null where there are none. */
+export function chatUsage(value: unknown): Usage | null {
+  const usage = objectOf(value);
+  const inputTokens = countOf(usage['prompt_tokens']);
+  const outputTokens = countOf(usage['completion_tokens']);
+  if (inputTokens === null && outputTokens === null) return null;
+  const details = objectOf(usage['prompt_tokens_details']);
+  // DeepSeek counts hits beside the prompt; cache writes are known from OpenRouter only.
+  const read = countOf(details['cached_tokens']) ?? countOf(usage['prompt_cache_hit_tokens']) ?? 0;
+  const input = inputTokens ?? 0;
+  // Gemini and xAI leave the tokens of thinking out of the completion's, and bill them: only the total holds them.
+  const output = Math.max(outputTokens ?? 0, (countOf(usage['total_tokens']) ?? 0) - input);
+  const cachedInputTokens = Math.min(read, input);
+  const cacheWriteTokens = Math.min(countOf(details['cache_write_tokens']) ?? 0, input - cachedInputTokens);
+  return { inputTokens: input, outputTokens: output, cachedInputTokens, cacheWriteTokens };
 }

@@ -1,9 +1,8 @@
 /** The openai SDK's client as every adapter of its family uses it: nothing in the environment decides anything. */
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
-import { maxRetries } from './exchange.ts';
-import type { Lost, SdkError } from './sdk.ts';
-import type { AdapterSettings } from './settings.ts';
-import { createTransport } from './transport.ts';
+import { createTransport } from './http.ts';
+import type { AdapterSettings } from './provider.ts';
+import { type Lost, maxRetries, type SdkError } from './request.ts';
 
 /** Error codes of a prompt that was not answered because of what it says. */
 const blockedCodes = new Set(['content_filter', 'content_policy_violation', 'bio_policy', 'cyber_policy']);

@@ -1,25 +1,29 @@
 /** OpenAI's Responses API, at the vendor's endpoint and at gateways in front of it. */
-
-import type { Answer } from './answer.ts';
-import { type Attempt, attempt } from './attempt.ts';
-import { exchange } from './exchange.ts';
-import { type FailureContext, providerError } from './failures.ts';
-import { createClient, createSdkErrors } from './openai-client.ts';
-import { createResponsesBody } from './openai-responses-request.ts';
+import { isObject } from '../text/json.ts';
+import type { AssistantMessage, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
+import { type ApiFailure, type FailureContext, providerError } from './errors.ts';
+import { createClient, createSdkErrors, isBlockedCode } from './openai-client.ts';
+import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
 import {
-  blockedResponse,
-  isResponse,
-  isWholeResponse,
-  responsesCompletion,
-  toldFailure,
-} from './openai-responses-response.ts';
-import type { CompletionRequest, Provider } from './provider.ts';
-import type { AdapterSettings } from './settings.ts';
+  countOf,
+  objectOf,
+  objectsOf,
+  once,
+  replayableArguments,
+  replayableInput,
+  replayableName,
+  saysError,
+  textOf,
+  toolCalls,
+  wellFormed,
+} from './reading.ts';
+import { type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
+import { describedTool } from './schema/projection.ts';
 
 /** Models without reasoning, with or without a prefix of a gateway or of a fine-tuning: they refuse to be asked for it. */
 const withoutReasoning = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;
 
-const responsesApi = { path: '/responses', isWhole: isWholeResponse, isAnswer: isResponse };
+const responsesApi = { path: '/responses', isWhole: isWholeResponse, isResponse: isResponse };
 
 /** A provider that speaks the Responses API. */
 export function createOpenAiResponses(settings: AdapterSettings): Provider {
@@ -28,12 +32,12 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
   const bodyOf = createResponsesBody(settings);
   /** Whether reasoning is asked for; what the server once refused is not asked again. */
   let encrypted = !withoutReasoning.test(model);
-  const tried = async (request: CompletionRequest): Promise<Attempt<Answer>> => {
+  const tried = async (request: CompletionRequest): Promise<RequestResult<ApiResponse>> => {
     const errors = createSdkErrors();
     const context = { ...settings.failureContext, forced: request.toolChoice !== 'auto' };
     const api = { ...responsesApi, client, context, asSdkError: errors.read };
-    const result = await exchange(api, bodyOf(request, encrypted), settings, request);
-    if (result.ok) return judged(result.value, context);
+    const result = await sendRequest(api, bodyOf(request, encrypted), settings, request);
+    if (result.ok) return acceptResponse(result.value, context);
     if (errors.isBlocked()) return { ok: true, value: blockedResponse };
     if (!encrypted || !errors.refuses('include')) return result;
     encrypted = false;
@@ -44,17 +48,354 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
     name,
     model,
     complete: async (request) => {
-      const answer = await attempt(request, settings.retryPauseMs, (signal) => tried({ ...request, signal }));
+      const answer = await retryRequest(request, settings.retryPauseMs, (signal) =>
+        tried({ ...request, signal }),
+      );
       return responsesCompletion(answer, request, model);
     },
   };
 }
 
 /** A failure may come as an answer with a status of its own. */
-function judged(answer: Answer, context: FailureContext): Attempt<Answer> {
+function acceptResponse(answer: ApiResponse, context: FailureContext): RequestResult<ApiResponse> {
   const told = toldFailure(answer);
   if (told === null) return { ok: true, value: answer };
   if (told.isBlocked) return { ok: true, value: blockedResponse };
   const why = `${context.host} ended its answer with an error`;
   return { ok: false, again: told.again, why, error: providerError(told.failure, context) };
+}
+
+/** What stands for an assistant turn without any content. */
+const emptyTurn: JsonObject = { role: 'assistant', content: '(empty)' };
+
+/**
+ * Makes the bodies of a run's requests; what is the same from turn to turn comes first and byte-identical, for prompt
+ * caches. Nothing is stored at the server, so reasoning comes back encrypted, where that is asked for, and is replayed.
+ */
+export function createResponsesBody(
+  settings: AdapterSettings,
+): (request: CompletionRequest, encrypted: boolean) => JsonObject {
+  const { model, stream, maxOutputTokens, reasoningEffort } = settings;
+  const wireTools = new WeakMap<readonly ToolSpec[], readonly JsonObject[]>();
+  const wireMessages = new WeakMap<Message, readonly JsonObject[]>();
+  return ({ system, toolChoice, ...request }, encrypted) => {
+    const tools = once(wireTools, request.tools, (specs) => specs.map(wireTool));
+    return {
+      model,
+      ...(stream ? { stream: true } : {}),
+      store: false,
+      ...(encrypted ? { include: ['reasoning.encrypted_content'] } : {}),
+      ...(maxOutputTokens === null ? {} : { max_output_tokens: maxOutputTokens }),
+      ...(reasoningEffort === null ? {} : { reasoning: { effort: reasoningEffort } }),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(system === '' ? {} : { instructions: wellFormed(system) }),
+      input: request.messages.flatMap((message) => once(wireMessages, message, wireItems)),
+      ...(toolChoice === 'auto' ? {} : { tool_choice: { type: 'function', name: toolChoice.tool } }),
+    };
+  };
+}
+
+/** Left out, `strict` means that the API tries to be strict, and refuses schemas that cannot be. */
+function wireTool(spec: ToolSpec): JsonObject {
+  const { description, parameters } = describedTool(spec, 'openai');
+  return { type: 'function', name: spec.name, description, parameters, strict: false };
+}
+
+function wireItems(message: Message): readonly JsonObject[] {
+  switch (message.role) {
+    case 'user':
+      return [{ role: 'user', content: wellFormed(message.text) }];
+    case 'tool':
+      return message.results.map((result) => ({
+        type: 'function_call_output',
+        call_id: result.callId,
+        output: wellFormed(result.content),
+      }));
+    case 'assistant': {
+      const items = isResponsesNative(message.native)
+        ? message.native.responsesOutput
+        : rebuildMessage(message);
+      return items.length === 0 ? [emptyTurn] : items;
+    }
+  }
+}
+
+/** An assistant message that another adapter made. */
+function rebuildMessage(message: AssistantMessage): readonly JsonObject[] {
+  const text = wellFormed(message.text);
+  const calls = message.toolCalls.map((call) => ({
+    type: 'function_call',
+    call_id: call.id,
+    name: replayableName(call.name),
+    arguments: JSON.stringify(replayableInput(call.rawArguments)),
+  }));
+  return text.trim() === '' ? calls : [{ role: 'assistant', content: text }, ...calls];
+}
+
+/** What an answer would have been that the server refused to give for the content of the prompt. */
+export const blockedResponse: ApiResponse = {
+  kind: 'body',
+  body: { output: [], status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+  raw: () => null,
+};
+
+/** Codes of an error inside an answer that another try may not meet. */
+const passingCodes = new Set(['server_error', 'server_is_overloaded', 'slow_down', 'vector_store_timeout']);
+
+/** What the codes are called elsewhere. */
+const failureTypes: ReadonlyMap<string, string> = new Map([
+  ['rate_limit_exceeded', 'rate_limit_error'],
+  ['insufficient_quota', 'rate_limit_error'],
+  ['server_is_overloaded', 'overloaded_error'],
+  ['slow_down', 'overloaded_error'],
+]);
+
+/** Whether a body is a response, a failed one too. */
+export function isResponse(body: JsonObject): boolean {
+  return Array.isArray(body['output']) || body['object'] === 'response';
+}
+
+/** Whether a stream's events reached the end, be it an error. */
+export function isWholeResponse(events: readonly JsonObject[]): boolean {
+  return lastEvent(events) !== null;
+}
+
+/** The failure that an answer tells, and whether another try may be better; null where it is none. */
+export function toldFailure(
+  answer: ApiResponse,
+): { readonly failure: ApiFailure; readonly again: boolean; readonly isBlocked: boolean } | null {
+  const last = answer.kind === 'events' ? lastEvent(answer.events) : null;
+  const response = answer.kind === 'events' ? objectOf(last?.['response']) : answer.body;
+  const status = textOf(response['status']);
+  const isError = last?.['type'] === 'error' || last?.['type'] === 'response.failed';
+  if (!isError && !saysError(response) && ['', 'completed', 'incomplete'].includes(status)) return null;
+  const error = last?.['type'] === 'error' ? last : objectOf(response['error']);
+  const code = textOf(error['code']);
+  const failure = {
+    status: null,
+    type: failureTypes.get(code) ?? null,
+    code: code || null,
+    param: textOf(error['param']) || null,
+    message: textOf(error['message']) || (isError ? '' : `status ${status}`),
+    requestId: null,
+    cause: null,
+  };
+  return { failure, again: passingCodes.has(code), isBlocked: isBlockedCode(code) };
+}
+
+/** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
+export function responsesCompletion(
+  answer: ApiResponse,
+  request: CompletionRequest,
+  model: string,
+): Completion {
+  const { response, items } = answer.kind === 'events' ? joinedResponse(answer.events) : bodyResponse(answer);
+  const uses = items.filter((item) => item.native['type'] === 'function_call');
+  const parts = items.flatMap((item) =>
+    item.native['type'] === 'message' ? objectsOf(item.native['content']).map((part) => part.value) : [],
+  );
+  const refusal = parts.map((part) => textOf(part['refusal'])).join('');
+  const stopReason = stop(response, refusal, uses);
+  const calls = toolCalls(uses.map(rawCall), stopReason, request.messages);
+  const ids = new Map(uses.map((use, n) => [use, calls[n]?.id ?? '']));
+  const native: ResponsesNative = { responsesOutput: replayed(items, ids) };
+  const text = refusal === '' ? parts.map((part) => textOf(part['text'])).join('') : refusal;
+  return {
+    message: { role: 'assistant', text, toolCalls: calls, native },
+    stopReason,
+    usage: responseUsage(response['usage']),
+    model: textOf(response['model']) || model,
+  };
+}
+
+function bodyResponse({ body, raw }: Extract<ApiResponse, { kind: 'body' }>): {
+  readonly response: JsonObject;
+  readonly items: readonly Item[];
+} {
+  const items = objectsOf(body['output']).map(({ at, value }): Item => {
+    const given = value['arguments'];
+    if (typeof given === 'string') return { native: value, rawArguments: given, isRaw: true };
+    // The format wants a string; of an object, what counts is its text in the body, where equal keys still show.
+    const isNone = given === undefined || given === null;
+    const slice = isNone ? '' : raw(['output', at, 'arguments']);
+    return { native: value, rawArguments: slice ?? '', isRaw: slice !== null };
+  });
+  return { response: body, items };
+}
+
+function rawCall({ native, rawArguments, isRaw }: Item) {
+  return { id: textOf(native['call_id']), name: textOf(native['name']), rawArguments, isRaw };
+}
+
+function stop(response: JsonObject, refusal: string, calls: readonly Item[]): StopReason {
+  const reason = textOf(objectOf(response['incomplete_details'])['reason']);
+  if (refusal !== '' || reason === 'content_filter') return 'refusal';
+  const isCut = calls.some((call) => call.native['status'] === 'incomplete');
+  if (response['status'] === 'incomplete' || isCut) return 'length';
+  return calls.length > 0 ? 'tool_calls' : 'end';
+}
+
+/** Token counts, where cached tokens are a part of the input's; null where there are none. */
+function responseUsage(value: unknown): Usage | null {
+  const usage = objectOf(value);
+  const input = countOf(usage['input_tokens']);
+  const output = countOf(usage['output_tokens']);
+  if (input === null && output === null) return null;
+  const details = objectOf(usage['input_tokens_details']);
+  const inputTokens = input ?? 0;
+  const cachedInputTokens = Math.min(countOf(details['cached_tokens']) ?? 0, inputTokens);
+  const cacheWriteTokens = Math.min(
+    countOf(details['cache_write_tokens']) ?? 0,
+    inputTokens - cachedInputTokens,
+  );
+  return { inputTokens, outputTokens: output ?? 0, cachedInputTokens, cacheWriteTokens };
+}
+
+/** What a completion's message carries for its own replay. */
+export interface ResponsesNative {
+  readonly responsesOutput: readonly JsonObject[];
+}
+
+/** Whether an opaque native part was made here. */
+export function isResponsesNative(native: unknown): native is ResponsesNative {
+  return isObject(native) && Array.isArray(native['responsesOutput']);
+}
+
+/**
+ * The items of a turn for the history, as they came; calls with their final ids, and arguments that can be read.
+ * Items of other kinds belong to tools that were not offered, and may ask for a result that nobody has.
+ */
+export function replayed(items: readonly Item[], ids: ReadonlyMap<Item, string>): readonly JsonObject[] {
+  const kept: JsonObject[] = [];
+  let hasLost = false;
+  // From the end: reasoning stands before what it led to, and is refused alone.
+  for (const item of items.toReversed()) {
+    const isKept = isReplayable(item.native, kept.length > 0);
+    if (isKept) kept.unshift(replayedItem(item, ids.get(item)));
+    hasLost ||= !isKept && item.native['type'] === 'reasoning';
+  }
+  // An id names an item together with the reasoning before it: without that it is refused.
+  return hasLost ? kept.map(withoutId) : kept;
+}
+
+function isReplayable(native: JsonObject, hasFollower: boolean): boolean {
+  switch (native['type']) {
+    case 'function_call':
+      return true;
+    case 'message':
+      return objectsOf(native['content']).length > 0;
+    case 'reasoning': {
+      // Without its content it is a mere name of what the server did not store.
+      const hasContent =
+        textOf(native['encrypted_content']) !== '' || objectsOf(native['content']).length > 0;
+      return hasContent && hasFollower;
+    }
+    default:
+      return false;
+  }
+}
+
+function replayedItem({ native, rawArguments }: Item, id: string | undefined): JsonObject {
+  if (id === undefined) return native;
+  const name = replayableName(textOf(native['name']));
+  return { ...native, call_id: id, name, arguments: replayableArguments(rawArguments) };
+}
+
+function withoutId(native: JsonObject): JsonObject {
+  if (native['type'] === 'reasoning') return native;
+  const { id: _, ...rest } = native;
+  return rest;
+}
+
+/** An output item with the text of its arguments, where it is a call. */
+export interface Item {
+  readonly native: JsonObject;
+  /** The arguments as the model wrote them; empty where there are none. */
+  readonly rawArguments: string;
+  /** Whether `rawArguments` is all there is. */
+  readonly isRaw: boolean;
+}
+
+interface OpenItem {
+  native: JsonObject;
+  isDone: boolean;
+  /** What came in pieces: a call's arguments, else prose. */
+  pieces: string;
+  /** The arguments as the events that end them repeat them. */
+  readonly stated: Set<string>;
+}
+
+const lastEvents = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
+
+const errorEvents = new Set(['response.failed', 'error']);
+
+/** The event that ended a stream, or reported an error before it; null where it was cut. */
+export function lastEvent(events: readonly JsonObject[]): JsonObject | null {
+  const findLast = (types: ReadonlySet<string>) =>
+    events.findLast((event) => types.has(textOf(event['type'])));
+  return findLast(errorEvents) ?? findLast(lastEvents) ?? null;
+}
+
+/** What the events of a whole stream add up to. The SDK's own helper would parse the arguments with all leniency. */
+export function joinedResponse(events: readonly JsonObject[]): {
+  readonly response: JsonObject;
+  readonly items: readonly Item[];
+} {
+  const open = new Map<number, OpenItem>();
+  for (const event of events) addEvent(open, event);
+  const response = objectOf(lastEvent(events)?.['response']);
+  for (const { at, value } of objectsOf(response['output'])) {
+    // Servers that end no item of their own hold it in the last event.
+    if (open.get(at)?.isDone !== true) end(itemAt(open, at), value);
+  }
+  const inOrder = [...open].sort(([a], [b]) => a - b);
+  return { response, items: inOrder.map(([, item]) => closed(item)) };
+}
+
+function itemAt(open: Map<number, OpenItem>, at: number): OpenItem {
+  const known = open.get(at);
+  if (known !== undefined) return known;
+  const item = { native: {}, isDone: false, pieces: '', stated: new Set<string>() };
+  open.set(at, item);
+  return item;
+}
+
+function addEvent(open: Map<number, OpenItem>, event: JsonObject): void {
+  const at = event['output_index'];
+  if (typeof at !== 'number') return;
+  switch (event['type']) {
+    case 'response.output_item.added':
+      itemAt(open, at).native = objectOf(event['item']);
+      break;
+    case 'response.output_text.delta':
+    case 'response.function_call_arguments.delta':
+      itemAt(open, at).pieces += textOf(event['delta']);
+      break;
+    case 'response.function_call_arguments.done':
+      itemAt(open, at).stated.add(textOf(event['arguments']));
+      break;
+    case 'response.output_item.done':
+      end(itemAt(open, at), objectOf(event['item']));
+      break;
+  }
+}
+
+function end(item: OpenItem, native: JsonObject): void {
+  item.native = native;
+  item.isDone = true;
+  item.stated.add(textOf(native['arguments']));
+}
+
+function closed({ native, isDone, pieces, stated }: OpenItem): Item {
+  if (native['type'] === 'function_call') {
+    const given = native['arguments'];
+    const said = new Set([pieces, ...stated].filter((text) => text !== ''));
+    const [rawArguments = ''] = said;
+    // Two versions of the arguments, arguments that nobody ended, and arguments that are no text: nobody knows them.
+    const isText = typeof given === 'string' || given === undefined || given === null;
+    return { native, rawArguments, isRaw: said.size < 2 && stated.size > 0 && isText };
+  }
+  if (isDone || pieces === '') return { native, rawArguments: '', isRaw: true };
+  const content = [{ type: 'output_text', text: pieces, annotations: [] }];
+  return { native: { ...native, content }, rawArguments: '', isRaw: true };
 }

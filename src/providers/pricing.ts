@@ -3,7 +3,7 @@
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import type { ProviderSettings } from './settings.ts';
+import type { ProviderSettings } from './registry.ts';
 
 /** What the data calls each provider. */
 const priceLists = { openai: 'openai', anthropic: 'anthropic', gemini: 'google', 'azure-openai': 'azure' };

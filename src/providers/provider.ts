@@ -1,5 +1,6 @@
 /** The one API behind which every model sits. The front door of this folder. */
 import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
+import type { FailureContext } from './errors.ts';
 
 /** The providers that can be chosen. */
 export const PROVIDERS = ['openai', 'anthropic', 'gemini', 'azure-openai', 'openai-compatible'] as const;
@@ -52,4 +53,22 @@ export interface Provider {
   complete(request: CompletionRequest): Promise<Completion>;
   /** Told once a payload was accepted. @throws ReplayError where that was not so when it was recorded. */
   readonly accepted?: () => void;
+}
+
+/** Settings with every choice made. */
+export interface AdapterSettings {
+  readonly provider: ProviderName;
+  readonly model: string;
+  readonly baseUrl: string;
+  /** Whether the endpoint is the vendor's own. */
+  readonly isVendor: boolean;
+  readonly maxOutputTokens: number | null;
+  readonly stream: boolean;
+  readonly reasoningEffort: string | null;
+  readonly idleTimeoutMs: number;
+  readonly retryPauseMs: number;
+  /** All that goes out beside what the API itself asks for: who we are, the key in its header, the user's own. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+  readonly failureContext: Omit<FailureContext, 'forced'>;
 }

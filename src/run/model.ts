@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { InputError } from '../errors.ts';
 import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';
-import { createProvider } from '../providers/select.ts';
+import { createProvider } from '../providers/registry.ts';
 import { recorded } from '../replay/recorder.ts';
 import { readRecording } from '../replay/recording.ts';
 import { createReplay, replayName } from '../replay/replay.ts';

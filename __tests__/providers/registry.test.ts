@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../src/providers/provider.ts';
-import { createProvider } from '../../src/providers/select.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
+import { createProvider } from '../../src/providers/registry.ts';
 import { asking } from '../support/provider-wires.ts';
 
 const settings: ProviderSettings = {
@@ -151,7 +151,7 @@ describe('createProvider', () => {
       import { registerHooks } from 'node:module';
       const urls = [];
       registerHooks({ resolve: (name, context, next) => { const found = next(name, context); urls.push(found.url); return found; } });
-      const { createProvider } = await import(${JSON.stringify(new URL('../../src/providers/select.ts', import.meta.url).href)});
+      const { createProvider } = await import(${JSON.stringify(new URL('../../src/providers/registry.ts', import.meta.url).href)});
       const before = urls.filter((url) => url.includes('/node_modules/')).length;
       await createProvider(${JSON.stringify({ ...settings, provider, baseUrl: 'https://localhost:1' })});
       console.log(JSON.stringify({ before, urls }));`;

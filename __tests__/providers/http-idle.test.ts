@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { afterSilence } from '../../src/providers/silence.ts';
+import { startIdleTimer } from '../../src/providers/http.ts';
 
-describe('afterSilence', () => {
+describe('startIdleTimer', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -11,7 +11,7 @@ describe('afterSilence', () => {
 
   it('rings once, when that long nothing was heard', () => {
     const ring = vi.fn();
-    afterSilence(1_000, ring);
+    startIdleTimer(1_000, ring);
     vi.advanceTimersByTime(999);
     expect(ring).not.toHaveBeenCalled();
     vi.advanceTimersByTime(10_000);
@@ -20,7 +20,7 @@ describe('afterSilence', () => {
 
   it.each([500, 950])('does not ring where something was heard after %i of 1,000 ms', (after) => {
     const ring = vi.fn();
-    const heard = afterSilence(1_000, ring);
+    const heard = startIdleTimer(1_000, ring);
     vi.advanceTimersByTime(after);
     heard();
     vi.advanceTimersByTime(10_000);

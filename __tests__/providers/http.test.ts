@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import {
   createTransport,
-  maxAnswerBytes,
   maxErrorBytes,
+  maxResponseBytes,
   maxRetryAfterSeconds,
-} from '../../src/providers/transport.ts';
+} from '../../src/providers/http.ts';
 import { asking, providerAt, wires } from '../support/provider-wires.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
@@ -70,7 +70,7 @@ function flood(response: ServerResponse, text: string, bytes: number): { readonl
 }
 
 describe('an answer that does not end', () => {
-  const far = 4 * maxAnswerBytes;
+  const far = 4 * maxResponseBytes;
 
   for (const wire of wires) {
     it.each([

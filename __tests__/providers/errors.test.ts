@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProviderError } from '../../src/errors.ts';
-import { providerError } from '../../src/providers/failures.ts';
+import { providerError } from '../../src/providers/errors.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
-import type { ProviderSettings } from '../../src/providers/settings.ts';
+import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { verdictOf } from '../../src/run/verdict.ts';
 import { startModel } from '../support/model-server.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Api, exchange, maxRetries } from '../../src/providers/exchange.ts';
+import { type Api, maxRetries, sendRequest } from '../../src/providers/request.ts';
 
-describe('exchange', () => {
+describe('sendRequest', () => {
   it('asks an SDK for its retries, and for no limit of time but the caller’s', async () => {
     const seen: unknown[] = [];
     const api: Api = {
@@ -10,8 +10,8 @@ describe('exchange', () => {
           seen.push({
             path,
             ...options,
-            idleMs: fetchOptions.watch.idleMs,
-            isStream: fetchOptions.watch.isStream,
+            idleMs: fetchOptions.transport.idleMs,
+            isStream: fetchOptions.transport.isStream,
           });
           return { asResponse: async () => new Response('{"whole":true}') };
         },
@@ -20,10 +20,10 @@ describe('exchange', () => {
       context: { model: 'm', keySource: 'k', hasKey: true, host: 'h', forced: false, chatHint: false },
       asSdkError: () => null,
       isWhole: () => false,
-      isAnswer: (body) => body['whole'] === true,
+      isResponse: (body) => body['whole'] === true,
     };
     const run = { signal: new AbortController().signal, notify: () => undefined };
-    const result = await exchange(api, {}, { stream: false, idleTimeoutMs: 70 }, run);
+    const result = await sendRequest(api, {}, { stream: false, idleTimeoutMs: 70 }, run);
     expect(result.ok).toBe(true);
     // The longest time that a timer takes: the SDKs' own ten minutes would end a slower answer, and ask again.
     const timeout = 2 ** 31 - 1;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventData } from '../../src/providers/server-sent-events.ts';
+import { readEventData } from '../../src/providers/request.ts';
 
 /** What the events of a text hold when its bytes arrive in chunks that end at these places. */
 async function dataOf(text: string, cuts: readonly number[] = []): Promise<string[]> {
@@ -8,11 +8,11 @@ async function dataOf(text: string, cuts: readonly number[] = []): Promise<strin
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   const chunks = ends.map((end, n) => bytes.slice(ends[n - 1] ?? 0, end));
   const data: string[] = [];
-  for await (const each of eventData(ReadableStream.from(chunks))) data.push(each);
+  for await (const each of readEventData(ReadableStream.from(chunks))) data.push(each);
   return data;
 }
 
-describe('eventData', () => {
+describe('readEventData', () => {
   it.each([
     ['data: a\n\ndata: b\n\n', ['a', 'b']],
     ['data:a\r\n\r\ndata:  b\r\rdata: c\n\n', ['a', ' b', 'c']],
@@ -56,13 +56,13 @@ describe('eventData', () => {
       for (let n = 0; n < 20_000; n += 1) yield piece;
     }
     let length = 0;
-    for await (const data of eventData(ReadableStream.from(pieces()))) length += data.length;
+    for await (const data of readEventData(ReadableStream.from(pieces()))) length += data.length;
     expect(length).toBe(20_000 * 1024);
   });
 
   it('fails where too many lines are no field, without an error object for each', async () => {
     await expect(dataOf(`${'x\n'.repeat(10_000)}data: a\n\n`)).resolves.toEqual(['a']);
-    await expect(dataOf('x\n'.repeat(10_001))).rejects.toThrow('no stream of events');
+    await expect(dataOf('x\n'.repeat(10_001))).rejects.toThrow('not an event stream');
   });
 
   it('fails as reading fails, behind what came before', async () => {
@@ -73,7 +73,7 @@ describe('eventData', () => {
     }
     const data: string[] = [];
     const work = (async () => {
-      for await (const each of eventData(ReadableStream.from(broken()))) data.push(each);
+      for await (const each of readEventData(ReadableStream.from(broken()))) data.push(each);
     })();
     await expect(work).rejects.toBe(error);
     expect(data).toEqual(['a']);

@@ -1,9 +1,35 @@
-/** Makes the provider that was asked for, and loads its SDK only. */
-
+/** Makes the provider that was chosen, and loads its SDK only. */
 import { InputError } from '../errors.ts';
 import type { Wording } from '../text/naming.ts';
-import type { Provider, ProviderName } from './provider.ts';
-import type { AdapterSettings, ProviderSettings } from './settings.ts';
+import type { AdapterSettings, Provider, ProviderName } from './provider.ts';
+
+/** The settings of a provider; nothing else, least of all the environment, decides where a request goes. */
+export interface ProviderSettings {
+  readonly provider: ProviderName;
+  readonly model: string;
+  readonly apiKey: string | null;
+  /** Where the key came from, such as `the input api-key`; named when it is refused. */
+  readonly keySource: string;
+  /** null for the vendor's own endpoint. */
+  readonly baseUrl: string | null;
+  /** null for the provider's default. */
+  readonly maxOutputTokens: number | null;
+  /** `auto`: on at a vendor's own endpoint, off at a base URL. */
+  readonly stream: 'auto' | 'on' | 'off';
+  /** Sent with every request beside our own; names and values that a request may carry. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `bearer`: the key goes out as `Authorization: Bearer`, whatever the provider's own way is. */
+  readonly authScheme: 'provider' | 'bearer';
+  /** Passed on as it is, in the provider's own field; null for the provider's default. */
+  readonly reasoningEffort: string | null;
+  /** The longest silence in a streamed answer, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** Before an answer that broke off is asked for again, in milliseconds; twice as long the next time. */
+  readonly retryPauseMs: number;
+  /** How requests leave this machine: through its proxies, trusting its authorities. */
+  readonly fetch: typeof fetch;
+  readonly userAgent: string;
+}
 
 /** Where each provider's own endpoint is; null where every user has one of their own. */
 const vendorUrls: Readonly<Record<ProviderName, string | null>> = {
@@ -41,7 +67,7 @@ export async function createProvider(settings: ProviderSettings): Promise<Provid
       return createOpenAiChat(adapter);
     }
     case 'azure-openai': {
-      const { createAzureOpenAi } = await import('./azure-openai.ts');
+      const { createAzureOpenAi } = await import('./openai-chat.ts');
       return createAzureOpenAi(adapter);
     }
     case 'anthropic': {

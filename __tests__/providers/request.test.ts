@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import { type Attempt, attempt, maxAttempts } from '../../src/providers/attempt.ts';
+import { maxRequests, type RequestResult, retryRequest } from '../../src/providers/request.ts';
 
-const cut: Attempt<string> = { ok: false, again: true, error: new ProviderError('error', 'cut') };
+const cut: RequestResult<string> = { ok: false, again: true, error: new ProviderError('error', 'cut') };
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('attempt', () => {
+describe('retryRequest', () => {
   it.each([
     ['E12 the clock', { stop: 'timeout' }],
     ['E10 a signal', { stop: 'signal', signal: 'SIGTERM' }],
@@ -20,7 +20,7 @@ describe('attempt', () => {
       told.push(text);
       setTimeout(() => stop.abort(reason), 20);
     };
-    const work = attempt({ signal: stop.signal, notify }, 3_600_000, async (signal) => {
+    const work = retryRequest({ signal: stop.signal, notify }, 3_600_000, async (signal) => {
       scopes.push(signal);
       return cut;
     });
@@ -32,7 +32,7 @@ describe('attempt', () => {
   it('a try that never ends is left with the signal, which reaches it', async () => {
     const stop = new AbortController();
     let scope: AbortSignal | null = null;
-    const work = attempt({ signal: stop.signal, notify: () => undefined }, 0, (signal) => {
+    const work = retryRequest({ signal: stop.signal, notify: () => undefined }, 0, (signal) => {
       scope = signal;
       setTimeout(() => stop.abort('over'), 20);
       return new Promise<never>(() => undefined);
@@ -44,16 +44,20 @@ describe('attempt', () => {
   it('pauses twice as long the second time, and gives the last error', async () => {
     vi.useFakeTimers();
     let tries = 0;
-    const work = attempt({ signal: new AbortController().signal, notify: () => undefined }, 40, async () => {
-      tries += 1;
-      return { ok: false, again: true, error: new ProviderError('error', `cut ${tries}`) };
-    });
-    const ending = expect(work).rejects.toMatchObject({ message: `cut ${maxAttempts}` });
+    const work = retryRequest(
+      { signal: new AbortController().signal, notify: () => undefined },
+      40,
+      async () => {
+        tries += 1;
+        return { ok: false, again: true, error: new ProviderError('error', `cut ${tries}`) };
+      },
+    );
+    const ending = expect(work).rejects.toMatchObject({ message: `cut ${maxRequests}` });
     for (const [ms, expected] of [
       [39, 1],
       [1, 2],
       [79, 2],
-      [1, maxAttempts],
+      [1, maxRequests],
     ] as const) {
       await vi.advanceTimersByTimeAsync(ms);
       expect(tries).toBe(expected);

@@ -1,0 +1,271 @@
+/** The one way a request leaves for a model's API: exact headers, no redirects, waits that end. */
+import type { Transformer } from 'node:stream/web';
+import { NetworkError, ProviderError } from '../errors.ts';
+import { isObject } from '../text/json.ts';
+import type { Wording } from '../text/naming.ts';
+import { causeCode, type FailureContext, isTooLate } from './errors.ts';
+
+/** The longest wait, in seconds, that a server's `Retry-After` may ask of one retry. */
+export const maxRetryAfterSeconds = 60;
+
+/** The longest response that is read, stream or body, in decoded bytes. No model's is a hundredth of it. */
+export const maxResponseBytes = 64 * 1024 * 1024;
+
+/** The longest body of a failed response that is read, in decoded bytes. */
+export const maxErrorBytes = 256 * 1024;
+
+/** The longest silence in the body of a failed response, in milliseconds; its status says enough without it. */
+const errorIdleMs = 10_000;
+
+/** A try that failed in a way that the SDK retries, as long as it has tries left. */
+export interface FailedTry {
+  /** null when no response came. */
+  readonly status: number | null;
+  /** Why no response came; null when one did. */
+  readonly cause: unknown;
+  /** Seconds that the server asked to wait, uncapped; null when it gave no usable value. */
+  readonly askedSeconds: number | null;
+}
+
+/** How one request is sent; travels in the SDKs' own `fetchOptions`. */
+export interface TransportOptions {
+  /** The longest silence, in milliseconds. */
+  readonly idleMs: number;
+  /** Whether that limit holds, before and within the response; without a stream only the caller's signal ends the wait. */
+  readonly isStream: boolean;
+  /** What reading the response fails with after such a silence. */
+  readonly silence: ProviderError;
+  readonly onFailedTry: (failed: FailedTry) => void;
+}
+
+/** `fetch` options that an SDK passes on. */
+export interface TransportInit extends RequestInit {
+  readonly transport?: TransportOptions;
+}
+
+/**
+ * A `fetch` for an SDK client. The headers of the SDK are replaced: both SDKs add some from variables such as
+ * `OPENAI_CUSTOM_HEADERS`, facts about the machine, and the key they hold, which is a placeholder.
+ * Redirects are not followed: `x-api-key` would travel to whatever host they name. Whether a failed request is retried
+ * is decided here and passed to the SDK in a header; the SDK waits and repeats.
+ * Reading a response that is too long, or silent for too long, rejects with a ProviderError, whatever its status was.
+ */
+export function createTransport(
+  send: typeof fetch,
+  headers: Readonly<Record<string, string>>,
+): (input: string | URL | Request, init?: TransportInit) => Promise<Response> {
+  return async (input, { transport, ...init } = {}) => {
+    const options: RequestInit = {
+      ...init,
+      headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+      redirect: 'manual',
+    };
+    const { host } = new URL(input instanceof Request ? input.url : input);
+    try {
+      const response = await fetchWithIdleTimeout(
+        (signal) => send(input, { ...options, signal }),
+        options.signal,
+        transport,
+      );
+      return response.ok
+        ? limitBody(response, host, transport)
+        : await normalizeError(response, host, transport);
+    } catch (cause) {
+      if ((cause instanceof NetworkError && !cause.passing) || isTooLate(cause))
+        return createFailingResponse(cause);
+      // The SDKs take every rejection but an abort of their caller's for a lost connection.
+      if (!options.signal?.aborted) transport?.onFailedTry({ status: null, cause, askedSeconds: null });
+      throw cause;
+    }
+  };
+}
+
+/** Waits for the headers of a response. After too long a silence, the response is one that fails when it is read. */
+async function fetchWithIdleTimeout(
+  send: (signal: AbortSignal | null) => Promise<Response>,
+  signal: AbortSignal | null | undefined,
+  transport: TransportOptions | undefined,
+): Promise<Response> {
+  const caller = signal ?? null;
+  if (!transport?.isStream) return send(caller);
+  const silent = new AbortController();
+  const stopTimer = startIdleTimer(transport.idleMs, () => silent.abort());
+  try {
+    return await send(AbortSignal.any(caller === null ? [silent.signal] : [silent.signal, caller]));
+  } catch (error) {
+    if (silent.signal.aborted && !caller?.aborted) return createFailingResponse(transport.silence);
+    throw error;
+  } finally {
+    stopTimer();
+  }
+}
+
+/** The response with a body that fails, and closes its connection, once it is too long or silent for too long. */
+function limitBody(response: Response, host: string, transport: TransportOptions | undefined): Response {
+  const { body, status, statusText, headers } = response;
+  if (body === null) return response;
+  const limits = {
+    maxBytes: maxResponseBytes,
+    tooLong: createTooLongError(host, status, '64 MiB'),
+    idleMs: transport?.isStream ? transport.idleMs : null,
+    silence: transport?.silence ?? null,
+  };
+  return new Response(applyLimits(limits, body), { status, statusText, headers });
+}
+
+/** The limits of a body, and what reading it fails with beyond them. */
+interface BodyLimits {
+  readonly maxBytes: number;
+  readonly tooLong: ProviderError;
+  readonly idleMs: number | null;
+  readonly silence: unknown;
+}
+
+function applyLimits(
+  { maxBytes, tooLong, idleMs, silence }: BodyLimits,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let seen = 0;
+  let stopTimer = () => {};
+  const restartTimer = (controller: TransformStreamDefaultController) => {
+    stopTimer();
+    if (idleMs !== null) stopTimer = startIdleTimer(idleMs, () => controller.error(silence));
+  };
+  const guard: Transformer<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> = {
+    start: restartTimer,
+    transform(chunk, controller) {
+      seen += chunk.byteLength;
+      if (seen > maxBytes) {
+        stopTimer();
+        throw tooLong;
+      }
+      restartTimer(controller);
+      controller.enqueue(chunk);
+    },
+    flush: () => stopTimer(),
+    cancel: () => stopTimer(),
+  };
+  return body.pipeThrough(new TransformStream(guard));
+}
+
+export function createTooLongError(host: string, status: number, limit: string): ProviderError {
+  const sentence: Wording = ({ name }) =>
+    `${host} answered ${status} with more than ${limit}: that is no completion. Check \`${name('base-url')}\`, and what stands between this machine and the API.`;
+  return new ProviderError('error', sentence, { status });
+}
+
+/** A response that fails when it is read: an SDK would take a rejected `fetch` for a lost connection, and retry. */
+function createFailingResponse(error: unknown): Response {
+  const body = new ReadableStream({ start: (controller) => controller.error(error) });
+  return new Response(body, { headers: { 'content-type': 'application/json' } });
+}
+
+/** A failed response with a capped wait, the decision whether to retry, and its error where both SDKs look for it. */
+async function normalizeError(
+  response: Response,
+  host: string,
+  transport: TransportOptions | undefined,
+): Promise<Response> {
+  const headers = new Headers(response.headers);
+  const { body, status } = response;
+  const askedSeconds = retryAfterSeconds(response.headers);
+  const again = isRetried(status, response.headers);
+  headers.delete('retry-after-ms');
+  headers.delete('retry-after');
+  if (askedSeconds !== null) headers.set('retry-after', String(Math.min(askedSeconds, maxRetryAfterSeconds)));
+  headers.set('x-should-retry', String(again));
+  // The body is decoded here: what described its encoding is no longer true.
+  headers.delete('content-encoding');
+  headers.delete('content-length');
+  const idleMs = Math.min(errorIdleMs, transport?.idleMs ?? errorIdleMs);
+  const text =
+    body === null ? '' : await readErrorText(body, createTooLongError(host, status, '256 KiB'), idleMs);
+  if (text instanceof ProviderError) return createFailingResponse(text);
+  if (again) transport?.onFailedTry({ status, cause: null, askedSeconds });
+  // Servers send statuses that no Response may have, and 304 may have no body.
+  return new Response(status === 304 ? null : nestError(text), { status: Math.min(status, 599), headers });
+}
+
+/** The body of a failed response; empty where it never came, an error where it is too long. */
+async function readErrorText(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  tooLong: ProviderError,
+  idleMs: number,
+): Promise<string | ProviderError> {
+  const silence = Symbol('silence');
+  try {
+    return await new Response(
+      applyLimits({ maxBytes: maxErrorBytes, tooLong, idleMs, silence }, body),
+    ).text();
+  } catch (error) {
+    if (error === silence) return '';
+    if (error === tooLong) return tooLong;
+    throw error;
+  }
+}
+
+/** What both SDKs retry by themselves, unless the server says otherwise. */
+function isRetried(status: number, headers: Headers): boolean {
+  const decision = headers.get('x-should-retry');
+  if (decision === 'true' || decision === 'false') return decision === 'true';
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/** Seconds to wait, from either header; dates count from the response's own `Date`. null when there is nothing usable. */
+function retryAfterSeconds(headers: Headers): number | null {
+  const value = headers.get('retry-after');
+  const date = Date.parse(value ?? '') - Date.parse(headers.get('date') ?? '');
+  const candidates = [
+    Number.parseFloat(headers.get('retry-after-ms') ?? '') / 1000,
+    Number(value ?? Number.NaN),
+    date / 1000,
+  ];
+  return candidates.find((seconds) => Number.isFinite(seconds) && seconds > 0) ?? null;
+}
+
+/** Some servers send the error itself as the body; the SDKs read `body.error`. */
+function nestError(text: string): string {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    // Google's errors come in a list.
+    const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (!isObject(body)) return text;
+    if (typeof body['error'] === 'string')
+      return JSON.stringify({ ...body, error: { message: body['error'] } });
+    return JSON.stringify('error' in body ? body : { error: body });
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Calls `onIdle` after so many milliseconds; returns what stops the timer. The last tenth of the time is a timer of its
+ * own: after this machine stood still (asleep, frozen, overloaded), bytes that came meanwhile are still unread, and
+ * reading them stops the second timer before it fires.
+ */
+export function startIdleTimer(ms: number, onIdle: () => void): () => void {
+  let timer = setTimeout(() => {
+    timer = setTimeout(onIdle, ms / 10);
+  }, ms * 0.9);
+  return () => clearTimeout(timer);
+}
+
+/** Describes a failed try for the log: a status or a local error code, and how long the SDK waits; no server text. */
+export function retrySentence(
+  { status, cause, askedSeconds }: FailedTry,
+  { host }: Pick<FailureContext, 'host'>,
+): string {
+  if (status === null) {
+    const code = causeCode(cause);
+    return `no answer from ${host}${code === null ? '' : ` (${code})`}`;
+  }
+  const answered = `${host} answered ${status}`;
+  if (askedSeconds === null) return answered;
+  const capped = askedSeconds > maxRetryAfterSeconds ? `, waiting ${maxRetryAfterSeconds} s` : '';
+  return `${answered} and asked to wait ${seconds(askedSeconds)}${capped}`;
+}
+
+/** Whole seconds; a server may ask for fractions, and for absurdities. */
+function seconds(asked: number): string {
+  return asked < 1 ? 'less than 1 s' : `${Math.round(Math.min(asked, 1e9))} s`;
+}

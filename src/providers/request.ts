@@ -1,0 +1,423 @@
+/** One completion over an unreliable connection: the request, its retries, and its response read to the end. */
+import { createParser } from 'eventsource-parser';
+import { NetworkError, ProviderError } from '../errors.ts';
+import { isDeeperThan, rawSlice } from '../text/json.ts';
+import type { JsonObject } from '../types.ts';
+import { type ApiFailure, type FailureContext, isTooLate, providerError, silenceError } from './errors.ts';
+import {
+  createTooLongError,
+  type FailedTry,
+  maxResponseBytes,
+  retrySentence,
+  type TransportOptions,
+} from './http.ts';
+import type { AdapterSettings, CompletionRequest } from './provider.ts';
+import { objectOf, objectsOf, textOf } from './reading.ts';
+
+/** Retries of one request, made by the SDK when no response came or its status asks for it. */
+export const maxRetries = 3;
+
+/** How often a whole request is sent when its response breaks off. */
+export const maxRequests = 3;
+
+/** The longest time a timer takes, in milliseconds: the SDKs' own limit of ten minutes would cut a slow response. */
+const noTimeout = 2 ** 31 - 1;
+
+/** How many events a stream may have; the longest completions of models have a third of it. */
+const maxEvents = 500_000;
+
+/** How many lines of a stream may be no field of an event: servers send none, and each costs an error object. */
+const maxUnknownLines = 10_000;
+
+/** How many levels of lists and objects a response may have: writing more of them out again would overflow the stack. */
+const maxLevels = 2_000;
+
+/** How long a finished stream may take to end, in milliseconds; a connection that is read to its end can be reused. */
+const drainMs = 250;
+
+/** Events that end a stream: Anthropic's, and those of OpenAI's responses. */
+const lastEvents = new Set(['message_stop', 'response.completed', 'response.incomplete', 'response.failed']);
+
+/** The methods of an SDK's client that are used. Its typed methods print warnings and refuse long responses. */
+export interface SdkClient {
+  post(path: string, options: PostOptions): { asResponse(): Promise<Response> };
+}
+
+/** Part of the SDKs' own `RequestInit`, with what only the transport reads. */
+type SdkFetchOptions = Partial<Record<'headers' | 'signal' | 'body' | 'method', never>> & {
+  readonly transport: TransportOptions;
+};
+
+interface PostOptions {
+  readonly body: unknown;
+  readonly stream: boolean;
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+  readonly maxRetries: number;
+  readonly fetchOptions: SdkFetchOptions;
+}
+
+/** How to talk to one API. */
+export interface Api {
+  readonly client: SdkClient;
+  readonly path: string;
+  readonly context: FailureContext;
+  /** The SDK's own error class, or null for anything else. */
+  readonly asSdkError: (error: unknown) => { readonly error: SdkError; readonly lost: Lost } | null;
+  /** Whether a stream reached its end. */
+  readonly isWhole: (events: readonly JsonObject[]) => boolean;
+  /** Whether a body is a response of this API at all. */
+  readonly isResponse: (body: JsonObject) => boolean;
+}
+
+/** Why no response came, by the class of the SDK's error; null when one came. */
+export type Lost = 'timeout' | 'connection' | null;
+
+/** The fields that the error classes of both SDKs have. */
+export interface SdkError {
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  readonly error: unknown;
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
+/** What one request gave: a value, or why there is none. */
+export type RequestResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      /** Whether the response was cut, so that another request may succeed. */
+      readonly again: boolean;
+      /** With `again`, a clause for the log, such as `host.example broke off its answer`. */
+      readonly why?: string;
+      readonly error: ProviderError;
+    };
+
+/**
+ * A whole response: the events of a stream, or a body. `raw` is the text at a path as the model wrote it, where duplicate
+ * keys still show; null where there is nothing.
+ */
+export type ApiResponse =
+  | {
+      readonly kind: 'events';
+      readonly events: readonly JsonObject[];
+      readonly raw: (event: JsonObject, path: readonly (string | number)[]) => string | null;
+    }
+  | {
+      readonly kind: 'body';
+      readonly body: JsonObject;
+      readonly raw: (path: readonly (string | number)[]) => string | null;
+    };
+
+/**
+ * Sends a request, again when its response was cut, `maxRequests` times in all; each retry is reported.
+ * `send` is given a signal that also aborts when this promise settles, so that nothing is left running.
+ * @param pauseMs before the second request; twice that before the third.
+ * @throws the last error; the signal's reason as soon as it aborts.
+ */
+export async function retryRequest<T>(
+  { signal, notify }: Pick<CompletionRequest, 'signal' | 'notify'>,
+  pauseMs: number,
+  send: (signal: AbortSignal) => Promise<RequestResult<T>>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const scope = new AbortController();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+  });
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const work = send(scope.signal);
+      // The loser of the race may still reject: the openai SDK sleeps between its retries without watching a signal.
+      work.catch(() => undefined);
+      const result = await Promise.race([work, aborted]);
+      if (result.ok) return result.value;
+      if (!result.again || tries >= maxRequests) throw result.error;
+      notify(`${result.why ?? 'the answer ended with an error'}: try ${tries + 1} of ${maxRequests} follows`);
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, pauseMs * tries)), aborted]);
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    scope.abort();
+  }
+}
+
+/** Sends one request and reads its response to the end. Each of the SDK's retries is reported. */
+export async function sendRequest(
+  api: Api,
+  body: JsonObject,
+  { stream, idleTimeoutMs }: Pick<AdapterSettings, 'stream' | 'idleTimeoutMs'>,
+  { signal, notify }: Pick<CompletionRequest, 'signal' | 'notify'>,
+): Promise<RequestResult<ApiResponse>> {
+  const failed: FailedTry[] = [];
+  const silence = silenceError(api.context, idleTimeoutMs);
+  const transport: TransportOptions = {
+    idleMs: idleTimeoutMs,
+    isStream: stream,
+    silence,
+    onFailedTry(each) {
+      failed.push(each);
+      if (failed.length > maxRetries || signal.aborted) return;
+      notify(`${retrySentence(each, api.context)}: try ${failed.length + 1} of ${maxRetries + 1} follows`);
+    },
+  };
+  try {
+    const response = await api.client
+      .post(api.path, { body, stream, signal, timeout: noTimeout, maxRetries, fetchOptions: { transport } })
+      .asResponse();
+    return await readResponse({ api, response, idleMs: idleTimeoutMs, silence }, stream);
+  } catch (error) {
+    const known = api.asSdkError(error);
+    if (known === null) throw error;
+    // The SDKs keep no cause of a connection that timed out.
+    const cause = known.error.cause ?? failed.at(-1)?.cause;
+    const failure = { ...readSdkError(known.error, known.lost), cause };
+    return { ok: false, again: false, error: providerError(failure, api.context) };
+  }
+}
+
+/** A response that is being read. */
+interface ReadContext {
+  readonly api: Api;
+  readonly response: Response;
+  /** The longest silence in it, in milliseconds. */
+  readonly idleMs: number;
+  /** What a read fails with after too long a silence. */
+  readonly silence: ProviderError;
+}
+
+/** Reads a response; `isStreamed` is what was requested, and servers that do not stream send a body all the same. */
+function readResponse(context: ReadContext, isStreamed: boolean): Promise<RequestResult<ApiResponse>> {
+  const { body, headers } = context.response;
+  return isStreamed && body !== null && !/json|html/.test(headers.get('content-type') ?? '')
+    ? readEvents(context, body)
+    : readBody(context);
+}
+
+async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse>> {
+  const { api, response } = context;
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    return createCutResult(context, error);
+  }
+  const body = unwrapList(parseOrNull(text));
+  if (isDeeperThan(body, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
+  if (api.isResponse(body)) return { ok: true, value: { kind: 'body', body, raw: createSlicer(text) } };
+  const isJson = Object.keys(body).length > 0;
+  // A body that broke off in the middle: it may hold what must not be shown, and another request may succeed.
+  if (!isJson && text.trimStart().startsWith('{')) return createCutResult(context, null);
+  const isMarkup = text.trimStart().startsWith('<');
+  const error = body['error'] === undefined ? undefined : body;
+  const { headers, status } = response;
+  const failure = readSdkError({ status: undefined, headers, error, message: isMarkup ? text : '' }, null);
+  return createErrorResult(context, failure, status);
+}
+
+async function readEvents(
+  context: ReadContext,
+  body: ReadableStream<Uint8Array>,
+): Promise<RequestResult<ApiResponse>> {
+  const { api } = context;
+  const events: JsonObject[] = [];
+  const texts = new Map<JsonObject, string>();
+  const source = readEventData(body);
+  let error: unknown = null;
+  try {
+    for (let next = await source.next(); next.done !== true; next = await source.next()) {
+      const data = next.value;
+      const event = data.startsWith('[DONE]') ? null : unwrapList(JSON.parse(data));
+      if (event?.['error']) return readInnerError(context, event, events);
+      if (event !== null && isMeaningful(event)) {
+        if (isDeeperThan(event, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
+        if (events.push(event) > maxEvents) return createTooLargeResult(context, `${maxEvents} events`);
+        texts.set(event, data);
+      }
+      if (event === null || lastEvents.has(textOf(event['type']))) {
+        await drain(source);
+        break;
+      }
+    }
+  } catch (thrown) {
+    error = thrown;
+  } finally {
+    source.return().catch(() => undefined);
+  }
+  const raw = (event: JsonObject, path: readonly (string | number)[]) =>
+    rawSlice(texts.get(event) ?? '', path);
+  // A usage chunk that never came does not undo a whole response.
+  if (api.isWhole(events)) return { ok: true, value: { kind: 'events', events, raw } };
+  return createCutResult(context, error);
+}
+
+/**
+ * The texts at paths of a body. Each is found by walking over the whole body: once that adds up to the longest response
+ * there is, nothing more is found, so that a body of nothing but calls cannot block this thread for hours.
+ */
+function createSlicer(text: string): (path: readonly (string | number)[]) => string | null {
+  let walked = 0;
+  return (path) => {
+    walked += text.length;
+    return walked > maxResponseBytes ? null : rawSlice(text, path);
+  };
+}
+
+/** Whether an event has content; keep-alive events come for as long as a model thinks. */
+function isMeaningful(event: JsonObject): boolean {
+  const { type } = event;
+  return type !== 'ping' && type !== 'keepalive' && Object.keys(event).length > 0;
+}
+
+/** Reads a finished stream to its end, for a moment. */
+async function drain(source: AsyncGenerator<string, void, void>): Promise<void> {
+  const end = (async () => {
+    while ((await source.next()).done !== true);
+  })();
+  const moment = Promise.withResolvers<void>();
+  const timer = setTimeout(moment.resolve, drainMs);
+  // What breaks after the end does not matter.
+  await Promise.race([end.catch(() => undefined), moment.promise]);
+  clearTimeout(timer);
+}
+
+/**
+ * The data of each event of a stream, in order; comments, names, ids and empty events are left out. An event without a
+ * blank line after it is included: the reader finds out whether it is whole.
+ * Rejects with what reading the body rejects with, and after too many lines that are no field of an event.
+ */
+export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder();
+  let ready: string[] = [];
+  let unknown = 0;
+  const parser = createParser({
+    onError() {
+      unknown += 1;
+      if (unknown > maxUnknownLines) throw new Error('This is not an event stream.');
+    },
+    onEvent: ({ data }) => {
+      if (data !== '') ready.push(data);
+    },
+  });
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    const events = ready;
+    ready = [];
+    yield* events;
+  }
+  parser.feed(`${decoder.decode()}\n\n`);
+  yield* ready;
+}
+
+/** An error inside a stream; after its end it means that the response is not whole. */
+function readInnerError(
+  context: ReadContext,
+  error: JsonObject,
+  events: readonly JsonObject[],
+): RequestResult<never> {
+  if (context.api.isWhole(events)) return createCutResult(context, null);
+  const { headers } = context.response;
+  return createErrorResult(
+    context,
+    readSdkError({ status: undefined, headers, error, message: '' }, null),
+    null,
+  );
+}
+
+/** A failure inside a response of status 200, which no SDK retries. */
+function createErrorResult(
+  { api }: ReadContext,
+  failure: ApiFailure,
+  status: number | null,
+): RequestResult<never> {
+  const error = providerError({ ...failure, status: failure.status ?? status }, api.context);
+  const why = `${api.context.host} ended its answer with an error`;
+  return { ok: false, again: isTransient(failure), why, error };
+}
+
+/** A response that ended before it was whole. Where the transport would not read on, a retry would give the same. */
+function createCutResult(
+  { api, response, silence, idleMs }: ReadContext,
+  error: unknown,
+): RequestResult<never> {
+  const { host } = api.context;
+  if (error === silence)
+    return { ok: false, again: true, why: `${host} was silent for ${idleMs / 1000} s`, error: silence };
+  if (error instanceof ProviderError) return { ok: false, again: false, error };
+  const requestId = requestIdOf(response.headers);
+  const isRefused = (error instanceof NetworkError && !error.passing) || isTooLate(error);
+  const type = error instanceof NetworkError || isTooLate(error) ? 'connection' : 'cut';
+  const failure = { status: null, type, code: null, param: null, message: '', requestId, cause: error };
+  return {
+    ok: false,
+    again: !isRefused,
+    why: `${host} broke off its answer`,
+    error: providerError(failure, api.context),
+  };
+}
+
+function createTooLargeResult({ api, response }: ReadContext, limit: string): RequestResult<never> {
+  return { ok: false, again: false, error: createTooLongError(api.context.host, response.status, limit) };
+}
+
+/** Whether a failure inside a response may be gone with the next request. */
+function isTransient(failure: ApiFailure): boolean {
+  // Gateways report a rate limit of the server behind them so, with a status of 200.
+  if (failure.status !== null)
+    return failure.status >= 500 || failure.status === 429 || failure.status === 408;
+  const words = ['overloaded_error', 'api_error', 'server_error', 'timeout_error'];
+  return words.includes(failure.type ?? '') || words.includes(failure.code ?? '');
+}
+
+/** Google puts errors into a list. */
+function unwrapList(value: unknown): JsonObject {
+  return objectOf(Array.isArray(value) ? value[0] : value);
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads an SDK's error into the project's own fields. */
+function readSdkError(error: SdkError, lost: Lost): ApiFailure {
+  const outer = objectOf(error.error);
+  const inner = 'error' in outer ? objectOf(outer['error']) : outer;
+  const code = inner['code'];
+  return {
+    status: error.status ?? (typeof code === 'number' && code >= 400 && code < 600 ? code : null),
+    type: lost ?? (textOf(inner['type']) || null),
+    code: textOf(code) || detailCode(inner['details']) || null,
+    param: textOf(inner['param']) || null,
+    message: messageOf(inner, error),
+    requestId: requestIdOf(error.headers),
+    cause: error.cause,
+  };
+}
+
+/** The code in an error's details: Anthropic's, or the first of Google's, which are a list. */
+function detailCode(details: unknown): string {
+  const [first] = objectsOf(details);
+  return textOf(objectOf(details)['error_code']) || textOf(first?.value['reason']);
+}
+
+function messageOf(inner: JsonObject, error: SdkError): string {
+  const message = textOf(inner['message']) || textOf(inner['detail']);
+  if (message !== '') return message;
+  // Any other part of a body may quote what the model said.
+  if (Object.keys(inner).length > 0) return '';
+  // Without a readable body the SDKs put the text after the status.
+  const text = error.message.replace(/^\d{3} /, '');
+  return text === 'status code (no body)' ? '' : text;
+}
+
+/** The server's id for a request; null where it gave none. */
+function requestIdOf(headers: Headers | undefined): string | null {
+  return headers?.get('x-request-id') ?? headers?.get('request-id') ?? null;
+}
