@@ -4,6 +4,7 @@ import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../errors.ts';
 import { describeLeavingLink, findCheckout, findLeavingLink } from '../files/leaving-links.ts';
+import { KERNEL_FOLDERS } from '../files/names.ts';
 import type { InputName } from './inputs.ts';
 import { createInputError } from './values.ts';
 
@@ -184,9 +185,6 @@ export async function resolveReuseFolder(
   if (!(await stat(real)).isDirectory()) refuse(`is no folder. ${advice}`);
   return real;
 }
-
-/** Trees of the kernel, which every sandbox has of its own. */
-const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
 /**
  * Checks the folders of `sandbox-read`.

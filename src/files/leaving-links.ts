@@ -6,7 +6,7 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { quote } from '../text/messages.ts';
-import { foldName } from './names.ts';
+import { isProtectedPath } from './names.ts';
 
 /** A symbolic link in the checkout that leads a path out of it, or into a place that is never written. */
 export interface LeavingLink {
@@ -19,7 +19,6 @@ export interface LeavingLink {
 
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
-const PROTECTED = new Set(['.git', 'git~1', '.github']);
 
 /**
  * Follows a path, its last name included, as far as something is there.
@@ -50,7 +49,7 @@ export function findLeavingLink(wanted: string, checkout: string): LeavingLink |
   }
   if (link === null) return null;
   const isOutside = real !== checkout && !isBelow(real, checkout);
-  const isProtected = split(path.relative(checkout, real)).some((name) => PROTECTED.has(foldName(name)));
+  const isProtected = isProtectedPath(split(path.relative(checkout, real)));
   return isOutside || isProtected ? { link, leadsTo: real, isOutside } : null;
 }
 

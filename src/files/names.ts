@@ -3,12 +3,43 @@
 /** Characters that some file systems ignore in names, so that `.g<zero width>it` is `.git` there (CVE-2014-9390). */
 const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 const CONTROL = /[\u0000-\u001f\u007f]/u;
+/** git's own folder, and its short name on Windows. */
+const GIT_NAMES: readonly string[] = ['.git', 'git~1'];
+/** Folders of a checkout that nothing writes to, wherever they lie. */
+const PROTECTED_FOLDERS: readonly string[] = [...GIT_NAMES, '.github'];
+/** Files that GitHub runs in the repository's name, where they lie at its top. */
+const ACTION_FILES: readonly string[] = ['action.yml', 'action.yaml'];
+/**
+ * What the agent must leave as it is at the top of a repository: the one list for the mounts, the rules of the file tools,
+ * the tamper check, the patch, and the links that may lead what is written.
+ */
+export const PROTECTED_NAMES: readonly string[] = [...PROTECTED_FOLDERS, ...ACTION_FILES];
+/** Trees of the kernel: every sandbox has its own, and what lies there depends on who looks. */
+export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 const CREDENTIALS = new Set(['.git-credentials', '.netrc', '_netrc']);
 
 /** Whether a file of this name holds credentials that a tool left there: no tool reads it, and the shell finds it empty. */
 export function holdsCredentials(name: string): boolean {
   const folded = foldName(name);
   return CREDENTIALS.has(folded) || /^gha-creds-.*\.json$/u.test(folded);
+}
+
+/** Whether a name at the top of a repository is protected. */
+export function isProtectedName(name: string): boolean {
+  return PROTECTED_NAMES.includes(foldName(name));
+}
+
+/** Whether a path is protected: its names from the top of a repository on. */
+export function isProtectedPath(components: readonly string[]): boolean {
+  return (
+    components.some((name) => PROTECTED_FOLDERS.includes(foldName(name))) ||
+    (components.length === 1 && components.some(isActionFile))
+  );
+}
+
+/** Whether a file of this name is an action, wherever it lies. */
+export function isActionFile(name: string): boolean {
+  return ACTION_FILES.includes(foldName(name));
 }
 
 /** Why git's own folder is refused, as the end of a sentence. */
@@ -40,17 +71,14 @@ export function refuseComponents(
   inWorkspace: boolean,
 ): string | null {
   const folded = components.map(foldName);
-  if (folded.some((name) => name === '.git' || name === 'git~1')) {
+  if (folded.some((name) => GIT_NAMES.includes(name))) {
     return GIT_CLOSED;
   }
   if (components.some(holdsCredentials)) {
     return 'it holds credentials, which are closed to this tool';
   }
   if (intent === 'read' || !inWorkspace) return null;
-  if (folded.some((name) => name === '.github'))
-    return '.github is protected and may be read but not changed';
-  const top = folded.length === 1 ? folded[0] : undefined;
-  if (top === 'action.yml' || top === 'action.yaml')
-    return `${top} is protected and may be read but not changed`;
-  return null;
+  if (!isProtectedPath(components)) return null;
+  const name = folded.find((each) => PROTECTED_NAMES.includes(each));
+  return `${name} is protected and may be read but not changed`;
 }

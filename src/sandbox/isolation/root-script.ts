@@ -1,5 +1,6 @@
 /** The mounts of a run as a script for util-linux, run as root in a mount namespace of its own. */
 
+import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { quote } from '../exec/shell-line.ts';
 import { type Mount, sorted } from './mounts.ts';
 
@@ -23,9 +24,6 @@ export interface MountPoint {
 
 /** Kept when a mount is made read-only; without them a remount would take them away. */
 const KEPT = ['nosuid', 'nodev', 'noexec'];
-
-/** File systems of the kernel that are made anew or left out: they tell of this machine, or change it. */
-const KERNEL = ['/proc', '/dev', '/sys'];
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
@@ -54,7 +52,7 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
   const empties = planned.filter(({ kind }) => kind === 'empty');
   const hidden = empties.map((mount) => mount.at);
   const isSeen = (path: string) =>
-    ![...KERNEL, ...hidden].some((folder) => path === folder || path.startsWith(`${folder}/`));
+    ![...KERNEL_FOLDERS, ...hidden].some((folder) => path === folder || path.startsWith(`${folder}/`));
   const others = mountPoints
     .filter((point) => point.at !== '/' && isSeen(point.at))
     .sort((a, b) => depth(a.at) - depth(b.at));

@@ -7,6 +7,7 @@
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
+import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { quote } from '../../text/messages.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import { realOrSame } from '../workspace/real-paths.ts';
@@ -14,9 +15,6 @@ import { type Mount, sorted } from './mounts.ts';
 
 /** bubblewrap reads the list of mounts again for each of them: so many cost every command a tenth of a second. */
 const MAX_SOCKETS = 200;
-/** Every wall has these of its own. */
-const KERNEL_FOLDERS = ['/proc', '/dev', '/sys'];
-
 /** The longest name that a socket can have, in bytes (unix(7)). */
 const MAX_NAME = 108;
 /** Descriptors that are looked at for pipes: a machine with more has none that matters to a job. */

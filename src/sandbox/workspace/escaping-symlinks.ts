@@ -4,14 +4,13 @@
  */
 import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { errorCode } from '../exec/error-code.ts';
 import { type GitPath, placeOf } from './git-tree.ts';
 import { isInside } from './path-policy.ts';
 
 /** As many as Linux follows. */
 const MAX_HOPS = 40;
-/** What lies there depends on who looks: `/proc/self/cwd` is another folder for the agent than for this process. */
-const KERNEL_FOLDERS = ['/proc', '/dev', '/sys'];
 /** Files that are looked at together. */
 const BATCH = 32;
 

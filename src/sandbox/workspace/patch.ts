@@ -1,7 +1,7 @@
 /** What a patch for `git apply` leaves out: files that make other programs run, and links that lead out of the tree. */
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { foldName } from '../../files/names.ts';
+import { foldName, isActionFile, isProtectedPath } from '../../files/names.ts';
 
 /** A file that a patch leaves out. */
 export interface LeftOut {
@@ -138,12 +138,9 @@ function nameOf(section: string): string | null {
 
 /** Workflows and actions run in the repository's name, and `.gitmodules` names what git fetches. */
 function isProtected(name: string): boolean {
-  const parts = name.split('/').map(foldName);
+  const parts = name.split('/');
   const last = parts.at(-1) ?? '';
-  return (
-    parts.some((part) => part === '.github' || part === '.git' || part === 'git~1') ||
-    ['action.yml', 'action.yaml', '.gitmodules'].includes(last)
-  );
+  return isProtectedPath(parts) || isActionFile(last) || foldName(last) === '.gitmodules';
 }
 
 /** A link whose target is absolute, or outside of the tree that the patch is applied to. */

@@ -2,17 +2,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foldName, holdsCredentials } from '../../files/names.ts';
+import { holdsCredentials, isProtectedName } from '../../files/names.ts';
 import type { Repository } from './repositories.ts';
-
-/** Names at the top of a repository that stay as they are. */
-export const PROTECTED_NAMES: readonly string[] = ['.git', '.github', 'action.yml', 'action.yaml'];
-const PROTECTED = new Set(PROTECTED_NAMES);
-
-/** Whether a name at the top of a repository is protected. */
-export function isProtected(name: string): boolean {
-  return PROTECTED.has(foldName(name));
-}
 
 /** The tops of the workspace and of each repository in it. */
 export function topsOf(workspace: string, repositories: readonly Repository[]): readonly string[] {
@@ -39,7 +30,7 @@ export async function protectedAtTops(
     for (const entry of await entriesIn(top)) {
       const path = join(top, entry.name);
       if (entry.isSymbolicLink()) continue;
-      if (isProtected(entry.name)) found.push({ path, isSecret: false });
+      if (isProtectedName(entry.name)) found.push({ path, isSecret: false });
       // A mask hides one file and no folder, which a commit may have named like this.
       else if (entry.isFile() && holdsCredentials(entry.name)) found.push({ path, isSecret: true });
     }

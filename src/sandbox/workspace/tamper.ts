@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { holdsCredentials } from '../../files/names.ts';
+import { holdsCredentials, isProtectedName, PROTECTED_NAMES } from '../../files/names.ts';
 import { readBounded } from '../../files/read-bounded.ts';
 import { isInside } from './path-policy.ts';
-import { isProtected, topsOf } from './protected.ts';
+import { topsOf } from './protected.ts';
 import { namesIn } from './real-paths.ts';
 import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './repositories.ts';
 
@@ -38,8 +38,6 @@ const MAX_HASHED_TOTAL = 128 * 1024 * 1024;
 
 /** Names in a git folder that make git run something or look elsewhere. */
 const GIT_PATHS = ['config', 'config.worktree', 'hooks', 'info/attributes', 'HEAD.lock', 'commondir'];
-/** Protected names that are watched even while they are absent. */
-const TOP_NAMES = ['.git', '.github', 'action.yml', 'action.yaml'];
 
 /**
  * Makes the check.
@@ -93,9 +91,10 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
   const watched = new Set<string>(extra);
   const tops = topsOf(workspace, repositories);
   for (const top of tops) {
-    for (const name of TOP_NAMES) if (name !== '.git') watched.add(join(top, name));
+    // Absent ones, too.
+    for (const name of PROTECTED_NAMES) if (name !== '.git') watched.add(join(top, name));
     for (const name of await namesIn(top)) {
-      if (holdsCredentials(name) || (isProtected(name) && name !== '.git')) watched.add(join(top, name));
+      if (holdsCredentials(name) || (isProtectedName(name) && name !== '.git')) watched.add(join(top, name));
     }
   }
   const gitFolders = repositories.flatMap(({ gitFolders: folders, unconfirmed }) =>
@@ -127,7 +126,7 @@ async function newRepository(workspace: string, before: GitPlaces): Promise<Tamp
 
 /** Protected names under another spelling (`.GitHub`) that were not there before. */
 async function newAtTop(workspace: string, watched: readonly string[]): Promise<readonly string[]> {
-  const names = (await namesIn(workspace)).filter((name) => name !== '.git' && isProtected(name));
+  const names = (await namesIn(workspace)).filter((name) => name !== '.git' && isProtectedName(name));
   return names.map((name) => join(workspace, name)).filter((path) => !watched.includes(path));
 }
 
