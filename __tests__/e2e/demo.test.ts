@@ -9,7 +9,7 @@ import {
   runDemo,
   startEmulator,
 } from '../../examples/demo/demo.ts';
-import { OUTPUTS } from '../../scripts/action-yml.ts';
+import { OUTPUTS } from '../../scripts/generate.ts';
 
 const sandbox = hasBubblewrap() ? 'required' : 'off';
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { MERGE_OUTPUTS } from '../../scripts/action-yml.ts';
+import { MERGE_OUTPUTS } from '../../scripts/generate.ts';
 import { type ActionOptions, type ActionRun, runAction, submits } from '../support/action.ts';
 import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
 import { parseLog } from '../support/runner.ts';

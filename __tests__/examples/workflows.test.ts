@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { OUTPUTS } from '../../scripts/action-yml.ts';
+import { OUTPUTS } from '../../scripts/generate.ts';
 import { readActionInputs, readMergeInputs } from '../../src/action/inputs.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { INPUTS } from '../../src/config/inputs.ts';

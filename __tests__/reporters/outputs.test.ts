@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/action-yml.ts';
+import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/generate.ts';
 import { InputError } from '../../src/errors.ts';
 import { formatOutputs, stepOutputs, writeOutputs } from '../../src/reporters/outputs.ts';
 import type { Report } from '../../src/reporters/report-types.ts';

@@ -1,4 +1,4 @@
-/** The one input table: action.yml, the README and the flags of the command line are made from it. */
+/** The one input table: action.yml, docs/reference.md and the flags of the command line are made from it. */
 import { suggest } from '../text/messages.ts';
 
 /** One input as users see it. */
@@ -6,7 +6,7 @@ export interface Input {
   readonly name: string;
   /** What the runner passes when the workflow says nothing; empty means absent. */
   readonly default: string;
-  /** One sentence for action.yml, shared with the README's table. */
+  /** One sentence for action.yml, shared with docs/reference.md. */
   readonly description: string;
   /** Whether it means something off GitHub, too; such an input is also a flag of the command line. */
   readonly where: 'everywhere' | 'github';

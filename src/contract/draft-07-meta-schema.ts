@@ -1,5 +1,5 @@
 // @ts-nocheck
-// Written by `node scripts/meta-schema.ts` with the installed Ajv: change that, not this.
+// Written by `node scripts/generate.ts` with the installed Ajv: change that, not this.
 import type { ValidateFunction } from 'ajv';
 import equal from 'ajv/dist/runtime/equal.js';
 

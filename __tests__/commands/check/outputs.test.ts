@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MERGE_OUTPUTS, OUTPUTS } from '../../../scripts/action-yml.ts';
+import { MERGE_OUTPUTS, OUTPUTS } from '../../../scripts/generate.ts';
 import {
   MERGE_RUN_OUTPUTS,
   MERGED_OUTPUTS,

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { MERGE_OUTPUTS, OUTPUTS, TARGETS } from '../scripts/generate.ts';
+import { INPUTS } from '../src/config/inputs.ts';
+import { presets } from '../src/contract/presets.ts';
+import { MERGE_INPUTS, MERGE_NAMES } from '../src/merge/inputs.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+
+describe('what is generated', () => {
+  it.each(Object.entries(TARGETS))('%s is what its table says, byte for byte', (_, { file, make }) => {
+    expect(make(read(file))).toBe(read(file));
+  });
+
+  it('a name that there is not is refused with those that there are', () => {
+    const script = path.join(root, 'scripts/generate.ts');
+    const { status, stderr } = spawnSync(process.execPath, [script, 'readme'], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('Nothing is called readme. Use action, merge, reference,');
+  });
+});
+
+describe('action.yml', () => {
+  const action: unknown = parse(read('action.yml'));
+
+  it('has every input with its default and description, in the order of the table', () => {
+    const expected = INPUTS.map((input) => [
+      input.name,
+      {
+        description: input.description,
+        required: false,
+        ...(input.default === '' ? {} : { default: input.default }),
+      },
+    ]);
+    expect(action).toMatchObject({ inputs: Object.fromEntries(expected) });
+  });
+
+  it('runs the committed bundle on Node 24', () => {
+    expect(action).toMatchObject({ runs: { using: 'node24', main: 'dist/index.js' } });
+  });
+});
+
+describe('merge/action.yml', () => {
+  it('runs the committed bundle on Node 24, by an entry of its own', () => {
+    expect(parse(read('merge/action.yml'))).toMatchObject({
+      runs: { using: 'node24', main: '../dist/merge.js' },
+    });
+  });
+
+  it('has every input that its reader knows, once', () => {
+    expect(MERGE_INPUTS.map(({ name }) => name).toSorted()).toEqual(MERGE_NAMES.toSorted());
+  });
+
+  it('declares no output that would clash with those of a run', () => {
+    const own = Object.keys(MERGE_OUTPUTS).filter((name) => !(name in OUTPUTS));
+    expect(own).toEqual(['run-tally']);
+  });
+});
+
+it('every output is described in one sentence', () => {
+  for (const [name, description] of [...Object.entries(OUTPUTS), ...Object.entries(MERGE_OUTPUTS)])
+    expect(description, name).toMatch(/^[^\n]{20,160}\.$/u);
+});
+
+it('docs/reference.md has each input in one table, and docs/presets.md a section for each preset', () => {
+  const [inputs = ''] = read('docs/reference.md').split('<!-- /inputs -->');
+  for (const { name } of INPUTS) expect(inputs.split(`\n| \`${name}\` |`), name).toHaveLength(2);
+  for (const name of presets.keys()) {
+    expect(read('docs/presets.md')).toContain(`| [\`${name}\`](../schemas/${name}.schema.json) |`);
+    expect(read('docs/presets.md')).toContain(`\n## ${name}\n`);
+  }
+});

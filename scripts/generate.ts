@@ -1,0 +1,276 @@
+/**
+ * Writes what is made from tables of the sources: `node scripts/generate.ts [NAME…]`, all of it without a name. With
+ * `--check` it only compares, and exits 1 where a file is not what its table says.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Ajv } from 'ajv';
+import standalone from 'ajv/dist/standalone/index.js';
+import { stringify } from 'yaml';
+import { FLAGS, GROUPS } from '../src/cli/flags.ts';
+import { INPUTS, type Input } from '../src/config/inputs.ts';
+import { options } from '../src/contract/ajv-options.ts';
+import { draft07Id } from '../src/contract/draft-07.ts';
+import { type Preset, presets } from '../src/contract/presets.ts';
+import { MERGE_INPUTS } from '../src/merge/inputs.ts';
+import { RUN_OUTPUTS } from '../src/reporters/output-table.ts';
+import { isArray, isObject } from '../src/text/json.ts';
+import type { Json, JsonObject } from '../src/types.ts';
+
+/** A file that is made from a table. */
+interface Target {
+  /** Relative to the root of the repository. */
+  readonly file: string;
+  /** The whole text as it should be. @param text the file as it is; what is written by hand stays. */
+  make(text: string): string;
+}
+
+/** Every generated file, by the name that the command line takes. */
+export const TARGETS: Readonly<Record<string, Target>> = {
+  action: { file: 'action.yml', make: makeAction },
+  merge: { file: 'merge/action.yml', make: makeMergeAction },
+  reference: { file: 'docs/reference.md', make: fillReference },
+  'many-legs': { file: 'docs/many-legs.md', make: fillManyLegs },
+  presets: { file: 'docs/presets.md', make: fillPresets },
+  'meta-schema': { file: 'src/contract/draft-07-meta-schema.ts', make: makeMetaSchema },
+};
+
+/** Every output that the action declares, with one sentence each; a schema's own properties come on top. */
+export const OUTPUTS: Readonly<Record<string, string>> = {
+  structured_output: 'The accepted payload as one line of JSON; absent unless a payload was accepted.',
+  passed:
+    'Of every preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
+  summary: 'Of every preset: the verdict in a few sentences.',
+  findings: 'Of the presets verdict, code-review and security-review: what was found, as a JSON array.',
+  ...describeOutputs('ofRun'),
+};
+
+/** Every output of the merge action. Its `run-*` are those of a run, as far as they apply, and mean the same. */
+export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
+  structured_output: 'The merged payload as one line of JSON; absent where the merge is undecided or failed.',
+  passed:
+    'true or false: what the rule makes of the legs. Absent where the merge is undecided or failed, so compare with == and never with !=.',
+  ...describeOutputs('ofMerge'),
+};
+
+function describeOutputs(kind: 'ofRun' | 'ofMerge'): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    RUN_OUTPUTS.flatMap(({ name, [kind]: text }) => (text === null ? [] : [[name, text] as const])),
+  );
+}
+
+function makeAction(): string {
+  return makeManifest(INPUTS, OUTPUTS, {
+    name: 'structured-agent',
+    description:
+      'Runs an agent on the checkout that can only answer in your JSON Schema, and gates the job on its verdict.',
+    icon: 'check-circle',
+    source: 'src/config/inputs.ts',
+    main: 'dist/index.js',
+  });
+}
+
+function makeMergeAction(): string {
+  return makeManifest(MERGE_INPUTS, MERGE_OUTPUTS, {
+    name: 'structured-agent merge',
+    description:
+      'Merges the verdicts of many legs into one that fails closed: what is missing never turns it green.',
+    icon: 'git-merge',
+    source: 'src/merge/inputs.ts',
+    main: '../dist/merge.js',
+  });
+}
+
+/** What an action.yml says besides its inputs and outputs. */
+interface Manifest {
+  readonly name: string;
+  readonly description: string;
+  readonly icon: string;
+  readonly source: string;
+  readonly main: string;
+}
+
+function makeManifest(
+  inputs: readonly Input[],
+  outputs: Readonly<Record<string, string>>,
+  { name, description, icon, source, main }: Manifest,
+): string {
+  const action = {
+    name,
+    author: 'the structured-agent authors',
+    description,
+    branding: { icon, color: 'green' },
+    inputs: Object.fromEntries(inputs.map((input) => [input.name, describeInput(input)])),
+    outputs: Object.fromEntries(
+      Object.entries(outputs).map(([output, text]) => [output, { description: text }]),
+    ),
+    runs: { using: 'node24', main },
+  };
+  return `# Written by \`node scripts/generate.ts\` from ${source}: change that, not this.\n${stringify(action, { lineWidth: 0 })}`;
+}
+
+/** No input is always required: a replay needs no model, and the merge action says itself what is missing. */
+function describeInput({ description, default: value }: Input) {
+  return value === '' ? { description, required: false } : { description, required: false, default: value };
+}
+
+/** Inputs that only a workflow has, under the headings of the reference. */
+const WORKFLOW_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Pull requests and trust': ['context', 'trusted-files', 'on-missing-key', 'github-token'],
+  'Where the verdict appears': [
+    'summary',
+    'comment',
+    'comment-key',
+    'annotations',
+    'sarif-file',
+    'commit-status',
+    'result-file',
+    'transcript-file',
+    'report-file',
+    'log-level',
+  ],
+  'Many legs and reuse': ['leg', 'vote', 'signing-key', 'reuse-from', 'subject-paths', 'refresh'],
+};
+
+function fillReference(text: string): string {
+  const grouped = groupInputs();
+  const tables = [...grouped].map(([group, inputs]) => `### ${group}\n\n${tableOfInputs(inputs)}`);
+  return fillTables(text, tables.join('\n\n'), OUTPUTS);
+}
+
+/** Every input once, under a heading of `--help` or of the workflow's own. @throws Error where one has none. */
+function groupInputs(): ReadonlyMap<string, readonly Input[]> {
+  const headings = [...GROUPS.filter((group) => group !== 'Output'), ...Object.keys(WORKFLOW_GROUPS)];
+  const headingOf = (name: string) =>
+    Object.entries(WORKFLOW_GROUPS).find(([, names]) => names.includes(name))?.[0] ??
+    (name === 'api-key' ? 'Model' : FLAGS.find(({ input }) => input === name)?.group);
+  const groups = new Map(
+    headings.map((heading) => [heading, INPUTS.filter(({ name }) => headingOf(name) === heading)]),
+  );
+  const lost = INPUTS.filter((input) => ![...groups.values()].flat().includes(input));
+  if (lost.length > 0) throw new Error(`No heading for ${lost.map(({ name }) => name).join(', ')}.`);
+  return groups;
+}
+
+/** The page about merging with its tables and its workflow as they should be. */
+function fillManyLegs(text: string): string {
+  const workflow = read('examples/many-legs.yml').trimEnd();
+  const filled = fill(text, 'workflow', `\`\`\`yaml\n${workflow}\n\`\`\``);
+  return fillTables(filled, tableOfInputs(MERGE_INPUTS), MERGE_OUTPUTS);
+}
+
+function fillTables(text: string, inputs: string, outputs: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(outputs).map(([name, description]) => [`\`${name}\``, description]);
+  return fill(fill(text, 'inputs', inputs), 'outputs', makeTable(['output', 'meaning'], rows));
+}
+
+function tableOfInputs(inputs: readonly Input[]): string {
+  const rows = inputs.map(({ name, default: value, description }) => [
+    `\`${name}\``,
+    value === '' ? '' : `\`${value}\``,
+    description,
+  ]);
+  return makeTable(['input', 'default', 'meaning'], rows);
+}
+
+/** The document with a table and the gate of each preset. */
+function fillPresets(text: string): string {
+  return [...presets].reduce((filled, [name, preset]) => {
+    const rows = rowsOfSchema(preset.schema, '');
+    const table = makeTable(['property', 'type', 'meaning, as the model reads it'], rows);
+    return fill(filled, name, `${table}\n\n${describeGate(preset)}`);
+  }, text);
+}
+
+/** A row for each property; those of a list's entries follow the list. */
+function rowsOfSchema({ properties, required }: JsonObject, prefix: string): readonly (readonly string[])[] {
+  const needed = isArray(required) ? required : [];
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, property]) => {
+    if (!isObject(property)) return [];
+    const { description, items } = property;
+    const optional = needed.includes(name) ? '' : ', optional';
+    const row = [
+      `\`${prefix}${name}\``,
+      describeType(property) + optional,
+      String(description).replaceAll('|', '\\|'),
+    ];
+    return [row, ...(isObject(items) ? rowsOfSchema(items, `${prefix}${name}[].`) : [])];
+  });
+}
+
+function describeType({ type, enum: values }: JsonObject): string {
+  if (isArray(values)) return values.map((value: Json) => `\`${String(value)}\``).join(', ');
+  return String(type);
+}
+
+function describeGate({ gate }: Preset): string {
+  if (gate.kind !== 'schema' || !isObject(gate.schema)) {
+    return gate.kind === 'property'
+      ? `Its gate: the property \`${gate.name}\`, which has to be true.`
+      : 'It has no gate.';
+  }
+  const { $schema: _, ...rest } = gate.schema;
+  return `Its gate:\n\n\`\`\`json\n${JSON.stringify(rest, null, 2)}\n\`\`\``;
+}
+
+/** Ajv's own check of a draft-07 schema as code: left to itself Ajv makes that code again at each start. */
+function makeMetaSchema(): string {
+  const ajv = new Ajv({ ...options, code: { source: true, esm: true } });
+  const validate = ajv.getSchema(draft07Id);
+  if (validate === undefined) throw new Error(`Ajv has no meta-schema ${draft07Id}.`);
+  // Node and the bundler give a CommonJS module's default in two ways.
+  const code = standalone
+    .default(ajv, validate)
+    .replace('"use strict";', '')
+    .replace('export const validate = validate0;export default validate0;', '')
+    .replaceAll('require("ajv/dist/runtime/equal").default', '(equal.default ?? equal)');
+  if (code.includes('require(')) throw new Error('The code needs a module that this script does not know.');
+  return `// @ts-nocheck
+// Written by \`node scripts/generate.ts\` with the installed Ajv: change that, not this.
+import type { ValidateFunction } from 'ajv';
+import equal from 'ajv/dist/runtime/equal.js';
+
+${code}
+
+/** Ajv's check of a draft-07 schema. */
+export const validateSchema: ValidateFunction = validate0;
+`;
+}
+
+function makeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** A document with `body` between its two marks of that name. */
+function fill(text: string, name: string, body: string): string {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const [from, to] = [text.indexOf(open), text.indexOf(close)];
+  if (from === -1 || to < from) throw new Error(`There is no place for ${name}: ${open} … ${close}`);
+  return `${text.slice(0, from + open.length)}\n${body}\n${text.slice(to)}`;
+}
+
+function resolve(file: string): string {
+  return path.join(import.meta.dirname, '..', file);
+}
+
+function read(file: string): string {
+  return readFileSync(resolve(file), 'utf8');
+}
+
+if (import.meta.main) {
+  const names = process.argv.slice(2).filter((name) => name !== '--check');
+  const unknown = names.filter((name) => !Object.hasOwn(TARGETS, name));
+  if (unknown.length > 0)
+    throw new Error(`Nothing is called ${unknown.join(', ')}. Use ${Object.keys(TARGETS).join(', ')}.`);
+  for (const [name, { file, make }] of Object.entries(TARGETS)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    const text = read(file);
+    const wanted = make(text);
+    if (!process.argv.includes('--check')) writeFileSync(resolve(file), wanted);
+    else if (text !== wanted) {
+      console.error(`${file} is not what its table says. Run: npx node scripts/generate.ts ${name}`);
+      process.exitCode = 1;
+    }
+  }
+}
