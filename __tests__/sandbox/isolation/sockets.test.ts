@@ -41,7 +41,7 @@ function listen(path: string, reached: () => void = () => undefined): Promise<Se
 }
 
 describe('the kernel’s list of sockets', () => {
-  it('gives the names of files once each, and no abstract or nameless one', () => {
+  it('gives names once each, also those that may be abstract ones, and no nameless one', () => {
     const rows = [
       '00000000e4efe714: 00000002 00000000 00010000 0001 01 7117266 /srv/a b.sock',
       '00000000e4efe715: 00000003 00000000 00000000 0001 03 7117267 /srv/a b.sock',
@@ -53,6 +53,7 @@ describe('the kernel’s list of sockets', () => {
     const names = boundNames([HEADER, ...rows, ''].join('\n'));
     expect(names.filter((name) => !name.includes('\n'))).toEqual([
       '/srv/a b.sock',
+      '@abstract',
       'private/bounce',
       '/var/lib/log',
     ]);
@@ -89,15 +90,18 @@ if (isLinux)
       expect(await findEndpoints()).not.toContain(join(base, 'real', 's'));
     });
 
-    it('are found under a relative name where the process stands that bound it', async () => {
-      mkdirSync(join(base, 'stand'));
-      const serve = "require('net').createServer().listen('./rel.sock', () => console.log('up'))";
-      const child = spawn(process.execPath, ['-e', serve], { cwd: join(base, 'stand') });
-      await once(child.stdout, 'data');
-      expect(await findEndpoints()).toContain(join(base, 'stand', 'rel.sock'));
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    });
+    it.each(['rel.sock', '@rel.sock', '@@'])(
+      'are found under the relative name %s where the process stands that bound it',
+      async (name) => {
+        const folder = mkdtempSync(join(base, 'stand-'));
+        const serve = `require('net').createServer().listen('${name}', () => console.log('up'))`;
+        const child = spawn(process.execPath, ['-e', serve], { cwd: folder });
+        await once(child.stdout, 'data');
+        expect(await findEndpoints()).toContain(join(folder, name));
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      },
+    );
 
     it('are found under their hard links, and under names with line breaks and in any bytes', async () => {
       const folder = join(base, 'links');

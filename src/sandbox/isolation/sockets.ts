@@ -43,7 +43,7 @@ export async function findEndpoints(): Promise<readonly string[]> {
   const mounts = readMounts(mounted);
   const names = [
     ...bound.filter((name) => name[0] === SLASH),
-    ...folders.flatMap((folder) => relative.map((name) => Buffer.concat([Buffer.from(`${folder}/`), name]))),
+    ...(await Promise.all(folders.map((folder) => namesFrom(folder, relative)))).flat(),
     // A part of a file system, as every file that was mounted by itself is: a whole one may be a server's that hangs.
     ...mounts.filter(({ root }) => root !== '/').map(({ at }) => Buffer.from(at)),
     ...opened
@@ -68,17 +68,19 @@ export async function findEndpoints(): Promise<readonly string[]> {
 }
 
 const SLASH = 47;
+const AT = 64;
 
 /**
  * The names of files in `/proc/net/unix`, once each: the accepted connections of a socket carry its name too. A name may
- * hold line breaks, and what follows one may look like a row: each way to read a row is a name.
+ * hold line breaks, and what follows one may look like a row: each way to read a row is a name. So are those with an `@`
+ * at the start: the kernel writes an abstract name like the relative name of a file that begins with one.
  * @param list with a character for each byte.
  */
 export function boundNames(list: string): readonly string[] {
   const lines = list.split('\n');
   const names = new Set<string>();
   for (const [index, line] of lines.entries()) {
-    let name = /^[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ ([^@].*)/isu.exec(line)?.[1];
+    let name = /^[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ (.+)/isu.exec(line)?.[1];
     for (let next = index + 1; name !== undefined && name.length <= MAX_NAME; next += 1) {
       names.add(name);
       const more = lines[next];
@@ -86,6 +88,20 @@ export function boundNames(list: string): readonly string[] {
     }
   }
   return [...names];
+}
+
+/**
+ * What relative names stand for in a folder. Of those that may be abstract, of which a desktop has hundreds, only the ones
+ * that begin with the name of something in the folder.
+ */
+async function namesFrom(folder: string, relative: readonly Buffer[]): Promise<readonly Buffer[]> {
+  const entries = relative.some((name) => name[0] === AT)
+    ? await readdir(folder, 'latin1').catch(() => [])
+    : [];
+  const there = new Set(entries.filter((entry) => entry.startsWith('@')));
+  return relative
+    .filter((name) => name[0] !== AT || there.has(name.toString('latin1').split('/', 1)[0] ?? ''))
+    .map((name) => Buffer.concat([Buffer.from(`${folder}/`), name]));
 }
 
 /** Where processes stand, as far as this user may know. */
