@@ -124,7 +124,7 @@ export default {
           '^src/$1/',
           LEAVES,
           FILES,
-          '^src/(providers/provider|tools/toolbox|contract/contract|sandbox/sandbox)\\.ts$',
+          '^src/(providers/(provider|registry)|tools/toolbox|contract/contract|sandbox/sandbox)\\.ts$',
         ],
       },
     },
@@ -163,7 +163,7 @@ export default {
     {
       name: '6-commands-explain-what-is-typed',
       comment:
-        'check and init see inputs, contracts, projections and prices; nothing that runs, connects or loads an SDK',
+        'check and init see inputs, contracts, projections, prices and the table of providers; nothing that runs or connects',
       severity: 'error',
       from: { path: '^src/commands/(check|init)/' },
       to: {
@@ -174,7 +174,7 @@ export default {
           FILES,
           '^src/(config|contract)/',
           '^src/merge/(config|inputs|rule-inputs)\\.ts$',
-          '^src/providers/(provider|schema/projection|pricing)\\.ts$',
+          '^src/providers/(provider|registry|schema/projection|pricing)\\.ts$',
           '^src/tools/structured-output\\.ts$',
         ],
       },

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { type RunOptions, runStructuredAgent, StructuredAgentError } from '../src/library.ts';
-import type { ProviderName } from '../src/providers/provider.ts';
+import type { ProviderName } from '../src/providers/registry.ts';
 import type { RunEvent } from '../src/reporters/report-types.ts';
 import type { JsonObject } from '../src/types.ts';
 import { HAS_BWRAP } from './support/action.ts';

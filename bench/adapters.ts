@@ -1,6 +1,6 @@
 /** What an adapter costs: one conversation through it, and the same bodies sent by a bare `fetch`, to one server. */
 import { createServer } from 'node:http';
-import type { ProviderName } from '../src/providers/provider.ts';
+import type { ProviderName } from '../src/providers/registry.ts';
 import { createProvider } from '../src/providers/registry.ts';
 import type { Message, ToolSpec } from '../src/types.ts';
 import { callBody } from './server.ts';

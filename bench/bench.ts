@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createRepository, hasBubblewrap } from '../examples/demo/demo.ts';
 import { BUNDLE } from '../examples/demo/runner.ts';
-import { PROVIDERS } from '../src/providers/provider.ts';
+import { PROVIDERS } from '../src/providers/registry.ts';
 import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';

@@ -86,6 +86,7 @@ const refusedKey = providerError(
     model: 'gpt-5',
     keySource: 'the input api-key',
     hasKey: true,
+    hasDefaultHost: false,
     chatHint: false,
     host: 'api.openai.com',
     forced: false,

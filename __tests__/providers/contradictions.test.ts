@@ -1,6 +1,6 @@
 /** Answers that no server sends that means well: nothing of them is taken for what the model said. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ProviderName } from '../../src/providers/provider.ts';
+import type { ProviderName } from '../../src/providers/registry.ts';
 import { isArray } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, providerAt, wireOf } from '../support/provider-wires.ts';

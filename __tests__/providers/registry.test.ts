@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
-import { createProvider } from '../../src/providers/registry.ts';
+import { createProvider, PROVIDERS } from '../../src/providers/registry.ts';
 import { asking } from '../support/provider-wires.ts';
 
 const settings: ProviderSettings = {
@@ -50,12 +49,13 @@ describe('createProvider', () => {
     expect(await refused({ provider: 'openai-compatible', baseUrl })).toEqual([
       'InputError',
       'base-url',
-      expect.stringContaining('`base-url`'),
+      expect.stringMatching(/^base-url /),
     ]);
   });
 
   it.each([
     'https://r.openai.azure.com/?api-version=',
+    'https://r.openai.azure.com/?api-version=a&api-version=b',
     'https://r.openai.azure.com/?api-version=a&key=b',
     'https://r.openai.azure.com/?api-version=a/b',
     'https://r.openai.azure.com/?key=b',
@@ -63,7 +63,7 @@ describe('createProvider', () => {
     expect(await refused({ provider: 'azure-openai', baseUrl })).toEqual([
       'InputError',
       'base-url',
-      expect.stringContaining('other than `api-version`'),
+      expect.stringContaining('other than ?api-version='),
     ]);
   });
 
@@ -79,7 +79,7 @@ describe('createProvider', () => {
     expect(await refused({ provider: 'azure-openai' })).toMatchObject([
       'InputError',
       'base-url',
-      expect.stringMatching(/needs `base-url`.*https:\/\/my-resource\.openai\.azure\.com.*deployment/),
+      expect.stringMatching(/needs base-url.*https:\/\/NAME\.openai\.azure\.com/),
     ]);
   });
 
@@ -122,11 +122,30 @@ describe('createProvider', () => {
     ]);
   });
 
+  it('a name that does not resolve points at base-url, except at an endpoint that nobody typed', async () => {
+    const send: typeof fetch = async () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) });
+    };
+    const ask = async (fields: Partial<ProviderSettings>) => {
+      const provider = await createProvider({ ...settings, fetch: send, ...fields });
+      const error: unknown = await provider.complete(asking()).catch((thrown: unknown) => thrown);
+      return error instanceof Error && error.message.includes('`base-url`');
+    };
+    const asked = [
+      ask({ provider: 'openai' }),
+      ask({ provider: 'anthropic' }),
+      ask({ provider: 'gemini' }),
+      ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' }),
+      ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1' }),
+    ];
+    expect(await Promise.all(asked)).toEqual([false, false, false, true, true]);
+  });
+
   it('an openai-compatible provider needs a base URL', async () => {
     expect(await refused({ provider: 'openai-compatible' })).toMatchObject([
       'InputError',
       'base-url',
-      expect.stringContaining('needs `base-url`'),
+      expect.stringContaining('needs base-url'),
     ]);
   });
 

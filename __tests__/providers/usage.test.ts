@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPricer } from '../../src/providers/pricing.ts';
-import type { ProviderName } from '../../src/providers/provider.ts';
+import type { ProviderName } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, providerAt, wires } from '../support/provider-wires.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';

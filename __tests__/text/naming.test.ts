@@ -77,7 +77,15 @@ describe('the words of a door', () => {
 
   it("the failures of a model's API", () => {
     const failure = { status: 401, type: null, code: null, param: null, message: '', requestId: null };
-    const context = { model: 'm', keySource: 'k', hasKey: false, host: 'h', forced: false, chatHint: false };
+    const context = {
+      model: 'm',
+      keySource: 'k',
+      hasKey: false,
+      host: 'h',
+      hasDefaultHost: false,
+      forced: false,
+      chatHint: false,
+    };
     const error = providerError({ ...failure, cause: null }, context);
     expect(DOORS.map((door) => messageAt(error, door).split('given. ')[1])).toEqual([
       'Set api-key.',

@@ -1,11 +1,18 @@
 /** Which model is asked, where, and with whose key. */
 
 import { InputError } from '../errors.ts';
-import { PROVIDERS, type ProviderName, providerByName } from '../providers/provider.ts';
+import {
+  checkBaseUrl,
+  PROVIDERS,
+  type ProviderName,
+  parseBaseUrl,
+  providerByName,
+  registry,
+} from '../providers/registry.ts';
 import { type Door, KEY_VARIABLE, type Naming, namingAt } from '../text/naming.ts';
 import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
 import type { RawInputs } from './inputs.ts';
-import { createInputError, readChoice, readInteger, readWord } from './values.ts';
+import { readChoice, readInteger, readWord } from './values.ts';
 
 /** Where a model is asked. */
 export interface ModelConfig {
@@ -34,23 +41,6 @@ export interface ConfigWorld {
   readonly door?: Door;
 }
 
-const KEY_VARIABLES: Readonly<Record<ProviderName, string | null>> = {
-  openai: 'OPENAI_API_KEY',
-  gemini: 'GEMINI_API_KEY',
-  'azure-openai': 'AZURE_OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  'openai-compatible': null,
-};
-
-/** What base-url looks like where there is no endpoint that everybody shares. */
-const ENDPOINT_FORMS: Readonly<Record<ProviderName, string | null>> = {
-  openai: null,
-  anthropic: null,
-  gemini: null,
-  'azure-openai': "your resource's endpoint, of the form https://NAME.openai.azure.com",
-  'openai-compatible': 'the URL of the server, for example http://127.0.0.1:8000/v1',
-};
-
 /** @throws InputError that names the input and the fix. */
 export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
   const model = raw.get('model');
@@ -62,9 +52,9 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
     );
   }
   const naming = namingAt(world.door ?? 'action');
-  const url = parseBaseUrl(raw);
+  const url = readBaseUrl(raw);
   const [provider, providerReason] = chooseProvider(raw, model, url, naming);
-  const baseUrl = requireEndpoint(provider, url);
+  const baseUrl = checkBaseUrl(provider, url);
   const headers = readHeaders(raw);
   return {
     provider,
@@ -79,7 +69,7 @@ export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
 
 /** A replay asks nobody: what is given is still checked, and nothing is demanded. */
 function replayedModel(raw: RawInputs, model: string, naming: Naming): ModelConfig {
-  parseBaseUrl(raw);
+  readBaseUrl(raw);
   const named = readChoice(raw, 'provider', PROVIDERS);
   return {
     provider: named ?? providerByName(model) ?? 'openai-compatible',
@@ -151,7 +141,7 @@ function findKey(
   // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
   if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
     return { ...FOUND, apiKey: null, keySource: noun('headers') };
-  const variable = KEY_VARIABLES[provider];
+  const variable = registry[provider].keyVariable;
   if (variable === null)
     return { ...FOUND, apiKey: null, keySource: `no key (${name('api-key')} is not set)` };
   const found = world.environment[variable]?.trim();
@@ -161,51 +151,7 @@ function findKey(
   return { apiKey: null, keySource: 'no key', missingKey };
 }
 
-function parseBaseUrl(raw: RawInputs): URL | null {
+function readBaseUrl(raw: RawInputs): URL | null {
   const text = raw.get('base-url');
-  if (text === undefined) return null;
-  if (!URL.canParse(text)) {
-    throw createInputError(
-      'base-url',
-      'is not a URL. Give the whole URL, for example https://gateway.example.com/v1.',
-    );
-  }
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw createInputError(
-      'base-url',
-      `begins with ${url.protocol} and must begin with https:// or http://. Give the whole URL, for example https://gateway.example.com/v1.`,
-    );
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new InputError(
-      'base-url',
-      ({ name }) => `${name('base-url')} holds a user name or password. Put the key into ${name('api-key')}.`,
-    );
-  }
-  return url;
-}
-
-/** The base URL as the provider can be asked at it; null for a vendor's own. */
-function requireEndpoint(provider: ProviderName, url: URL | null): string | null {
-  const form = ENDPOINT_FORMS[provider];
-  if (url === null) {
-    if (form === null) return null;
-    throw new InputError(
-      'base-url',
-      ({ name, setting }) => `${setting('provider', provider)} needs ${name('base-url')}. Set it to ${form}.`,
-    );
-  }
-  const isAzure = provider === 'azure-openai';
-  const names = [...url.searchParams.keys()];
-  if (url.hash !== '' || names.some((name) => !isAzure || name !== 'api-version')) {
-    const part = url.hash === '' ? 'query' : 'fragment';
-    const allowed = isAzure ? ' other than ?api-version=' : '';
-    throw new InputError(
-      'base-url',
-      ({ name }) =>
-        `${name('base-url')} holds a ${part}${allowed}. Take it out; a key goes into ${name('api-key')} or ${name('headers')}.`,
-    );
-  }
-  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/u, '')}${url.search}`;
+  return text === undefined ? null : parseBaseUrl(text);
 }

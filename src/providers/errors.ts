@@ -18,16 +18,11 @@ export interface FailureContext {
   readonly chatHint: boolean;
   /** Host and port of the endpoint. */
   readonly host: string;
+  /** Whether that is the vendor's own endpoint, for which no `base-url` is needed. */
+  readonly hasDefaultHost: boolean;
   /** Whether the request forced a tool choice. */
   readonly forced: boolean;
 }
-
-/** Hosts that are asked without a base-url. */
-const VENDOR_HOSTS: ReadonlySet<string> = new Set([
-  'api.openai.com',
-  'api.anthropic.com',
-  'generativelanguage.googleapis.com',
-]);
 
 const maxServerText = 300;
 
@@ -164,13 +159,11 @@ function describeConnectionFailure(
   if (code !== null && certificateCodes.has(code)) {
     return `${where} Its certificate is not trusted: name your authority's file in NODE_EXTRA_CA_CERTS.`;
   }
-  // A vendor's own host is right without anybody having typed it.
-  const isVendors = VENDOR_HOSTS.has(context.host);
-  const fix = isVendors
+  const fix = context.hasDefaultHost
     ? 'Check the network, DNS and, behind a proxy, HTTPS_PROXY.'
     : `Check \`${name('base-url')}\` and the network.`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return isVendors
+    return context.hasDefaultHost
       ? `${where} The name does not resolve. ${fix}`
       : `${where} The name does not resolve: check \`${name('base-url')}\`.`;
   return `${where} ${fix}`;

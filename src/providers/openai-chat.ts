@@ -4,7 +4,7 @@ import { isArray, isObject } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import { type FailureContext, providerError } from './errors.ts';
 import { clientOptions, createClient, createSdkErrors } from './openai-client.ts';
-import type { AdapterSettings, Completion, CompletionRequest, Provider, ProviderName } from './provider.ts';
+import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
 import {
   countOf,
   objectOf,
@@ -104,24 +104,12 @@ export function createAzureOpenAi(settings: AdapterSettings): Provider {
 /** What stands for an assistant turn without any content: several servers refuse an empty one. */
 const EMPTY_TURN = '(empty)';
 
-/** Whose rules the tools' schemas follow. */
-const dialects: Readonly<Record<ProviderName, Dialect>> = {
-  openai: 'openai',
-  'azure-openai': 'openai',
-  gemini: 'gemini',
-  'openai-compatible': 'compatible',
-  anthropic: 'anthropic',
-};
-
 /**
  * Makes the bodies of a run's requests; what is the same from turn to turn comes first and byte-identical, for prompt
  * caches. Gemini's endpoint refuses a request for one field that it does not know: none goes out unasked.
  */
 export function createChatBody(settings: AdapterSettings): (request: CompletionRequest) => JsonObject {
-  const { provider, model, maxOutputTokens, reasoningEffort, stream } = settings;
-  const dialect = dialects[provider];
-  // OpenAI's newer models refuse `max_tokens`, and Azure serves them; most other servers know nothing else.
-  const limit = provider === 'azure-openai' ? 'max_completion_tokens' : 'max_tokens';
+  const { model, maxOutputTokens, maxTokensField, reasoningEffort, stream, dialect } = settings;
   const wireTools = new WeakMap<readonly ToolSpec[], readonly JsonObject[]>();
   const wireMessages = new WeakMap<Message, readonly JsonObject[]>();
   return ({ system, toolChoice, ...request }) => {
@@ -129,7 +117,7 @@ export function createChatBody(settings: AdapterSettings): (request: CompletionR
     return {
       model,
       ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
-      ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
+      ...(maxOutputTokens === null ? {} : { [maxTokensField]: maxOutputTokens }),
       ...(reasoningEffort === null ? {} : { reasoning_effort: reasoningEffort }),
       ...(tools.length === 0 ? {} : { tools }),
       messages: [

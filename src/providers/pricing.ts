@@ -3,10 +3,7 @@
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
-import type { ProviderSettings } from './registry.ts';
-
-/** What the data calls each provider. */
-const priceLists = { openai: 'openai', anthropic: 'anthropic', gemini: 'google', 'azure-openai': 'azure' };
+import { type ProviderSettings, registry } from './registry.ts';
 
 /**
  * The price of one completion in US dollars; null where none is known, never 0 for want of one. The data, which is large,
@@ -17,12 +14,10 @@ export function createPricer(
   settings: Pick<ProviderSettings, 'provider' | 'model' | 'baseUrl'>,
 ): (usage: Usage) => Promise<number | null> {
   const { provider, model, baseUrl } = settings;
-  if (provider === 'openai-compatible' && baseUrl === null) return async () => null;
+  const { priceList } = registry[provider];
+  if (priceList === null && baseUrl === null) return async () => null;
   // Without either, the data would guess a vendor by the model's name.
-  const where =
-    provider === 'openai-compatible'
-      ? { providerApiUrl: baseUrl ?? '' }
-      : { providerId: priceLists[provider] };
+  const where = priceList === null ? { providerApiUrl: baseUrl ?? '' } : { providerId: priceList };
   return async (usage) => {
     const { calcPrice } = await import('@pydantic/genai-prices');
     try {

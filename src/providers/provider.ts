@@ -1,21 +1,7 @@
-/** The one API behind which every model sits. The front door of this folder. */
+/** The interface of every model, and the settings of its adapter. */
 import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import type { FailureContext } from './errors.ts';
-
-/** The providers that can be chosen. */
-export const PROVIDERS = ['openai', 'anthropic', 'gemini', 'azure-openai', 'openai-compatible'] as const;
-export type ProviderName = (typeof PROVIDERS)[number];
-
-const MODEL_PREFIXES: readonly (readonly [prefix: RegExp, provider: ProviderName])[] = [
-  [/^claude-/u, 'anthropic'],
-  [/^gemini-/u, 'gemini'],
-  [/^(?:gpt-|chatgpt-|o[134](?:-|$))/u, 'openai'],
-];
-
-/** The provider that a model's name tells, null where it tells none; a key in the environment never chooses one. */
-export function providerByName(model: string): ProviderName | null {
-  return MODEL_PREFIXES.find(([prefix]) => prefix.test(model))?.[1] ?? null;
-}
+import type { Dialect } from './schema/projection.ts';
 
 /** One request for a completion. */
 export interface CompletionRequest {
@@ -26,48 +12,49 @@ export interface CompletionRequest {
   readonly messages: readonly Message[];
   /** `auto`, or the name of the one tool that must be called. */
   readonly toolChoice: 'auto' | { readonly tool: string };
-  /** Ends every wait, those between retries included; the promise then rejects with the signal's reason. */
+  /** Ends every wait, the pauses between retries included; the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Told while the promise is pending: one sentence for the log, such as that a try failed and another follows. */
+  /** Called while the promise is pending with one sentence for the log, such as that a try failed and another follows. */
   readonly notify: (text: string) => void;
 }
 
-/** What the model answered. */
+/** A completion. */
 export interface Completion {
   readonly message: AssistantMessage;
   readonly stopReason: StopReason;
   /** null where the server reported none. */
   readonly usage: Usage | null;
-  /** The model's name as the server gives it, else the requested one. */
+  /** The name of the model that the server reports, else the requested one. */
   readonly model: string;
 }
 
 /** A model behind its API. */
 export interface Provider {
-  readonly name: ProviderName;
+  /** The name of its row in the registry. */
+  readonly name: string;
   readonly model: string;
   /**
    * One completion, retries included.
    * @throws ProviderError when the API gives none; the signal's reason when it was aborted; ReplayError by a replay.
    */
   complete(request: CompletionRequest): Promise<Completion>;
-  /** Told once a payload was accepted. @throws ReplayError where that was not so when it was recorded. */
+  /** Called once a payload was accepted. @throws ReplayError where that was not so when it was recorded. */
   readonly accepted?: () => void;
 }
 
-/** Settings with every choice made. */
+/** The settings of an adapter, with every choice made. */
 export interface AdapterSettings {
-  readonly provider: ProviderName;
+  readonly provider: string;
   readonly model: string;
   readonly baseUrl: string;
-  /** Whether the endpoint is the vendor's own. */
-  readonly isVendor: boolean;
+  readonly dialect: Dialect;
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   readonly maxOutputTokens: number | null;
   readonly stream: boolean;
   readonly reasoningEffort: string | null;
   readonly idleTimeoutMs: number;
   readonly retryPauseMs: number;
-  /** All that goes out beside what the API itself asks for: who we are, the key in its header, the user's own. */
+  /** Every header besides those of the API: the user agent, the key in its header, the user's own. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly failureContext: Omit<FailureContext, 'forced'>;

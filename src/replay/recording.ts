@@ -1,6 +1,6 @@
 /** A recording of the model's side of a run: its format, and a reader that believes nothing of it. */
 import { InputError, type ProviderFailure } from '../errors.ts';
-import { PROVIDERS, type ProviderName } from '../providers/provider.ts';
+import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { parseStrictJson } from '../text/json.ts';
 import type { ArgumentStatus, Judge, StopReason, ToolCall, Usage } from '../types.ts';
 import {

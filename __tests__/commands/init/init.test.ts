@@ -19,7 +19,7 @@ import { runInit } from '../../../src/commands/init/init.ts';
 import { SCHEMA_FILE, WORKFLOW_FILE } from '../../../src/commands/init/template.ts';
 import { parseConfig } from '../../../src/config/config.ts';
 import { presets } from '../../../src/contract/presets.ts';
-import { PROVIDERS } from '../../../src/providers/provider.ts';
+import { PROVIDERS } from '../../../src/providers/registry.ts';
 
 const all = mkdtempSync(path.join(os.tmpdir(), 'init-'));
 afterAll(() => rmSync(all, { recursive: true, force: true }));

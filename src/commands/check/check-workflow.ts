@@ -4,7 +4,7 @@ import { resolveWorkingDirectory } from '../../config/paths.ts';
 import { type Files, isInOtherRepository, pathHere } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
-import { PROVIDERS, type ProviderName, providerByName } from '../../providers/provider.ts';
+import { PROVIDERS, type ProviderName, providerByName } from '../../providers/registry.ts';
 import { NO_USAGE } from '../../text/usage.ts';
 import { calledWorkflows, type Judged } from './called.ts';
 import { missingCheckout } from './checkout.ts';

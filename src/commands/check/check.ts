@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { pathHere } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
-import { PROVIDERS } from '../../providers/provider.ts';
+import { PROVIDERS } from '../../providers/registry.ts';
 import { inertLine } from '../../text/sanitize.ts';
 import { checkWorkflow, type Used } from './check-workflow.ts';
 import { createFindings, type Findings, refused, wrong } from './finding.ts';

@@ -2,7 +2,7 @@
 
 import { readChoice } from '../../config/values.ts';
 import { InputError } from '../../errors.ts';
-import { PROVIDERS, type ProviderName } from '../../providers/provider.ts';
+import { PROVIDERS, type ProviderName } from '../../providers/registry.ts';
 import { readFlags } from '../flags.ts';
 
 /** The arguments of a check. */

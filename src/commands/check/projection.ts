@@ -1,7 +1,7 @@
 /** How each provider will see a schema: what its projection changes, and what is told in words only. */
 
-import { PROVIDERS, type ProviderName } from '../../providers/provider.ts';
-import { type Dialect, describedTool, projectSchema } from '../../providers/schema/projection.ts';
+import { PROVIDERS, type ProviderName, registry } from '../../providers/registry.ts';
+import { describedTool, projectSchema } from '../../providers/schema/projection.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import { structuredOutputSpec } from '../../tools/structured-output.ts';
 import type { Json, JsonObject } from '../../types.ts';
@@ -27,14 +27,6 @@ export interface Change {
   readonly places: readonly string[];
 }
 
-const DIALECTS: Readonly<Record<ProviderName, Dialect>> = {
-  openai: 'openai',
-  'azure-openai': 'openai',
-  anthropic: 'anthropic',
-  gemini: 'gemini',
-  'openai-compatible': 'compatible',
-};
-
 /** Keywords that say nothing of a payload and move or go in every projection. */
 const SILENT = new Set(['$schema', '$id', 'id', '$comment', '$defs', 'definitions', '$anchor']);
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
@@ -43,9 +35,9 @@ const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
 /** What a schema becomes for each of the providers; those that are sent the same are told together. */
 export function viewsOf(schema: JsonObject, providers: readonly ProviderName[] = PROVIDERS): readonly View[] {
-  const dialects = [...new Set(providers.map((provider) => DIALECTS[provider]))];
+  const dialects = [...new Set(providers.map((provider) => registry[provider].dialect))];
   return dialects.map((dialect) => {
-    const sharing = providers.filter((provider) => DIALECTS[provider] === dialect);
+    const sharing = providers.filter((provider) => registry[provider].dialect === dialect);
     const spec = structuredOutputSpec(schema);
     const { parameters, note } = projectSchema(schema, dialect);
     const bytes = Buffer.byteLength(JSON.stringify({ name: spec.name, ...describedTool(spec, dialect) }));

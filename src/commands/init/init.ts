@@ -2,11 +2,12 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { InputError } from '../../errors.ts';
+import { registry } from '../../providers/registry.ts';
 import { inertLine } from '../../text/sanitize.ts';
 import { INIT_HELP, type InitOptions, readOptions } from './options.ts';
 import { findRoot, placeFiles } from './place.ts';
 import { type Ask, askNobody, makePlan, openQuestions, PLACEHOLDER_ACTION, type Plan } from './plan.ts';
-import { isPinned, SCHEMA_FILE, SECRETS, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
+import { isPinned, SCHEMA_FILE, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
 
 /** Where init reads, asks and writes. */
 export interface InitIo {
@@ -67,7 +68,7 @@ async function planOf(options: InitOptions, io: InitIo): Promise<Plan> {
 
 function nextSteps(plan: Plan): string {
   const { provider, model, trigger, action } = plan;
-  const secret = SECRETS[provider];
+  const secret = registry[provider].keyVariable;
   const variables = [
     ...(model.includes('vars.MODEL_NAME') ? ['MODEL_NAME'] : []),
     ...(provider === 'azure-openai' || provider === 'openai-compatible' ? ['MODEL_BASE_URL'] : []),

@@ -2,7 +2,7 @@
 
 import { presets } from '../../contract/presets.ts';
 import { InputError } from '../../errors.ts';
-import { PROVIDERS, type ProviderName, providerByName } from '../../providers/provider.ts';
+import { PROVIDERS, type ProviderName, providerByName } from '../../providers/registry.ts';
 import { suggest } from '../../text/messages.ts';
 import { type Flags, readFlags } from '../flags.ts';
 

@@ -1,6 +1,6 @@
 /** What the workflow shall be: every choice made. */
 import { presets } from '../../contract/presets.ts';
-import { PROVIDERS, type ProviderName, providerByName } from '../../providers/provider.ts';
+import { PROVIDERS, type ProviderName, providerByName, registry } from '../../providers/registry.ts';
 import { type InitOptions, requireOneOf, TRIGGERS, type Trigger } from './options.ts';
 
 /** Every choice. */
@@ -23,15 +23,6 @@ export const askNobody: Ask = async (_question, standard) => standard ?? '';
 
 /** The action until somebody names another one: nobody owns that name before the first release. */
 export const PLACEHOLDER_ACTION = 'org/structured-agent@v1';
-
-/** A model of each provider to begin with; of what has no names that everybody shares, a variable. */
-const MODELS: Readonly<Record<ProviderName, string>> = {
-  anthropic: 'claude-sonnet-4-5',
-  openai: 'gpt-5',
-  gemini: 'gemini-2.5-pro',
-  'azure-openai': '${{ vars.MODEL_NAME }}',
-  'openai-compatible': '${{ vars.MODEL_NAME }}',
-};
 
 /** What the flags leave open, for a message to somebody who cannot be asked. */
 export function openQuestions(options: InitOptions): readonly string[] {
@@ -63,7 +54,7 @@ export async function makePlan(options: InitOptions, ask: Ask): Promise<Plan> {
   const standard = options.model === null ? 'anthropic' : null;
   const provider =
     options.provider ?? told ?? (await choose('provider', 'Whose model?', PROVIDERS, standard));
-  const model = options.model ?? (await ask('Which model?', MODELS[provider], []));
+  const model = options.model ?? (await ask('Which model?', registry[provider].exampleModel, []));
   const trigger = options.trigger ?? (await choose('trigger', 'When?', TRIGGERS, 'pull_request'));
   const comment = options.comment ?? (trigger === 'push' ? false : await wantsComment(choose));
   const action = options.action ?? PLACEHOLDER_ACTION;

@@ -1,20 +1,11 @@
 /** The text of the workflow and of the schema beside it. */
 import { presets } from '../../contract/presets.ts';
-import { type ProviderName, providerByName } from '../../providers/provider.ts';
+import { providerByName, registry } from '../../providers/registry.ts';
 import { PLACEHOLDER_ACTION, type Plan } from './plan.ts';
 
 /** Where the files go, relative to the repository's root. */
 export const WORKFLOW_FILE = '.github/workflows/structured-agent.yml';
 export const SCHEMA_FILE = '.github/verdict.schema.json';
-
-/** The secret that holds each provider's key; null where a key is optional. */
-export const SECRETS: Readonly<Record<ProviderName, string | null>> = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  gemini: 'GEMINI_API_KEY',
-  'azure-openai': 'AZURE_OPENAI_API_KEY',
-  'openai-compatible': null,
-};
 
 /** A checkout by commit, as the examples have it. */
 const CHECKOUT = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
@@ -129,7 +120,7 @@ function gateLines(preset: string): readonly string[] {
 }
 
 function modelLines({ provider, model }: Plan): readonly string[] {
-  const secret = SECRETS[provider];
+  const secret = registry[provider].keyVariable;
   const needsUrl = provider === 'azure-openai' || provider === 'openai-compatible';
   return [
     ...(providerByName(model) === provider ? [] : [`          provider: ${provider}`]),
