@@ -1,8 +1,9 @@
 /** A pull request with comments, and a run that writes one. */
-import { afterEach } from 'vitest';
-import { createGitHub } from '../../src/github/api.ts';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { createGitHub } from '../../src/github/client.ts';
 import { type CommentText, createCommentWriter } from '../../src/github/comment.ts';
 import { type FakePull, type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { skipWaits } from '../support/waits.ts';
 
 export const SHA = 'a'.repeat(40);
 const PULL: FakePull = { number: 7, head: { ref: 'x', sha: SHA }, base: { ref: 'main', sha: SHA } };
@@ -33,10 +34,8 @@ export function writer(token = 'test-token', number: number | null = 7) {
   const github = createGitHub({
     token,
     apiUrl: server.apiUrl,
-    graphqlUrl: server.graphqlUrl,
     fetch,
     userAgent: 'structured-agent/0.1.0',
-    pause: async () => undefined,
   });
   const place = number === null ? null : { repository: 'octo/demo', number };
   return createCommentWriter({ github, findPullRequest: async () => place });
@@ -65,4 +64,8 @@ export async function markerOf(changes: Partial<CommentText> = {}): Promise<stri
   return comment?.body.split('\n')[0] ?? '';
 }
 
-afterEach(() => server.close());
+beforeEach(() => void skipWaits());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  return server.close();
+});

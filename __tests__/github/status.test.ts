@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGitHub } from '../../src/github/api.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createGitHub } from '../../src/github/client.ts';
 import { createStatusSetter } from '../../src/github/status.ts';
 import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { skipWaits } from '../support/waits.ts';
 
 const SHA = 'c'.repeat(40);
 let server: GitHubServer;
@@ -10,19 +11,21 @@ function setter(sha: string, targetUrl: string | null = null, problem: string | 
   const github = createGitHub({
     token: 'test-token',
     apiUrl: server.apiUrl,
-    graphqlUrl: server.graphqlUrl,
     fetch,
     userAgent: 'structured-agent/0.1.0',
-    pause: async () => undefined,
   });
   const findCommit = async () => ({ sha, problem });
   return createStatusSetter({ github, repository: 'octo/demo', name: 'verdict', targetUrl, findCommit });
 }
 
 beforeEach(async () => {
+  skipWaits();
   server = await startGitHubServer();
 });
-afterEach(() => server.close());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  return server.close();
+});
 
 describe('createStatusSetter', () => {
   it('sets the status of the commit, with a link to the run', async () => {

@@ -27,7 +27,6 @@ export function answering(answers: Answers): { readonly github: GitHub; readonly
   const github: GitHub = {
     request: async (_, route, parameters) => ({ status: 200, data: answer(route, parameters), headers: {} }),
     bytes,
-    text: async (...given) => Buffer.from(await bytes(...given)).toString('utf8'),
     async paginate(route, parameters) {
       const items = answer(route, parameters);
       return { items: Array.isArray(items) ? items : [], complete: true };

@@ -1,9 +1,10 @@
 /** What the action asks GitHub and tells it: built once from the event, the token and the configuration. */
 import type { Config } from '../config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
-import { createGitHub, type GitHub } from '../github/api.ts';
+import type { GitHub } from '../github/api.ts';
 import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
 import type { JudgedCommit } from '../github/checked-out.ts';
+import { createGitHub } from '../github/client.ts';
 import { type EventFacts, readEvent } from '../github/event.ts';
 import { createContextFinder } from '../github/find-context.ts';
 import { findJudgeChanges } from '../github/judge-changes.ts';
@@ -38,12 +39,10 @@ export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'fin
 export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
   const { environment, config, workspace, checkedOut } = options;
   const event = readEvent(environment);
-  const apiUrl = environment['GITHUB_API_URL'] || 'https://api.github.com';
   const client = (token: string | null) =>
     createGitHub({
       token,
-      apiUrl,
-      graphqlUrl: environment['GITHUB_GRAPHQL_URL'] || `${apiUrl.replace(/\/v3\/?$/u, '')}/graphql`,
+      apiUrl: environment['GITHUB_API_URL'] || 'https://api.github.com',
       fetch: options.fetch,
       userAgent: `structured-agent/${options.version}`,
     });

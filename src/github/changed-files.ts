@@ -1,4 +1,5 @@
 /** The files that a pull request changes, as GitHub lists them. */
+
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, member, textAt } from './event.ts';

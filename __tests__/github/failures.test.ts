@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { COMMENTS, failureOf, HERE, PULL, server, start, stop, waits } from './api-world.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { skipWaits } from '../support/waits.ts';
+import { COMMENTS, failureOf, HERE, PULL, server, start, stop, waits } from './client-world.ts';
 
 describe('a refusal', () => {
   afterEach(stop);
@@ -53,6 +54,26 @@ describe('a refusal', () => {
   });
 });
 
+describe('what the plugins of the client do of their own', () => {
+  afterEach(stop);
+
+  it('they keep no time between two writes', async () => {
+    const github = await start();
+    for (const body of ['one', 'two'])
+      await github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body });
+    expect([server.comments().length, waits]).toEqual([2, []]);
+  });
+
+  it('they print nothing of a route that GitHub will remove', async () => {
+    const github = await start();
+    const printed = vi.spyOn(console, 'warn').mockReturnValue();
+    server.fail('GET', { status: 404, headers: { deprecation: 'true', sunset: 'soon' } });
+    await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    expect(printed).not.toHaveBeenCalled();
+    printed.mockRestore();
+  });
+});
+
 describe('a failure that may pass', () => {
   afterEach(stop);
 
@@ -60,7 +81,7 @@ describe('a failure that may pass', () => {
     const github = await start();
     server.fail('GET', { status }, 2);
     await github.request('GET', PULL, { ...HERE, pull_number: 7 });
-    expect([server.requests.length, waits]).toEqual([3, [1_000, 3_000]]);
+    expect([server.requests.length, waits]).toEqual([3, [1_000, 4_000]]);
   });
 
   it.each(['cut', 'broken_json'] as const)('%s is asked again', async (kind) => {
@@ -113,25 +134,38 @@ describe('a failure that may pass', () => {
     expect(message).toContain('ends in 60 s');
   });
 
-  it("a used-up rate limit is reckoned by GitHub's own clock", async () => {
+  it('a used-up rate limit is waited for until a second after it is renewed', async () => {
     const github = await start();
-    const date = 'Tue, 01 Jan 2019 00:00:00 GMT';
-    const reset = String(Date.parse(date) / 1_000 + 4);
+    const reset = String(Math.floor(Date.now() / 1_000) + 4);
     server.fail('GET', {
       status: 403,
-      headers: { date, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset },
+      headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset },
     });
     await github.request('GET', PULL, { ...HERE, pull_number: 7 });
-    expect(waits).toEqual([4_000]);
+    expect([4_000, 5_000]).toContain(waits[0]);
+    expect(waits).toHaveLength(1);
+  });
+
+  it('a repetition after a rate limit counts among the three tries', async () => {
+    const github = await start();
+    server.fail('GET', { status: 502 });
+    server.fail('GET', { status: 429, headers: { 'retry-after': '2' } });
+    server.fail('GET', { status: 502 }, 9);
+    await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    expect([server.requests.length, waits]).toEqual([3, [1_000, 2_000]]);
   });
 
   it('ends when the run is interrupted, also while it waits and while GitHub is silent', async () => {
     const waiting = new AbortController();
-    const first = await start({ signal: waiting.signal, pause: async () => waiting.abort() });
+    const first = await start({ signal: waiting.signal });
+    vi.unstubAllGlobals();
+    skipWaits(() => waiting.abort());
     server.fail('GET', { status: 500 }, 9);
     expect(await failureOf(first.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
-      status: 500,
+      kind: 'unavailable',
+      message: 'GitHub was not asked to the end: the run was interrupted.',
     });
+    await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.requests.length).toBe(1);
     await stop();
     const silent = new AbortController();

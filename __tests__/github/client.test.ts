@@ -1,8 +1,21 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NetworkError } from '../../src/errors.ts';
-import { createGitHub } from '../../src/github/api.ts';
-import { CONTENTS, FILES, failureOf, HERE, PULL, RAW, SHA, server, start, stop, WORLD } from './api-world.ts';
+import { createGitHub } from '../../src/github/client.ts';
+import { skipWaits } from '../support/waits.ts';
+import {
+  CONTENTS,
+  FILES,
+  failureOf,
+  HERE,
+  PULL,
+  RAW,
+  SHA,
+  server,
+  start,
+  stop,
+  WORLD,
+} from './client-world.ts';
 
 describe('a request', () => {
   afterEach(stop);
@@ -36,12 +49,9 @@ describe('a request', () => {
     server.problems.length = 0;
   });
 
-  it('gives a diff, a file and its bytes as they are', async () => {
+  it('gives the bytes of a file as they are', async () => {
     const github = await start();
-    const diff = await github.text(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff');
     const place = { ...HERE, path: '.github/a b#?.json', ref: SHA };
-    const file = await github.text(CONTENTS, place, RAW);
-    expect([diff, file]).toEqual(['diff --git a/x b/x\n', '{"ü":1}']);
     expect([...(await github.bytes(CONTENTS, place, RAW))]).toEqual([...Buffer.from('{"ü":1}')]);
   });
 
@@ -70,7 +80,7 @@ describe('a request', () => {
 
   it('refuses an answer that is too large, and reads no further', async () => {
     const github = await start();
-    const asked = github.text(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff', {
+    const asked = github.bytes(PULL, { ...HERE, pull_number: 7 }, 'application/vnd.github.diff', {
       maxBytes: 4,
     });
     expect(await failureOf(asked)).toMatchObject({ kind: 'too_large' });
@@ -83,7 +93,6 @@ describe('what fills a route', () => {
     const github = createGitHub({
       token: 'test-token',
       apiUrl: 'https://api.example',
-      graphqlUrl: 'https://api.example/graphql',
       userAgent: 'structured-agent/0.1.0',
       fetch: async (input) => {
         // As fetch itself reads an address.
@@ -139,14 +148,14 @@ describe('what fills a route', () => {
 });
 
 describe('the fetch that is handed in', () => {
+  beforeEach(() => void skipWaits());
+  afterEach(() => void vi.unstubAllGlobals());
   const asking = (send: typeof fetch) =>
     createGitHub({
       token: 'test-token',
       apiUrl: 'https://api.example',
-      graphqlUrl: 'https://api.example/graphql',
       userAgent: 'structured-agent/0.1.0',
       fetch: send,
-      pause: async () => undefined,
     }).request('GET', PULL, { ...HERE, pull_number: 7 });
 
   it('says itself what a proxy did', async () => {

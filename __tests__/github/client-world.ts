@@ -1,7 +1,9 @@
 /** GitHub as the client sees it: a server, and how long the client waited. */
+import { vi } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
-import { createGitHub, type GitHubOptions } from '../../src/github/api.ts';
+import { createGitHub, type GitHubOptions } from '../../src/github/client.ts';
 import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/github-server.ts';
+import { skipWaits } from '../support/waits.ts';
 
 export const SHA = 'a'.repeat(40);
 export const PULL = '/repos/{owner}/{repo}/pulls/{pull_number}';
@@ -29,14 +31,13 @@ export let waits: number[] = [];
 
 export async function start(changes: Partial<GitHubOptions> = {}, world: GitHubWorld = WORLD) {
   server = await startGitHubServer(world);
-  waits = [];
+  vi.unstubAllGlobals();
+  waits = skipWaits();
   return createGitHub({
     token: 'test-token',
     apiUrl: server.apiUrl,
-    graphqlUrl: server.graphqlUrl,
     fetch: (input, init) => fetch(input, { ...init, redirect: 'manual' }),
     userAgent: 'structured-agent/0.1.0',
-    pause: async (ms) => void waits.push(ms),
     ...changes,
   });
 }
@@ -49,5 +50,6 @@ export async function failureOf(promise: Promise<unknown>) {
 }
 
 export function stop(): Promise<void> {
+  vi.unstubAllGlobals();
   return server.close();
 }

@@ -1,0 +1,120 @@
+/**
+ * GitHub's API: requests with a token, bounded in size, time and tries. The requests are made by @actions/github, which is
+ * loaded with the first of them; what it answers is unknown until it is read.
+ */
+import { GitHubError } from '../errors.ts';
+import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
+import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
+import type { Octokit, OctokitOptions, Reply } from './octokit.ts';
+
+/** The world of the client. */
+export interface GitHubOptions extends OctokitOptions {
+  readonly now?: () => number;
+}
+
+const JSON_TYPE = 'application/vnd.github+json';
+const API_VERSION = '2022-11-28';
+const MAX_BYTES = 32 * 1024 * 1024;
+/** After which no further page of a list is asked for, in milliseconds. */
+const MAX_LIST_MS = 60_000;
+
+/** A client of GitHub's API. Nothing is loaded or sent before it is asked. */
+export function createGitHub(options: GitHubOptions): GitHub {
+  const { token, signal, now = () => performance.now() } = options;
+  let loading: Promise<Octokit> | null = null;
+  const send = async <T>(operation: Operation, work: (octokit: Octokit) => Promise<T>): Promise<T> => {
+    loading ??= import('./octokit.ts').then(({ createOctokit }) => createOctokit(options));
+    try {
+      return await untilAborted(loading.then(work), signal);
+    } catch (error) {
+      throw toGitHubError(error, operation);
+    }
+  };
+  const ask = (
+    method: Method,
+    route: string,
+    parameters: RouteParameters,
+    accept: string,
+    how: RequestOptions,
+  ): Promise<Reply> => {
+    const operation = { method, route, needs: how.needs ?? null, signedIn: token !== null };
+    requireHarmless(operation, parameters);
+    return send(operation, async (octokit) => {
+      const reply: Reply = await octokit.request(`${method} ${route}`, {
+        ...parameters,
+        headers: { accept, 'x-github-api-version': API_VERSION },
+        request: {
+          repeatable: how.repeatable ?? method !== 'POST',
+          maxBytes: how.maxBytes ?? MAX_BYTES,
+          expectsJson: accept === JSON_TYPE,
+        },
+      });
+      // A redirect that is not followed: to the client a success.
+      if (reply.status >= 300) throw toRefusal(reply, operation);
+      return reply;
+    });
+  };
+  const request: GitHub['request'] = async (method, route, parameters = {}, how = {}) => {
+    const { status, data, headers } = await ask(method, route, parameters, JSON_TYPE, how);
+    return { status, data: data === '' ? null : data, headers };
+  };
+  return {
+    request,
+    async bytes(route, parameters, accept, how = {}) {
+      const { data } = await ask('GET', route, parameters, accept, how);
+      return data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
+    },
+    // Not the client's own `paginate`: that one sends the token wherever the Link header says, takes an answer of 409 for
+    // the end of the list, and knows no limit.
+    async paginate(route, parameters, maxPages = 30) {
+      const operation = { method: 'GET', route, needs: null, signedIn: token !== null };
+      const items: unknown[] = [];
+      const until = now() + MAX_LIST_MS;
+      for (let page = 1; page <= maxPages; page++) {
+        if (now() > until) throw new GitHubError('unavailable', `GitHub was too slow for GET ${route}.`);
+        const { data, headers } = await request('GET', route, { ...parameters, per_page: 100, page });
+        if (!Array.isArray(data)) throw unreadable(operation, 'a list');
+        items.push(...data);
+        if (!/;\s*rel="?next\b/u.test(String(headers['link'] ?? ''))) return { items, complete: true };
+      }
+      return { items, complete: false };
+    },
+    graphql(query, variables, how = {}) {
+      const operation = {
+        method: 'POST',
+        route: '/graphql',
+        needs: how.needs ?? null,
+        signedIn: token !== null,
+      };
+      return send(operation, (octokit) =>
+        octokit.graphql<unknown>(query, {
+          ...variables,
+          headers: { accept: JSON_TYPE, 'x-github-api-version': API_VERSION },
+          request: { repeatable: true, maxBytes: MAX_BYTES, expectsJson: true },
+        }),
+      );
+    },
+  };
+}
+
+/** The plugins wait for limits and between tries, and nothing else ends these waits. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(interruption(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** Refuses what would lead a request elsewhere: a URL loses its `..` segments, and a route the place of an empty value. */
+function requireHarmless({ method, route }: Operation, parameters: RouteParameters): void {
+  for (const [, key = ''] of route.matchAll(/\{(\w+)\}/gu)) {
+    const value = String(parameters[key] ?? '');
+    const segments = value.split(/[\\/]/u);
+    if (!segments.some((each) => /^(?:\.|%2e){0,2}$/iu.test(each)) && !/\p{Cc}|\p{Cs}/u.test(value)) continue;
+    const message = `${JSON.stringify(value.toWellFormed().slice(0, 200))} cannot stand for {${key}} in ${method} ${route}.`;
+    throw new GitHubError('invalid', message);
+  }
+}
