@@ -3,13 +3,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../scripts/generate.ts';
-import { readActionInputs, readMergeInputs } from '../src/action/inputs.ts';
-import { parseConfig } from '../src/config/config.ts';
 import { INPUTS } from '../src/config/inputs.ts';
-import { parseMergeConfig } from '../src/merge/config.ts';
 import { MERGE_NAMES } from '../src/merge/inputs.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { sampleReport } from './reporters/sample-report.ts';
+import { configFrom, mergeConfigFrom } from './support/inputs.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
@@ -105,17 +103,14 @@ describe('the documents', () => {
         // What an expression gives may be anything, or nothing.
         for (const name of ['base-url', 'refresh'])
           if (/^\$\{\{.*\}\}$/u.test(String(given[name]))) Reflect.deleteProperty(inputs, name);
-        const environment = Object.entries(inputs).map(([input, value]) => [
-          `INPUT_${input.toUpperCase()}`,
+        const texts = Object.entries(inputs).map(([input, value]) => [
+          input,
           String(value ?? '').replace(
             /\$\{\{ .+? \}\}/gu,
             input === 'signing-key' ? 'x'.repeat(32) : 'anything',
           ),
         ]);
-        expect(
-          () => parseConfig(readActionInputs(Object.fromEntries(environment)), { environment: {} }),
-          block,
-        ).not.toThrow();
+        expect(() => configFrom(Object.fromEntries(texts)), block).not.toThrow();
         for (const input of Object.keys(given)) expect(INPUT_NAMES, block).toContain(input);
       }
     }
@@ -125,14 +120,11 @@ describe('the documents', () => {
     for (const block of yamlBlocks(name)) {
       for (const given of stepsIn(parse(block), MERGE_NAMES, 'org/structured-agent/merge@')) {
         const inputs = { verdicts: 'verdicts', expect: 'api, web, docs', ...given };
-        const environment = Object.entries(inputs).map(([input, value]) => [
-          `INPUT_${input.toUpperCase()}`,
+        const texts = Object.entries(inputs).map(([input, value]) => [
+          input,
           String(value ?? '').replace(/\$\{\{ .+? \}\}/gu, 'x'.repeat(32)),
         ]);
-        expect(
-          () => parseMergeConfig(readMergeInputs(Object.fromEntries(environment)), {}),
-          block,
-        ).not.toThrow();
+        expect(() => mergeConfigFrom(Object.fromEntries(texts)), block).not.toThrow();
       }
     }
   });

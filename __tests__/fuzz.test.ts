@@ -7,8 +7,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readActionInputs } from '../src/action/inputs.ts';
-import { parseConfig } from '../src/config/config.ts';
 import { INPUTS } from '../src/config/inputs.ts';
 import { stepOutputs, writeOutputs } from '../src/reporters/outputs.ts';
 import type { Report } from '../src/reporters/report-types.ts';
@@ -17,6 +15,7 @@ import { createSummary } from '../src/reporters/summary.ts';
 import { createTranscript } from '../src/reporters/transcript.ts';
 import { run } from '../src/run/run.ts';
 import { createSecrets } from '../src/text/secrets.ts';
+import { parseInputs } from './support/inputs.ts';
 import { type Reply, startModel } from './support/model-server.ts';
 import { quietWorld } from './support/quiet-world.ts';
 import { parseOutputFile } from './support/runner.ts';
@@ -186,18 +185,16 @@ async function fuzz(
   );
   const secrets = createSecrets();
   secrets.add(SECRET);
-  const variables: Record<string, string> = {
-    INPUT_PROMPT: 'Judge.',
-    INPUT_MODEL: 'scripted-1',
-    'INPUT_BASE-URL': `${model.url}/v1`,
-    'INPUT_API-KEY': SECRET,
-    INPUT_SANDBOX: 'off',
-    ...Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value ?? '']),
-    ),
+  const inputs = {
+    prompt: 'Judge.',
+    model: 'scripted-1',
+    'base-url': `${model.url}/v1`,
+    'api-key': SECRET,
+    sandbox: 'off',
+    ...given,
   };
   try {
-    const report = await run(() => parseConfig(readActionInputs(variables), { environment: {} }), {
+    const report = await run(parseInputs(inputs), {
       ...quietWorld(base, place('temp/run')),
       secrets,
       resultFile: place('result.json'),

@@ -190,6 +190,23 @@ describe('the library', () => {
     expect(error.payload).toBeNull();
   });
 
+  it('names all that is wrong with its options at once', async () => {
+    const wrong: object = {
+      modle: 'x',
+      maxTurns: 'ten',
+      sandbox: 'none',
+      workingDirectory: 'nowhere',
+      schema: 3,
+    };
+    const error = await failure(runStructuredAgent({ ...options(), schema, ...wrong }));
+    expect([error.exitCode, error.reason]).toEqual([52, 'config']);
+    expect(error.message).toMatch(
+      /^5 problems to fix: \(1\) schema must be .* \(2\) There is no option "modle"\..* \(3\) maxTurns is "ten"\..* \(4\) sandbox is "none"\..* \(5\) workingDirectory is "nowhere"/u,
+    );
+    expect(error.envelope['error']).toBe(error.message);
+    expect(asked).toEqual([]);
+  });
+
   it('ends when its signal says so', async () => {
     replies = [new Promise<never>(() => undefined)];
     const stop = new AbortController();

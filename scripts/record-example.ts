@@ -49,7 +49,7 @@ try {
     writeOutputs: () => undefined,
     warn: (text) => console.warn(text),
   });
-  const report = await run(() => parseConfig(raw, { environment }), {
+  const report = await run(parseConfig(raw, { environment }), {
     ...world,
     recording: createRecordingFile(FILE),
   });

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { findFolders, readSetup } from './action/setup.ts';
 import { type Step, startStep } from './action/start.ts';
 import { createActionWorld } from './action/world.ts';
-import { readIdentity } from './config/config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
 import { isPrivileged } from './github/event.ts';
 import { findRunnerFiles } from './github/runner.ts';
@@ -21,13 +20,16 @@ async function judge(step: Step): Promise<number> {
   const folders = await findFolders(environment);
   const { workspace, temp, results } = folders;
   const setup = await readSetup(environment, files, folders);
-  // Of a run whose inputs are wrong, too: it is a leg that gave no verdict, and no stranger's file.
-  const { leg, vote, signingKey } = readIdentity(environment);
   const patchFile = path.join(results, 'changes.patch');
   const world: World = {
-    ...createActionWorld({ step, files, folders, setup, isMerge: false, signingKey }),
-    leg,
-    vote,
+    ...createActionWorld({
+      step,
+      files,
+      folders,
+      setup,
+      isMerge: false,
+      signingKey: setup.config.signingKey,
+    }),
     home: environment['HOME'] ?? os.homedir(),
     temp,
     runFolder: await mkdtemp(path.join(temp, 'structured-agent-run-')),
@@ -41,7 +43,7 @@ async function judge(step: Step): Promise<number> {
     resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     requireReadable: requireReadableFolders,
   };
-  const { verdict } = await run(setup.config, world);
+  const { verdict } = await run(setup, world);
   // A run that never opened its sandbox has left its folder to nobody else; a leftover changes no verdict.
   await removeFolder(world.runFolder, verdict.exitCode === 130 ? 1_000 : 5_000);
   return verdict.exitCode;

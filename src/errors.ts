@@ -36,6 +36,25 @@ export class InputError extends WordedError {
   }
 }
 
+/** More problems than these are counted, not listed. */
+const MAX_LISTED = 20;
+
+/**
+ * Does nothing where there is no problem.
+ * @throws InputError that lists every problem; the only one as it is, and an error of another kind, which is a bug, alone.
+ */
+export function throwProblems(problems: readonly Error[]): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const bug = problems.find((each) => !(each instanceof InputError));
+  if (bug !== undefined || problems.length === 1) throw bug ?? first;
+  throw new InputError(null, ({ door }) => {
+    const listed = problems.slice(0, MAX_LISTED).map((each, at) => `(${at + 1}) ${messageAt(each, door)}`);
+    const more = problems.length > MAX_LISTED ? ` And ${problems.length - MAX_LISTED} more.` : '';
+    return `${problems.length} problems to fix: ${listed.join(' ')}${more}`;
+  });
+}
+
 /** No key for the model, and `on-missing-key: skip`: nothing is judged, and the step is green. */
 export class MissingKeyError extends WordedError {
   override readonly name = 'MissingKeyError';

@@ -8,7 +8,7 @@ import { InputError } from './errors.ts';
 import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';
 import { createLocalWorld, currentFolder, localSecrets } from './run/local-world.ts';
-import { run } from './run/run.ts';
+import { type RunInputs, run } from './run/run.ts';
 import type { World } from './run/world.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
 import { quote } from './text/messages.ts';
@@ -172,16 +172,12 @@ export async function runStructuredAgent<Payload = JsonObject>(
   try {
     const given = options.workspace;
     const problem = given === undefined ? here.problem : await workspaceProblem(given, world.workspace);
-    const report = await run(() => {
-      if (world.problem !== null) throw world.problem;
-      if (problem !== null) throw problem;
-      if (!isObject)
-        throw new InputError(
-          null,
-          'runStructuredAgent takes an object of options. Pass { prompt, schema, model }.',
-        );
-      return parseConfig(inputsOf(options), { environment, door: 'library' });
-    }, world);
+    const { config, problems } = parseOptions(options, environment);
+    const machine = [...world.problems, ...(problem === null ? [] : [problem])];
+    const report = await run(
+      { config, problems: [...machine, ...(isObject ? problems : [NO_OPTIONS])] },
+      world,
+    );
     const whole = envelope(report, secrets.mask);
     const { verdict, payload, gate } = report;
     if (verdict.conclusion !== 'success' || payload === null) throw new StructuredAgentError(report, whole);
@@ -203,6 +199,22 @@ export async function runStructuredAgent<Payload = JsonObject>(
     await removeFolder(world.runFolder, 5_000);
   }
 }
+
+/** Reads the options. What throws while it is read is an ending like any other, so that the caller gets one kind of error. */
+function parseOptions(options: object, environment: NodeJS.ProcessEnv): RunInputs {
+  try {
+    const { raw, problems } = inputsOf(options);
+    return parseConfig(raw, { environment, door: 'library', problems });
+  } catch (cause) {
+    const { config } = parseConfig(new Map(), { environment, door: 'library' });
+    return { config, problems: [cause instanceof Error ? cause : new Error(String(cause))] };
+  }
+}
+
+const NO_OPTIONS = new InputError(
+  null,
+  'runStructuredAgent takes an object of options. Pass { prompt, schema, model }.',
+);
 
 /** What is wrong with the option `workspace`; null for a folder. */
 async function workspaceProblem(given: string, real: string): Promise<InputError | null> {

@@ -42,16 +42,9 @@ async function refusal(more: Readonly<Record<string, string>>) {
   expect(setup).toMatchObject({
     resultFile: path.join(folders.results, 'result.json'),
     transcriptFile: path.join(folders.results, 'transcript.jsonl'),
-    summary: true,
-    level: 'summary',
+    config: { summary: true, logLevel: 'summary', comment: 'never', commitStatus: null, githubToken: null },
   });
-  try {
-    setup.config();
-  } catch (error) {
-    if (error instanceof InputError) return error.message;
-    throw error;
-  }
-  throw new Error('accepted');
+  return setup.problems.map(({ message }) => message).join('\n');
 }
 
 describe('the runner’s folders', () => {
@@ -95,8 +88,9 @@ describe('the runner’s folders', () => {
 describe('the set-up', () => {
   it('places the files where they were asked for', async () => {
     const { setup } = await setUp({ 'INPUT_RESULT-FILE': 'out/r.json', INPUT_SUMMARY: 'false' });
-    expect(setup).toMatchObject({ resultFile: at('workspace', 'out', 'r.json'), summary: false });
-    expect(setup.config().model.model).toBe('claude-3');
+    expect(setup).toMatchObject({ resultFile: at('workspace', 'out', 'r.json'), config: { summary: false } });
+    expect(setup.problems).toEqual([]);
+    expect(setup.config.model.model).toBe('claude-3');
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
@@ -131,6 +125,24 @@ describe('the set-up', () => {
   ])('keeps %s as an input error for the run to report', async (_, more, says) => {
     expect(await refusal(more)).toMatch(says);
   });
+
+  it('keeps all that is wrong: inputs, files, the runner and the proxy', async () => {
+    const wrong = await refusal({
+      'INPUT_MAX-TURNS': 'x',
+      INPUT_SANDBOX: 'maybe',
+      INPUT_COMMENT: 'always',
+      'INPUT_GITHUB-TOKEN': 'ghs_0',
+      'INPUT_RESULT-FILE': '../x.json',
+      'INPUT_REPORT-FILE': '.git/report.html',
+      GITHUB_OUTPUT: '',
+      HTTPS_PROXY: 'http://[bad',
+    });
+    expect(wrong.split('\n')).toEqual(
+      [/^max-turns/u, /^sandbox/u, /PROXY/u, /GITHUB_OUTPUT/u, /^result-file/u, /^report-file/u].map((says) =>
+        expect.stringMatching(says),
+      ),
+    );
+  });
 });
 
 describe('the set-up of a merge', () => {
@@ -148,12 +160,13 @@ describe('the set-up of a merge', () => {
       transcriptFile: null,
       reportFile: null,
     });
-    expect(setup.config()).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
+    expect(setup.problems).toEqual([]);
+    expect(setup.config).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
   });
 
   it('reads a gate from what was checked out, and is no leg itself', async () => {
     const { setup } = await setUpMerge({});
-    expect(setup.known).toMatchObject({
+    expect(setup.config).toMatchObject({
       trustedFiles: 'workspace',
       workingDirectory: '.',
       leg: null,
@@ -174,12 +187,11 @@ describe('the set-up of a merge', () => {
     async (_, more, says) => {
       const { folders, setup } = await setUpMerge(more);
       expect(setup).toMatchObject({
-        known: null,
+        config: { summary: true, comment: 'never' },
         resultFile: path.join(folders.results, 'result.json'),
         transcriptFile: null,
-        summary: true,
       });
-      expect(() => setup.config()).toThrow(says);
+      expect(setup.problems.map(({ message }) => message)).toEqual([expect.stringMatching(says)]);
     },
   );
 });

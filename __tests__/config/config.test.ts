@@ -1,33 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { readActionInputs } from '../../src/action/inputs.ts';
-import { type Config, parseConfig } from '../../src/config/config.ts';
-import { InputError } from '../../src/errors.ts';
+import type { Config } from '../../src/config/config.ts';
+import { configFrom, onlyProblem, parseInputs } from '../support/inputs.ts';
 
 const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' };
 
-/** Parses inputs as the runner passes them, with these variables beside. */
-function parse(
-  inputs: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string>> = {},
-): Config {
-  const variables = Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
-  );
-  return parseConfig(readActionInputs(variables), { environment });
-}
+const parse = configFrom;
 
-/** The input that an InputError names, and its sentence. */
+/** The input that the only problem names, and its sentence. */
 function refusal(
   inputs: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>> = {},
 ) {
-  try {
-    parse(inputs, environment);
-  } catch (error) {
-    if (error instanceof InputError) return { input: error.input, message: error.message };
-    throw error;
-  }
-  throw new Error('accepted');
+  const { input, message } = onlyProblem(parseInputs(inputs, environment).problems);
+  return { input, message };
 }
 
 describe('the names of tools', () => {
@@ -257,8 +243,44 @@ describe('the configuration', () => {
     expect([skipping.apiKey, skipping.missingKey]).toEqual([null, message]);
   });
 
-  it('a missing key is told last, after whatever else is wrong', () => {
-    expect(refusal({ prompt: 'x', model: 'claude-3', sandbox: 'maybe' }).input).toBe('sandbox');
+  it('all that is wrong is named at once, a missing key last', () => {
+    const wrong = {
+      'prompt-file': 'p.md',
+      prompt: 'x',
+      model: 'claude-3',
+      sandbox: 'maybe',
+      'max-turn': '3',
+    };
+    const { config, problems } = parseInputs({ ...wrong, leg: 'api', 'max-turns': 'x', gate: ' ' });
+    expect(problems.map(({ input }) => input)).toEqual([
+      'max-turn',
+      'gate',
+      'prompt-file',
+      'max-turns',
+      'sandbox',
+      'api-key',
+    ]);
+    expect(config).toMatchObject({ leg: 'api', sandbox: 'required', maxTurns: 30 });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    ['no model', { prompt: 'x' }, ['model']],
+    ['a model that tells no provider', { ...least, model: 'llama3' }, ['provider']],
+    ['a provider that is none', { prompt: 'x', model: 'claude-3', provider: 'acme' }, ['provider']],
+    ['a URL that is none', { prompt: 'x', model: 'llama3', 'base-url': 'nowhere' }, ['base-url']],
+    ['headers that may hold the key', { prompt: 'x', model: 'claude-3', headers: 'nothing' }, ['headers']],
+    ['a key of blanks', { prompt: 'x', model: 'claude-3', 'api-key': ' ' }, ['api-key']],
+  ])('%s is one problem, and nothing that follows from it', (_, inputs, names) => {
+    expect(parseInputs(inputs).problems.map(({ input }) => input)).toEqual(names);
+  });
+
+  it('the names of a leg survive a problem beside them', () => {
+    expect(
+      parseInputs({ ...least, leg: 'a'.repeat(201), vote: '2', 'signing-key': 'k'.repeat(32) }),
+    ).toMatchObject({
+      config: { leg: null, vote: '2', signingKey: 'k'.repeat(32) },
+      problems: [{ input: 'leg' }],
+    });
   });
 
   it('azure-openai needs the URL of a resource, and may name the version there', () => {
@@ -363,9 +385,8 @@ describe('the configuration', () => {
 
   it('blanks around a value are no part of it, and the case of a variable does not count', () => {
     expect(parse({ ...least, gate: ' passed\n' }).gate).toBe('passed');
-    expect([...readActionInputs({ Input_Max_Turns: '', 'input_max-turns': '3' })]).toEqual([
-      ['max-turns', '3'],
-    ]);
+    const { raw, problems } = readActionInputs({ Input_Max_Turns: '', 'input_max-turns': '3' });
+    expect([[...raw], problems]).toEqual([[['max-turns', '3']], []]);
   });
 
   it('a key of blanks in the environment is none', () => {

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { readHeaders } from '../../src/config/headers.ts';
 import type { InputName } from '../../src/config/inputs.ts';
 import { parseModel } from '../../src/config/model.ts';
+import { createReader } from '../../src/config/values.ts';
 import { InputError } from '../../src/errors.ts';
 
 const raw = (inputs: Partial<Record<InputName, string>>) => {
   const map = new Map<InputName, string>();
   const set = (name: InputName) => inputs[name] !== undefined && map.set(name, inputs[name]);
   for (const name of ['headers', 'api-key', 'model', 'base-url', 'provider'] as const) set(name);
-  return map;
+  return createReader(map);
 };
 
 function refusal(headers: string, more: Partial<Record<InputName, string>> = {}): string {

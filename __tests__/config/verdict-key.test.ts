@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { verdictKey } from '../../src/config/verdict-key.ts';
+import { verdictKey } from '../../src/config/reporting.ts';
 
 const runner = { GITHUB_WORKFLOW: 'CI  checks', GITHUB_JOB: 'review', GITHUB_ACTION: '__org_agent' };
 
@@ -13,7 +13,7 @@ const evaluated = (matrix: unknown) => {
     ['api-key', 'k'],
     ['comment-key', key],
   ] as const);
-  return parseConfig(raw, { environment: {} }).commentKey;
+  return parseConfig(raw, { environment: {} }).config.commentKey;
 };
 
 describe('what tells one verdict from another', () => {
@@ -49,7 +49,9 @@ describe('what tells one verdict from another', () => {
     expect(verdictKey(runner, { commentKey: null, leg: 'api', vote: '2' })).toBe(
       'CI checks / review / __org_agent / leg "api" / vote "2"',
     );
-    expect(verdictKey(runner, null)).toBe('CI checks / review / __org_agent');
+    expect(verdictKey(runner, { commentKey: null, leg: null, vote: null })).toBe(
+      'CI checks / review / __org_agent',
+    );
   });
 
   it('in an environment without the runner a key that was given stays, and none is no crash', () => {

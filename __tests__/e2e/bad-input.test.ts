@@ -89,6 +89,16 @@ describe('bad input', () => {
     expectConfigError(await runAction({ script: [good], ...more, inputs }), says);
   });
 
+  it('three wrong inputs are named in one annotation, in the summary and in the envelope', async () => {
+    const inputs = { 'max-turns': 'many', sandbox: 'none', tools: 'shel', leg: 'api' };
+    const run = await runAction({ script: [good], inputs });
+    const named = /3 problems to fix: .*max-turns.*tools.*shel.*sandbox/u;
+    expectConfigError(run, named);
+    expect(run.envelope?.['error']).toMatch(named);
+    expect(run.envelope).toMatchObject({ leg: 'api', model: 'scripted-1' });
+    for (const name of ['max-turns', 'sandbox', 'tools']) expect(run.summary).toContain(name);
+  });
+
   it('A10 a schema file with secrets in it is not echoed by one character', async () => {
     const run = await runAction({
       script: [good],

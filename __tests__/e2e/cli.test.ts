@@ -269,6 +269,30 @@ describe('what cannot be meant', () => {
   });
 });
 
+it('three wrong values are named in one sentence on stderr, and in the envelope', async () => {
+  const wrong = [
+    '-p',
+    'J',
+    ...usual(),
+    '--max-turns',
+    'many',
+    '--stream',
+    'maybe',
+    '--result-file',
+    'none/r.json',
+  ];
+  const named = /3 problems to fix: \(1\) --stream .* \(2\) --max-turns .* \(3\) --result-file /u;
+  const text = await cli(wrong);
+  expect([text.code, text.stdout, bodies()]).toEqual([52, '', []]);
+  expect(text.stderr).toMatch(named);
+  const object = await cli([...wrong, '-o', 'object']);
+  expect(JSON.parse(object.stdout)).toMatchObject({
+    exit_code: 52,
+    model: 'scripted-1',
+    error: expect.stringMatching(named),
+  });
+});
+
 describe('files', () => {
   it('a folder that is not there is refused before the model is asked, with the fix', async () => {
     const run = await cli(['-p', 'Judge.', '--record', 'none/run.jsonl', '--quiet', ...usual()]);

@@ -5,11 +5,10 @@ import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRepository } from '../../examples/demo/demo.ts';
-import { readActionInputs } from '../../src/action/inputs.ts';
-import { parseConfig } from '../../src/config/config.ts';
 import { createLocalWorld, localSecrets } from '../../src/run/local-world.ts';
 import { run } from '../../src/run/run.ts';
 import { HAS_BWRAP } from '../support/action.ts';
+import { parseInputs } from '../support/inputs.ts';
 
 let folder = '';
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -28,7 +27,6 @@ it('the recording of examples/replay.yml fits its task; if not: npx node scripts
   createRepository(workspace, []);
   const environment = { PATH: process.env['PATH'], HOME: folder };
   const given = { ...inputs(), sandbox: HAS_BWRAP ? 'required' : 'off' };
-  const named = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
   const world = await createLocalWorld({
     door: 'library',
     environment,
@@ -43,8 +41,10 @@ it('the recording of examples/replay.yml fits its task; if not: npx node scripts
     writeOutputs: () => undefined,
     warn: () => undefined,
   });
-  const config = () => parseConfig(readActionInputs(Object.fromEntries(named)), { environment });
-  const report = await run(config, { ...world, fetch: () => Promise.reject(new Error('no network')) });
+  const report = await run(parseInputs(given), {
+    ...world,
+    fetch: () => Promise.reject(new Error('no network')),
+  });
   expect(report.verdict.error).toBeNull();
   expect(report).toMatchObject({
     // The repository fails a test, and yet: a replay judges nothing.

@@ -4,12 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../../scripts/generate.ts';
-import { readActionInputs, readMergeInputs } from '../../src/action/inputs.ts';
-import { parseConfig } from '../../src/config/config.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
 import { presets } from '../../src/contract/presets.ts';
-import { parseMergeConfig } from '../../src/merge/config.ts';
 import { MERGE_NAMES } from '../../src/merge/inputs.ts';
+import { configFrom, mergeConfigFrom } from '../support/inputs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OURS = 'org/structured-agent@v1';
@@ -157,10 +155,10 @@ describe('the example workflows', () => {
         'matrix.question': 'Is it safe?',
         'runner.temp': '/home/runner/work/_temp',
       };
-      const environmentOf = (step: Step) =>
+      const inputsOf = (step: Step) =>
         Object.fromEntries(
           Object.entries(step.with ?? {}).map(([name, value]) => [
-            `INPUT_${name.toUpperCase()}`,
+            name,
             String(value).replace(
               /\$\{\{ (.+?) \}\}/gu,
               (_, expression: string) => values[expression] ?? `unknown ${expression}`,
@@ -168,11 +166,11 @@ describe('the example workflows', () => {
           ]),
         );
       for (const step of ours) {
-        const config = parseConfig(readActionInputs(environmentOf(step)), { environment: {} });
+        const config = configFrom(inputsOf(step));
         expect(JSON.stringify(config)).not.toContain('unknown ');
       }
       for (const step of merges) {
-        const config = parseMergeConfig(readMergeInputs(environmentOf(step)), {});
+        const config = mergeConfigFrom(inputsOf(step));
         expect(JSON.stringify(config)).not.toContain('unknown ');
       }
     });

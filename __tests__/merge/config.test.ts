@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readMergeInputs } from '../../src/action/inputs.ts';
 import { InputError } from '../../src/errors.ts';
-import { type MergeConfig, parseMergeConfig } from '../../src/merge/config.ts';
+import { mergeConfigFrom } from '../support/inputs.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 
 const least = { verdicts: 'verdicts', expect: 'api, web' };
 
-function parse(inputs: Inputs, environment: Inputs = {}): MergeConfig {
-  const variables = Object.fromEntries(
-    Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
-  );
-  return parseMergeConfig(readMergeInputs(variables), environment);
-}
+const parse = mergeConfigFrom;
 
 function refusal(inputs: Inputs) {
   try {
@@ -131,6 +125,15 @@ describe('the configuration of a merge', () => {
     const refused = refusal(inputs);
     expect(refused.input).toBe(input);
     expect(refused.message).toContain(message);
+  });
+
+  it('names all that is wrong at once, and nothing that may follow from it', () => {
+    const wrong = { expect: '0', rule: 'most', weights: 'api', 'signing-key': 'short', comment: 'yes' };
+    expect(refusal(wrong).message).toMatch(
+      /^6 problems to fix: \(1\) verdicts is not given.* \(2\) expect is "0".* \(3\) rule is "most".* \(4\) weights has .* \(5\) signing-key has .* \(6\) comment is "yes"/u,
+    );
+    // Weights that no rule reads are a problem of their own, once the rule is right.
+    expect(refusal({ ...least, rule: 'most', weights: 'api: 2' }).input).toBe('rule');
   });
 
   it('refuses more legs and votes than a merge reads envelopes, by name too', () => {

@@ -69,7 +69,7 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
   const raw = new Map<MergeInputName, string>();
   for (const [name, value] of Object.entries({ verdicts: 'verdicts', expect: 'api, web', ...inputs }))
     raw.set(name as MergeInputName, value);
-  const report = await runMerge(() => parseMergeConfig(raw, {}), {
+  const report = await runMerge(parseMergeConfig(raw, { environment: {} }), {
     door: 'action',
     environment: {},
     version: '0.0.0',

@@ -7,7 +7,7 @@ describe('the key of a verdict', () => {
   const judge: Judge = { schema_sha256: 'a', gate_sha256: 'b', prompt_sha256: 'c', version: '1.0.0' };
   const usual = { tree: '0'.repeat(64), paths: ['.'], place: '', judge };
   const keyOf = (inputs: Inputs = {}, more: Partial<typeof usual> = {}) =>
-    reuseKey({ ...usual, ...more, config: configOf(inputs) });
+    reuseKey({ ...usual, ...more, config: configOf(inputs).config });
 
   it('is a hash, the same each time', () => {
     expect(keyOf()).toMatch(/^[0-9a-f]{64}$/u);

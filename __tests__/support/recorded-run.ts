@@ -58,7 +58,7 @@ async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
     warn: (text) => warnings.push(text),
     ...more,
   };
-  const report = await run(() => parseConfig(raw, { environment: {} }), world);
+  const report = await run(parseConfig(raw, { environment: {} }), world);
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
   return { report, notices, warnings, events };
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
 import { resolveWorkingDirectory } from '../../src/config/paths.ts';
+import type { Parsed } from '../../src/config/values.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { run } from '../../src/run/run.ts';
@@ -19,7 +20,7 @@ import { quietWorld } from './quiet-world.ts';
 export type Inputs = Partial<Record<InputName, string>>;
 
 /** A configuration as the Action would read it; an empty input is one that is not given. */
-export function configOf(inputs: Inputs): Config {
+export function configOf(inputs: Inputs): Parsed<Config> {
   const raw = new Map<InputName, string>();
   const all: Inputs = {
     prompt: 'Judge.',
@@ -89,7 +90,7 @@ export async function makeReuseWorld() {
     };
     const url = `${model.url}/v1`;
     const all = { 'base-url': url, 'reuse-from': verdicts, 'subject-paths': 'api', ...inputs };
-    return run(() => configOf(all), world);
+    return run(configOf(all), world);
   }
 
   const told = (report: Report): JsonObject => envelope(report, (text) => text);

@@ -56,7 +56,7 @@ export function config(more: Partial<Record<InputName, string>> = {}) {
   if (more['prompt-file'] !== undefined) delete inputs.prompt;
   const raw = new Map<InputName, string>();
   for (const [name, value] of Object.entries(inputs)) raw.set(name as InputName, value);
-  return () => parseConfig(raw, { environment: {} });
+  return parseConfig(raw, { environment: {} });
 }
 
 export const nothing = (): Told => ({ reports: [], published: [], warnings: [] });

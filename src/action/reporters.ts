@@ -2,7 +2,7 @@
 
 import { createReportPage } from '../commands/report/report-page.ts';
 import type { Config } from '../config/config.ts';
-import { verdictKey } from '../config/verdict-key.ts';
+import { verdictKey } from '../config/reporting.ts';
 import { createCommentWriter } from '../github/comment.ts';
 import { textAt } from '../github/event.ts';
 import { createStatusSetter } from '../github/status.ts';
@@ -23,16 +23,13 @@ import type { ActionGitHub } from './github.ts';
 
 /** What was typed of how a run is told. */
 export interface Telling {
-  /** null where the inputs could not be read. */
-  readonly known: Pick<
+  readonly config: Pick<
     Config,
-    'workingDirectory' | 'annotations' | 'comment' | 'commentKey' | 'commitStatus' | 'leg' | 'vote'
-  > | null;
+    'summary' | 'annotations' | 'comment' | 'commentKey' | 'commitStatus' | 'logLevel' | 'leg' | 'vote'
+  >;
   readonly transcriptFile: string | null;
   readonly reportFile: string | null;
   readonly sarifFile: string | null;
-  readonly summary: boolean;
-  readonly level: Config['logLevel'];
 }
 
 /** What the reporters are made from. */
@@ -60,7 +57,7 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   // Without the files a merge takes paths at their word: its legs have looked at them.
   const isThere = !options.isMerge || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
   const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
-  const file = setup.summary ? options.summaryFile : null;
+  const file = setup.config.summary ? options.summaryFile : null;
   return [
     ...(setup.transcriptFile === null ? [] : [createTranscript({ file: setup.transcriptFile, secrets })]),
     ...(setup.reportFile === null
@@ -70,11 +67,11 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
     ...sarif(options, facts, isThere ? locate : null),
     createAnnotations({
       log,
-      mode: setup.known?.annotations ?? 'none',
+      mode: setup.config.annotations,
       locate,
       elsewhere: file === null ? (setup.sarifFile ?? 'run-result-file') : 'the job summary',
     }),
-    { ...createLiveLog({ log, level: setup.level }), retold: true },
+    { ...createLiveLog({ log, level: setup.config.logLevel }), retold: true },
     ...onGitHub(options, facts),
   ];
 }
@@ -101,7 +98,7 @@ function sarif(
       tell: (text) => log.info(text),
       version,
       informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
-      category: verdictKey(environment, setup.known),
+      category: verdictKey(environment, setup.config),
       serverUrl,
     }),
   ];
@@ -110,7 +107,7 @@ function sarif(
 /** The comment and the status; a warning where there is no token for them. */
 function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonly Reporter[] {
   const { environment, setup, hub, subject, log } = options;
-  const { comment = 'never', commitStatus = null } = setup.known ?? {};
+  const { comment, commitStatus } = setup.config;
   const { github, finder, event } = hub;
   if (comment === 'never' && commitStatus === null) return [];
   if (github === null) {
@@ -138,7 +135,7 @@ function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonl
           createComment({
             ...facts,
             mode: comment,
-            key: verdictKey(environment, setup.known),
+            key: verdictKey(environment, setup.config),
             write: createCommentWriter({ github, findPullRequest }),
             notice: (text) => log.info(text),
           }),

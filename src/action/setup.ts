@@ -7,27 +7,29 @@ import path from 'node:path';
 import { type Config, parseConfig } from '../config/config.ts';
 import { resolveOutputFile } from '../config/paths.ts';
 import type { Reporting } from '../config/reporting.ts';
+import type { Parsed } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { type RunnerFiles, requireOutputFile } from '../github/runner.ts';
 import { type MergeConfig, parseMergeConfig } from '../merge/config.ts';
 import { createFetch } from '../network/network.ts';
 import { readActionInputs, readMergeInputs } from './inputs.ts';
-import type { Telling } from './reporters.ts';
 
-/** What was typed, or why it cannot be meant; and where files go either way. */
-export interface Setup<C> extends Telling {
-  readonly config: () => C;
-  /** The configuration; null where it could not be read. */
-  readonly known: (C & Known) | null;
+/** What was typed, what is wrong with it, and where files go either way. */
+export interface Setup<C> {
+  /** Where something is wrong, an input has its default, and the verdict is reported on this machine only. */
+  readonly config: C;
+  readonly problems: readonly Error[];
   /** How requests leave this machine. */
   readonly fetch: typeof fetch;
   readonly resultFile: string;
+  readonly transcriptFile: string | null;
+  readonly reportFile: string | null;
+  readonly sarifFile: string | null;
 }
 
 /** What is asked of the configuration of a run and of a merge alike. */
-type Known = NonNullable<Telling['known']> &
-  Reporting &
-  Pick<Config, 'trustedFiles' | 'transcriptFile' | 'reportFile'>;
+export type Known = Reporting &
+  Pick<Config, 'workingDirectory' | 'trustedFiles' | 'transcriptFile' | 'reportFile' | 'leg' | 'vote'>;
 
 /** Parses the inputs of a run and finds where files go; a wrong input is kept, so that it can be reported like any ending. */
 export function readSetup(
@@ -36,8 +38,8 @@ export function readSetup(
   folders: Folders,
 ): Promise<Setup<Config>> {
   const transcriptFile = path.join(folders.results, 'transcript.jsonl');
-  const parse = () => parseConfig(readActionInputs(environment), { environment });
-  return setUp(parse, transcriptFile, environment, files, folders);
+  const { raw, problems } = readActionInputs(environment);
+  return setUp(parseConfig(raw, { environment, problems }), transcriptFile, environment, files, folders);
 }
 
 /** The same of a merge, which has no transcript and no folder to work in, and is no leg itself. */
@@ -45,57 +47,73 @@ export function readMergeSetup(
   environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
   folders: Folders,
-): Promise<Setup<MergeConfig>> {
-  const parse = () => ({
-    ...parseMergeConfig(readMergeInputs(environment), environment),
+): Promise<Setup<MergeConfig & Known>> {
+  const collected = readMergeInputs(environment);
+  const { config, problems } = parseMergeConfig(collected.raw, { environment, problems: collected.problems });
+  const fixed = {
     transcriptFile: null,
     reportFile: null,
     workingDirectory: '.',
-    trustedFiles: 'workspace' as const,
+    trustedFiles: 'workspace',
     leg: null,
     vote: null,
-  });
-  return setUp(parse, null, environment, files, folders);
+  } as const;
+  return setUp({ config: { ...config, ...fixed }, problems }, null, environment, files, folders);
 }
 
+/** How a run is reported whose inputs are wrong: nothing is sent, and nothing that it says is left out. */
+const LOCAL_REPORTING = {
+  summary: true,
+  comment: 'never',
+  commitStatus: null,
+  githubToken: null,
+  logLevel: 'summary',
+} as const;
+
 async function setUp<C extends Known>(
-  parse: () => C,
+  { config, problems: wrong }: Parsed<C>,
   transcriptFile: string | null,
   environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
   folders: Folders,
 ): Promise<Setup<C>> {
-  const resultFile = path.join(folders.results, 'result.json');
+  const usual = {
+    'result-file': path.join(folders.results, 'result.json'),
+    'transcript-file': transcriptFile,
+    'report-file': null,
+    'sarif-file': null,
+  };
+  const problems: Error[] = folders.problem === null ? [...wrong] : [folders.problem, ...wrong];
+  const attempt = <T>(task: () => T): T | null => noteErrors(task, problems);
+  const send = attempt(() => createFetch(environment));
+  attempt(() => requireOutputFile(files));
+  const named = {
+    'result-file': config.resultFile ?? usual['result-file'],
+    'transcript-file': config.transcriptFile ?? usual['transcript-file'],
+    'report-file': config.reportFile,
+    'sarif-file': config.sarifFile,
+  };
+  const placed = folders.problem === null ? await placeFiles(named, folders, files, problems) : usual;
+  const isWrong = problems.length > 0;
+  const places = isWrong ? usual : placed;
+  return {
+    config: isWrong ? { ...config, ...LOCAL_REPORTING } : config,
+    problems,
+    fetch: send ?? fetch,
+    resultFile: places['result-file'] ?? usual['result-file'],
+    transcriptFile: places['transcript-file'],
+    reportFile: places['report-file'],
+    sarifFile: places['sarif-file'],
+  };
+}
+
+function noteErrors<T>(task: () => T, problems: Error[]): T | null {
   try {
-    if (folders.problem !== null) throw folders.problem;
-    const config = parse();
-    const send = createFetch(environment);
-    requireOutputFile(files);
-    const named = {
-      'result-file': config.resultFile ?? resultFile,
-      'transcript-file': config.transcriptFile ?? transcriptFile,
-      'report-file': config.reportFile,
-      'sarif-file': config.sarifFile,
-    };
-    const places = await placeFiles(named, folders, files);
-    return {
-      config: () => config,
-      known: config,
-      fetch: send,
-      resultFile: places['result-file'] ?? resultFile,
-      transcriptFile: places['transcript-file'],
-      reportFile: places['report-file'],
-      sarifFile: places['sarif-file'],
-      summary: config.summary,
-      level: config.logLevel,
-    };
+    return task();
   } catch (error) {
-    const config = () => {
-      throw error;
-    };
-    // Nothing is asked any more.
-    const standard = { resultFile, transcriptFile, reportFile: null, sarifFile: null };
-    return { ...standard, config, known: null, fetch, summary: true, level: 'summary' };
+    if (!(error instanceof Error)) throw error;
+    problems.push(error);
+    return null;
   }
 }
 
@@ -179,24 +197,31 @@ async function makeResults(temp: string): Promise<string> {
 const FILE_INPUTS = ['result-file', 'transcript-file', 'report-file', 'sarif-file'] as const;
 type Named = Readonly<Record<(typeof FILE_INPUTS)[number], string | null>>;
 
-/**
- * Where files are written, absolute and real.
- * @throws InputError for one outside workspace and RUNNER_TEMP, one over another, or over the runner's own.
- */
-async function placeFiles(named: Named, { workspace, temp }: Folders, files: RunnerFiles): Promise<Named> {
-  const places = { ...named };
+/** Where files are written, absolute and real; null for one that is outside workspace and RUNNER_TEMP, or over another. */
+async function placeFiles(
+  named: Named,
+  { workspace, temp }: Folders,
+  files: RunnerFiles,
+  problems: Error[],
+): Promise<Named> {
+  const places: Record<keyof Named, string | null> = { ...named };
   const seen = new Map<string, string>();
   for (const name of FILE_INPUTS) {
     const typed = named[name];
     if (typed === null) continue;
-    const file = await resolveOutputFile(name, typed, workspace, [workspace, temp]);
-    const other = seen.get(file);
-    if (other !== undefined)
-      throw new InputError(name, `${other} and ${name} name the same file. Give each its own.`);
-    if (files.all.includes(file))
-      throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
-    seen.set(file, name);
-    places[name] = file;
+    try {
+      const file = await resolveOutputFile(name, typed, workspace, [workspace, temp]);
+      const other = seen.get(file);
+      if (other !== undefined)
+        throw new InputError(name, `${other} and ${name} name the same file. Give each its own.`);
+      if (files.all.includes(file))
+        throw new InputError(name, `${name} names a file that the runner itself reads. Name another one.`);
+      seen.set(file, name);
+      places[name] = file;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      problems.push(error);
+    }
   }
   return places;
 }

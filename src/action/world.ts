@@ -12,7 +12,7 @@ import { writeResultFile } from '../reporters/result-file.ts';
 import type { EndWorld } from '../run/world.ts';
 import { type ActionGitHub, openGitHub } from './github.ts';
 import { createReporters, repositoriesOf } from './reporters.ts';
-import type { Folders, Setup } from './setup.ts';
+import type { Folders, Known, Setup } from './setup.ts';
 import type { Step } from './start.ts';
 
 /** What a step knows of itself. */
@@ -20,7 +20,7 @@ export interface ActionWorldOptions {
   readonly step: Step;
   readonly files: RunnerFiles;
   readonly folders: Folders;
-  readonly setup: Omit<Setup<unknown>, 'config'>;
+  readonly setup: Setup<Known>;
   /** Whether it merges, and may go without a checkout. */
   readonly isMerge: boolean;
   /** null where envelopes are not signed. */
@@ -29,7 +29,7 @@ export interface ActionWorldOptions {
 
 /** The part of a world that says where it is and how it ends; what the step does is the entry's own to add. */
 export interface ActionWorld
-  extends Omit<EndWorld, 'writePatch' | 'leg' | 'vote'>,
+  extends Omit<EndWorld, 'writePatch'>,
     Pick<ActionGitHub, 'files' | 'findContext' | 'findJudgeChanges'> {
   readonly workspace: string;
 }
@@ -43,13 +43,13 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const warn = (text: string) => log.warning(text, { title: 'structured-agent' });
   // Now, before the agent could have put another one there.
   const event = readEvent(environment);
-  const folder = path.resolve(workspace, setup.known?.workingDirectory ?? '.');
+  const folder = path.resolve(workspace, setup.config.workingDirectory);
   const checkout = findJudgedCheckout(folder, workspace, repositoriesOf({ event }));
   const checkedOut = checkout === null ? null : readCheckedOut(checkout);
   const subject = readSubject(environment, checkedOut?.sha ?? null);
   const hub = openGitHub({
     environment,
-    config: setup.known ?? { trustedFiles: 'workspace', githubToken: null },
+    config: setup.config,
     workspace,
     checkedOut,
     fetch: setup.fetch,
@@ -58,7 +58,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   });
   const locate = createPlaces({
     workspace,
-    workingDirectory: setup.known?.workingDirectory ?? '.',
+    workingDirectory: setup.config.workingDirectory,
     repositories: repositoriesOf(hub),
     changed: hub.changedPaths,
   });

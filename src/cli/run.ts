@@ -37,7 +37,8 @@ export interface RunProcess {
 
 /** What was typed, or why it cannot be meant; and where files go. */
 interface CliSetup {
-  readonly config: () => Config;
+  readonly config: Config;
+  readonly problems: readonly Error[];
   readonly files: Readonly<Record<FileName, string | null>>;
 }
 
@@ -76,7 +77,7 @@ export async function runOnCommandLine(
   const setup =
     refused === null
       ? await readSetup(command, { environment, workspace, warn: progress.warn, stop: early.signal })
-      : { config: refuse(refused), files: NO_FILES };
+      : { ...refusedSetup(command, environment), problems: [refused], files: NO_FILES };
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
   const { result, transcript, patch, record } = setup.files;
   const written: Written = new Map();
@@ -94,7 +95,6 @@ export async function runOnCommandLine(
       if (aborted && typeof reason === 'string') listener.signal(reason);
       else if (aborted) listener.crash(reason);
     },
-    askedModel: command.inputs.get('model') ?? '',
     resultFile: result,
     transcriptFile: transcript,
     ...(record === null ? {} : { recording: createRecordingFile(record) }),
@@ -114,11 +114,8 @@ export async function runOnCommandLine(
     writeOutputs: stdout.writeOutputs,
     warn: progress.warn,
   });
-  const report = await run(() => {
-    early.signal.throwIfAborted();
-    if (world.problem !== null && refused === null) throw world.problem;
-    return setup.config();
-  }, world);
+  const machine = refused === null ? world.problems : [];
+  const report = await run({ config: setup.config, problems: [...machine, ...setup.problems] }, world);
   if (patch !== null && report.patchFile === null) written.set('patch', noPatch(report));
   await progress.conclude(report, [...written.values()]);
   await removeFolder(world.runFolder, report.verdict.exitCode === 130 ? 1_000 : 5_000);
@@ -170,10 +167,9 @@ function onDisk(
   ];
 }
 
-function refuse(error: unknown): () => Config {
-  return () => {
-    throw error;
-  };
+/** What is known of a line that is refused. */
+function refusedSetup({ inputs }: RunCommand, environment: RunProcess['environment']) {
+  return parseConfig(inputs, { environment, door: 'command-line' });
 }
 
 /** What reading the setup needs of the run. */
@@ -189,35 +185,42 @@ async function readSetup(
   command: RunCommand,
   { environment, workspace, warn, stop }: SetupWorld,
 ): Promise<CliSetup> {
-  try {
-    const inputs = await withStdin(command, {
-      stdin: () =>
-        readStdin(process.stdin, {
-          maxBytes: maxSchemaBytes,
-          noticeAfterMs: STDIN_NOTICE_MS,
-          onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
-          signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
-        }),
-      file: (file) =>
-        readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
-    });
-    const config = parseConfig(inputs, { environment, door: 'command-line' });
-    const place = (name: string, file: string | null) =>
-      file === null ? null : resolveOwnFile(name, file, workspace);
-    const files = {
-      result: await place('result-file', config.resultFile),
-      transcript: await place('transcript-file', config.transcriptFile),
-      report: await place('report-file', config.reportFile),
-      sarif: await place('sarif-file', config.sarifFile),
-      patch: await place('patch-file', command.options.patchFile),
-      record: await place('record', command.options.record),
-    };
-    const home = environment['HOME'] ?? os.homedir();
-    await refuseCollisions(files, sourcesOf(config, workspace, home));
-    return { config: () => config, files };
-  } catch (error) {
-    return { config: refuse(error), files: NO_FILES };
-  }
+  const noted: Error[] = [];
+  const note = (error: unknown) => {
+    if (!(error instanceof Error)) throw error;
+    noted.push(error);
+    return null;
+  };
+  const inputs = await withStdin(command, {
+    stdin: () =>
+      readStdin(process.stdin, {
+        maxBytes: maxSchemaBytes,
+        noticeAfterMs: STDIN_NOTICE_MS,
+        onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
+        signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
+      }),
+    file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
+  }).catch(note);
+  const earlier = noted.filter((error) => error instanceof InputError);
+  const { config, problems: wrong } = parseConfig(inputs ?? command.inputs, {
+    environment,
+    door: 'command-line',
+    problems: earlier,
+  });
+  const place = async (name: string, file: string | null) =>
+    file === null ? null : resolveOwnFile(name, file, workspace).catch(note);
+  const files = {
+    result: await place('result-file', config.resultFile),
+    transcript: await place('transcript-file', config.transcriptFile),
+    report: await place('report-file', config.reportFile),
+    sarif: await place('sarif-file', config.sarifFile),
+    patch: await place('patch-file', command.options.patchFile),
+    record: await place('record', command.options.record),
+  };
+  const home = environment['HOME'] ?? os.homedir();
+  await refuseCollisions(files, sourcesOf(config, workspace, home)).catch(note);
+  const problems = [...wrong, ...noted.filter((error) => !earlier.some((each) => each === error))];
+  return { config, problems, files: problems.length === 0 ? files : NO_FILES };
 }
 
 /** The run's own clock does not tick yet. */

@@ -1,23 +1,14 @@
 /** What the user meant: every input as a typed value, parsed once. The front door of this folder. */
 import path from 'node:path';
 import { InputError } from '../errors.ts';
-import type { RawInputs } from './inputs.ts';
+import { quote } from '../text/messages.ts';
+import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
-import { readTools, type ToolLists } from './tools.ts';
-import {
-  createInputError,
-  readBoolean,
-  readChoice,
-  readInteger,
-  readList,
-  readName,
-  readNumber,
-  readSigningKey,
-} from './values.ts';
+import { createInputError, createReader, type InputReader, type Parsed, readSigningKey } from './values.ts';
 
-/** Everything a run is told. */
-export interface Config extends Reporting, ToolLists {
+/** Every input of a run. */
+export interface Config extends Reporting {
   /** The task itself, or the file that holds it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
   /** As typed: inline JSON, a path or a preset. */
@@ -36,6 +27,10 @@ export interface Config extends Reporting, ToolLists {
   readonly sandbox: 'required' | 'auto' | 'off';
   readonly shellNetwork: boolean;
   readonly sandboxRead: readonly string[];
+  /** In the order of the documentation. */
+  readonly tools: readonly ToolName[];
+  /** May name `structured_output` too. */
+  readonly excludeTools: readonly string[];
   readonly workspaceAccess: 'scratch' | 'in-place' | 'read-only';
   readonly passEnv: readonly string[];
   /** Relative to the workspace; `.` for the workspace itself. */
@@ -58,105 +53,126 @@ export interface Config extends Reporting, ToolLists {
   readonly replay: string | null;
 }
 
-/**
- * Reads every input.
- * @throws InputError that names the input and the fix.
- */
-export function parseConfig(raw: RawInputs, world: ConfigWorld): Config {
+type Reader = InputReader<InputName>;
+
+/** Reads every input, and notes all that is wrong with them. */
+export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> {
+  const reader = createReader(raw, world.problems);
   const config: Config = {
-    prompt: parsePrompt(raw),
-    schema: raw.get('schema') ?? 'verdict',
-    gate: raw.get('gate') ?? 'auto',
-    systemPrompt: raw.get('system-prompt') ?? null,
-    model: parseModel(raw, world),
-    ...parseLimits(raw),
-    forceOutput: readBoolean(raw, 'force-output', true),
-    ...readTools(raw),
-    shellTimeoutSeconds: readInteger(raw, 'shell-timeout-seconds', { min: 1, max: 600 }) ?? 120,
-    maxToolOutputBytes: (readInteger(raw, 'max-tool-output-kb', { min: 1, max: 1024 }) ?? 25) * 1024,
-    sandbox: readChoice(raw, 'sandbox', ['required', 'auto', 'off']) ?? 'required',
-    shellNetwork: readChoice(raw, 'shell-network', ['off', 'on']) === 'on',
-    sandboxRead: parseFolders(raw),
-    workspaceAccess: readChoice(raw, 'workspace-access', ['scratch', 'in-place', 'read-only']) ?? 'scratch',
-    passEnv: parsePassEnv(raw),
-    workingDirectory: raw.get('working-directory') ?? '.',
-    context: readChoice(raw, 'context', ['auto', 'none']) ?? 'auto',
-    leg: readName(raw, 'leg', 200),
-    vote: readName(raw, 'vote', 200),
-    signingKey: readSigningKey(raw),
-    reuseFrom: raw.get('reuse-from') ?? null,
-    subjectPaths: readList(raw, 'subject-paths'),
-    refresh: readBoolean(raw, 'refresh', false),
-    trustedFiles: readChoice(raw, 'trusted-files', ['workspace', 'base']) ?? 'workspace',
-    onMissingKey: readChoice(raw, 'on-missing-key', ['fail', 'skip']) ?? 'fail',
-    ...readReporting(raw, world.environment),
-    transcriptFile: raw.get('transcript-file') ?? null,
-    reportFile: raw.get('report-file') ?? null,
-    replay: raw.get('replay') ?? null,
+    prompt: parsePrompt(reader),
+    schema: reader.text('schema') ?? 'verdict',
+    gate: reader.text('gate') ?? 'auto',
+    systemPrompt: reader.text('system-prompt'),
+    model: parseModel(reader, world),
+    ...parseLimits(reader),
+    forceOutput: reader.boolean('force-output', true),
+    tools: parseTools(reader),
+    excludeTools: reader.attempt(() => readToolNames(reader, 'exclude-tools'), []),
+    shellTimeoutSeconds: reader.integer('shell-timeout-seconds', { min: 1, max: 600 }, 120),
+    maxToolOutputBytes: reader.integer('max-tool-output-kb', { min: 1, max: 1024 }, 25) * 1024,
+    sandbox: reader.choice('sandbox', ['required', 'auto', 'off'], 'required'),
+    shellNetwork: reader.choice('shell-network', ['off', 'on'], 'off') === 'on',
+    sandboxRead: reader.attempt(() => parseFolders(reader), []),
+    workspaceAccess: reader.choice('workspace-access', ['scratch', 'in-place', 'read-only'], 'scratch'),
+    passEnv: reader.attempt(() => parsePassEnv(reader), []),
+    workingDirectory: reader.text('working-directory') ?? '.',
+    context: reader.choice('context', ['auto', 'none'], 'auto'),
+    leg: reader.line('leg', 200),
+    vote: reader.line('vote', 200),
+    signingKey: readSigningKey(reader),
+    reuseFrom: reader.text('reuse-from'),
+    subjectPaths: reader.list('subject-paths'),
+    refresh: reader.boolean('refresh', false),
+    trustedFiles: reader.choice('trusted-files', ['workspace', 'base'], 'workspace'),
+    onMissingKey: reader.choice('on-missing-key', ['fail', 'skip'], 'fail'),
+    ...readReporting(reader, world.environment),
+    transcriptFile: reader.text('transcript-file'),
+    reportFile: reader.text('report-file'),
+    replay: reader.text('replay'),
   };
-  // Last: what is wrong beside it is wrong with a key, too.
   if (config.model.missingKey !== null && config.onMissingKey === 'fail')
-    throw new InputError('api-key', config.model.missingKey);
-  return config;
+    reader.add(new InputError('api-key', config.model.missingKey));
+  return { config, problems: reader.problems };
 }
 
-/** What says whose verdict this is: kept where other inputs are wrong, so that the envelope of that ending is not a stranger's. */
-export type Identity = Pick<Config, 'leg' | 'vote' | 'signingKey'>;
-
-/** Reads it alone, straight from the runner's variables; null for what cannot be read. */
-export function readIdentity(environment: Readonly<Record<string, string | undefined>>): Identity {
-  const names = ['leg', 'vote', 'signing-key'] as const;
-  const typed = names.map(
-    (name) => [name, environment[`INPUT_${name.toUpperCase()}`]?.trim() ?? ''] as const,
-  );
-  const raw = new Map(typed.filter(([, text]) => text !== ''));
-  return {
-    leg: orNull(() => readName(raw, 'leg', 200)),
-    vote: orNull(() => readName(raw, 'vote', 200)),
-    signingKey: orNull(() => readSigningKey(raw)),
-  };
-}
-
-function orNull<T>(read: () => T | null): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
-
-function parsePrompt(raw: RawInputs): Config['prompt'] {
-  const text = raw.get('prompt');
-  const file = raw.get('prompt-file');
-  if (text !== undefined && file !== undefined) {
-    throw new InputError(
-      'prompt-file',
-      ({ name }) => `${name('prompt')} and ${name('prompt-file')} are both given. Keep one of them.`,
+function parsePrompt(reader: Reader): Config['prompt'] {
+  const text = reader.text('prompt');
+  const file = reader.text('prompt-file');
+  if (text !== null && file !== null)
+    reader.add(
+      new InputError(
+        'prompt-file',
+        ({ name }) => `${name('prompt')} and ${name('prompt-file')} are both given. Keep one of them.`,
+      ),
     );
-  }
-  if (text !== undefined) return { text };
-  if (file !== undefined) return { file };
-  throw new InputError('prompt', ({ door, name, give }) => {
-    const file = door === 'library' ? '' : `, or ${name('prompt-file')} to a file that holds it`;
-    return `No task is given. ${give('prompt')}${door === 'library' ? ': the task' : ' to the task'}${file}.`;
-  });
+  if (text === null && file !== null) return { file };
+  if (text === null && !reader.hasProblem('prompt-file'))
+    reader.add(
+      new InputError('prompt', ({ door, name, give }) => {
+        const orFile = door === 'library' ? '' : `, or ${name('prompt-file')} to a file that holds it`;
+        return `No task is given. ${give('prompt')}${door === 'library' ? ': the task' : ' to the task'}${orFile}.`;
+      }),
+    );
+  return { text: text ?? '' };
 }
 
 function parseLimits(
-  raw: RawInputs,
+  reader: Reader,
 ): Pick<Config, 'maxTurns' | 'timeoutMs' | 'maxTotalTokens' | 'maxCostUsd'> {
-  const maxTurns = readInteger(raw, 'max-turns', { min: -1 }) ?? 30;
-  const minutes = readNumber(raw, 'timeout-minutes', { above: 0, max: 35_000 }) ?? 10;
+  const maxTurns = reader.integer('max-turns', { min: -1 }, 30);
+  const minutes = reader.number('timeout-minutes', { above: 0, max: 35_000 }, 10);
   return {
     maxTurns: maxTurns === -1 ? null : maxTurns,
     timeoutMs: Math.max(1, Math.round(minutes * 60_000)),
-    maxTotalTokens: readInteger(raw, 'max-total-tokens', { min: 1 }),
-    maxCostUsd: readNumber(raw, 'max-cost-usd', { above: 0 }),
+    maxTotalTokens: reader.integer('max-total-tokens', { min: 1 }, null),
+    maxCostUsd: reader.number('max-cost-usd', { above: 0 }, null),
   };
 }
 
-function parseFolders(raw: RawInputs): readonly string[] {
-  const folders = readList(raw, 'sandbox-read');
+const TOOL_NAMES = ['read_file', 'edit', 'shell'] as const;
+
+/** The tools that can be allowed. */
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+/** Each name that is accepted, in lower case: our own, and those that other agents give to the same tools. */
+const TOOL_ALIASES: ReadonlyMap<string, ToolName | 'structured_output'> = new Map([
+  ['read_file', 'read_file'],
+  ['read', 'read_file'],
+  ['readfile', 'read_file'],
+  ['readfiletool', 'read_file'],
+  ['edit', 'edit'],
+  ['replace', 'edit'],
+  ['edittool', 'edit'],
+  ['shell', 'shell'],
+  ['bash', 'shell'],
+  ['run_shell_command', 'shell'],
+  ['shelltool', 'shell'],
+  ['structured_output', 'structured_output'],
+  ['struct_output', 'structured_output'],
+  ['structuredoutput', 'structured_output'],
+]);
+
+function parseTools(reader: Reader): readonly ToolName[] {
+  if (reader.text('tools') === null) return TOOL_NAMES;
+  const allowed: readonly string[] = reader.attempt(() => readToolNames(reader, 'tools'), []);
+  return TOOL_NAMES.filter((tool) => allowed.includes(tool));
+}
+
+/** @throws InputError for a name that is not in the table. */
+function readToolNames(reader: Reader, input: 'tools' | 'exclude-tools'): readonly string[] {
+  return reader.list(input, /[\s,]+/u).map((entry) => {
+    const name = TOOL_ALIASES.get(entry.toLowerCase());
+    if (name !== undefined) return name;
+    throw createInputError(
+      input,
+      `names ${quote(entry, 80)}, which is no tool. Use read_file, edit, shell or structured_output.`,
+    );
+  });
+}
+
+/** @throws InputError for a path that is not absolute. */
+function parseFolders(reader: Reader): readonly string[] {
+  const folders = reader.list('sandbox-read');
   const relative = folders.find((folder) => !path.isAbsolute(folder));
   if (relative !== undefined) {
     throw createInputError(
@@ -171,8 +187,9 @@ function parseFolders(raw: RawInputs): readonly string[] {
 const NEVER_PASSED =
   /^(?:INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)/iu;
 
-function parsePassEnv(raw: RawInputs): readonly string[] {
-  const names = readList(raw, 'pass-env', /[\s,]+/u);
+/** @throws InputError for what is no name, and for one that is never passed. */
+function parsePassEnv(reader: Reader): readonly string[] {
+  const names = reader.list('pass-env', /[\s,]+/u);
   const malformed = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name));
   if (malformed !== undefined) {
     throw createInputError(

@@ -1,9 +1,11 @@
 /** The headers that a gateway asks for, one `Name: value` a line. No error ever shows a value. */
 import { InputError } from '../errors.ts';
-import type { RawInputs } from './inputs.ts';
+import type { InputReader } from './values.ts';
 
 /** The names that carry a key; each takes the place of the input api-key. */
 export const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'api-key'] as const;
+
+type Reader = InputReader<'headers' | 'api-key'>;
 
 /** What the connection or the API's own wire format decides, by RFC 9110 and 9112; and who we are. */
 const RESERVED = new Set([
@@ -27,8 +29,8 @@ const RESERVED = new Set([
  * The headers by their names in lower case; empty where none are given.
  * @throws InputError that tells the line by its number.
  */
-export function readHeaders(raw: RawInputs): Readonly<Record<string, string>> {
-  const lines = (raw.get('headers') ?? '').split(/\r?\n/u);
+export function readHeaders(reader: Reader): Readonly<Record<string, string>> {
+  const lines = (reader.text('headers') ?? '').split(/\r?\n/u);
   const headers = new Map<string, string>();
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '') continue;
@@ -36,7 +38,7 @@ export function readHeaders(raw: RawInputs): Readonly<Record<string, string>> {
     if (headers.has(name)) throw refused(at + 1, `gives ${name} a second time. Keep one of them.`);
     headers.set(name, value);
   }
-  refuseTwoKeys([...headers.keys()], raw);
+  refuseTwoKeys([...headers.keys()], reader);
   return Object.fromEntries(headers);
 }
 
@@ -68,10 +70,10 @@ function readLine(line: string, number: number): readonly [name: string, value: 
 }
 
 /** Two keys would leave it to the server which one it reads. */
-function refuseTwoKeys(names: readonly string[], raw: RawInputs): void {
+function refuseTwoKeys(names: readonly string[], reader: Reader): void {
   const keys = names.filter((name) => CREDENTIAL_HEADERS.some((each) => each === name));
   if (keys[0] === undefined) return;
-  if (raw.has('api-key')) {
+  if (reader.text('api-key') !== null) {
     throw new InputError(
       'headers',
       ({ name, setting }) =>

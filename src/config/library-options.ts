@@ -21,21 +21,33 @@ export function secretOptions(options: {
 /** Options that are not inputs of the same name. */
 const OWN: ReadonlySet<string> = new Set(['signal', 'onEvent', 'onWarning', 'environment', 'workspace']);
 
-/** The options of a library's run as if they had been typed: one parser judges them all. @throws InputError */
-export function inputsOf(options: object): ReadonlyMap<InputName, string> {
+/** The options of a library's run as if they had been typed, so that one parser reads them all; and what is wrong with them. */
+export function inputsOf(options: object): {
+  readonly raw: ReadonlyMap<InputName, string>;
+  readonly problems: readonly InputError[];
+} {
   const raw = new Map<InputName, string>([['gate', 'none']]);
+  const problems: InputError[] = [];
   for (const key of namesOf(options)) {
     const value: unknown = Reflect.get(options, key);
     if (OWN.has(key) || value === undefined) continue;
     const kebab = key.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
     const name = INPUTS.find((input) => input.name === kebab)?.name;
-    if (name === undefined) throw unknownOption(key, kebab);
-    const text = name === 'schema' ? schemaText(value) : textOf(name, value);
-    if (name === 'prompt' && text.trim() === '')
-      throw new InputError('prompt', 'prompt is empty. Write what the agent is to do.');
-    raw.set(name, text);
+    if (name === undefined) {
+      problems.push(unknownOption(key, kebab));
+      continue;
+    }
+    try {
+      const text = name === 'schema' ? schemaText(value) : textOf(name, value);
+      if (name === 'prompt' && text.trim() === '')
+        throw new InputError('prompt', 'prompt is empty. Write what the agent is to do.');
+      raw.set(name, text);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      problems.push(error);
+    }
   }
-  return raw;
+  return { raw, problems };
 }
 
 function unknownOption(key: string, kebab: string): InputError {

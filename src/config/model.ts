@@ -11,8 +11,8 @@ import {
 } from '../providers/registry.ts';
 import { type Door, KEY_VARIABLE, type Naming, namingAt } from '../text/naming.ts';
 import { CREDENTIAL_HEADERS, readHeaders } from './headers.ts';
-import type { RawInputs } from './inputs.ts';
-import { readChoice, readInteger, readWord } from './values.ts';
+import type { InputName } from './inputs.ts';
+import type { InputReader } from './values.ts';
 
 /** Where a model is asked. */
 export interface ModelConfig {
@@ -39,82 +39,85 @@ export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How the user started the program; absent: by a workflow. */
   readonly door?: Door;
+  /** What was found to be wrong when the inputs were collected. */
+  readonly problems?: readonly InputError[];
 }
 
-/** @throws InputError that names the input and the fix. */
-export function parseModel(raw: RawInputs, world: ConfigWorld): ModelConfig {
-  const model = raw.get('model');
-  if (raw.has('replay')) return replayedModel(raw, model ?? '', namingAt(world.door ?? 'action'));
-  if (model === undefined) {
-    throw new InputError(
-      'model',
-      ({ give }) => `No model is given. ${give('model')}, for example claude-sonnet-4-5.`,
-    );
-  }
+type Reader = InputReader<InputName>;
+
+/** Reads where the model is asked. Where a wrong input leaves the provider open, it is `openai-compatible`. */
+export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   const naming = namingAt(world.door ?? 'action');
-  const url = readBaseUrl(raw);
-  const [provider, providerReason] = chooseProvider(raw, model, url, naming);
-  const baseUrl = checkBaseUrl(provider, url);
-  const headers = readHeaders(raw);
+  const model = reader.text('model') ?? '';
+  const url = reader.attempt(() => readBaseUrl(reader), null);
+  const named = reader.choice('provider', PROVIDERS, null);
+  const request: RequestOptions = {
+    maxOutputTokens: reader.integer('max-output-tokens', { min: 1 }, null),
+    stream: reader.choice('stream', ['auto', 'on', 'off'], 'auto'),
+    authScheme: reader.choice('auth-scheme', ['provider', 'bearer'], 'provider'),
+    reasoningEffort: reader.word('reasoning-effort'),
+  };
+  // A replay asks nobody: what is given is still checked, and nothing is demanded.
+  if (reader.text('replay') !== null)
+    return {
+      provider: named ?? providerByName(model) ?? 'openai-compatible',
+      providerReason: naming.noun('replay'),
+      model,
+      apiKey: null,
+      keySource: 'no key (the model is replayed)',
+      missingKey: null,
+      baseUrl: null,
+      // A header's secret is empty where a fork has none.
+      headers: {},
+      ...request,
+    };
+  if (model === '')
+    reader.add(
+      new InputError(
+        'model',
+        ({ give }) => `No model is given. ${give('model')}, for example claude-sonnet-4-5.`,
+      ),
+    );
+  const headers = reader.attempt(() => readHeaders(reader), {});
+  const chosen = chooseProvider(reader, named, model, naming);
+  const [provider, providerReason] = chosen ?? ['openai-compatible', 'nothing'];
+  const isEndpointKnown = chosen !== null && !reader.hasProblem('base-url');
+  const baseUrl = isEndpointKnown ? reader.attempt(() => checkBaseUrl(provider, url), null) : null;
   return {
     provider,
     providerReason,
     model,
-    ...findKey(raw, provider, headers, world),
+    ...findKey(reader, provider, headers, world),
     baseUrl,
     headers,
-    ...readRequest(raw),
+    ...request,
   };
 }
 
-/** A replay asks nobody: what is given is still checked, and nothing is demanded. */
-function replayedModel(raw: RawInputs, model: string, naming: Naming): ModelConfig {
-  readBaseUrl(raw);
-  const named = readChoice(raw, 'provider', PROVIDERS);
-  return {
-    provider: named ?? providerByName(model) ?? 'openai-compatible',
-    providerReason: naming.noun('replay'),
-    model,
-    ...FOUND,
-    apiKey: null,
-    keySource: 'no key (the model is replayed)',
-    baseUrl: null,
-    // A header's secret is empty where a fork has none.
-    headers: {},
-    ...readRequest(raw),
-  };
-}
+type RequestOptions = Pick<ModelConfig, 'maxOutputTokens' | 'stream' | 'authScheme' | 'reasoningEffort'>;
 
-function readRequest(
-  raw: RawInputs,
-): Pick<ModelConfig, 'maxOutputTokens' | 'stream' | 'authScheme' | 'reasoningEffort'> {
-  return {
-    maxOutputTokens: readInteger(raw, 'max-output-tokens', { min: 1 }),
-    stream: readChoice(raw, 'stream', ['auto', 'on', 'off']) ?? 'auto',
-    authScheme: readChoice(raw, 'auth-scheme', ['provider', 'bearer']) ?? 'provider',
-    reasoningEffort: readWord(raw, 'reasoning-effort'),
-  };
-}
-
+/** The provider, and why it is this one; null where another input that is wrong would have to say so. */
 function chooseProvider(
-  raw: RawInputs,
+  reader: Reader,
+  named: ProviderName | null,
   model: string,
-  baseUrl: URL | null,
   { noun }: Naming,
-): readonly [ProviderName, string] {
-  const named = readChoice(raw, 'provider', PROVIDERS);
+): readonly [ProviderName, string] | null {
+  if (reader.hasProblem('provider')) return null;
   if (named !== null) return [named, noun('provider')];
   const match = providerByName(model);
   if (match !== null) return [match, `the name of the model ${model}`];
-  if (baseUrl !== null) return ['openai-compatible', noun('base-url')];
-  throw new InputError(
-    'provider',
-    ({ name, give }) =>
-      `No provider is known for the model ${JSON.stringify(model)}. ${give('provider')} (one of ${PROVIDERS.join(', ')}), or ${name('base-url')} for a compatible server.`,
-  );
+  if (reader.text('base-url') !== null) return ['openai-compatible', noun('base-url')];
+  if (model !== '')
+    reader.add(
+      new InputError(
+        'provider',
+        ({ name, give }) =>
+          `No provider is known for the model ${JSON.stringify(model)}. ${give('provider')} (one of ${PROVIDERS.join(', ')}), or ${name('base-url')} for a compatible server.`,
+      ),
+    );
+  return null;
 }
-
-const FOUND = { missingKey: null };
 
 /** What to do about a missing key, given the provider's usual variable. */
 const KEY_ADVICE: Readonly<Record<Door, (variable: string) => string>> = {
@@ -125,33 +128,31 @@ const KEY_ADVICE: Readonly<Record<Door, (variable: string) => string>> = {
 };
 
 function findKey(
-  raw: RawInputs,
+  reader: Reader,
   provider: ProviderName,
   headers: Readonly<Record<string, string>>,
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
-  const given = raw.get('api-key');
+  const given = reader.text('api-key');
   const { door, name, noun } = namingAt(world.door ?? 'action');
-  if (given !== undefined)
-    return {
-      ...FOUND,
-      apiKey: given,
-      keySource: noun('api-key'),
-    };
+  if (given !== null) return { apiKey: given, keySource: noun('api-key'), missingKey: null };
+  // Whether one of these would have held the key is not known.
+  if (reader.hasProblem('headers')) return { apiKey: null, keySource: 'no key', missingKey: null };
   // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
   if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
-    return { ...FOUND, apiKey: null, keySource: noun('headers') };
+    return { apiKey: null, keySource: noun('headers'), missingKey: null };
   const variable = registry[provider].keyVariable;
   if (variable === null)
-    return { ...FOUND, apiKey: null, keySource: `no key (${name('api-key')} is not set)` };
+    return { apiKey: null, keySource: `no key (${name('api-key')} is not set)`, missingKey: null };
   const found = world.environment[variable]?.trim();
   if (found !== undefined && found !== '')
-    return { ...FOUND, apiKey: found, keySource: `the variable ${variable}` };
+    return { apiKey: found, keySource: `the variable ${variable}`, missingKey: null };
   const missingKey = `No key for provider ${provider}. ${KEY_ADVICE[door](variable)}`;
   return { apiKey: null, keySource: 'no key', missingKey };
 }
 
-function readBaseUrl(raw: RawInputs): URL | null {
-  const text = raw.get('base-url');
-  return text === undefined ? null : parseBaseUrl(text);
+/** @throws InputError for what is no URL that can be asked. */
+function readBaseUrl(reader: Reader): URL | null {
+  const text = reader.text('base-url');
+  return text === null ? null : parseBaseUrl(text);
 }

@@ -1,117 +1,148 @@
-/** Readers of single values; each error names the input, what was given and what is allowed. */
-
+/** Reads single values; each problem names the input, what was given and what is allowed. */
 import { InputError } from '../errors.ts';
 import { joinWithOr, quote } from '../text/messages.ts';
 
-/** What was given, by the name of the input. */
-type Raw<N extends string> = ReadonlyMap<N, string>;
+/** What was typed as typed values, and all that is wrong with it. A value that is wrong has its default. */
+export interface Parsed<C> {
+  readonly config: C;
+  /** At most one for each input. */
+  readonly problems: readonly InputError[];
+}
+
+/** Reads inputs by their names. No method throws for what was typed: it notes the problem and gives the default. */
+export interface InputReader<N extends string> {
+  /** As typed, trimmed; null where the input is absent. */
+  text(name: N): string | null;
+  /** A boolean as YAML 1.2 writes it. */
+  boolean(name: N, fallback: boolean): boolean;
+  /** One of a few words. */
+  choice<const C extends string, F>(name: N, choices: readonly C[], fallback: F): C | F;
+  /** One lower-case word; null where the input is absent. */
+  word(name: N): string | null;
+  /** One line of at most `max` characters; null where the input is absent. */
+  line(name: N, max: number): string | null;
+  /** A whole number in a range. */
+  integer<F>(name: N, range: { readonly min: number; readonly max?: number }, fallback: F): number | F;
+  /** A number above a bound. */
+  number<F>(name: N, range: { readonly above: number; readonly max?: number }, fallback: F): number | F;
+  /** A list, one entry a line unless another separator is given. */
+  list(name: N, separator?: RegExp): readonly string[];
+  /** What `read` gives; `otherwise` where it throws an InputError, which is noted. */
+  attempt<T, F>(read: () => T, otherwise: F): T | F;
+  /** Notes a problem, unless one is known for the same input. */
+  add(problem: InputError): void;
+  hasProblem(name: N): boolean;
+  readonly problems: readonly InputError[];
+}
+
+/** @param earlier what is known to be wrong already; the inputs it names are not reported again. */
+export function createReader<N extends string>(
+  raw: ReadonlyMap<N, string>,
+  earlier: readonly InputError[] = [],
+): InputReader<N> {
+  const problems = [...earlier];
+  const hasProblem = (name: string | null) =>
+    name !== null && problems.some((problem) => problem.input === name);
+  const add = (problem: InputError) => {
+    if (!hasProblem(problem.input)) problems.push(problem);
+  };
+  const attempt = <T, F>(read: () => T, otherwise: F): T | F => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      add(error);
+      return otherwise;
+    }
+  };
+  /** A given text as a value; `parse` gives undefined for one that is none, and `wanted` says what to write instead. */
+  const read = <T, F>(
+    name: N,
+    parse: (text: string) => T | undefined,
+    wanted: string,
+    fallback: F,
+  ): T | F => {
+    const text = raw.get(name);
+    if (text === undefined) return fallback;
+    const value = parse(text);
+    if (value !== undefined) return value;
+    add(createInputError(name, `is ${quote(text, 80)}. ${wanted}`));
+    return fallback;
+  };
+  return {
+    problems,
+    hasProblem,
+    add,
+    attempt,
+    text: (name) => raw.get(name) ?? null,
+    boolean: (name, fallback) => read(name, parseBoolean, 'Use true or false.', fallback),
+    choice(name, choices, fallback) {
+      const text = raw.get(name);
+      return text === undefined ? fallback : attempt(() => parseChoice(name, text, choices), fallback);
+    },
+    word: (name) =>
+      read(
+        name,
+        (text) => (/^[a-z]{1,32}$/u.test(text) ? text : undefined),
+        'Use one word in lower case, such as high.',
+        null,
+      ),
+    line(name, max) {
+      const text = raw.get(name);
+      if (text === undefined) return null;
+      if (text.length <= max) return text.replace(/\s+/gu, ' ');
+      add(createInputError(name, `has ${text.length} characters, and may have ${max}. Shorten it.`));
+      return null;
+    },
+    integer(name, { min, max }, fallback) {
+      const upTo = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+      const parse = (text: string) => {
+        const value = /^[+-]?\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
+        return value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
+      };
+      return read(name, parse, `Use a whole number ${upTo}.`, fallback);
+    },
+    number(name, { above, max }, fallback) {
+      const upTo = max === undefined ? '' : ` and at most ${max}`;
+      const parse = (text: string) => {
+        const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
+        return value > above && value <= (max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
+      };
+      return read(name, parse, `Use a number above ${above}${upTo}.`, fallback);
+    },
+    list: (name, separator = /\r?\n/u) =>
+      (raw.get(name) ?? '')
+        .split(separator)
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+  };
+}
 
 /** An error whose message begins with the name of the input, as the user of each door writes it. */
 export function createInputError(name: string, rest: string, options?: ErrorOptions): InputError {
   return new InputError(name, (naming) => `${naming.name(name)} ${rest}`, options);
 }
 
-/** A boolean as YAML 1.2 writes it. */
-export function readBoolean<N extends string>(raw: Raw<N>, name: NoInfer<N>, fallback: boolean): boolean {
-  const text = raw.get(name);
-  if (text === undefined) return fallback;
-  if (/^(?:true|True|TRUE)$/u.test(text)) return true;
-  if (/^(?:false|False|FALSE)$/u.test(text)) return false;
-  throw createInputError(name, `is ${quote(text, 80)}. Use true or false.`);
-}
-
-/** One of a few words; null when the input is absent. */
-export function readChoice<N extends string, const C extends string>(
-  raw: Raw<N>,
-  name: NoInfer<N>,
-  choices: readonly C[],
-): C | null {
-  const text = raw.get(name);
-  if (text === undefined) return null;
-  const choice = choices.find((each) => each === text.toLowerCase());
-  if (choice === undefined)
-    throw createInputError(name, `is ${quote(text, 80)}. Use ${joinWithOr(choices)}.`);
-  return choice;
-}
-
-/** One lower-case word, whichever; null when the input is absent. */
-export function readWord<N extends string>(raw: Raw<N>, name: NoInfer<N>): string | null {
-  const text = raw.get(name);
-  if (text === undefined) return null;
-  if (!/^[a-z]{1,32}$/u.test(text)) {
-    throw createInputError(name, `is ${quote(text, 80)}. Use one word in lower case, such as high.`);
-  }
-  return text;
-}
-
-/** One line of at most `max` characters that people read; null when the input is absent. */
-export function readName<N extends string>(raw: Raw<N>, name: NoInfer<N>, max: number): string | null {
-  const text = raw.get(name);
-  if (text === undefined) return null;
-  if (text.length > max)
-    throw createInputError(name, `has ${text.length} characters, and may have ${max}. Shorten it.`);
-  return text.replace(/\s+/gu, ' ');
-}
-
 /** The fewest characters of a signing key: 32 hexadecimal digits are 128 bits. */
 const MIN_KEY = 32;
 
 /** The secret that envelopes are signed with; null when the input is absent. Never shown. */
-export function readSigningKey<N extends string>(raw: Raw<N | 'signing-key'>): string | null {
-  const key = raw.get('signing-key');
-  if (key === undefined) return null;
-  if (key.length < MIN_KEY) {
-    throw createInputError(
-      'signing-key',
-      `has fewer than ${MIN_KEY} characters, so it could be guessed. Make one with: openssl rand -hex 32`,
-    );
-  }
-  return key;
+export function readSigningKey(reader: InputReader<'signing-key'>): string | null {
+  const key = reader.text('signing-key');
+  if (key === null || key.length >= MIN_KEY) return key;
+  const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
+  reader.add(createInputError('signing-key', `has fewer than ${MIN_KEY} characters, ${advice}`));
+  return null;
 }
 
-/** A whole number in a range; null when the input is absent. */
-export function readInteger<N extends string>(
-  raw: Raw<N>,
-  name: NoInfer<N>,
-  range: { readonly min: number; readonly max?: number },
-): number | null {
-  const text = raw.get(name);
-  if (text === undefined) return null;
-  const value = /^[+-]?\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
-  const max = range.max ?? Number.MAX_SAFE_INTEGER;
-  if (!(value >= range.min && value <= max)) {
-    const upTo = range.max === undefined ? `of at least ${range.min}` : `from ${range.min} to ${range.max}`;
-    throw createInputError(name, `is ${quote(text, 80)}. Use a whole number ${upTo}.`);
-  }
-  return value;
+/** The choice that a text names, in any case. @throws InputError that lists the choices. */
+export function parseChoice<const C extends string>(name: string, text: string, choices: readonly C[]): C {
+  const choice = choices.find((each) => each === text.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw createInputError(name, `is ${quote(text, 80)}. Use ${joinWithOr(choices)}.`);
 }
 
-/** A number above a bound; null when the input is absent. */
-export function readNumber<N extends string>(
-  raw: Raw<N>,
-  name: NoInfer<N>,
-  range: { readonly above: number; readonly max?: number },
-): number | null {
-  const text = raw.get(name);
-  if (text === undefined) return null;
-  const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/u.test(text) ? Number(text) : Number.NaN;
-  const max = range.max ?? Number.MAX_SAFE_INTEGER;
-  if (!(value > range.above && value <= max)) {
-    const upTo = range.max === undefined ? '' : ` and at most ${range.max}`;
-    throw createInputError(name, `is ${quote(text, 80)}. Use a number above ${range.above}${upTo}.`);
-  }
-  return value;
-}
-
-/** A list, one entry a line unless another separator is given; empty when the input is absent. */
-export function readList<N extends string>(
-  raw: Raw<N>,
-  name: NoInfer<N>,
-  separator: RegExp = /\r?\n/u,
-): readonly string[] {
-  const text = raw.get(name) ?? '';
-  return text
-    .split(separator)
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
+function parseBoolean(text: string): boolean | undefined {
+  if (/^(?:true|True|TRUE)$/u.test(text)) return true;
+  return /^(?:false|False|FALSE)$/u.test(text) ? false : undefined;
 }

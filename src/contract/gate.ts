@@ -54,7 +54,7 @@ function booleanGate(value: boolean, schema: JsonObject): string {
   const fix =
     booleans.length === 0
       ? 'Write the name of a boolean property, or a JSON Schema for the payload.'
-      : `Write the name of the boolean property that must be true: ${booleans.map(quote).join(' or ')}.`;
+      : `Write the name of the boolean property that must be true: ${booleans.map((name) => quote(name)).join(' or ')}.`;
   return `The gate is true, which every payload meets. ${fix}`;
 }
 
@@ -80,7 +80,7 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
   const what = declared.includes(name) ? 'does not declare as a boolean' : 'does not declare';
   const near = suggest(name, booleans);
   const candidates = near.length > 0 ? near : booleans.slice(0, 3);
-  const names = candidates.map(quote).join(', ');
+  const names = candidates.map((name) => quote(name)).join(', ');
   const fix =
     candidates.length > 0
       ? near.length > 0

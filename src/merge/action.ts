@@ -18,7 +18,7 @@ async function judge(step: Step): Promise<number> {
   const folders = await findFolders(environment);
   const { workspace, temp } = folders;
   const setup = await readMergeSetup(environment, files, folders);
-  const signingKey = setup.known?.signingKey ?? null;
+  const signingKey = setup.config.signingKey;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const world: MergeWorld = {
     ...createActionWorld({ step, files, folders, setup, isMerge: true, signingKey }),
@@ -27,7 +27,7 @@ async function judge(step: Step): Promise<number> {
     anyCommit: isPrivileged(environment),
     page: (of) => runPage(of, serverUrl),
   };
-  const { verdict } = await runMerge(setup.config, world);
+  const { verdict } = await runMerge(setup, world);
   return verdict.exitCode;
 }
 

@@ -1,7 +1,7 @@
 /** What the user of the merge action meant: every input as a typed value, parsed once and held against the others. */
 
 import { type Reporting, readReporting } from '../config/reporting.ts';
-import { readList, readName, readSigningKey } from '../config/values.ts';
+import { createReader, type InputReader, type Parsed, readSigningKey } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 import type { MergeInputName } from './inputs.ts';
@@ -17,7 +17,7 @@ import {
   WEIGHT_UNIT,
 } from './rule-inputs.ts';
 
-/** Everything a merge is told. */
+/** Every input of a merge. */
 export interface MergeConfig extends Reporting {
   /** The folder, as typed. */
   readonly verdicts: string;
@@ -35,48 +35,70 @@ export interface MergeConfig extends Reporting {
   readonly signingKey: string | null;
 }
 
-type Raw = ReadonlyMap<MergeInputName, string>;
-
-/**
- * Reads every input of a merge.
- * @throws InputError that names the input and the fix, also where a rule could never be met.
- */
-export function parseMergeConfig(
-  raw: Raw,
-  environment: Readonly<Record<string, string | undefined>>,
-): MergeConfig {
-  const votesText = readName(raw, 'votes', 200);
-  const ruleText = readName(raw, 'rule', 200) ?? 'all';
-  const config: MergeConfig = {
-    verdicts: required(
-      raw,
-      'verdicts',
-      'the folder that actions/download-artifact wrote, for example ${{ runner.temp }}/verdicts',
-    ),
-    expect: parseExpectation(
-      required(
-        raw,
-        'expect',
-        'the names of the legs, or how many envelopes there must be, for example api, web',
-      ),
-    ),
-    votes: votesText === null ? null : parseVotes(votesText),
-    rule: parseRule('rule', ruleText),
-    ruleText: ruleText.toLowerCase(),
-    votesText: votesText === null ? null : votesText.toLowerCase(),
-    weights: parseWeights(readList(raw, 'weights')),
-    gate: raw.get('gate') ?? 'auto',
-    signingKey: readSigningKey(raw),
-    ...readReporting(raw, environment),
-  };
-  requireWholeLegs(config);
-  requireWeights(config);
-  return config;
+/** What the environment says beside the inputs. */
+export interface MergeConfigWorld {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What was found to be wrong when the inputs were collected. */
+  readonly problems?: readonly InputError[];
+  /** Inputs whose values are not known yet: nothing is said of how they fit with others. */
+  readonly unknown?: ReadonlySet<MergeInputName>;
 }
 
-function required(raw: Raw, name: MergeInputName, example: string): string {
-  const text = raw.get(name);
-  if (text === undefined) throw new InputError(name, `${name} is not given. Set it to ${example}.`);
+/** Inputs that are checked against each other, where each is right by itself. */
+const JOINED = ['expect', 'votes', 'rule', 'weights'] as const;
+
+/** Reads every input of a merge, and notes all that is wrong with them, also where a rule could never be met. */
+export function parseMergeConfig(
+  raw: ReadonlyMap<MergeInputName, string>,
+  { environment, problems, unknown = new Set() }: MergeConfigWorld,
+): Parsed<MergeConfig> {
+  const reader = createReader(raw, problems);
+  const votesText = reader.line('votes', 200);
+  const ruleText = reader.line('rule', 200) ?? 'all';
+  const verdicts = required(
+    reader,
+    'verdicts',
+    unknown,
+    'the folder that actions/download-artifact wrote, for example ${{ runner.temp }}/verdicts',
+  );
+  const expected = required(
+    reader,
+    'expect',
+    unknown,
+    'the names of the legs, or how many envelopes there must be, for example api, web',
+  );
+  const config: MergeConfig = {
+    verdicts: verdicts ?? '',
+    expect: expected === null ? NOTHING : reader.attempt(() => parseExpectation(expected), NOTHING),
+    votes: votesText === null ? null : reader.attempt(() => parseVotes(votesText), null),
+    rule: reader.attempt(() => parseRule('rule', ruleText), { kind: 'all' }),
+    ruleText: ruleText.toLowerCase(),
+    votesText: votesText === null ? null : votesText.toLowerCase(),
+    weights: reader.attempt(() => parseWeights(reader.list('weights')), new Map<string, number>()),
+    gate: reader.text('gate') ?? 'auto',
+    signingKey: readSigningKey(reader),
+    ...readReporting(reader, environment),
+  };
+  if (!JOINED.some((name) => reader.hasProblem(name) || unknown.has(name))) {
+    reader.attempt(() => {
+      requireWholeLegs(config);
+      requireWeights(config);
+    }, null);
+  }
+  return { config, problems: reader.problems };
+}
+
+const NOTHING: Expectation = { kind: 'legs', names: [] };
+
+function required(
+  reader: InputReader<MergeInputName>,
+  name: MergeInputName,
+  unknown: ReadonlySet<MergeInputName>,
+  example: string,
+): string | null {
+  const text = reader.text(name);
+  if (text === null && !unknown.has(name))
+    reader.add(new InputError(name, `${name} is not given. Set it to ${example}.`));
   return text;
 }
 
@@ -119,7 +141,10 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
   if (ofVotes && votes !== null && beside.length > votes.count) {
     throw new InputError(
       'weights',
-      `weights names ${beside.length} votes (${beside.slice(0, 5).map(quote).join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
+      `weights names ${beside.length} votes (${beside
+        .slice(0, 5)
+        .map((each) => quote(each, 80))
+        .join(', ')}), and a leg has ${votes.count}. Remove those that no leg casts.`,
     );
   }
   const weigh = (names: readonly string[]) =>
@@ -135,7 +160,7 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
 
 function stranger(name: string, legs: readonly string[]): InputError {
   const near = suggest(name, [...legs]);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map(quote).join(' or ')}?`;
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((each) => quote(each, 80)).join(' or ')}?`;
   return new InputError('weights', `weights names ${quote(name, 80)}, which is no leg in expect.${hint}`);
 }
 

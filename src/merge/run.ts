@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createContract, createGate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
 import { type Claim, readEnvelopes } from '../envelope/envelope.ts';
-import { InputError } from '../errors.ts';
+import { InputError, throwProblems } from '../errors.ts';
 import type { JudgeFile } from '../github/judge-changes.ts';
 import { mergedJson } from '../reporters/merged-json.ts';
 import type { Report } from '../reporters/report-types.ts';
@@ -42,12 +42,20 @@ export interface MergeWorld extends EndWorld {
 }
 
 /** Merges to the end, whatever happens, and reports it; never rejects. */
-export function runMerge(readConfig: () => MergeConfig, world: MergeWorld): Promise<Report> {
-  return runToEnd((state) => {
+export function runMerge(inputs: MergeRunInputs, world: MergeWorld): Promise<Report> {
+  return runToEnd(async (state) => {
     // Also where the inputs are wrong it is a merge that failed, and no agent.
     state.merged = null;
-    return work(readConfig(), state, world);
+    state.stop.signal.throwIfAborted();
+    throwProblems(inputs.problems);
+    return work(inputs.config, state, world);
   }, world);
+}
+
+/** What was typed, and all that is known to be wrong with it; then nothing is merged. */
+export interface MergeRunInputs {
+  readonly config: MergeConfig;
+  readonly problems: readonly Error[];
 }
 
 async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {

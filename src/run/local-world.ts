@@ -21,15 +21,7 @@ export const VERSION: string = manifest.version;
 export interface LocalWorldOptions
   extends Pick<
     World,
-    | 'door'
-    | 'reporters'
-    | 'writeOutputs'
-    | 'warn'
-    | 'listen'
-    | 'writePatch'
-    | 'recording'
-    | 'askedModel'
-    | 'validate'
+    'door' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'validate'
   > {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */
@@ -62,7 +54,7 @@ export function currentFolder(): { readonly folder: string; readonly problem: In
 
 /** A world, and what is wrong with this machine's own settings: to be told as an ending, like any wrong option. */
 export interface LocalWorld extends World {
-  readonly problem: InputError | null;
+  readonly problems: readonly InputError[];
 }
 
 /** Makes the world; `removeFolder` its `runFolder` when the run is over. Paths are the user's own and not confined. */
@@ -82,7 +74,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     locate: createPlaces({ workspace, workingDirectory: options.workingDirectory ?? '.', repositories: [] }),
     temp,
     runFolder,
-    problem: noTemp ?? noProxy,
+    problems: [noTemp, noProxy].filter((problem) => problem !== null),
     restoreRunnerFiles: () => undefined,
     guarded: [path.dirname(fileURLToPath(import.meta.url))],
     privileged: false,

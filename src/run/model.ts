@@ -11,7 +11,7 @@ import { readRecording } from '../replay/recording.ts';
 import { createReplay, replayName } from '../replay/replay.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { NO_USAGE } from '../text/usage.ts';
-import type { EndWorld, RunState, World } from './world.ts';
+import type { RunState, World } from './world.ts';
 
 /** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
 const STREAM_IDLE_MS = 180_000;
@@ -106,11 +106,12 @@ export function modelWarning({ replay }: RunState, world: Pick<World, 'recording
 }
 
 /** Who answered, for a report. */
-export function answeredBy(
-  { config, replay }: RunState,
-  { askedModel = '' }: Pick<EndWorld, 'askedModel'>,
-): Pick<Report, 'model' | 'provider' | 'replayed'> {
-  const { model, provider } = config?.model ?? { model: askedModel, provider: '' };
+export function answeredBy({
+  config,
+  replay,
+  identity,
+}: RunState): Pick<Report, 'model' | 'provider' | 'replayed'> {
+  const { model, provider } = config?.model ?? { model: identity.model, provider: '' };
   if ((config?.replay ?? null) === null) return { model, provider };
   const name = replayName(replay?.model ?? (model === '' ? 'nothing' : model));
   return { model: name, provider: replay?.provider ?? provider, replayed: true };

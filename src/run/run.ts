@@ -6,7 +6,7 @@ import { race } from '../agent/race.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
-import { InputError, MissingKeyError } from '../errors.ts';
+import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
 import type { PullRequestContext } from '../github/find-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import { repositoryAround } from '../reporters/checkouts.ts';
@@ -33,17 +33,26 @@ const WALLS_AFTER_MS = 10;
 const WALLS_WITHIN_MS = 300;
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */
-export function run(readConfig: () => Config, world: World): Promise<Report> {
-  return runToEnd((state) => work(readConfig, state, world), world);
+export function run(inputs: RunInputs, world: World): Promise<Report> {
+  return runToEnd((state) => work(inputs, state, world), world);
+}
+
+/** What was typed, and all that is known to be wrong with it; then nothing runs. */
+export interface RunInputs {
+  readonly config: Config;
+  readonly problems: readonly Error[];
 }
 
 /** From the configuration to an outcome of the loop. */
-async function work(readConfig: () => Config, state: RunState, world: World): Promise<Ending> {
-  const config = readConfig();
-  state.config = config;
-  startClock(config.timeoutMs, state);
-  requireKey(config);
-  requirePlaces(config, world);
+async function work({ config, problems }: RunInputs, state: RunState, world: World): Promise<Ending> {
+  state.identity = { leg: config.leg, vote: config.vote, model: config.model.model };
+  state.stop.signal.throwIfAborted();
+  if (problems.length === 0) {
+    state.config = config;
+    startClock(config.timeoutMs, state);
+    requireKey(config);
+  }
+  const folder = await checkInputs({ config, problems }, world);
   // Beside all that is read and loaded from here on: nothing is asked, and paid, where no wall can start.
   const walls = probeWalls(
     {
@@ -87,7 +96,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
   ];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await openWalls(config, context, begin.promise, walls, state, world);
+  const { sandbox, ready } = await openWalls(config, folder, context, begin.promise, walls, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
@@ -110,7 +119,7 @@ async function work(readConfig: () => Config, state: RunState, world: World): Pr
       limits: config,
       price,
       system: systemPrompt({
-        ...(await foldersOf(config, sandbox, world)),
+        ...foldersOf(folder, sandbox, world),
         structured: toolbox.has(STRUCTURED_OUTPUT_NAME),
         writable: config.workspaceAccess !== 'read-only',
         offline: toolbox.has('shell') && sandbox.isolation() !== 'none' && !config.shellNetwork,
@@ -142,6 +151,45 @@ function exclusionWarnings({ excludeTools }: Config, world: World): readonly str
   ];
 }
 
+/**
+ * Checks what depends on this machine and on the trigger, and gives the absolute folder where the agent starts.
+ * @throws InputError that lists all that is wrong with the inputs.
+ */
+async function checkInputs({ config, problems }: RunInputs, world: World): Promise<string> {
+  const all = [...problems];
+  let folder = world.workspace;
+  const checks = [
+    () => requirePlaces(config, world),
+    () => requireSandbox(config, world),
+    () => world.requireReadable(config.sandboxRead),
+    async () => {
+      // Where the workspace itself is wrong, that has been said.
+      if (problems.length === 0 || config.workingDirectory !== '.')
+        folder = await world.resolveFolder(config.workingDirectory);
+    },
+  ];
+  for (const check of checks) {
+    try {
+      await check();
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      all.push(error);
+    }
+  }
+  throwProblems(all);
+  return folder;
+}
+
+/** @throws InputError for a run without a sandbox where a stranger wrote what it reads. */
+function requireSandbox({ sandbox }: Config, { privileged, subject }: World): void {
+  if (sandbox !== 'off' || !privileged) return;
+  throw new InputError(
+    'sandbox',
+    ({ setting }) =>
+      `${setting('sandbox', 'off')} is refused on ${subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use ${setting('sandbox', 'required')}.`,
+  );
+}
+
 /** @throws MissingKeyError where there is none: the user said to skip then. */
 function requireKey({ model }: Config): void {
   if (model.missingKey === null) return;
@@ -152,8 +200,7 @@ function requireKey({ model }: Config): void {
 }
 
 /** Where the agent starts, and the root of the repository around it, both as its tools see them: maybe in a copy. */
-async function foldersOf(config: Config, { workingDirectory }: OpenedSandbox, world: World) {
-  const here = await world.resolveFolder(config.workingDirectory);
+function foldersOf(here: string, { workingDirectory }: OpenedSandbox, world: World) {
   const root = repositoryAround(here, world.workspace) ?? world.workspace;
   return { workingDirectory, root: path.resolve(workingDirectory, path.relative(here, root)) };
 }
@@ -178,20 +225,13 @@ function helpersOf({ helperFolders }: World) {
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
 async function openWalls(
   config: Config,
+  workingDirectory: string,
   context: PullRequestContext | null,
   begin: Promise<void>,
   walls: Promise<Walls>,
   state: RunState,
   world: World,
 ) {
-  if (config.sandbox === 'off' && world.privileged) {
-    throw new InputError(
-      'sandbox',
-      ({ setting }) =>
-        `${setting('sandbox', 'off')} is refused on ${world.subject?.event ?? 'this trigger'}: it runs with the repository's rights on what a stranger wrote. Use ${setting('sandbox', 'required')}.`,
-    );
-  }
-  await world.requireReadable(config.sandboxRead);
   const { secrets } = world;
   // A registry's line, a URL or a base64 pair hands a secret over as well as the secret alone.
   const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
@@ -205,7 +245,7 @@ async function openWalls(
   const sandbox = await openSandbox(
     {
       workspace: world.workspace,
-      workingDirectory: await world.resolveFolder(config.workingDirectory),
+      workingDirectory,
       mode: config.sandbox,
       access: config.workspaceAccess,
       shellNetwork: config.shellNetwork,

@@ -25,11 +25,6 @@ export interface EndWorld {
   readonly version: string;
   readonly secrets: Secrets;
   readonly subject: Subject | null;
-  /** Which leg and which vote this run is, whatever else is wrong with its inputs; absent where nobody merges. */
-  readonly leg?: string | null;
-  readonly vote?: string | null;
-  /** The model as it was typed, for a run whose other inputs are wrong; absent where nobody looked. */
-  readonly askedModel?: string;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   /** Finds the files that a payload names; null for a merge, whose legs have looked for them. */
@@ -107,6 +102,9 @@ export interface RunState {
   /** Aborted by signals alone, whatever else ended the run before. */
   readonly interrupt: AbortController;
   readonly timers: Set<NodeJS.Timeout>;
+  /** Which run this is, whatever is wrong with its other inputs: the model as typed. */
+  identity: Pick<Config, 'leg' | 'vote'> & { readonly model: string };
+  /** null where an input is wrong. */
   config: Config | null;
   /** What the recording says of itself; null for a real run, and until it is read. */
   replay: RecordingHeader | null;
@@ -143,6 +141,7 @@ export function createState(world: EndWorld): RunState {
     stop: new AbortController(),
     interrupt: new AbortController(),
     timers: new Set(),
+    identity: { leg: null, vote: null, model: '' },
     config: null,
     replay: null,
     contract: null,

@@ -13,13 +13,12 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readActionInputs } from '../../../src/action/inputs.ts';
 import { runCheck } from '../../../src/commands/check/check.ts';
 import { runInit } from '../../../src/commands/init/init.ts';
 import { SCHEMA_FILE, WORKFLOW_FILE } from '../../../src/commands/init/template.ts';
-import { parseConfig } from '../../../src/config/config.ts';
 import { presets } from '../../../src/contract/presets.ts';
 import { PROVIDERS } from '../../../src/providers/registry.ts';
+import { configFrom } from '../../support/inputs.ts';
 
 const all = mkdtempSync(path.join(os.tmpdir(), 'init-'));
 afterAll(() => rmSync(all, { recursive: true, force: true }));
@@ -84,12 +83,12 @@ describe('what init writes', () => {
     expect(text).not.toMatch(/outputs\.[\w-]+ *!=/u);
     // As the runner hands it over, it is a configuration.
     const inputs = Object.entries<unknown>(agent.with).map(([name, value]) => [
-      `INPUT_${name.toUpperCase()}`,
+      name,
       String(value).replace(/\$\{\{ (\S+) \}\}/gu, (_, name_) =>
         name_.includes('URL') ? 'https://x.test' : 'known',
       ),
     ]);
-    const config = parseConfig(readActionInputs(Object.fromEntries(inputs)), { environment: {} });
+    const config = configFrom(Object.fromEntries(inputs));
     expect(config.model.provider).toBe(provider);
     expect(config.maxTotalTokens).not.toBeNull();
   });

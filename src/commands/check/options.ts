@@ -1,6 +1,6 @@
 /** What `structured-agent check` is asked for. */
 
-import { readChoice } from '../../config/values.ts';
+import { parseChoice } from '../../config/values.ts';
 import { InputError } from '../../errors.ts';
 import { PROVIDERS, type ProviderName } from '../../providers/registry.ts';
 import { readFlags } from '../flags.ts';
@@ -31,9 +31,8 @@ export function readOptions(argv: readonly string[]): CheckOptions {
     'output-format': 'value',
     help: 'switch',
   });
-  const provider = flags.value('provider');
-  const raw = new Map(provider === null ? [] : [['provider' as const, provider]]);
   const gate = flags.value('gate');
+  const provider = flags.value('provider');
   if (gate !== null && flags.value('schema') === null) {
     throw new InputError(
       'gate',
@@ -44,7 +43,7 @@ export function readOptions(argv: readonly string[]): CheckOptions {
     help: flags.has('help'),
     schema: flags.value('schema'),
     gate,
-    provider: readChoice(raw, 'provider', PROVIDERS),
+    provider: provider === null ? null : parseChoice('provider', provider, PROVIDERS),
     actions: flags.list('action'),
     root: flags.value('root'),
     format: readFormat(flags.value('output-format') ?? 'text'),

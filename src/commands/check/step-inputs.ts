@@ -1,7 +1,6 @@
 /** The inputs of one step: what its `with:` says, as far as it says it literally. */
 import { parseConfig } from '../../config/config.ts';
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
-import { InputError } from '../../errors.ts';
 import { embedded } from './expression.ts';
 import { type Fault, refused, wrong } from './finding.ts';
 import { entryAt, type Mapping, valueAt } from './yaml-file.ts';
@@ -46,17 +45,10 @@ export function readStepInputs(
   const faults: StepFault[] = [];
   const given = collectInputs(step, NAMES, SECRET_INPUTS, faults);
   const raw = standIn(given);
-  // Each round takes away one thing that is wrong.
-  for (let round = 0; round <= INPUTS.length; round += 1) {
-    const error = configError(raw, environment);
-    if (error === null) break;
-    const { input: name } = error;
-    const isKnown = INPUTS.find((each) => each.name === name)?.name;
-    if (!(name === 'api-key' && mayHaveKey)) {
-      const key = name !== null && entryAt(valueAt(step, 'with'), name) !== null ? name : null;
-      faults.push({ key, fault: refused(`input-${name ?? 'any'}`, error.message) });
-    }
-    if (isKnown === undefined || !mend(raw, isKnown)) break;
+  for (const { input: name, message } of parseConfig(raw, { environment }).problems) {
+    if (name === 'api-key' && mayHaveKey) continue;
+    const key = name !== null && entryAt(valueAt(step, 'with'), name) !== null ? name : null;
+    faults.push({ key, fault: refused(`input-${name ?? 'any'}`, message) });
   }
   return {
     faults,
@@ -130,27 +122,6 @@ function standIn(given: ReadonlyMap<InputName, string | null>): Map<InputName, s
   if (given.get('prompt') === null && given.has('prompt-file')) raw.delete('prompt');
   if (given.get('prompt-file') === null && !raw.has('prompt')) raw.set('prompt-file', 'unknown');
   return raw;
-}
-
-function configError(
-  raw: ReadonlyMap<InputName, string>,
-  environment: Readonly<Record<string, string>>,
-): InputError | null {
-  try {
-    parseConfig(raw, { environment });
-    return null;
-  } catch (error) {
-    if (error instanceof InputError) return error;
-    throw error;
-  }
-}
-
-/** Takes what is wrong away; false where that has been done already. */
-function mend(raw: Map<InputName, string>, name: InputName): boolean {
-  const other = STAND_INS.get(name);
-  if (other === undefined || raw.get(name) === other) return raw.delete(name);
-  raw.set(name, other);
-  return true;
 }
 
 function unknownInput(name: string, names: readonly string[]): Fault {
