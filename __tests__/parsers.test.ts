@@ -13,7 +13,7 @@ const MIN_MICROSECONDS = 40_000;
 /** Between 4, which four times the text takes where it is linear, and 16. */
 const MAX_GROWTH = 9;
 
-const TEXTS = SIZES.map(makeTexts);
+const TEXTS = SIZES.map((size) => new Map(makeTexts(size)));
 
 async function costOf(read: (text: string) => unknown, text: string): Promise<number> {
   const before = process.threadCpuUsage();

@@ -1,25 +1,38 @@
 /** Our readers of hostile text, each as a function of a text, and texts that are hard on readers. */
 import { constants } from 'node:buffer';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { checkWorkflow } from '../../src/commands/check/check-workflow.ts';
 import { parseExpression } from '../../src/commands/check/expression.ts';
+import { createFindings } from '../../src/commands/check/finding.ts';
+import { readWorkflow } from '../../src/commands/check/workflow.ts';
 import { readYaml } from '../../src/commands/check/yaml-file.ts';
 import { argumentsOf } from '../../src/commands/report/arguments.ts';
 import { html } from '../../src/commands/report/html.ts';
 import { createStory } from '../../src/commands/report/story.ts';
 import { createShowing } from '../../src/commands/report/visible.ts';
+import { readHeaders } from '../../src/config/headers.ts';
+import { createReader } from '../../src/config/values.ts';
 import { parseStrings } from '../../src/contract/repair.ts';
 import { foldName, refuseComponents } from '../../src/files/names.ts';
+import { readCheckedOut } from '../../src/github/checked-out.ts';
 import { contextFiles } from '../../src/github/context.ts';
 import { clipped } from '../../src/merge/clipped.ts';
+import { mergeFindings } from '../../src/merge/findings.ts';
+import { keep } from '../../src/merge/kept.ts';
 import { isOverflow, isToolless } from '../../src/providers/errors.ts';
 import { replayableArguments, replayableName } from '../../src/providers/reading.ts';
 import { readEventData } from '../../src/providers/request.ts';
 import { readRecording } from '../../src/replay/recording.ts';
+import { findCheckouts } from '../../src/reporters/checkouts.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import { jsonLine } from '../../src/reporters/json-line.ts';
 import { asWritten } from '../../src/reporters/line-link.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
+import { sarifLog } from '../../src/reporters/sarif-log.ts';
 import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
 import { sourceFile } from '../../src/reporters/source-file.ts';
 import { fitColumns } from '../../src/reporters/terminal.ts';
@@ -39,6 +52,7 @@ import { rawSlice } from '../../src/text/raw-slice.ts';
 import { breakCommands, cleanText, singleLine } from '../../src/text/sanitize.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { replaceText } from '../../src/tools/replace.ts';
+import { sampleReport } from '../reporters/sample-report.ts';
 
 /** What reads a text; what it gives or throws does not matter. */
 type Reader = (text: string) => unknown;
@@ -46,6 +60,10 @@ type Reader = (text: string) => unknown;
 const SECRET = 'sk-parser-0123456789abcdef';
 const secrets = createSecrets();
 for (const value of [SECRET, 'a'.repeat(40)]) secrets.add(value);
+
+const checkout = mkdtempSync(path.join(os.tmpdir(), 'parsers-'));
+mkdirSync(path.join(checkout, '.git'));
+process.on('exit', () => rmSync(checkout, { recursive: true }));
 
 const log = () => createLog({ write: () => undefined, secrets, token: () => 'token' });
 const failure = (message: string) => ({ status: 400, code: null, type: null, param: null, message });
@@ -57,8 +75,15 @@ const row = (text: string) => ({
   severity: text,
   rule: text,
 });
-/** Many rows with the text's pieces. */
-const rows = (text: string) => (text.match(/[\s\S]{1,200}/gu) ?? []).map(row);
+const FIELDS = ['path', 'line', 'message', 'title', 'severity', 'rule'];
+/** Many rows that together hold the text once. */
+const rows = (text: string) =>
+  (text.match(/[\s\S]{1,1200}/gu) ?? []).map((part) =>
+    Object.fromEntries(FIELDS.map((field, at) => [field, part.slice(at * 200, (at + 1) * 200)])),
+  );
+/** Many findings, each of a rule of its own where the text's lines differ. */
+const findings = (text: string) =>
+  text.split('\n').map((line, at) => ({ ...row(line), severity: 'high', path: `a${at % 7}`, line: at }));
 
 /** By what they read. */
 export const READERS: Readonly<Record<string, Reader>> = {
@@ -134,6 +159,30 @@ export const READERS: Readonly<Record<string, Reader>> = {
       diffFromGit: false,
       notes: [],
     }),
+  'rules of check': checkText,
+  'remotes of a checkout': (text) => findCheckouts(checkoutWith('config', text), ['o/r']),
+  'packed refs': (text) => readCheckedOut(checkoutWith('packed-refs', text)),
+  headers: (text) => {
+    const lines = text.split('\n').map((line, at) => `a${at}: ${line}.`);
+    return readHeaders(createReader<'api-key' | 'headers'>(new Map([['headers', lines.join('\n')]])));
+  },
+  'findings of a merge': (text) =>
+    mergeFindings(
+      ['1', '2', '3'].map((run) => ({
+        leg: text,
+        run,
+        outvoted: false,
+        findings: keep(readFindings({ findings: findings(text) }), secrets),
+      })),
+      '/work',
+    ),
+  'SARIF log': (text) =>
+    sarifLog(sampleReport(), alertsOf({ findings: findings(text) }, asWritten, secrets), {
+      version: '1.0.0',
+      informationUri: null,
+      category: text,
+      serverUrl: null,
+    }),
   YAML: (text) => readYaml('ci.yml', text),
   expression: parseExpression,
   edit: (text) => replaceText(Buffer.from(text), text.slice(0, text.length / 4), 'b', true),
@@ -142,6 +191,50 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'edit that fits nowhere': (text) =>
     replaceText(Buffer.from(text), `${text.slice(0, text.length / 2)}\0`, 'b', false),
 };
+
+/** The root of a checkout whose `.git` has a file with the text. */
+function checkoutWith(name: string, text: string): string {
+  writeFileSync(path.join(checkout, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(path.join(checkout, '.git', name), text);
+  return checkout;
+}
+
+/** The text in all places of a workflow, and its pieces in many steps and jobs of their own. */
+async function checkText(text: string): Promise<unknown> {
+  const judge = { uses: 'o/judge@v1', id: 'judge', with: { prompt: text, schema: 'verdict', gate: text } };
+  const pieces = (text.match(/[\s\S]{1,100}/gu) ?? []).slice(0, 100);
+  const steps = pieces.map((piece) => ({
+    if: piece,
+    run: `echo \${{ steps.judge.outputs.passed }} ${piece}`,
+  }));
+  const jobs = pieces.map((piece, at) => [
+    `j${at}`,
+    { needs: ['a', `j${at - 1}`], if: piece, steps: [{ run: piece }] },
+  ]);
+  const a = {
+    'runs-on': 'x',
+    if: text,
+    strategy: { matrix: { a: pieces, b: text } },
+    steps: [judge, { if: text, run: text, env: { A: text } }, ...steps],
+  };
+  const yaml = await readYaml(
+    'ci.yml',
+    JSON.stringify({ on: { push: text }, jobs: { a, ...Object.fromEntries(jobs) } }),
+  );
+  if (!yaml.ok) throw new Error(yaml.problem);
+  const workflow = readWorkflow(yaml.file, { names: ['o/judge'], localPart: () => null });
+  if (workflow === null) throw new Error('This is no workflow.');
+  const missing = async () => ({ ok: false, problem: 'is not there' }) as const;
+  const checked = await checkWorkflow(workflow, {
+    files: { readFile: missing, readElsewhere: missing },
+    root: '/nonexistent',
+    standIn: null,
+    findings: createFindings(),
+    readWorkflow: async () => null,
+  });
+  if (checked === null) throw new Error('No step was found.');
+  return checked;
+}
 
 function readPatch(text: string): unknown {
   const holdsSecret = (part: string) => secrets.find({ a: part }) !== null;
@@ -279,31 +372,29 @@ const PIECES = [
   ],
 ];
 
-/** Texts of about a length, by what they are made of. */
-export function makeTexts(length: number): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
+/** Texts of about a length, by what they are made of: one after the other, since all of the longest would fill the memory. */
+export function* makeTexts(length: number): Generator<readonly [of: string, text: string]> {
   for (const piece of PIECES) {
     const many = piece.repeat(Math.ceil(length / piece.length));
-    texts.set(JSON.stringify(piece), many);
+    yield [JSON.stringify(piece), many];
   }
   for (const [open, close] of NESTED) {
     const depth = Math.ceil(length / (open.length + close.length));
-    texts.set(`${open} nested`, open.repeat(depth) + close.repeat(depth));
-    texts.set(
+    yield [`${open} nested`, open.repeat(depth) + close.repeat(depth)];
+    yield [
       `${open} 90 deep, repeated`,
       `[${`${open.repeat(90)}1${close.repeat(90)},`.repeat(Math.ceil(length / 91 / (open.length + close.length)))}1]`,
-    );
+    ];
   }
-  texts.set('aliases', `- &a 1\n${'- *a\n'.repeat(Math.ceil(length / 5))}`);
-  texts.set('many anchors', `- &a 1\n${'- &b 1\n- *a\n'.repeat(Math.ceil(length / 12))}`);
+  yield ['aliases', `- &a 1\n${'- *a\n'.repeat(Math.ceil(length / 5))}`];
+  yield ['many anchors', `- &a 1\n${'- &b 1\n- *a\n'.repeat(Math.ceil(length / 12))}`];
   // Keys that differ: one text of which no two parts are alike.
-  texts.set(
+  yield [
     'different keys',
     `{${Array.from({ length: Math.ceil(length / 12) }, (_, at) => `"k${at}":${at}`).join(',')}}`,
-  );
-  texts.set(
+  ];
+  yield [
     'different lines',
     Array.from({ length: Math.ceil(length / 8) }, (_, at) => `k${at}: ${at}`).join('\n'),
-  );
-  return texts;
+  ];
 }

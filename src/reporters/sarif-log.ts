@@ -61,15 +61,20 @@ function logText(
   maxMessage: number,
 ): string {
   const alerts = found.alerts.slice(0, results);
-  const ids = [...new Set(alerts.map((alert) => alert.ruleId))];
-  const rules = ids.flatMap((id) => found.rules.get(id) ?? []);
+  const firsts = new Map<string, { readonly index: number; readonly level: Alert['severity'] }>();
+  for (const { ruleId, severity } of alerts)
+    if (!firsts.has(ruleId)) firsts.set(ruleId, { index: firsts.size, level: severity });
+  const rules = [...firsts].flatMap(([id, { level }]) => {
+    const rule = found.rules.get(id);
+    return rule === undefined ? [] : ruleObject(rule, level);
+  });
   const run = {
     tool: {
       driver: {
         name: 'structured-agent',
         version: facts.version,
         ...(facts.informationUri === null ? {} : { informationUri: facts.informationUri }),
-        rules: rules.map((rule) => ruleObject(rule, alerts)),
+        rules,
       },
     },
     automationDetails: { id: `structured-agent/${categoryOf(facts.category)}/` },
@@ -77,7 +82,7 @@ function logText(
     columnKind: 'utf16CodeUnits',
     ...provenance(report, facts),
     invocations: [invocation(report, found, alerts.length)],
-    results: alerts.map((alert) => result(alert, ids.indexOf(alert.ruleId), maxMessage)),
+    results: alerts.map((alert) => result(alert, firsts.get(alert.ruleId)?.index ?? -1, maxMessage)),
   };
   const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
   return `${JSON.stringify(log)}\n`;
@@ -97,8 +102,7 @@ function categoryOf(key: string): string {
   return `${plain.toWellFormed()}-${digest}`;
 }
 
-function ruleObject(rule: Rule, alerts: readonly Alert[]): JsonObject {
-  const level = alerts.find((alert) => alert.ruleId === rule.id)?.severity ?? 'warning';
+function ruleObject(rule: Rule, level: Alert['severity']): JsonObject {
   return {
     id: rule.id,
     name: rule.name,

@@ -62,9 +62,8 @@ function* site(job: Job | null, step: Step | null, scalar: Scalar, keys: readonl
     const root = parseExpression(text);
     return root === null ? [] : [{ root, text, at }];
   });
-  const unread = parts.filter(
-    ({ at, text }) => text.trim() !== '' && expressions.every((each) => each.at !== at),
-  );
+  const read = new Set(expressions.map(({ at }) => at));
+  const unread = parts.filter(({ at, text }) => text.trim() !== '' && !read.has(at));
   if (parts.length > 0) yield { job, step, scalar, keys, isCondition, unread, expressions };
 }
 
