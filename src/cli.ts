@@ -2,7 +2,6 @@
 
 import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './cli/args.ts';
-import { intendedFormat, intendedModel } from './cli/values.ts';
 import { InputError, messageAt } from './errors.ts';
 import { createSink } from './reporters/sink.ts';
 import { currentFolder, localSecrets, VERSION } from './run/local-world.ts';
@@ -41,7 +40,8 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
   };
   const world = { environment, listen, stdout, stderr, print };
   try {
-    const command = readCommand(argv, environment);
+    // The stream itself is not opened for this: it may never be read.
+    const command = parseCliArgs(argv, { stdinIsTerminal: isatty(0), environment });
     return await execute(command, world);
   } catch (error) {
     const text = messageAt(error, 'command-line');
@@ -63,29 +63,6 @@ function standing(): string {
   return folder;
 }
 
-/**
- * The command, or what a refused line has to be told as: who reads messages gets the envelope of this ending, too.
- * @throws InputError where the sentence is all that anybody reads.
- */
-function readCommand(argv: readonly string[], environment: NodeJS.ProcessEnv): CliCommand | Refused {
-  try {
-    // The stream itself is not opened for this: it may never be read.
-    return parseCliArgs(argv, { stdinIsTerminal: isatty(0), environment });
-  } catch (error) {
-    const outputFormat = intendedFormat(argv);
-    if (!(error instanceof InputError) || outputFormat === 'text') throw error;
-    return { kind: 'refused', outputFormat, model: intendedModel(argv), error };
-  }
-}
-
-/** A line that cannot be meant. */
-interface Refused {
-  readonly kind: 'refused';
-  readonly outputFormat: ReturnType<typeof intendedFormat>;
-  readonly model: string | null;
-  readonly error: InputError;
-}
-
 interface CliWorld {
   readonly environment: NodeJS.ProcessEnv;
   readonly listen: ReturnType<typeof catchEnds>;
@@ -94,7 +71,7 @@ interface CliWorld {
   readonly print: (text: string) => Promise<number>;
 }
 
-async function execute(command: CliCommand | Refused, world: CliWorld): Promise<number> {
+async function execute(command: CliCommand, world: CliWorld): Promise<number> {
   switch (command.kind) {
     case 'help':
       return world.print(command.text);
@@ -106,14 +83,6 @@ async function execute(command: CliCommand | Refused, world: CliWorld): Promise<
     case 'run': {
       const { runOnCommandLine } = await import('./cli/run.ts');
       return runOnCommandLine(command, world);
-    }
-    case 'refused': {
-      const { runOnCommandLine } = await import('./cli/run.ts');
-      const options = { quiet: true, record: null, patchFile: null, stdin: 'unused' } as const;
-      const { outputFormat, model, error } = command;
-      const inputs = new Map(model === null ? [] : [['model', model] as const]);
-      const line = { kind: 'run', inputs, options: { ...options, outputFormat } } as const;
-      return runOnCommandLine(line, world, error);
     }
     case 'check': {
       releaseSignals();

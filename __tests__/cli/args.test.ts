@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCliArgs, type RunOptions } from '../../src/cli/args.ts';
 import { FLAGS } from '../../src/cli/flags.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { argumentsOf, inputsOf, PIPED, parseRun, refusal, TERMINAL } from './lines.ts';
+import { argumentsOf, inputsOf, PIPED, parseRun, refusal, refusals, TERMINAL } from './lines.ts';
 
 const PLAIN: RunOptions = {
   outputFormat: 'text',
@@ -76,9 +76,9 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     expect(options.outputFormat).toBe(outputFormat);
   });
 
-  it('the way to give the schema that the README shows stands beside a format', () => {
-    const readme = readFileSync(path.join(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
-    const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(readme)?.[1] ?? 'not in the README';
+  it('the way to give the schema that the documents show works beside a format', () => {
+    const page = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8');
+    const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(page)?.[1] ?? 'not in the page';
     const { inputs, options } = meaning(`structured-agent -p look ${flags}`);
     expect(inputs).toEqual({ prompt: 'look', schema: 'verdict.json' });
     expect(options.outputFormat).toBe('object');
@@ -274,13 +274,8 @@ describe('a line', () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), fc.boolean(), (argv, stdinIsTerminal) => {
-        let sentence = 'none';
-        try {
-          parseCliArgs(argv, { stdinIsTerminal, environment: {} });
-        } catch {
-          sentence = refusal(argv, { stdinIsTerminal, environment: {} });
-        }
-        expect(sentence).not.toBe('');
+        for (const sentence of refusals(argv, { stdinIsTerminal, environment: {} }))
+          expect(sentence).not.toBe('');
       }),
     );
   });
@@ -291,6 +286,21 @@ it('a run without a model is refused, a replay is not', () => {
     'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.',
   );
   expect(parseCliArgs(['-p', 'x', '--replay', 'r.jsonl'], TERMINAL)).toMatchObject({ kind: 'run' });
+});
+
+it('all that is wrong with a line is named at once', () => {
+  expect(refusals(['--record', 'a', '--replay', 'b', '--tools=edit', '-f', 'yaml', '--no-bare'])).toEqual([
+    expect.stringMatching(/^Every run is bare/u),
+    expect.stringMatching(/^--record and --replay are both given/u),
+    expect.stringMatching(/^No task is given/u),
+    expect.stringMatching(/^-f knows no such format/u),
+  ]);
+  // A word that was not understood may be what is missing elsewhere.
+  expect(refusals(['--modle', 'm', '--quiet=yes', '-p'])).toEqual([
+    expect.stringMatching(/^There is no flag "--modle"/u),
+    expect.stringMatching(/^--quiet is on or off/u),
+    expect.stringMatching(/^-p needs a value/u),
+  ]);
 });
 
 it('what is written is what was typed', () => {

@@ -27,13 +27,20 @@ export function inputsOf(argv: readonly string[], world: CliWorld = TERMINAL): R
   return inputs;
 }
 
-/** The sentence that refuses arguments. */
-export function refusal(argv: readonly string[], world: CliWorld = TERMINAL): string {
+/** The sentences that say what is wrong with arguments. */
+export function refusals(argv: readonly string[], world: CliWorld = TERMINAL): readonly string[] {
   try {
-    parseCliArgs(argv, world);
+    const command = parseCliArgs(argv, world);
+    return command.kind === 'run' ? command.problems.map(({ message }) => message) : [];
   } catch (error) {
-    if (error instanceof InputError) return error.message;
+    if (error instanceof InputError) return [error.message];
     throw error;
   }
-  throw new Error('accepted');
+}
+
+/** The first of them. */
+export function refusal(argv: readonly string[], world: CliWorld = TERMINAL): string {
+  const [first] = refusals(argv, world);
+  if (first === undefined) throw new Error('accepted');
+  return first;
 }

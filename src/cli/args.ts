@@ -1,23 +1,18 @@
-/** The arguments of the command line → which command, its inputs and its own options. */
+/** The arguments of the command line → which command, its inputs and its own options, and all that is wrong with them. */
 
-import type { InputName, RawInputs } from '../config/inputs.ts';
+import { findRepeated, flagsByName, parseFlags, type TypedFlag, type TypedLine } from '../commands/flags.ts';
+import { INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
-import { COMMANDS, type CommandName } from './flags.ts';
+import { joinWithOr, quote, suggest } from '../text/messages.ts';
+import { KEY_VARIABLE } from '../text/naming.ts';
+import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED } from './flags.ts';
 import { helpText, usageText } from './help.ts';
-import {
-  refuseLoneWord,
-  refuseMerge,
-  refuseOtherModes,
-  refuseTwice,
-  refuseTwoTasks,
-  refuseUnknownHelp,
-  refuseWords,
-} from './rules.ts';
-import { isAsked, type ScannedLine, scanLine, type TypedFlag } from './scan.ts';
-import { refuseSecrets, secretsFromEnvironment } from './secrets.ts';
-import { type OutputFormat, readOutputFormat, readSchema } from './values.ts';
 
-/** What a run on the command line is told beside its inputs. */
+/** What stdout gets. */
+export const OUTPUT_FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** The options of a run on the command line that are no inputs. */
 export interface RunOptions {
   readonly outputFormat: OutputFormat;
   /** No progress on stderr; the one sentence of a failure stays. */
@@ -35,6 +30,10 @@ export interface RunCommand {
   readonly kind: 'run';
   readonly inputs: RawInputs;
   readonly options: RunOptions;
+  /** What is wrong with the line; the values of inputs are not looked at yet. */
+  readonly problems: readonly InputError[];
+  /** Whether each argument was understood: where one was not, what the others lack may be in it. */
+  readonly isUnderstood: boolean;
 }
 
 /** What the user asked for. */
@@ -52,9 +51,13 @@ export interface CliWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+type Line = TypedLine<Flag>;
+type Typed = TypedFlag<Flag>;
+
 /**
- * Reads the arguments, the program's own name not among them. The order of flags never counts.
- * @throws InputError that names the flag and the fix, and shows no value.
+ * Reads the arguments, the program's own name not among them. The order of flags never counts, and no problem shows a
+ * value.
+ * @throws InputError for what is no run at all, such as an unknown command.
  */
 export function parseCliArgs(argv: readonly string[], world: CliWorld): CliCommand {
   const [first, ...rest] = argv;
@@ -65,62 +68,294 @@ export function parseCliArgs(argv: readonly string[], world: CliWorld): CliComma
   if (first === 'help' && about !== undefined && rest.length === 1) return { kind: about, rest: ['--help'] };
   refuseUnknownHelp(argv);
   // With more words behind it, "help" begins a task.
-  const alone = first === 'help' && rest.length === 0;
-  if (alone || isAsked('help', argv)) return { kind: 'help', text: helpText() };
+  const isAlone = first === 'help' && rest.length === 0;
+  if (isAlone || isAsked('help', argv)) return { kind: 'help', text: helpText() };
   if (isAsked('version', argv)) return { kind: 'version' };
-  refuseMerge(argv);
   refuseLoneWord(argv);
-  return parseRun(scanLine(argv), world);
+  return parseRun(argv, world);
 }
 
-function parseRun(line: ScannedLine, world: CliWorld): RunCommand {
+const BY_NAME = flagsByName(FLAGS);
+
+/** Whether a flag that needs nothing else, such as `--help`, was typed, whatever is wrong beside it. */
+function isAsked(name: 'help' | 'version', argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const line = end === -1 ? argv : argv.slice(0, end);
+  return line.some((argument) => BY_NAME.get(argument)?.name === name);
+}
+
+function parseRun(argv: readonly string[], world: CliWorld): RunCommand {
+  const line = parseFlags(argv, FLAGS, describeUnknownFlag);
   const { flags, words } = line;
-  refuseOtherModes(flags);
-  refuseSecrets(flags);
-  refuseTwice(flags);
-  refuseTwoTasks(line);
-  refuseWords(words);
-  const inputs = readInputs(line);
-  secretsFromEnvironment(world.environment, inputs);
+  const merge = findMerge(argv);
+  const notUnderstood = merge === null ? line.problems : [merge];
+  const inputs = readInputs(line, world);
   const hasTask = inputs.has('prompt') || inputs.has('prompt-file');
-  if (!hasTask && world.stdinIsTerminal)
-    throw new InputError(
-      'prompt',
-      'No task is given. Write -p "the task", name a file with --prompt-file, or pipe the task in. See structured-agent --help.',
-    );
-  if (!inputs.has('model') && !inputs.has('replay'))
-    throw new InputError(
-      'model',
-      'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.',
-    );
+  const format = readOutputFormat(flags);
+  const problems =
+    notUnderstood.length > 0
+      ? notUnderstood
+      : [
+          ...findOtherModes(flags),
+          ...findSecrets(flags),
+          ...findRepeated(flags),
+          ...findTwoTasks(line),
+          ...findCommandWords(words),
+          ...readSchema(flags).problems,
+          ...findMissing(inputs, hasTask, world),
+          ...format.problems,
+        ];
   return {
     kind: 'run',
     inputs,
+    problems,
+    isUnderstood: notUnderstood.length === 0,
     options: {
-      outputFormat: readOutputFormat(flags),
-      quiet: typedValue(flags, 'quiet') === 'true',
-      record: typedValue(flags, 'record'),
-      patchFile: typedValue(flags, 'patch-file'),
+      outputFormat: format.value,
+      quiet: findValue(flags, 'quiet') === 'true',
+      record: findValue(flags, 'record'),
+      patchFile: findValue(flags, 'patch-file'),
       stdin: world.stdinIsTerminal ? 'unused' : hasTask ? 'beside' : 'prompt',
     },
   };
 }
 
-/** What is typed for each input; a list's entries in the order of typing, one a line. */
-function readInputs({ flags, words }: ScannedLine): Map<InputName, string> {
+/** What is typed for each input, and the secrets of the environment; a list's entries in the order of typing, one a line. */
+function readInputs({ flags, words }: Line, { environment }: CliWorld): Map<InputName, string> {
   const inputs = new Map<InputName, string>();
-  for (const { flag, value } of flags) {
-    if (flag.input === null) continue;
-    const before = inputs.get(flag.input);
-    inputs.set(flag.input, before === undefined ? value : `${before}\n${value}`);
-  }
+  const append = (name: InputName, value: string) => {
+    const before = inputs.get(name);
+    inputs.set(name, before === undefined ? value : `${before}\n${value}`);
+  };
+  for (const { flag, value } of flags) if (flag.input !== null) append(flag.input, value);
   // As the input takes it, whichever flag gave it.
-  const schema = readSchema(flags);
+  const schema = readSchema(flags).value;
   if (schema !== null) inputs.set('schema', schema);
   if (words.length > 0) inputs.set('prompt', words.join(' ').trim());
+  const key = environment[KEY_VARIABLE]?.trim() ?? '';
+  if (key !== '') inputs.set('api-key', key);
+  const headers = environment[HEADERS_VARIABLE]?.trim() ?? '';
+  if (headers !== '') append('headers', headers);
   return inputs;
 }
 
-function typedValue(flags: readonly TypedFlag[], name: string): string | null {
+function findMissing(
+  inputs: RawInputs,
+  hasTask: boolean,
+  { stdinIsTerminal }: CliWorld,
+): readonly InputError[] {
+  const problems: InputError[] = [];
+  if (!hasTask && stdinIsTerminal)
+    problems.push(
+      new InputError(
+        'prompt',
+        'No task is given. Write -p "the task", name a file with --prompt-file, or pipe the task in. See structured-agent --help.',
+      ),
+    );
+  if (!inputs.has('model') && !inputs.has('replay'))
+    problems.push(
+      new InputError('model', 'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.'),
+    );
+  return problems;
+}
+
+/** A value of several flags, and what is wrong with how it was given. */
+interface ReadValue<T> {
+  readonly value: T;
+  readonly problems: readonly InputError[];
+}
+
+/** The flag of the format sets the schema, too: `-f json_schema=…`. */
+const FORMAT_SCHEMA = /^json_schema(?:=([\s\S]*))?$/iu;
+
+/** The schema as the input takes it; null where none is typed. */
+function readSchema(flags: readonly Typed[]): ReadValue<string | null> {
+  const sources = flags.flatMap(({ flag, as, value }) => {
+    if (flag.name === 'schema' || flag.name === 'json-schema') return [{ as, text: value }];
+    const match = flag.name === 'output-format' ? FORMAT_SCHEMA.exec(value) : null;
+    return match === null ? [] : [{ as: `${as} json_schema`, text: (match[1] ?? '').trim() }];
+  });
+  const [one, two] = sources;
+  if (one === undefined) return { value: null, problems: [] };
+  const what = `A run has one schema, and ${bothGiven(one.as, two?.as)}. Keep one of them.`;
+  if (two !== undefined) return { value: one.text, problems: [new InputError('schema', what)] };
+  if (one.text !== '') return { value: one.text, problems: [] };
+  const fix = `${one.as} has no schema. Write ${one.as}='{"type":"object"}' or a path.`;
+  return { value: null, problems: [new InputError('schema', fix)] };
+}
+
+/** What stdout gets; text where nothing else is typed. Of a line that is wrong it is the first format that is one. */
+function readOutputFormat(flags: readonly Typed[]): ReadValue<OutputFormat> {
+  const given = flags.filter(
+    ({ flag, value }) => flag.name === 'output-format' && !FORMAT_SCHEMA.test(value),
+  );
+  const formats = given.map((each) => OUTPUT_FORMATS.find((format) => format === each.value.toLowerCase()));
+  const value = formats.find((format) => format !== undefined) ?? 'text';
+  const [one, two] = given;
+  if (one !== undefined && two !== undefined) {
+    const what = `A run has one format, and ${bothGiven(one.as, two.as)}. Keep one of them.`;
+    return { value, problems: [new InputError('output-format', what)] };
+  }
+  if (one === undefined || formats[0] !== undefined) return { value, problems: [] };
+  const fix = `${one.as} knows no such format. Write ${OUTPUT_FORMATS.join(', ')} or json_schema='SCHEMA'.`;
+  return { value, problems: [new InputError('output-format', fix)] };
+}
+
+function bothGiven(one: string, two: string | undefined): string {
+  return one === two ? `${one} is given twice` : `${one} and ${two} are both given`;
+}
+
+function findValue(flags: readonly Typed[], name: string): string | null {
   return flags.find((each) => each.flag.name === name)?.value ?? null;
+}
+
+/** Names of headers whose value is most likely a secret. */
+const SECRET_NAME = /auth|cookie|credential|key|passw|pwd|secret|session|token/iu;
+
+/** Headers that look like secrets: other users can read a command line, and shells and logs keep it. */
+function findSecrets(flags: readonly Typed[]): readonly InputError[] {
+  const headers = flags.filter(({ flag }) => flag.name === 'headers');
+  return headers.flatMap(({ as, value }) =>
+    value.split(/\r?\n/u).flatMap((line) => {
+      const name = line.includes(':') ? (line.split(':')[0] ?? '').trim().toLowerCase() : '';
+      if (!SECRET_NAME.test(name)) return [];
+      const shown = /^[a-z0-9-]{1,60}$/u.test(name) ? ` ${name}` : '';
+      return [
+        new InputError(
+          'headers',
+          `${as} gives the header${shown}, which looks like a secret: every user of this machine can read a command line, and shells remember it. Put the line into the variable ${HEADERS_VARIABLE}.`,
+        ),
+      ];
+    }),
+  );
+}
+
+/** What is no single run with one verdict. */
+function findOtherModes(flags: readonly Typed[]): readonly InputError[] {
+  const problems: InputError[] = [];
+  const format = flags.find((each) => each.flag.name === 'input-format' && each.value !== 'text');
+  if (format !== undefined)
+    problems.push(
+      new InputError(
+        'input-format',
+        `${format.as} is refused: a run asks once and ends with one verdict, so stdin is one text and no stream of messages. Leave it out, and pipe the text in.`,
+      ),
+    );
+  if (flags.some((each) => each.flag.name === 'bare' && each.value === 'false'))
+    problems.push(
+      new InputError(
+        'bare',
+        'Every run is bare: nothing but what is typed counts, and that cannot be switched off. Leave --bare out.',
+      ),
+    );
+  if (findValue(flags, 'record') !== null && findValue(flags, 'replay') !== null)
+    problems.push(
+      new InputError(
+        'record',
+        '--record and --replay are both given: a replay asks no model, so there is nothing new to record. Keep one of them.',
+      ),
+    );
+  return problems;
+}
+
+/** A task that comes from two places, or is empty. */
+function findTwoTasks({ flags, words }: Line): readonly InputError[] {
+  const sources = flags
+    .filter(({ flag }) => flag.name === 'prompt' || flag.name === 'prompt-file')
+    .map((each) => each.as);
+  const hasWords = words.length > 0;
+  if (hasWords && words.join('').trim() === '')
+    return [new InputError('prompt', 'The task is empty. Write what is to be done.')];
+  const [one, two] = hasWords ? [...sources, 'words that belong to no flag'] : [...new Set(sources)];
+  // One flag with two values is a problem of any flag.
+  const isRepeated = new Set(flags.flatMap(({ flag, as }) => (sources.includes(as) ? [flag] : []))).size < 2;
+  if (one === undefined || two === undefined || (isRepeated && !hasWords)) return [];
+  const advice = hasWords ? ' A value with blanks is quoted, and a list takes one value a flag.' : '';
+  return [
+    new InputError('prompt', `The task is given twice: by ${one} and by ${two}. Keep one of them.${advice}`),
+  ];
+}
+
+const COMMAND_LIST = `The commands are ${COMMANDS.slice(0, -1).join(', ')} and ${COMMANDS.at(-1)}`;
+
+/** `merge` as a command; nothing, flags or a path follow it, and no sentence. */
+function findMerge([first, second]: readonly string[]): InputError | null {
+  if (first !== 'merge' || (second !== undefined && !/^-|[/\\]/u.test(second))) return null;
+  return new InputError(
+    null,
+    'There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge/ of this one (see docs/many-legs.md). As a task, write it after -p.',
+  );
+}
+
+/** @throws InputError for one word and nothing else: without a model it is no task yet, and may have been meant as a command. */
+function refuseLoneWord(argv: readonly string[]): void {
+  const [word = '', ...more] = argv;
+  if (more.length > 0 || !/^[a-z][a-z-]*$/u.test(word) || suggest(word, COMMANDS, 1).length > 0) return;
+  throw (
+    findMerge(argv) ??
+    new InputError(
+      null,
+      `There is no command ${quote(word, 60)}. ${COMMAND_LIST}. A task of one word is written after -p.`,
+    )
+  );
+}
+
+/** A word that was rather meant as a command. */
+function findCommandWords(words: readonly string[]): readonly InputError[] {
+  const merge = words.length === 1 ? findMerge(words) : null;
+  if (merge !== null) return [merge];
+  const [word = '', ...more] = words;
+  const command = COMMANDS.find((each) => each === word);
+  if (command !== undefined) {
+    const fix = `${command} is a command, and comes first: structured-agent ${command}. As a task, write it after -p.`;
+    return [new InputError(null, fix)];
+  }
+  // A slip of the finger must not ask a model what it means.
+  const near = more.length === 0 && /^[a-z]+$/u.test(word) ? suggest(word, COMMANDS, 1)[0] : undefined;
+  if (near === undefined) return [];
+  const fix = `There is no command ${quote(word, 60)}. Did you mean ${near}? A task of one word is written after -p.`;
+  return [new InputError(null, fix)];
+}
+
+/** @throws InputError for `help` and one word that is no command. */
+function refuseUnknownHelp([first, word, ...more]: readonly string[]): void {
+  if (first !== 'help' || word === undefined || word.startsWith('-') || more.length > 0) return;
+  const near = suggest(word, COMMANDS, 1)[0];
+  const fix =
+    near === undefined
+      ? `${COMMAND_LIST}; structured-agent --help lists every flag.`
+      : `Did you mean structured-agent help ${near}?`;
+  throw findMerge([word]) ?? new InputError(null, `There is no command ${quote(word, 60)}. ${fix}`);
+}
+
+function describeUnknownFlag(as: string): InputError {
+  const name = as.replace(/^-+/u, '');
+  if (name === '')
+    return new InputError(
+      null,
+      'A lone - is no flag: stdin is read by itself where it is no terminal. Leave it out.',
+    );
+  if (/(?:^|[-_])api[-_]key$/iu.test(name))
+    return new InputError(
+      'api-key',
+      `${as} is refused: every user of this machine can read a command line, and shells remember it. Put the key into the variable of your provider (such as ANTHROPIC_API_KEY or OPENAI_API_KEY), or into ${KEY_VARIABLE} for any provider.`,
+    );
+  const reason = REFUSED.get(name);
+  if (reason !== undefined) return new InputError(name, `${as} is refused: ${reason}`);
+  const input = INPUTS.find((each) => each.where === 'github' && each.name === name);
+  if (input !== undefined)
+    return new InputError(
+      name,
+      `${as} is no flag: ${name} is an input of the GitHub Action only, where there is a workflow to tell. Leave it out here.`,
+    );
+  const blank = /\s/u.test(as) ? ' A flag and its value are two arguments: quote the value only.' : '';
+  const near = suggest(
+    name.split(/\s/u)[0] ?? name,
+    FLAGS.flatMap((flag) => [flag.name, ...flag.aliases]),
+  );
+  const meant = near.length === 0 ? '' : ` Did you mean ${joinWithOr(near.map((each) => `--${each}`))}?`;
+  return new InputError(
+    null,
+    `There is no flag ${quote(as, 60)}.${meant}${blank} See structured-agent --help.`,
+  );
 }

@@ -1,5 +1,9 @@
 /** The flags of the command line: the inputs that mean something off GitHub, and the ones that only it has. */
+import type { FlagSpec } from '../commands/flags.ts';
 import { type EverywhereName, INPUTS, type InputName } from '../config/inputs.ts';
+
+/** The variable of headers, one `Name: value` a line. */
+export const HEADERS_VARIABLE = 'STRUCTURED_AGENT_HEADERS';
 
 /** The headings of `--help`, in its order. */
 export const GROUPS = ['Task', 'Verdict', 'Model', 'Limits', 'Tools and walls', 'Output'] as const;
@@ -8,25 +12,16 @@ export const GROUPS = ['Task', 'Verdict', 'Model', 'Limits', 'Tools and walls', 
 export const COMMANDS = ['check', 'init', 'report'] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
-/** One flag as it can be typed. */
-export interface Flag {
-  /** Without its dashes. */
-  readonly name: string;
+/** One flag of a run. */
+export interface Flag extends FlagSpec {
   /** The input that it sets; null for a flag that only the command line has. */
   readonly input: InputName | null;
   readonly group: (typeof GROUPS)[number];
-  /** `list`: may be given several times. */
   readonly kind: 'text' | 'list' | 'boolean';
-  /** What stands for the value in `--help`; empty for a boolean. */
-  readonly value: string;
-  /** One sentence for `--help`. */
+  /** One sentence for `--help`; `value` is empty for a boolean. */
   readonly help: string;
   /** What holds without the flag, for `--help`; empty where nothing does. */
   readonly default: string;
-  /** One letter each, without the dash. */
-  readonly short: readonly string[];
-  /** Other names that command lines of related tools use, without dashes. */
-  readonly aliases: readonly string[];
 }
 
 /** What the table of inputs does not know about a flag. */

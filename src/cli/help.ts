@@ -1,8 +1,7 @@
 /** The text of `--help`, made from the table of flags. */
 
 import { KEY_VARIABLE } from '../text/naming.ts';
-import { COMMANDS, type CommandName, FLAGS, type Flag, GROUPS } from './flags.ts';
-import { HEADERS_VARIABLE } from './secrets.ts';
+import { COMMANDS, type CommandName, FLAGS, type Flag, GROUPS, HEADERS_VARIABLE } from './flags.ts';
 
 /** The columns of the text. */
 const WIDTH = 98;

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createReportPage } from '../commands/report/report-page.ts';
 import { type Config, parseConfig } from '../config/config.ts';
+import type { RawInputs } from '../config/inputs.ts';
 import { expandHome, resolveOwnFile } from '../config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import { pathHere } from '../contract/source.ts';
@@ -24,8 +25,7 @@ import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
 import { removeFolder } from '../sandbox/run-folder.ts';
 import type { RunCommand } from './args.ts';
-import { withStdin } from './prompt.ts';
-import { readStdin } from './stdin.ts';
+import { readStdin, withStdin } from './stdin.ts';
 
 /** What a run needs of its process. */
 export interface RunProcess {
@@ -48,17 +48,12 @@ const NO_FILES = { result: null, transcript: null, report: null, sarif: null, pa
 /** Stdin without a byte for so long, in milliseconds, is asked after. */
 const STDIN_NOTICE_MS = 2_000;
 
-/**
- * Runs to the end and gives the exit code; what was typed wrong is an ending like any other.
- * @param refusal why the line was refused; then nothing runs, and that is told.
- */
-export async function runOnCommandLine(
-  command: RunCommand,
-  host: RunProcess,
-  refusal: InputError | null = null,
-): Promise<number> {
+/** Runs to the end and gives the exit code; what was typed wrong is an ending like any other. */
+export async function runOnCommandLine(command: RunCommand, host: RunProcess): Promise<number> {
   const { environment, stdout: out, stderr } = host;
-  const { outputFormat: format, quiet } = command.options;
+  const { outputFormat: format } = command.options;
+  // Of a line that is wrong one sentence is enough.
+  const quiet = command.options.quiet || command.problems.length > 0;
   // The values of headers are masked as those of the action's input are.
   const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
   const { folder: workspace, problem } = currentFolder();
@@ -73,11 +68,10 @@ export async function runOnCommandLine(
     secrets,
     now: () => performance.now(),
   });
-  const refused = refusal ?? problem;
-  const setup =
-    refused === null
-      ? await readSetup(command, { environment, workspace, warn: progress.warn, stop: early.signal })
-      : { ...refusedSetup(command, environment), problems: [refused], files: NO_FILES };
+  const setup = await readSetup(command, {
+    ...{ environment, workspace, warn: progress.warn, stop: early.signal },
+    isGone: problem !== null,
+  });
   const stdout = createStdout({ sink: out, format, secrets, version: VERSION, cwd: workspace });
   const { result, transcript, patch, record } = setup.files;
   const written: Written = new Map();
@@ -114,8 +108,11 @@ export async function runOnCommandLine(
     writeOutputs: stdout.writeOutputs,
     warn: progress.warn,
   });
-  const machine = refused === null ? world.problems : [];
-  const report = await run({ config: setup.config, problems: [...machine, ...setup.problems] }, world);
+  const machine = problem === null ? world.problems : [problem];
+  const report = await run(
+    { config: setup.config, problems: [...(command.isUnderstood ? machine : []), ...setup.problems] },
+    world,
+  );
   if (patch !== null && report.patchFile === null) written.set('patch', noPatch(report));
   await progress.conclude(report, [...written.values()]);
   await removeFolder(world.runFolder, report.verdict.exitCode === 130 ? 1_000 : 5_000);
@@ -167,11 +164,6 @@ function onDisk(
   ];
 }
 
-/** What is known of a line that is refused. */
-function refusedSetup({ inputs }: RunCommand, environment: RunProcess['environment']) {
-  return parseConfig(inputs, { environment, door: 'command-line' });
-}
-
 /** What reading the setup needs of the run. */
 interface SetupWorld {
   readonly environment: RunProcess['environment'];
@@ -179,36 +171,28 @@ interface SetupWorld {
   readonly warn: (text: string) => void;
   /** Ends the wait for stdin. */
   readonly stop: AbortSignal;
+  /** Whether the current folder is not there any more, so that no file can be placed. */
+  readonly isGone: boolean;
 }
 
-async function readSetup(
-  command: RunCommand,
-  { environment, workspace, warn, stop }: SetupWorld,
-): Promise<CliSetup> {
+async function readSetup(command: RunCommand, world: SetupWorld): Promise<CliSetup> {
+  const { environment, workspace, isGone } = world;
+  const parse = (inputs: RawInputs, problems: readonly InputError[]) =>
+    parseConfig(inputs, { environment, door: 'command-line', problems });
+  if (!command.isUnderstood)
+    return { ...parse(command.inputs, []), problems: command.problems, files: NO_FILES };
   const noted: Error[] = [];
   const note = (error: unknown) => {
     if (!(error instanceof Error)) throw error;
     noted.push(error);
     return null;
   };
-  const inputs = await withStdin(command, {
-    stdin: () =>
-      readStdin(process.stdin, {
-        maxBytes: maxSchemaBytes,
-        noticeAfterMs: STDIN_NOTICE_MS,
-        onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
-        signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
-      }),
-    file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
-  }).catch(note);
+  const isWrong = command.problems.length > 0 || isGone;
+  const inputs = isWrong ? withoutStdin(command) : await readTask(command, world).catch(note);
   const earlier = noted.filter((error) => error instanceof InputError);
-  const { config, problems: wrong } = parseConfig(inputs ?? command.inputs, {
-    environment,
-    door: 'command-line',
-    problems: earlier,
-  });
+  const { config, problems: wrong } = parse(inputs ?? command.inputs, [...command.problems, ...earlier]);
   const place = async (name: string, file: string | null) =>
-    file === null ? null : resolveOwnFile(name, file, workspace).catch(note);
+    file === null || isGone ? null : resolveOwnFile(name, file, workspace).catch(note);
   const files = {
     result: await place('result-file', config.resultFile),
     transcript: await place('transcript-file', config.transcriptFile),
@@ -221,6 +205,24 @@ async function readSetup(
   await refuseCollisions(files, sourcesOf(config, workspace, home)).catch(note);
   const problems = [...wrong, ...noted.filter((error) => !earlier.some((each) => each === error))];
   return { config, problems, files: problems.length === 0 ? files : NO_FILES };
+}
+
+function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): Promise<RawInputs> {
+  return withStdin(command, {
+    stdin: () =>
+      readStdin(process.stdin, {
+        maxBytes: maxSchemaBytes,
+        noticeAfterMs: STDIN_NOTICE_MS,
+        onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
+        signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
+      }),
+    file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
+  });
+}
+
+/** Nobody has to pipe in the task of a line that is wrong: it is not read, and not missed. */
+function withoutStdin({ inputs, options }: RunCommand): RawInputs {
+  return options.stdin === 'prompt' ? new Map([...inputs, ['prompt', 'stdin']]) : inputs;
 }
 
 /** The run's own clock does not tick yet. */

@@ -1,6 +1,9 @@
-/** Reads what is piped in, whole or not at all: half a diff would be judged as if it were the change. */
+/** What is piped in, read whole or not at all: half a diff would be judged as if it were the change. And its part in the task. */
 import { addAbortSignal, type Readable } from 'node:stream';
+import type { RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
+import type { Reading } from '../types.ts';
+import type { RunCommand } from './args.ts';
 
 /** How long and how much is read. */
 export interface StdinLimits {
@@ -57,4 +60,44 @@ function problemOf(error: unknown, signal: AbortSignal): string {
     return 'Stdin is open and does not end. Close it where it has nothing to say: </dev/null.';
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   return `Stdin cannot be read${code}. Pipe text in, or redirect it: </dev/null.`;
+}
+
+/** What the task may have to be read from. */
+export interface TaskSources {
+  /** All of stdin. */
+  readonly stdin: () => Promise<string>;
+  /** The file of `prompt-file`, which the user named. */
+  readonly file: (path: string) => Promise<Reading>;
+}
+
+/**
+ * The inputs of a run with stdin in its place: the whole task, or before the task with an empty line between. Stdin that
+ * is blank beside a task changes nothing.
+ * @throws InputError where the task is nowhere, or its file cannot be read.
+ */
+export async function withStdin({ inputs, options }: RunCommand, sources: TaskSources): Promise<RawInputs> {
+  if (options.stdin === 'unused') return inputs;
+  const piped = await sources.stdin();
+  if (options.stdin === 'prompt') {
+    if (piped.trim() === '')
+      throw new InputError(
+        'prompt',
+        'No task is given, and nothing came in on stdin. Write -p "the task", name a file with --prompt-file, or pipe the task in.',
+      );
+    return new Map([...inputs, ['prompt', piped.trim()]]);
+  }
+  if (piped.trim() === '') return inputs;
+  const task = await readTask(inputs, sources);
+  const others = [...inputs].filter(([name]) => name !== 'prompt-file');
+  return new Map([...others, ['prompt', `${piped}\n\n${task}`]]);
+}
+
+async function readTask(inputs: RawInputs, sources: TaskSources): Promise<string> {
+  const file = inputs.get('prompt-file');
+  if (file === undefined) return inputs.get('prompt') ?? '';
+  const reading = await sources.file(file);
+  if (!reading.ok) throw new InputError('prompt-file', `--prompt-file: ${reading.problem}`);
+  if (reading.text.trim() === '')
+    throw new InputError('prompt-file', `The file of --prompt-file is empty. Write the task into it.`);
+  return reading.text;
 }

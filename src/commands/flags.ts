@@ -1,15 +1,208 @@
-/** The flags of a subcommand: `--name value`, `--name=value`, `--name`, and what stands beside them. */
-
+/** The flags of every verb: one parser over the tokens of node:util. */
 import { parseArgs } from 'node:util';
-import { InputError } from '../errors.ts';
-import { suggest } from '../text/messages.ts';
+import { InputError, throwProblems } from '../errors.ts';
+import { quote, suggest } from '../text/messages.ts';
 
-/** The flags that a subcommand knows, with whether each takes a value. */
-export type FlagTable = Readonly<Record<string, 'value' | 'list' | 'switch'>>;
+/** One flag as it can be typed. */
+export interface FlagSpec {
+  /** Without its dashes. */
+  readonly name: string;
+  /** `list` may be given several times; `boolean` is on, off or `--no-NAME`; `switch` is there or not. */
+  readonly kind: 'text' | 'list' | 'boolean' | 'switch';
+  /** What a message writes in place of the value. */
+  readonly value: string;
+  /** One letter each, without the dash. */
+  readonly short: readonly string[];
+  /** Other names, without dashes. */
+  readonly aliases: readonly string[];
+}
 
-/** What was given. */
+/** One flag as it was typed. */
+export interface TypedFlag<F extends FlagSpec> {
+  readonly flag: F;
+  /** With its dashes, as the user wrote it: what messages name. */
+  readonly as: string;
+  /** Trimmed and not empty; of a boolean `true` or `false`. */
+  readonly value: string;
+}
+
+/** A command line taken apart, in the order of typing. */
+export interface TypedLine<F extends FlagSpec> {
+  readonly flags: readonly TypedFlag<F>[];
+  readonly words: readonly string[];
+  readonly problems: readonly InputError[];
+}
+
+/** The flags by what can be typed for them, dashes included. */
+export function flagsByName<F extends FlagSpec>(specs: readonly F[]): ReadonlyMap<string, F> {
+  return new Map(
+    specs.flatMap((flag) => [
+      ...[flag.name, ...flag.aliases].map((name) => [`--${name}`, flag] as const),
+      ...flag.short.map((letter) => [`-${letter}`, flag] as const),
+    ]),
+  );
+}
+
+/**
+ * Takes a command line apart. No message shows a value, which may be a secret in the wrong place.
+ * @param describeUnknown the problem with what looks like a flag and is not one, given without its value.
+ */
+export function parseFlags<F extends FlagSpec>(
+  argv: readonly string[],
+  specs: readonly F[],
+  describeUnknown: (as: string) => InputError,
+): TypedLine<F> {
+  const known = flagsByName(specs);
+  const flags: TypedFlag<F>[] = [];
+  const words: string[] = [];
+  const problems: InputError[] = [];
+  const done = new Set<number>();
+  for (const token of tokensOf(argv, specs, known)) {
+    const typed = argv[token.index] ?? '';
+    // Of `-abc` there is a token for each letter, and the word after a boolean may be its value.
+    if (token.kind === 'option-terminator' || done.has(token.index)) continue;
+    done.add(token.index);
+    if (token.kind === 'positional') {
+      if (typed === '-' && !isAfterEnd(argv, token.index)) problems.push(describeUnknown(typed));
+      else words.push(typed);
+      continue;
+    }
+    if (!looksLikeFlag(typed)) {
+      words.push(typed);
+      continue;
+    }
+    const equals = typed.indexOf('=');
+    const as = equals === -1 ? typed : typed.slice(0, equals);
+    const inline = equals === -1 ? null : typed.slice(equals + 1);
+    const next = argv[token.index + 1];
+    const flag = known.get(as);
+    const isNegated = flag === undefined;
+    const meant = flag ?? (as.startsWith('--no-') ? known.get(`--${as.slice('--no-'.length)}`) : undefined);
+    const value =
+      meant === undefined || (isNegated && meant.kind !== 'boolean')
+        ? describeUnknown(as)
+        : readValue(meant, as, inline, next, isNegated);
+    if (value instanceof InputError) problems.push(value);
+    else if (meant !== undefined) flags.push({ flag: meant, as, value });
+    if (!isNegated && flag.kind === 'boolean' && inline === null && (next === 'true' || next === 'false'))
+      done.add(token.index + 1);
+  }
+  return { flags, words, problems };
+}
+
+/** Aliases count as flags of their own here, and letters are written out: node:util knows one letter for each flag. */
+function tokensOf<F extends FlagSpec>(
+  argv: readonly string[],
+  specs: readonly F[],
+  known: ReadonlyMap<string, F>,
+) {
+  const args = argv.map((argument, at) => {
+    const [, letter, rest = ''] = /^(-[a-z])(=[\s\S]*)?$/iu.exec(argument) ?? [];
+    const flag = letter === undefined || isAfterEnd(argv, at) ? undefined : known.get(letter);
+    return flag === undefined ? argument : `--${flag.name}${rest}`;
+  });
+  const options = Object.fromEntries(
+    specs.flatMap(({ name, aliases, kind }) =>
+      [name, ...aliases].map((each) => [
+        each,
+        { type: kind === 'text' || kind === 'list' ? ('string' as const) : ('boolean' as const) },
+      ]),
+    ),
+  );
+  return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true }).tokens;
+}
+
+function isAfterEnd(argv: readonly string[], at: number): boolean {
+  const end = argv.indexOf('--');
+  return end !== -1 && at > end;
+}
+
+function readValue(
+  flag: FlagSpec,
+  as: string,
+  inline: string | null,
+  next: string | undefined,
+  isNegated: boolean,
+): string | InputError {
+  const { name, kind } = flag;
+  if (isNegated)
+    return inline === null
+      ? 'false'
+      : new InputError(name, `${as} takes no value. Write ${as} alone, or --${name}=true.`);
+  if (kind === 'switch')
+    return inline === null
+      ? 'true'
+      : new InputError(name, `${as} takes no value. Write ${as} alone, or leave it out.`);
+  if (kind === 'boolean') {
+    const value = inline ?? (next === 'false' ? 'false' : 'true');
+    return value === 'true' || value === 'false'
+      ? value
+      : new InputError(
+          name,
+          `${as} is on or off: write ${as}, ${as}=false or --no-${name}, and no other value.`,
+        );
+  }
+  if (inline === null && (next === undefined || isFlag(next))) return missingValue(flag, as, next);
+  const value = (inline ?? next ?? '').trim();
+  return value === ''
+    ? new InputError(
+        name,
+        `${as} is given an empty value. Give one (is a variable of the shell not set?), or leave ${as} out.`,
+      )
+    : value;
+}
+
+function missingValue({ name, value }: FlagSpec, as: string, next: string | undefined): InputError {
+  const what =
+    next === undefined
+      ? `${as} needs a value, and none follows.`
+      : `${as} needs a value, and what follows looks like a flag.`;
+  const dashed = next === undefined ? '' : ` A value that begins with a dash is written ${as}=VALUE.`;
+  return new InputError(name, `${what} Write ${as} ${value}.${dashed}`);
+}
+
+/** One argument that begins as a flag does; with two dashes also where blanks follow: a flag quoted with its value. */
+function looksLikeFlag(argument: string): boolean {
+  return isFlag(argument) || /^--[a-z]/iu.test(argument) || /^-[^\s]*$/u.test(argument);
+}
+
+/** One argument that can be nothing but a flag: `--name`, `-x`, `--name=…`. */
+function isFlag(argument: string): boolean {
+  return argument === '--' || /^--?[a-z][\w-]*(?:=|$)/iu.test(argument);
+}
+
+/** The problems with flags that are no list and were typed with two meanings. */
+export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[]): readonly InputError[] {
+  const problems: InputError[] = [];
+  const seen = new Map<F, TypedFlag<F>>();
+  for (const typed of flags) {
+    const { flag, as, value } = typed;
+    const before = seen.get(flag);
+    if (before === undefined) seen.set(flag, typed);
+    if (before === undefined || flag.kind === 'list') continue;
+    if (flag.kind === 'text')
+      problems.push(
+        new InputError(
+          flag.name,
+          before.as === as
+            ? `${as} is given twice. Keep one of them.`
+            : `${before.as} and ${as} are both given, and mean the same. Keep one of them.`,
+        ),
+      );
+    else if (before.value !== value)
+      problems.push(
+        new InputError(flag.name, `--${flag.name} is switched both on and off. Keep one of them.`),
+      );
+  }
+  return problems;
+}
+
+/** The flags of a subcommand, with whether each takes a value. */
+export type FlagTable = Readonly<Record<string, 'text' | 'list' | 'switch'>>;
+
+/** What was given to a subcommand. */
 export interface Flags {
-  /** The last value of a flag; null where it was not given. */
+  /** The value of a flag; null where it was not given. */
   value(name: string): string | null;
   /** Every value of a flag, in order. */
   list(name: string): readonly string[];
@@ -19,53 +212,25 @@ export interface Flags {
 
 /**
  * Reads a subcommand's arguments; `-h` is `--help`, and after `--` nothing is a flag.
- * @throws InputError that names the flag and the fix.
+ * @throws InputError that names every flag that is wrong, and the fix.
  */
 export function readFlags(command: string, argv: readonly string[], table: FlagTable): Flags {
-  const given = new Map<string, string[]>();
-  const positionals: string[] = [];
-  const options = Object.fromEntries(
-    Object.entries(table).map(([name, kind]) => [
-      name,
-      {
-        type: kind === 'switch' ? ('boolean' as const) : ('string' as const),
-        ...(name === 'help' ? { short: 'h' } : {}),
-      },
-    ]),
-  );
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value);
-    if (token.kind !== 'option') continue;
-    const { name, rawName, value } = token;
-    const kind = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (kind === undefined) throw unknownFlag(command, rawName, Object.keys(table));
-    if (kind === 'switch' && value !== undefined) {
-      throw new InputError(name, `${rawName} takes no value. Write ${rawName} alone, or leave it out.`);
-    }
-    if (
-      kind !== 'switch' &&
-      (value === undefined || value === '' || (!token.inlineValue && value.startsWith('--')))
-    ) {
-      throw new InputError(name, `${rawName} needs a value. Write ${rawName} VALUE or ${rawName}=VALUE.`);
-    }
-    const before = given.get(name) ?? [];
-    if (kind === 'value' && before.length > 0) {
-      throw new InputError(name, `${rawName} is given twice. Keep one of them.`);
-    }
-    given.set(name, [...before, value ?? '']);
-  }
+  const specs = Object.entries(table).map(([name, kind]) => ({
+    name,
+    kind,
+    value: 'VALUE',
+    short: name === 'help' ? ['h'] : [],
+    aliases: [],
+  }));
+  const describeUnknown = (as: string) => unknownFlag(command, as, Object.keys(table));
+  const { flags, words, problems } = parseFlags(argv, specs, describeUnknown);
+  throwProblems([...problems, ...findRepeated(flags)]);
+  const list = (name: string) => flags.flatMap((typed) => (typed.flag.name === name ? [typed.value] : []));
   return {
-    positionals,
-    value: (name) => given.get(name)?.at(-1) ?? null,
-    list: (name) => given.get(name) ?? [],
-    has: (name) => given.has(name),
+    positionals: words,
+    list,
+    value: (name) => list(name)[0] ?? null,
+    has: (name) => list(name).length > 0,
   };
 }
 
@@ -73,8 +238,5 @@ function unknownFlag(command: string, flag: string, known: readonly string[]): I
   const near = suggest(flag.replace(/^-+/u, ''), known);
   const names = (near.length === 0 ? known : near).map((name) => `--${name}`).join(', ');
   const fix = near.length === 0 ? `Its flags are ${names}.` : `Did you mean ${names}?`;
-  return new InputError(
-    null,
-    `structured-agent ${command} has no flag ${JSON.stringify(flag.slice(0, 100))}. ${fix}`,
-  );
+  return new InputError(null, `structured-agent ${command} has no flag ${quote(flag, 100)}. ${fix}`);
 }

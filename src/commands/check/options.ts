@@ -23,12 +23,12 @@ export interface CheckOptions {
 /** @throws InputError that names the flag and the fix. */
 export function readOptions(argv: readonly string[]): CheckOptions {
   const flags = readFlags('check', argv, {
-    schema: 'value',
-    gate: 'value',
-    provider: 'value',
+    schema: 'text',
+    gate: 'text',
+    provider: 'text',
     action: 'list',
-    root: 'value',
-    'output-format': 'value',
+    root: 'text',
+    'output-format': 'text',
     help: 'switch',
   });
   const gate = flags.value('gate');

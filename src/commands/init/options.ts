@@ -30,14 +30,14 @@ export interface InitOptions {
 /** @throws InputError that names the flag and the fix. */
 export function readOptions(argv: readonly string[]): InitOptions {
   const flags = readFlags('init', argv, {
-    preset: 'value',
-    provider: 'value',
-    model: 'value',
-    trigger: 'value',
-    action: 'value',
+    preset: 'text',
+    provider: 'text',
+    model: 'text',
+    trigger: 'text',
+    action: 'text',
     comment: 'switch',
     'no-comment': 'switch',
-    dir: 'value',
+    dir: 'text',
     force: 'switch',
     yes: 'switch',
     help: 'switch',

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { scanLine } from '../../src/cli/scan.ts';
+import { FLAGS } from '../../src/cli/flags.ts';
+import { parseFlags } from '../../src/commands/flags.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
-import { refusal } from './lines.ts';
+import { InputError } from '../../src/errors.ts';
+import { refusal } from '../cli/lines.ts';
 
 const scan = (...argv: readonly string[]) => {
-  const { flags, words } = scanLine(argv);
+  const { flags, words, problems } = parseFlags(argv, FLAGS, (as) => new InputError(null, as));
+  expect(problems).toEqual([]);
   return { flags: flags.map(({ flag, as, value }) => [flag.name, as, value]), words };
 };
 

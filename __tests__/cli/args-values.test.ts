@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { intendedFormat, intendedModel } from '../../src/cli/values.ts';
-import { inputsOf, parseRun, refusal } from './lines.ts';
+import { parseCliArgs } from '../../src/cli/args.ts';
+import { inputsOf, parseRun, refusal, TERMINAL } from './lines.ts';
 
 const schemaOf = (...argv: readonly string[]) => inputsOf(['-p', 'x', ...argv])['schema'];
 
@@ -48,32 +48,32 @@ describe('a schema', () => {
   });
 });
 
-describe('the format of a line that is refused', () => {
+describe('a line that is refused', () => {
   it.each([
     [['--nonsense', '-o', 'json'], 'json'],
     [['-f=object', '--nonsense'], 'object'],
     [['--output-format=STREAM-JSON', '-p', ''], 'stream-json'],
-    [['-f', 'json_schema={', '-f', 'json'], 'json'],
+    [['-f', 'json_schema={', '-f', 'json', '--nonsense'], 'json'],
     [['--output-format'], 'text'],
-    [['-o', 'yaml'], 'text'],
+    [['-o', 'yaml', '-p', 'x'], 'text'],
     [['--nonsense', '--', '-o', 'json'], 'text'],
-    [[], 'text'],
-  ] as const)('%j is meant for %s', (argv, format) => {
-    expect(intendedFormat(argv)).toBe(format);
+    [['merge', '-o', 'json'], 'json'],
+  ] as const)('%j is answered in the format %s', (argv, format) => {
+    const { options, problems } = parseRun(argv);
+    expect([options.outputFormat, problems.length]).toEqual([format, 1]);
   });
-});
 
-describe('the model of a line that is refused', () => {
   it.each([
     [['--nonsense', '-m', 'm'], 'm'],
     [['--model=m', '--nonsense'], 'm'],
-    [['--model= m '], 'm'],
-    [['-m', '--nonsense'], null],
-    [['-m'], null],
-    [['--nonsense', '--', '-m', 'm'], null],
-    [[], null],
-  ] as const)('of %j is %s', (argv, model) => {
-    expect(intendedModel(argv)).toBe(model);
+    [['--model= m ', '-1'], 'm'],
+    [['-m', '--nonsense'], undefined],
+    [['-m'], undefined],
+    [['--nonsense', '--', '-m', 'm'], undefined],
+  ] as const)('%j names the model %s', (argv, model) => {
+    const command = parseCliArgs(argv, TERMINAL);
+    expect(command).toMatchObject({ kind: 'run', isUnderstood: false });
+    expect(command.kind === 'run' && command.inputs.get('model')).toBe(model);
   });
 });
 

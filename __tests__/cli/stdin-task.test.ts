@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withStdin } from '../../src/cli/prompt.ts';
+import { withStdin } from '../../src/cli/stdin.ts';
 import type { Reading } from '../../src/types.ts';
 import { PIPED, parseRun, TERMINAL } from './lines.ts';
 
