@@ -22,8 +22,8 @@ import { clipped } from '../../src/merge/clipped.ts';
 import { mergeFindings } from '../../src/merge/findings.ts';
 import { keep } from '../../src/merge/kept.ts';
 import { isOverflow, isToolless } from '../../src/providers/errors.ts';
+import { normalizeEvents } from '../../src/providers/http.ts';
 import { replayableArguments, replayableName } from '../../src/providers/reading.ts';
-import { readEventData } from '../../src/providers/request.ts';
 import { readRecording } from '../../src/replay/recording.ts';
 import { findCheckouts } from '../../src/reporters/checkouts.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
@@ -118,7 +118,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'name of a file': foldName,
   path: (text) => refuseComponents(text.split('/'), 'edit', true),
   'events of a stream': async (text) => {
-    for await (const data of readEventData(streamOf(text))) void data;
+    for await (const data of streamOf(text).pipeThrough(normalizeEvents(() => undefined))) void data;
   },
   recording: readRecording,
   'failure of a provider': (text) => [isOverflow(failure(text)), isToolless(failure(text))],

@@ -1,5 +1,7 @@
 /** Anthropic's Messages API, at the vendor's endpoint and at compatible ones. */
+
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
+import type { Stream } from '@anthropic-ai/sdk/core/streaming';
 import { isArray, isObject } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import { createTransport } from './http.ts';
@@ -36,9 +38,14 @@ export function createAnthropic(settings: AdapterSettings): Provider {
     maxRetries,
     fetch: createTransport(settings.fetch, { 'anthropic-version': apiVersion, ...settings.headers }),
   });
-  const api = (forced: boolean): Api => ({
-    client,
-    path: '/v1/messages',
+  const api = (body: JsonObject, forced: boolean): Api => ({
+    // `messages.create` writes to the console at each request for a model that will be retired.
+    send: (options) =>
+      client.post<Stream<Anthropic.RawMessageStreamEvent>>('/v1/messages', {
+        ...options,
+        body,
+        stream: settings.stream,
+      }),
     context: { ...settings.failureContext, forced },
     asSdkError: (error) => (error instanceof APIError ? { error, lost: lost(error) } : null),
     isWhole: isWholeMessage,
@@ -51,7 +58,7 @@ export function createAnthropic(settings: AdapterSettings): Provider {
       const body = anthropicRequest(settings, request);
       const forced = request.toolChoice !== 'auto';
       const answer = await retryRequest(request, settings.retryPauseMs, (signal) =>
-        sendRequest(api(forced), body, settings, { ...request, signal }),
+        sendRequest(api(body, forced), settings, { ...request, signal }),
       );
       return anthropicCompletion(answer, request, model);
     },

@@ -1,5 +1,6 @@
 /** The one way a request leaves for a model's API: exact headers, no redirects, waits that end. */
 import type { Transformer } from 'node:stream/web';
+import { createParser } from 'eventsource-parser';
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../text/json.ts';
 import type { Wording } from '../text/naming.ts';
@@ -13,6 +14,9 @@ export const maxResponseBytes = 64 * 1024 * 1024;
 
 /** The longest body of a failed response that is read, in decoded bytes. */
 export const maxErrorBytes = 256 * 1024;
+
+/** How many lines of a stream may be no field of an event: servers send none, and each costs an error object. */
+const maxUnknownLines = 10_000;
 
 /** The longest silence in the body of a failed response, in milliseconds; its status says enough without it. */
 const errorIdleMs = 10_000;
@@ -36,6 +40,8 @@ export interface TransportOptions {
   /** What reading the response fails with after such a silence. */
   readonly silence: ProviderError;
   readonly onFailedTry: (failed: FailedTry) => void;
+  /** Called with the data of each event of a stream before the SDK reads it: one call for each event that it yields. */
+  readonly onEventText: (text: string) => void;
 }
 
 /** `fetch` options that an SDK passes on. */
@@ -110,7 +116,56 @@ function limitBody(response: Response, host: string, transport: TransportOptions
     idleMs: transport?.isStream ? transport.idleMs : null,
     silence: transport?.silence ?? null,
   };
-  return new Response(applyLimits(limits, body), { status, statusText, headers });
+  const limited = applyLimits(limits, body);
+  const isEvents = transport !== undefined && isEventStream(response, transport.isStream);
+  const content = isEvents ? limited.pipeThrough(normalizeEvents(transport.onEventText)) : limited;
+  return new Response(content, { status, statusText, headers });
+}
+
+/** Whether a response is a stream of events; `isStream` is what was requested, and some servers send a body all the same. */
+export function isEventStream({ headers, body }: Response, isStream: boolean): boolean {
+  return isStream && body !== null && !/json|html/.test(headers.get('content-type') ?? '');
+}
+
+/** The type of the event that `[DONE]` becomes. */
+export const doneType = 'structured_agent.done';
+
+/**
+ * Rewrites a stream of events for the decoders of the SDKs, each event as one chunk and under one name:
+ * - openai's copies an event for each chunk of it (4 MiB in chunks of 1 KiB take 40 s of CPU time), and prints those
+ *   named `thread.…` that are not JSON to the console, where a runner looks for commands;
+ * - Anthropic's drops events without a name, and a last event that no blank line follows;
+ * - after `[DONE]` openai's waits for as long as the server keeps the connection open.
+ * What an event holds is not touched.
+ */
+export function normalizeEvents(
+  onText: (text: string) => void,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let events: string[] = [];
+  let unknownLines = 0;
+  const parser = createParser({
+    onError() {
+      unknownLines += 1;
+      if (unknownLines > maxUnknownLines) throw new Error('This is not an event stream.');
+    },
+    onEvent: ({ data }) => {
+      if (data !== '') events.push(data.startsWith('[DONE]') ? `{"type":"${doneType}"}` : data);
+    },
+  });
+  const feed = (text: string, controller: TransformStreamDefaultController) => {
+    parser.feed(text);
+    for (const data of events) {
+      onText(data);
+      controller.enqueue(encoder.encode(`event: message\ndata: ${data.replaceAll('\n', '\ndata: ')}\n\n`));
+    }
+    events = [];
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => feed(decoder.decode(chunk, { stream: true }), controller),
+    flush: (controller) => feed(`${decoder.decode()}\n\n`, controller),
+  });
 }
 
 /** The limits of a body, and what reading it fails with beyond them. */

@@ -1,5 +1,6 @@
 /** Chat completions: at every OpenAI-compatible server, Gemini's endpoint among them, and at Azure OpenAI. */
 import OpenAI, { AzureOpenAI } from 'openai';
+import type { ChatCompletionCreateParams as ChatParams } from 'openai/resources/chat/completions';
 import { isArray, isObject } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import { type FailureContext, providerError } from './errors.ts';
@@ -19,21 +20,15 @@ import {
   toolCalls,
   wellFormed,
 } from './reading.ts';
-import {
-  type ApiResponse,
-  type RequestResult,
-  retryRequest,
-  type SdkClient,
-  sendRequest,
-} from './request.ts';
+import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
 import { type Dialect, describedTool } from './schema/projection.ts';
 
-const chatApi = { path: '/chat/completions', isWhole: isWholeChat, isResponse: isChatAnswer };
+const chatApi = { isWhole: isWholeChat, isResponse: isChatAnswer };
 
 /** A provider that speaks chat completions, through a client of the openai SDK. */
 export function createOpenAiChat(
   settings: AdapterSettings,
-  client: SdkClient = createClient(settings),
+  client: OpenAI = createClient(settings),
 ): Provider {
   const { provider: name, model } = settings;
   const bodyOf = createChatBody(settings);
@@ -44,9 +39,15 @@ export function createOpenAiChat(
       const body = bodyOf(request);
       const errors = createSdkErrors();
       const context = { ...settings.failureContext, forced: request.toolChoice !== 'auto' };
-      const api = { ...chatApi, client, context, asSdkError: errors.read };
+      const api: Api = {
+        ...chatApi,
+        // Parts of it are what the server itself sent, which the SDK's types do not describe.
+        send: (options) => client.chat.completions.create(body as unknown as ChatParams, options),
+        context,
+        asSdkError: errors.read,
+      };
       const answer = await retryRequest(request, settings.retryPauseMs, async (signal) => {
-        const result = await sendRequest(api, body, settings, { ...request, signal });
+        const result = await sendRequest(api, settings, { ...request, signal });
         if (result.ok) return acceptResponse(result.value, context);
         return errors.isBlocked() ? { ok: true, value: blockedChat } : result;
       });

@@ -42,7 +42,8 @@ export function createSdkErrors(): SdkErrors {
   return {
     read: (error) => {
       if (!(error instanceof APIError)) return null;
-      last = error;
+      // Without a status it was thrown by a stream, and is read with the other events.
+      if (error.status !== undefined) last = error;
       return { error, lost: lost(error) };
     },
     isBlocked: () => isBlockedCode(last?.code),

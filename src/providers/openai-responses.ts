@@ -1,4 +1,5 @@
 /** OpenAI's Responses API, at the vendor's endpoint and at gateways in front of it. */
+import type { ResponseCreateParams } from 'openai/resources/responses/responses';
 import { isObject } from '../text/json.ts';
 import type { AssistantMessage, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import { type ApiFailure, type FailureContext, providerError } from './errors.ts';
@@ -17,13 +18,13 @@ import {
   toolCalls,
   wellFormed,
 } from './reading.ts';
-import { type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
+import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
 import { describedTool } from './schema/projection.ts';
 
 /** Models without reasoning, with or without a prefix of a gateway or of a fine-tuning: they refuse to be asked for it. */
 const withoutReasoning = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;
 
-const responsesApi = { path: '/responses', isWhole: isWholeResponse, isResponse: isResponse };
+const responsesApi = { isWhole: isWholeResponse, isResponse: isResponse };
 
 /** A provider that speaks the Responses API. */
 export function createOpenAiResponses(settings: AdapterSettings): Provider {
@@ -35,8 +36,15 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
   const tried = async (request: CompletionRequest): Promise<RequestResult<ApiResponse>> => {
     const errors = createSdkErrors();
     const context = { ...settings.failureContext, forced: request.toolChoice !== 'auto' };
-    const api = { ...responsesApi, client, context, asSdkError: errors.read };
-    const result = await sendRequest(api, bodyOf(request, encrypted), settings, request);
+    const body = bodyOf(request, encrypted);
+    const api: Api = {
+      ...responsesApi,
+      // Parts of it are what the server itself sent, which the SDK's types do not describe.
+      send: (options) => client.responses.create(body as unknown as ResponseCreateParams, options),
+      context,
+      asSdkError: errors.read,
+    };
+    const result = await sendRequest(api, settings, request);
     if (result.ok) return acceptResponse(result.value, context);
     if (errors.isBlocked()) return { ok: true, value: blockedResponse };
     if (!encrypted || !errors.refuses('include')) return result;

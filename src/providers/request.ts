@@ -1,12 +1,13 @@
 /** One completion over an unreliable connection: the request, its retries, and its response read to the end. */
-import { createParser } from 'eventsource-parser';
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isDeeperThan, rawSlice } from '../text/json.ts';
 import type { JsonObject } from '../types.ts';
 import { type ApiFailure, type FailureContext, isTooLate, providerError, silenceError } from './errors.ts';
 import {
   createTooLongError,
+  doneType,
   type FailedTry,
+  isEventStream,
   maxResponseBytes,
   retrySentence,
   type TransportOptions,
@@ -26,41 +27,41 @@ const noTimeout = 2 ** 31 - 1;
 /** How many events a stream may have; the longest completions of models have a third of it. */
 const maxEvents = 500_000;
 
-/** How many lines of a stream may be no field of an event: servers send none, and each costs an error object. */
-const maxUnknownLines = 10_000;
-
 /** How many levels of lists and objects a response may have: writing more of them out again would overflow the stack. */
 const maxLevels = 2_000;
 
 /** How long a finished stream may take to end, in milliseconds; a connection that is read to its end can be reused. */
 const drainMs = 250;
 
-/** Events that end a stream: Anthropic's, and those of OpenAI's responses. */
-const lastEvents = new Set(['message_stop', 'response.completed', 'response.incomplete', 'response.failed']);
+/** Events that end a stream: chat completions', Anthropic's, and those of OpenAI's responses. */
+const lastEvents = new Set([
+  doneType,
+  'message_stop',
+  'response.completed',
+  'response.incomplete',
+  'response.failed',
+]);
 
-/** The methods of an SDK's client that are used. Its typed methods print warnings and refuse long responses. */
-export interface SdkClient {
-  post(path: string, options: PostOptions): { asResponse(): Promise<Response> };
-}
-
-/** Part of the SDKs' own `RequestInit`, with what only the transport reads. */
-type SdkFetchOptions = Partial<Record<'headers' | 'signal' | 'body' | 'method', never>> & {
-  readonly transport: TransportOptions;
-};
-
-interface PostOptions {
-  readonly body: unknown;
-  readonly stream: boolean;
+/** The options of one request that both SDKs take. */
+export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeout: number;
   readonly maxRetries: number;
-  readonly fetchOptions: SdkFetchOptions;
+  /** Part of the SDKs' own `RequestInit`, with what only the transport reads. */
+  readonly fetchOptions: Partial<Record<'headers' | 'signal' | 'body' | 'method', never>> & {
+    readonly transport: TransportOptions;
+  };
+}
+
+/** What the SDKs' methods return: with `await` a stream of typed events, and the response itself. */
+export interface SdkCall extends PromiseLike<unknown> {
+  asResponse(): Promise<Response>;
 }
 
 /** How to talk to one API. */
 export interface Api {
-  readonly client: SdkClient;
-  readonly path: string;
+  /** Sends the request through the SDK. */
+  readonly send: (options: SendOptions) => SdkCall;
   readonly context: FailureContext;
   /** The SDK's own error class, or null for anything else. */
   readonly asSdkError: (error: unknown) => { readonly error: SdkError; readonly lost: Lost } | null;
@@ -148,11 +149,11 @@ export async function retryRequest<T>(
 /** Sends one request and reads its response to the end. Each of the SDK's retries is reported. */
 export async function sendRequest(
   api: Api,
-  body: JsonObject,
   { stream, idleTimeoutMs }: Pick<AdapterSettings, 'stream' | 'idleTimeoutMs'>,
   { signal, notify }: Pick<CompletionRequest, 'signal' | 'notify'>,
 ): Promise<RequestResult<ApiResponse>> {
   const failed: FailedTry[] = [];
+  const texts: string[] = [];
   const silence = silenceError(api.context, idleTimeoutMs);
   const transport: TransportOptions = {
     idleMs: idleTimeoutMs,
@@ -163,12 +164,18 @@ export async function sendRequest(
       if (failed.length > maxRetries || signal.aborted) return;
       notify(`${retrySentence(each, api.context)}: try ${failed.length + 1} of ${maxRetries + 1} follows`);
     },
+    onEventText: (text) => texts.push(text),
   };
   try {
-    const response = await api.client
-      .post(api.path, { body, stream, signal, timeout: noTimeout, maxRetries, fetchOptions: { transport } })
-      .asResponse();
-    return await readResponse({ api, response, idleMs: idleTimeoutMs, silence }, stream);
+    const call = api.send({ signal, timeout: noTimeout, maxRetries, fetchOptions: { transport } });
+    const response = await call.asResponse();
+    const context = { api, response, idleMs: idleTimeoutMs, silence };
+    // A body is read as text: the SDKs parse it, and duplicate keys in the arguments of a call would be lost.
+    if (!isEventStream(response, stream)) return await readBody(context);
+    const events = await call;
+    return isAsyncIterable(events)
+      ? await readEvents(context, events, texts)
+      : createCutResult(context, null);
   } catch (error) {
     const known = api.asSdkError(error);
     if (known === null) throw error;
@@ -187,14 +194,6 @@ interface ReadContext {
   readonly idleMs: number;
   /** What a read fails with after too long a silence. */
   readonly silence: ProviderError;
-}
-
-/** Reads a response; `isStreamed` is what was requested, and servers that do not stream send a body all the same. */
-function readResponse(context: ReadContext, isStreamed: boolean): Promise<RequestResult<ApiResponse>> {
-  const { body, headers } = context.response;
-  return isStreamed && body !== null && !/json|html/.test(headers.get('content-type') ?? '')
-    ? readEvents(context, body)
-    : readBody(context);
 }
 
 async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse>> {
@@ -218,40 +217,51 @@ async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse
   return createErrorResult(context, failure, status);
 }
 
+/** Reads the events of an SDK's stream. `texts` are their data as they came, in the same order. */
 async function readEvents(
   context: ReadContext,
-  body: ReadableStream<Uint8Array>,
+  source: AsyncIterable<unknown>,
+  texts: string[],
 ): Promise<RequestResult<ApiResponse>> {
   const { api } = context;
   const events: JsonObject[] = [];
-  const texts = new Map<JsonObject, string>();
-  const source = readEventData(body);
+  const textOfEvent = new Map<JsonObject, string>();
+  const iterator = source[Symbol.asyncIterator]();
   let error: unknown = null;
   try {
-    for (let next = await source.next(); next.done !== true; next = await source.next()) {
-      const data = next.value;
-      const event = data.startsWith('[DONE]') ? null : unwrapList(JSON.parse(data));
-      if (event?.['error']) return readInnerError(context, event, events);
-      if (event !== null && isMeaningful(event)) {
+    for (let n = 0, next = await iterator.next(); next.done !== true; n += 1, next = await iterator.next()) {
+      const event = unwrapList(next.value);
+      const text = texts[n] ?? '';
+      texts[n] = '';
+      if (event['error']) return readInnerError(context, event, events);
+      const type = textOf(event['type']);
+      if (type !== doneType && isMeaningful(event)) {
         if (isDeeperThan(event, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
         if (events.push(event) > maxEvents) return createTooLargeResult(context, `${maxEvents} events`);
-        texts.set(event, data);
+        textOfEvent.set(event, text);
       }
-      if (event === null || lastEvents.has(textOf(event['type']))) {
-        await drain(source);
+      if (lastEvents.has(type)) {
+        await drain(iterator);
         break;
       }
     }
   } catch (thrown) {
+    // The openai SDK throws the error that an event holds.
+    const known = api.asSdkError(thrown);
+    if (known !== null) return readInnerError(context, objectOf({ error: known.error.error }), events);
     error = thrown;
   } finally {
-    source.return().catch(() => undefined);
+    iterator.return?.().catch(() => undefined);
   }
   const raw = (event: JsonObject, path: readonly (string | number)[]) =>
-    rawSlice(texts.get(event) ?? '', path);
+    rawSlice(textOfEvent.get(event) ?? '', path);
   // A usage chunk that never came does not undo a whole response.
   if (api.isWhole(events)) return { ok: true, value: { kind: 'events', events, raw } };
   return createCutResult(context, error);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 /**
@@ -273,7 +283,7 @@ function isMeaningful(event: JsonObject): boolean {
 }
 
 /** Reads a finished stream to its end, for a moment. */
-async function drain(source: AsyncGenerator<string, void, void>): Promise<void> {
+async function drain(source: AsyncIterator<unknown>): Promise<void> {
   const end = (async () => {
     while ((await source.next()).done !== true);
   })();
@@ -282,34 +292,6 @@ async function drain(source: AsyncGenerator<string, void, void>): Promise<void> 
   // What breaks after the end does not matter.
   await Promise.race([end.catch(() => undefined), moment.promise]);
   clearTimeout(timer);
-}
-
-/**
- * The data of each event of a stream, in order; comments, names, ids and empty events are left out. An event without a
- * blank line after it is included: the reader finds out whether it is whole.
- * Rejects with what reading the body rejects with, and after too many lines that are no field of an event.
- */
-export async function* readEventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
-  const decoder = new TextDecoder();
-  let ready: string[] = [];
-  let unknown = 0;
-  const parser = createParser({
-    onError() {
-      unknown += 1;
-      if (unknown > maxUnknownLines) throw new Error('This is not an event stream.');
-    },
-    onEvent: ({ data }) => {
-      if (data !== '') ready.push(data);
-    },
-  });
-  for await (const chunk of body) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    const events = ready;
-    ready = [];
-    yield* events;
-  }
-  parser.feed(`${decoder.decode()}\n\n`);
-  yield* ready;
 }
 
 /** An error inside a stream; after its end it means that the response is not whole. */

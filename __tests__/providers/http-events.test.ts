@@ -1,0 +1,136 @@
+import { Stream as AnthropicStream } from '@anthropic-ai/sdk/core/streaming';
+import fc from 'fast-check';
+import OpenAI from 'openai';
+import { Stream as OpenAiStream } from 'openai/core/streaming';
+import { describe, expect, it, vi } from 'vitest';
+import { doneType, normalizeEvents } from '../../src/providers/http.ts';
+
+/** What the events of a stream hold. */
+async function textsOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  texts: string[] = [],
+): Promise<string[]> {
+  await new Response(body.pipeThrough(normalizeEvents((text) => texts.push(text)))).text();
+  return texts;
+}
+
+/** What the events of a text hold when its bytes arrive in chunks that end at these places. */
+async function dataOf(text: string, cuts: readonly number[] = []): Promise<string[]> {
+  const bytes = new TextEncoder().encode(text);
+  const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+  const chunks = ends.map((end, n) => bytes.slice(ends[n - 1] ?? 0, end));
+  return textsOf(ReadableStream.from(chunks));
+}
+
+describe('normalizeEvents', () => {
+  it.each([
+    ['data: a\n\ndata: b\n\n', ['a', 'b']],
+    ['data:a\r\n\r\ndata:  b\r\rdata: c\n\n', ['a', ' b', 'c']],
+    ['data: a\ndata: b\n\n', ['a\nb']],
+    ['event: x\nid: 1\nretry: 5\n: comment\ndata: a\n\n', ['a']],
+    [': ping\n\n: ping\n\nevent: ping\n\ndata: a\n\n\n\n', ['a']],
+    ['\uFEFFdata: a\n\n', ['a']],
+    ['data: a\n\ndata: b', ['a', 'b']],
+    ['data: a\n\ndata: b\n', ['a', 'b']],
+    ['database: a\n\ndata\n\n', []],
+    ['', []],
+  ])('of %j is %j', async (text, expected) => {
+    expect(await dataOf(text)).toEqual(expected);
+  });
+
+  it('is the same however the bytes are cut', async () => {
+    const piece = fc.constantFrom(
+      'data: ',
+      'data:{"a":1}',
+      'é👋',
+      ': c',
+      '\n',
+      '\r',
+      '\r\n',
+      '\n\n',
+      'event: e',
+    );
+    const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(fc.nat(400), { maxLength: 12 }), async (sample, cuts) => {
+        expect(await dataOf(sample, cuts)).toEqual(await dataOf(sample));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads a line of many pieces in linear time', async () => {
+    const piece = new Uint8Array(1024).fill(0x78);
+    async function* pieces() {
+      yield new TextEncoder().encode('data: ');
+      for (let n = 0; n < 20_000; n += 1) yield piece;
+    }
+    const [text = ''] = await textsOf(ReadableStream.from(pieces()));
+    expect(text.length).toBe(20_000 * 1024);
+  });
+
+  it('fails where too many lines are no field, without an error object for each', async () => {
+    await expect(dataOf(`${'x\n'.repeat(10_000)}data: a\n\n`)).resolves.toEqual(['a']);
+    await expect(dataOf('x\n'.repeat(10_001))).rejects.toThrow('not an event stream');
+  });
+
+  it('fails as reading fails, behind what came before', async () => {
+    const error = new Error('cut');
+    async function* broken() {
+      yield new TextEncoder().encode('data: a\n\ndata: b');
+      throw error;
+    }
+    const data: string[] = [];
+    const work = textsOf(ReadableStream.from(broken()), data);
+    await expect(work).rejects.toBe(error);
+    expect(data).toEqual(['a']);
+  });
+});
+
+describe.each([
+  ['openai', OpenAiStream],
+  ['Anthropic', AnthropicStream],
+] as const)("the decoder of %s's SDK behind it", (_, stream) => {
+  const read = async (texts: readonly string[], announced: string[] = []) => {
+    const pieces = ReadableStream.from(texts.map((text) => new TextEncoder().encode(text)));
+    const body = pieces.pipeThrough(normalizeEvents((text) => announced.push(text)));
+    const events: unknown[] = [];
+    for await (const event of stream.fromSSEResponse(new Response(body), new AbortController()))
+      events.push(event);
+    return { events, announced: announced.map((text): unknown => JSON.parse(text)) };
+  };
+
+  it.each([
+    ['without names', 'data: {"a":1}\n\ndata: {"a":2}\n\n', [{ a: 1 }, { a: 2 }]],
+    [
+      'with any names',
+      'event: ping\ndata: {"a":1}\n\nevent: thread.x\ndata: {"a":2}\n\n',
+      [{ a: 1 }, { a: 2 }],
+    ],
+    ['on several lines', 'data: {\ndata: "a":1}\r\n\r\n', [{ a: 1 }]],
+    ['without a blank line at the end', 'data: {"a":1}\n\ndata: {"a":2}', [{ a: 1 }, { a: 2 }]],
+    ['with an end', 'data: {"a":1}\n\ndata: [DONE]\n\n', [{ a: 1 }, { type: doneType }]],
+    ['of null', 'data: null\n\ndata: []\n\n', [null, []]],
+  ])('gives each event that was announced, %s', async (__, text, expected) => {
+    const { events, announced } = await read([text]);
+    expect([events, announced]).toEqual([expected, expected]);
+  });
+
+  it('reads an event of many chunks, and a chunk of many events, in linear time', async () => {
+    const pieces = Array.from({ length: 8_000 }, () => 'x'.repeat(1_000));
+    const many = 'data: {"a":1}\n\n'.repeat(20_000);
+    const { events } = await read(['data: "', ...pieces, '"\n\n', many]);
+    expect(events).toHaveLength(20_001);
+  });
+});
+
+it('prints nothing of what is not JSON, whatever its name', async () => {
+  const seen = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const client = new OpenAI({ apiKey: 'k', logLevel: 'off' });
+  const body = ReadableStream.from([new TextEncoder().encode('event: thread.x\ndata: ::error::\n\n')]);
+  const response = new Response(body.pipeThrough(normalizeEvents(() => undefined)));
+  const events = OpenAiStream.fromSSEResponse(response, new AbortController(), client);
+  await expect(events[Symbol.asyncIterator]().next()).rejects.toThrow(SyntaxError);
+  expect(seen).not.toHaveBeenCalled();
+  seen.mockRestore();
+});
