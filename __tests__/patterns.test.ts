@@ -11,7 +11,7 @@ import { makePumpedTexts } from './support/pumps.ts';
 
 /** Expressions that are not linear and need not be, by file and source, with what bounds their text. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  'reporters/format.ts \\B(?=(?:\\d{3})+$)': 'String(count) of a number: at most 25 characters',
+  'text/messages.ts \\B(?=(?:\\d{3})+$)': 'String(count) of a number: at most 25 characters',
   'reporters/output-table.ts \\.?0+$': 'toFixed of a number: at most 122 characters',
 };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { largeResult, type Shortened, shortened } from '../../src/agent/overflow.ts';
+import { largeResult, type Shortened, shortened } from '../../src/agent/agent.ts';
 import { DROPPED } from '../../src/agent/prompt.ts';
 import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest } from '../../src/providers/provider.ts';

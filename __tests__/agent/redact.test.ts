@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { REDACTED_ARGUMENTS, redactIssues, redactMessage } from '../../src/agent/redact.ts';
+import { REDACTED_ARGUMENTS, redactIssues, redactMessage } from '../../src/agent/batch.ts';
 
 const offered = (name: string) => ['shell', 'structured_output'].includes(name);
 

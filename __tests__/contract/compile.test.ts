@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { compile } from '../../src/contract/compile.ts';
-import { vettingObjection } from '../../src/contract/vetting.ts';
+import { compile, vettingObjection } from '../../src/contract/compile.ts';
 import { ContractError } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 

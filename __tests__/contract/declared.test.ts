@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { declaredBooleans, declaredProperties } from '../../src/contract/declared.ts';
+import { declaredBooleans, declaredProperties } from '../../src/contract/root.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const schema: JsonObject = {

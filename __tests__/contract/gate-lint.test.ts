@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { options } from '../../src/contract/ajv-options.ts';
+import { options } from '../../src/contract/ajv.ts';
 import { type Compiled, compile, type SchemaValidator } from '../../src/contract/compile.ts';
 import { createContract } from '../../src/contract/contract.ts';
 import { createGate } from '../../src/contract/gate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveLocal, schemaNodes } from '../../src/contract/keywords.ts';
+import { resolveLocal, schemaNodes } from '../../src/contract/schema-walk.ts';
 import { jsonPointer } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 

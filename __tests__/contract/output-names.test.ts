@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outputNames } from '../../src/contract/output-names.ts';
+import { outputNames } from '../../src/contract/root.ts';
 
 describe('outputNames', () => {
   it('keeps mappable names in order', () => {

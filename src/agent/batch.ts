@@ -1,11 +1,10 @@
 /** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
 import type { Check, Contract } from '../contract/contract.ts';
 import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
+import { race } from '../text/wait.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
-import type { JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
+import type { AssistantMessage, JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
-import { race } from './race.ts';
-import { redactIssues } from './redact.ts';
 
 /** What a batch needs of its run. */
 export interface BatchWorld {
@@ -159,4 +158,30 @@ function refer(call: ToolCall, toolbox: Toolbox): CallRef {
     name: call.name,
     target: call.name === STRUCTURED_OUTPUT_NAME ? '' : toolbox.target(call),
   };
+}
+
+/** What every log, transcript and event carries instead of the arguments; itself a JSON object. */
+export const REDACTED_ARGUMENTS = '{"redacted":"these arguments are not recorded"}';
+
+/**
+ * The message without the arguments of `structured_output`, however the model garbled its name
+ * (`functions.structured_output`), without those of tools that were not offered, and without its native form, which
+ * holds them too.
+ */
+export function redactMessage(
+  message: AssistantMessage,
+  isOffered: (name: string) => boolean,
+): AssistantMessage {
+  const toolCalls = message.toolCalls.map((call) =>
+    call.name.includes(STRUCTURED_OUTPUT_NAME) || !isOffered(call.name)
+      ? { ...call, rawArguments: REDACTED_ARGUMENTS }
+      : call,
+  );
+  return { role: 'assistant', text: message.text, toolCalls, native: null };
+}
+
+/** What a record may keep of a rejection: redacted instance paths and keywords, no values. */
+export function redactIssues(issues: readonly RedactedIssue[]): string {
+  const parts = issues.map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`);
+  return `Rejected: ${parts.join(', ')}`;
 }

@@ -1,18 +1,13 @@
 /** Turns a schema into the one judge of a payload: shape, root, strict compile, each with its own refusal. */
-
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
-import type { ContractStage } from '../errors.ts';
-import { ContractError } from '../errors.ts';
-import { isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
+import { ContractError, type ContractStage } from '../errors.ts';
+import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
 import { suggest, truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
-import { options } from './ajv-options.ts';
 import { type Timed, underDeadline } from './deadline.ts';
 import { issuesOf } from './issues.ts';
-import { type SchemaNode, schemaNodes } from './keywords.ts';
-import { unevaluatedPrototypeKey } from './prototype-keys.ts';
 import { rootObjection } from './root.ts';
-import { mentions, vettingObjection } from './vetting.ts';
+import { type SchemaNode, schemaNodes } from './schema-walk.ts';
 
 /** How long one validation may take, in milliseconds. */
 const validationDeadlineMs = 1_000;
@@ -20,7 +15,7 @@ const validationDeadlineMs = 1_000;
 const compileDeadlineMs = 3_000;
 
 /** What a schema is for; names it in messages. */
-export type Purpose = 'schema' | 'gate';
+type Purpose = 'schema' | 'gate';
 
 /** How a value fared. `errors` is there only where the validator came to an answer. */
 export type Judgement =
@@ -53,7 +48,7 @@ export type SchemaValidator = Pick<Compiled, 'schema' | 'acceptsPart'>;
 export async function compile(candidate: Json, purpose: Purpose, ours = false): Promise<Compiled> {
   const schema = admissible(candidate, purpose);
   const mentioned = mentions(schema);
-  const ajv = await newAjv(schema);
+  const ajv = await createAjv(schema);
   const unknownFormats = await addFormats(ajv, [...mentioned.formats]);
   const task = () => ajv.compile(schema);
   const timed: Timed<ValidateFunction> = ours
@@ -120,16 +115,12 @@ function kindOf(value: Json): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-async function newAjv(schema: JsonObject): Promise<Ajv> {
-  const dialect = schema['$schema'];
+async function createAjv({ $schema: dialect }: JsonObject): Promise<Ajv> {
   // Loaded on demand, and one dialect only: the start of a run waits for this.
-  if (typeof dialect === 'string' && /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(dialect)) {
-    const { default: ajv2020 } = await import('ajv/dist/2020.js');
-    // Ajv resolves $anchor and yet does not know it for a keyword.
-    return new ajv2020.Ajv2020(options).addVocabulary(['$anchor']);
-  }
-  const { createDraft07 } = await import('./draft-07.ts');
-  return createDraft07();
+  const { createDraft07, createDraft2020 } = await import('./ajv.ts');
+  const is2020 =
+    typeof dialect === 'string' && /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(dialect);
+  return is2020 ? await createDraft2020() : createDraft07();
 }
 
 /** Adds the known formats, if any is asked for, and lets the unknown ones pass; returns those. */
@@ -206,4 +197,120 @@ function advice(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
       return `${guess.join('')}${place}Unknown keywords are refused, because they would check nothing.`;
   }
   return 'Correct the schema; it is read as draft-07, or as 2020-12 where "$schema" says "https://json-schema.org/draft/2020-12/schema".';
+}
+
+/** The formats and the property names that a schema mentions at keyword positions. */
+interface Mentions {
+  readonly formats: ReadonlySet<string>;
+  readonly usesUnevaluatedProperties: boolean;
+  readonly propertyNames: ReadonlySet<string>;
+}
+
+const types: readonly string[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
+
+const metaSchemas = /^https?:\/\/json-schema\.org\//;
+
+/** Why a schema must not be compiled, as a sentence with the fix; null when it may be. */
+export function vettingObjection(schema: JsonObject): string | null {
+  if (holdsPrototypeKey(schema)) {
+    return 'has a key __proto__, which the validator would leave unchecked. Rename it.';
+  }
+  for (const { node, path } of schemaNodes(schema)) {
+    // Not before it is needed: the pointers of all nodes of a deep schema take a minute.
+    const where = () => jsonPointer(path).slice(0, 200) || 'the root';
+    const objection = nodeObjection(node, where) ?? dynamicObjection(node, path.length, where);
+    if (objection !== null) return objection;
+  }
+  return null;
+}
+
+function nodeObjection(node: JsonObject, where: () => string): string | null {
+  if (Object.hasOwn(node, '$async')) {
+    return `has $async at ${where()}, which would make every payload valid. Remove $async.`;
+  }
+  // The compiler looks keywords up in a plain object and so takes "toString" for a known one.
+  const inherited = Object.keys(node).find((keyword) => keyword in Object.prototype);
+  if (inherited !== undefined) {
+    return `does not compile: strict mode: unknown keyword: "${inherited}" at ${where()}. Remove it.`;
+  }
+  const typeFault = typeObjection(node['type'], where);
+  if (typeFault !== null) return typeFault;
+  for (const keyword of ['$ref', '$dynamicRef', '$id']) {
+    const uri = node[keyword];
+    if (typeof uri === 'string' && metaSchemas.test(uri)) {
+      return `has a ${keyword} to json-schema.org at ${where()}; remote schemas are not read. Define what you need under $defs.`;
+    }
+  }
+  return null;
+}
+
+/** The compiler refuses such a type as well, in three sentences of which none has the word that is wrong. */
+function typeObjection(type: Json | undefined, where: () => string): string | null {
+  const wrong = (isArray(type) ? type : [type]).find(
+    (each) => typeof each === 'string' && !types.includes(each),
+  );
+  if (typeof wrong !== 'string') return null;
+  const guess = suggest(wrong, types, 1)[0];
+  const fix = guess === undefined ? `The types are ${types.join(', ')}.` : `Did you mean "${guess}"?`;
+  return `does not compile: the type at ${where()} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
+}
+
+/** Where the validator looks a dynamic reference up in the wrong place, what it says of a payload is worth nothing. */
+function dynamicObjection(node: JsonObject, depth: number, where: () => string): string | null {
+  const keyword = Object.hasOwn(node, '$recursiveRef') ? '$recursiveRef' : '$dynamicRef';
+  if (!Object.hasOwn(node, keyword) || (keyword === '$dynamicRef' && depth === 0)) return null;
+  return `has ${keyword} at ${where()}, which is not judged reliably. Use $ref.`;
+}
+
+function holdsPrototypeKey(schema: Json): boolean {
+  const rest: Json[] = [schema];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    if (Object.hasOwn(next, '__proto__')) return true;
+    for (const child of Object.values(next)) rest.push(child);
+  }
+  return false;
+}
+
+/** Collects what a schema mentions; literals and properties that happen to be named like keywords do not count. */
+export function mentions(schema: JsonObject): Mentions {
+  const formats = new Set<string>();
+  const propertyNames = new Set<string>();
+  let usesUnevaluatedProperties = false;
+  for (const { node } of schemaNodes(schema)) {
+    if (typeof node['format'] === 'string') formats.add(node['format']);
+    if (node['unevaluatedProperties'] !== undefined) usesUnevaluatedProperties = true;
+    if (isObject(node['properties'])) {
+      for (const name of Object.keys(node['properties'])) propertyNames.add(name);
+    }
+  }
+  return { formats, usesUnevaluatedProperties, propertyNames };
+}
+
+interface Place {
+  readonly value: Json;
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * Under `unevaluatedProperties`, Ajv looks names up in a plain object, and so takes keys such as `constructor` or
+ * `__proto__` for evaluated ones. The first such key of a payload that no `properties` of the schema declares is an
+ * issue; null when there is none. Iterative.
+ */
+function unevaluatedPrototypeKey(payload: Json, declared: ReadonlySet<string>): Issue | null {
+  const rest: Place[] = [{ value: payload, path: [] }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const { value, path } = next;
+    if (isObject(value)) {
+      const name = Object.keys(value).find((key) => key in Object.prototype && !declared.has(key));
+      if (name !== undefined) {
+        const message = `the property ${JSON.stringify(name)} is not allowed here; leave it out.`;
+        return { path: jsonPointer(path), keyword: 'unevaluatedProperties', message };
+      }
+      for (const [key, child] of Object.entries(value)) rest.push({ value: child, path: [...path, key] });
+    } else if (isArray(value)) {
+      for (const [index, child] of value.entries()) rest.push({ value: child, path: [...path, index] });
+    }
+  }
+  return null;
 }

@@ -7,14 +7,11 @@ import {
   parseJsonWithInexact,
 } from '../text/json.ts';
 import type { Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
-import { type Compiled, compile } from './compile.ts';
-import { declaredProperties } from './declared.ts';
-import { cappedIssues } from './issues.ts';
-import { outputNames } from './output-names.ts';
-import { pathIn, redactPath } from './redact-path.ts';
+import { type Compiled, compile, mentions } from './compile.ts';
+import { cappedIssues, pathIn, redactPath } from './issues.ts';
 import { parseStrings, type Repaired, unwrap } from './repair.ts';
+import { declaredProperties, outputNames } from './root.ts';
 import { runValidator, type StandardValidate } from './validator.ts';
-import { mentions } from './vetting.ts';
 
 export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';

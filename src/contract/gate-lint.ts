@@ -7,11 +7,10 @@ import { ContractError } from '../errors.ts';
 import { isArray, isObject, jsonPointer, parseStrictJson } from '../text/json.ts';
 import { suggest } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import type { SchemaValidator } from './compile.ts';
-import { declaredBooleans, declares, isClosed, requiredProperties } from './declared.ts';
+import { mentions, type SchemaValidator } from './compile.ts';
 import { describeKeywords, describePlace, describeWishes, toSpacedJson } from './gate-words.ts';
-import { pointedAt, schemaNodes } from './keywords.ts';
-import { mentions } from './vetting.ts';
+import { declaredBooleans, declares, isClosed, requiredProperties } from './root.ts';
+import { pointedAt, schemaNodes } from './schema-walk.ts';
 
 /** What one document says about a place of the payload. */
 interface Side {

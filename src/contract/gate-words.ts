@@ -4,9 +4,9 @@ import type { ErrorObject } from 'ajv';
 import { isArray, isObject } from '../text/json.ts';
 import { truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { resolveLocal, schemaNodes } from './keywords.ts';
-import { pathIn, redactPath } from './redact-path.ts';
-import { mentions } from './vetting.ts';
+import { mentions } from './compile.ts';
+import { pathIn, redactPath } from './issues.ts';
+import { resolveLocal, schemaNodes } from './schema-walk.ts';
 
 const MAX_CLAUSES = 10;
 /** Places that are listed for one wish. */

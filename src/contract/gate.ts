@@ -4,7 +4,6 @@ import { ContractError } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
-import { declarations, declaredBooleans, declaredProperties } from './declared.ts';
 import { lintGate } from './gate-lint.ts';
 import {
   brokenWords,
@@ -15,6 +14,7 @@ import {
   unmetWords,
 } from './gate-words.ts';
 import { cappedIssues } from './issues.ts';
+import { declarations, declaredBooleans, declaredProperties } from './root.ts';
 
 /** What was asked to hold: nothing, one property being true, or a schema. */
 export type GateRequest =

@@ -1,9 +1,9 @@
 /** Whether a schema's root can accept an object at all: tool arguments are always objects. Best effort by design. */
 
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
-import { suggest, truncate } from '../text/messages.ts';
+import { quote, suggest, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { declaredProperties, declares, isClosed, requiredProperties } from './declared.ts';
+import { resolveLocal } from './schema-walk.ts';
 
 type Path = readonly (string | number)[];
 
@@ -137,4 +137,117 @@ function conditionRefusal(branch: JsonObject, path: Path): string | null {
 function at(path: Path): string {
   const pointer = jsonPointer(path);
   return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
+}
+
+/** A property with the schema that declares it. */
+interface Declaration {
+  readonly name: string;
+  readonly schema: Json;
+}
+
+type Branching = 'allOf' | 'anyOf' | 'oneOf';
+
+/**
+ * The properties declared at the root and, through any level of the given branchings, in branches of the root; a
+ * branch that is a local `$ref` counts as what it names. A name may come several times.
+ */
+export function declarations(root: JsonObject, through: readonly Branching[]): readonly Declaration[] {
+  const found: Declaration[] = [];
+  const seen = new Set<JsonObject>();
+  // A stack with the branches pushed in reverse keeps the order of the text.
+  const rest: JsonObject[] = [root];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    if (isObject(next['properties'])) {
+      for (const [name, schema] of Object.entries(next['properties'])) found.push({ name, schema });
+    }
+    const branches = through.flatMap((keyword) => listed(next[keyword]));
+    const target = next === root ? null : resolveLocal(root, next);
+    for (const branch of [...branches, ...(target === null ? [] : [target])].reverse()) rest.push(branch);
+  }
+  return found;
+}
+
+/** The names declared at a schema's root and its `allOf`, `anyOf` and `oneOf` branches, in order, each once. */
+export function declaredProperties(root: JsonObject): readonly string[] {
+  return [...new Set(declarations(root, ['allOf', 'anyOf', 'oneOf']).map(({ name }) => name))];
+}
+
+/** The names among them whose schema says that they are booleans. */
+export function declaredBooleans(root: JsonObject): readonly string[] {
+  const all = declarations(root, ['allOf', 'anyOf', 'oneOf']);
+  return [...new Set(all.filter(({ schema }) => isBoolean(schema, root)).map(({ name }) => name))];
+}
+
+function isBoolean(schema: Json, root: JsonObject): boolean {
+  const target = isObject(schema) ? resolveLocal(root, schema) : null;
+  if (target === null) return false;
+  const { type } = target;
+  if (type === 'boolean' || (isArray(type) && type.includes('boolean'))) return true;
+  if (typeof target['const'] === 'boolean') return true;
+  const members = target['enum'];
+  return isArray(members) && members.length > 0 && members.every((each) => typeof each === 'boolean');
+}
+
+function listed(branches: Json | undefined): readonly JsonObject[] {
+  return isArray(branches) ? branches.filter(isObject) : [];
+}
+
+/** Whether a schema forbids what it does not declare by name. */
+export function isClosed({ additionalProperties, patternProperties }: JsonObject): boolean {
+  const hasPatterns = isObject(patternProperties) && Object.keys(patternProperties).length > 0;
+  return additionalProperties === false && !hasPatterns;
+}
+
+/** Whether a schema itself declares a property, its branches aside. */
+export function declares({ properties }: JsonObject, name: string): boolean {
+  return isObject(properties) && Object.hasOwn(properties, name);
+}
+
+/** The names in a schema's own `required`. */
+export function requiredProperties({ required }: JsonObject): readonly string[] {
+  return isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+}
+
+/** The names that get their own output, in order, and a sentence for each declared name that does not. */
+interface OutputNames {
+  readonly names: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Applies the rules of outputs: a mappable name, no two that differ by case only (the runner's names are
+ * case-insensitive), and none that a run's own outputs use.
+ */
+export function outputNames(declared: readonly string[]): OutputNames {
+  const spellings = new Map<string, readonly string[]>();
+  for (const name of declared) {
+    const folded = name.toLowerCase();
+    spellings.set(folded, [...(spellings.get(folded) ?? []), name]);
+  }
+  const names: string[] = [];
+  const warnings: string[] = [];
+  for (const name of declared) {
+    const objection = objectionTo(name, spellings.get(name.toLowerCase()) ?? []);
+    if (objection === null) names.push(name);
+    else
+      warnings.push(
+        `The property ${quote(name)} gets no step output of its own: ${objection}. Read it from structured_output.`,
+      );
+  }
+  return { names, warnings };
+}
+
+function objectionTo(name: string, spellings: readonly string[]): string | null {
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) {
+    return 'the name of an output is a letter or underscore, then letters, digits, underscores and hyphens';
+  }
+  if (name.toLowerCase() === 'structured_output') return 'structured_output holds the whole payload';
+  if (name.toLowerCase().startsWith('run-')) return 'names that begin with run- tell about the run';
+  const others = spellings.filter((each) => each !== name);
+  const [first, ...more] = others;
+  if (first === undefined) return null;
+  const rest = more.length === 0 ? 'is' : `and ${more.length} more are`;
+  return `outputs ignore case, and ${quote(first)} ${rest} declared too`;
 }

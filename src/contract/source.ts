@@ -12,7 +12,7 @@ import { quote, suggest } from '../text/messages.ts';
 import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
-import { inexactObjection, inexactWarnings } from './schema-numbers.ts';
+import { inexactObjection, inexactWarnings } from './schema-walk.ts';
 
 /** Reads a file that the user named; given by the entry, because this folder touches no file. */
 export type ReadFile = (path: string) => Promise<Reading>;

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { race } from '../agent/race.ts';
 import type { Config } from '../config/config.ts';
 import { isInside, resolveReuseFolder } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -17,6 +16,7 @@ import type { RunState, World } from '../run/world.ts';
 import { steeringVariable } from '../sandbox/exec/preload-variables.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
+import { race } from '../text/wait.ts';
 import type { JsonObject, Judge } from '../types.ts';
 
 /** What a verdict is looked for with. */

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import { type RunStop, runAgent } from '../agent/agent.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
-import { race } from '../agent/race.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
@@ -18,6 +17,7 @@ import { writeGitDiff } from '../sandbox/workspace/git-diff.ts';
 import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
 import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
 import { namingAt } from '../text/naming.ts';
+import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { ContextStatus } from '../types.ts';

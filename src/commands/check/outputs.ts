@@ -1,6 +1,6 @@
 /** The outputs of a step: what it tells about the run, and what its schema declares. */
-import { declarations } from '../../contract/declared.ts';
-import { resolveLocal } from '../../contract/keywords.ts';
+import { declarations } from '../../contract/root.ts';
+import { resolveLocal } from '../../contract/schema-walk.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import type { Json, JsonObject } from '../../types.ts';
 

@@ -1,8 +1,7 @@
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { options } from '../../src/contract/ajv-options.ts';
-import { createDraft07, draft07Id } from '../../src/contract/draft-07.ts';
+import { createDraft07, draft07Id, options } from '../../src/contract/ajv.ts';
 
 const outcome = (ajv: Ajv, schema: object, payload: unknown) => {
   try {

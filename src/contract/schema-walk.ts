@@ -1,5 +1,5 @@
 /** Where schemas stand inside a schema, so that literals and names of properties are never taken for keywords. */
-import { isArray, isObject } from '../text/json.ts';
+import { type InexactNumber, isArray, isObject, jsonPointer } from '../text/json.ts';
 import { shapeOf } from '../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 
@@ -64,4 +64,60 @@ function unescaped(segment: string): string {
   } catch {
     return segment;
   }
+}
+
+const maxWarnings = 5;
+
+/** Keywords whose values a payload must equal. */
+const compared: readonly (string | number)[] = ['const', 'enum'];
+
+/**
+ * Why a schema must be refused because of such a number, as a clause with the fix; null when it may be compiled. In `const`
+ * and `enum` another number would be asked for than was written, and an infinite one is no JSON at all.
+ */
+export function inexactObjection(schema: Json, inexact: readonly InexactNumber[]): string | null {
+  const found = inexact.find(({ path, number }) => !Number.isFinite(number) || isCompared(schema, path));
+  if (found === undefined) return null;
+  const { path, number } = found;
+  const fix = Number.isFinite(number)
+    ? `it would be read as ${number}. Write fewer digits, or declare a string`
+    : 'it is too large. Write a smaller number';
+  return `has a number at ${at(path)} that cannot be represented exactly: ${fix}.`;
+}
+
+/** One sentence for each of the first few numbers, and one for how many more there are. */
+export function inexactWarnings(inexact: readonly InexactNumber[]): readonly string[] {
+  const more = inexact.length - maxWarnings;
+  const warnings = inexact
+    .slice(0, maxWarnings)
+    .map(
+      ({ path, number }) =>
+        `The number at ${at(path)} in the schema cannot be represented exactly: it is read as ${number}. Write fewer digits.`,
+    );
+  if (more <= 0) return warnings;
+  return [...warnings, `${more} more numbers in the schema cannot be represented exactly.`];
+}
+
+/** Follows a path through a schema, so that a property with the name of a keyword is taken for a property. */
+function isCompared(schema: Json, path: InexactNumber['path']): boolean {
+  let node: Json | undefined = schema;
+  for (let depth = 0; depth < path.length; ) {
+    const keyword = path[depth];
+    if (typeof keyword !== 'string' || !isObject(node)) return false;
+    const value: Json | undefined = node[keyword];
+    const shape = value === undefined ? 'literal' : shapeOf(keyword, value);
+    // A `$ref` may make a schema of a literal such as a default: there the two words count at any depth.
+    if (shape === 'literal') return path.slice(depth).some((segment) => compared.includes(segment));
+    const inner = path[depth + 1];
+    if (shape === 'schema') node = value;
+    else if (isArray(value)) node = value[Number(inner)];
+    else node = isObject(value) ? value[String(inner)] : undefined;
+    depth += shape === 'schema' ? 1 : 2;
+  }
+  return false;
+}
+
+function at(path: InexactNumber['path']): string {
+  const pointer = jsonPointer(path);
+  return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
 }
