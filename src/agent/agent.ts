@@ -223,9 +223,6 @@ export function isRunStop(reason: unknown): reason is RunStop {
   return typeof reason === 'object' && reason !== null && 'stop' in reason;
 }
 
-/** What every log, transcript and event carries instead of the arguments; itself a JSON object. */
-export const REDACTED_ARGUMENTS = '{"redacted":"these arguments are not recorded"}';
-
 /** Results that are longer than this many characters are worth dropping: some times the length of what is left in their place. */
 export const largeResult = 4 * DROPPED.length;
 

@@ -13,7 +13,7 @@ import { InputError } from '../errors.ts';
 import type { Evidence, Reuse } from '../reporters/report-types.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { RunState, World } from '../run/world.ts';
-import { steeringVariable } from '../sandbox/exec/preload-variables.ts';
+import { steeringVariable } from '../sandbox/exec/environment.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
 import { race } from '../text/wait.ts';

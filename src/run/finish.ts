@@ -1,7 +1,7 @@
 /** *Finishing*: one ordered block, the same for every ending. */
 import { messageAt, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
-import { within } from '../sandbox/exec/within.ts';
+import { within } from '../sandbox/exec/process.ts';
 import type { LeftOut } from '../sandbox/workspace/patch.ts';
 import type { GateResult, Verdict } from '../types.ts';
 import { buildReport, type Changed } from './report.ts';

@@ -13,7 +13,7 @@ import type { Report, RunEvent } from '../reporters/report-types.ts';
 import { probeWalls, type Walls } from '../sandbox/isolation/probe.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
-import { writeGitDiff } from '../sandbox/workspace/git-diff.ts';
+import { writeGitDiff } from '../sandbox/workspace/patch.ts';
 import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
 import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
 import { namingAt } from '../text/naming.ts';

@@ -15,9 +15,14 @@ import { findCredentials, findWeaknesses, notesOfRaised, type Weaknesses } from 
 import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type ExecResult, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
 import { readPlace, writePlace } from './workspace/files.ts';
-import { type Confinement, createConfinement, isInside, type Tree } from './workspace/path-policy.ts';
+import {
+  type Confinement,
+  createConfinement,
+  isInside,
+  realOrSame,
+  type Tree,
+} from './workspace/path-policy.ts';
 import { protectedIn } from './workspace/protected.ts';
-import { realOrSame } from './workspace/real-paths.ts';
 import { findRepositories, type Repository } from './workspace/repositories.ts';
 import { copyWorkspace } from './workspace/scratch.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_HOME } from './exec/environment.ts';
-import { createPipeSource, type PipeSource } from './exec/pipe.ts';
+import { createPipeSource, type PipeSource } from './exec/process.ts';
 
 /** The run's folders, as real paths. */
 export interface Folders {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { steeringVariable } from '../../../src/sandbox/exec/preload-variables.ts';
+import { steeringVariable } from '../../../src/sandbox/exec/environment.ts';
 
 const workspace = '/work/repo';
 const found = (environment: Readonly<Record<string, string>>, passEnv: readonly string[] = []) =>

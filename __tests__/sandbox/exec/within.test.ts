@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { within } from '../../../src/sandbox/exec/within.ts';
+import { within } from '../../../src/sandbox/exec/process.ts';
 
 const FOREVER = 1_000_000;
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

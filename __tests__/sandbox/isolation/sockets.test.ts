@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../../src/errors.ts';
-import type { Mount } from '../../../src/sandbox/isolation/mounts.ts';
+import type { Mount } from '../../../src/sandbox/isolation/backend.ts';
 import { boundNames, findEndpoints, seenSockets } from '../../../src/sandbox/isolation/sockets.ts';
 import { createWorld, exec, shellWays, type World } from '../world.ts';
 

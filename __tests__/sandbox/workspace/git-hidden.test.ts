@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { findForeign, findIncluded } from '../../../src/sandbox/workspace/git-hidden.ts';
+import { findForeign, findIncluded } from '../../../src/sandbox/workspace/git-config.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'hidden-')));
 afterAll(() => rmSync(base, { recursive: true }));

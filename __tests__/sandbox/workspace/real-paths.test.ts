@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { namesIn, realOrNull, realOrSame } from '../../../src/sandbox/workspace/real-paths.ts';
+import { namesIn, realOrNull, realOrSame } from '../../../src/sandbox/workspace/path-policy.ts';
 
 const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'present-')));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

@@ -1,8 +1,9 @@
 /** Which variables a command of the model gets: an allow-list, never the runner's own. */
-import { resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
+import { isInside } from '../workspace/path-policy.ts';
 
 /** What a child's environment is made from. */
-export interface EnvironmentOptions {
+interface EnvironmentOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly passEnv: readonly string[];
   readonly shellNetwork: boolean;
@@ -114,4 +115,31 @@ function toolchains(path: string | undefined): Readonly<Record<string, string>> 
     if (match?.[3] !== undefined) found['PYENV_ROOT'] ??= `${match[1]}/.pyenv`;
   }
   return found;
+}
+
+/** What a command is given of the step's variables. */
+interface SteeringOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly passEnv: readonly string[];
+  /** Absolute. */
+  readonly workspace: string;
+}
+
+/** Read by the dynamic linker (ld.so(8), dyld(1)) and by shells as they start (bash(1), POSIX sh). */
+const STEERING = /^(?:(?:LD|DYLD)_\w+|BASH_ENV|ENV)$/u;
+
+/**
+ * The first variable by which files of the workspace come into every program that a command starts: whoever changes those
+ * files chooses what git answers. null where there is none.
+ */
+export function steeringVariable({ environment, passEnv, workspace }: SteeringOptions): string | null {
+  // The only one of them that commands get unasked.
+  const names = ['LD_LIBRARY_PATH', ...passEnv.filter((name) => STEERING.test(name))];
+  const fromHere = (place: string) => !place.startsWith('/') || isInside(posix.resolve(place), workspace);
+  return names.find((name) => places(environment[name] ?? '').some(fromHere)) ?? null;
+}
+
+/** An empty place between two others is the folder in which the program stands. */
+function places(value: string): readonly string[] {
+  return value === '' ? [] : value.split(/[:; ]/u);
 }

@@ -1,9 +1,8 @@
 /** The wall of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
 import { randomBytes } from 'node:crypto';
 import { type Identity, quote, settled, shellArguments, withoutStrays } from '../exec/shell-line.ts';
-import type { Instructions, Wall } from './backend.ts';
-import { type Mount, mountArguments, withoutGone } from './mounts.ts';
-import { keepWatch, killAll, type Privilege } from './privilege.ts';
+import { type Instructions, type Mount, mountArguments, type Wall, withoutGone } from './backend.ts';
+import { keepWatch, killAll, type Privilege } from './host.ts';
 
 /** What the wall is built from. */
 export interface BwrapOptions {

@@ -2,18 +2,17 @@
  * What of this machine a command must not see. Behind the wall it runs as the runner's own user, so that the permissions
  * of files hold nothing back from it: what only that user may read has to be hidden by its place.
  */
-
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../../errors.ts';
+import { readBoundedText } from '../../files/read-bounded.ts';
 import { quote } from '../../text/messages.ts';
 import { pathFolders, toolFolders } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import { isInside } from '../workspace/path-policy.ts';
-import { realOrSame } from '../workspace/real-paths.ts';
+import { isInside, realOrNull, realOrSame } from '../workspace/path-policy.ts';
 import { agentOf } from './detect.ts';
-import { findPrivatePaths, type Reader } from './private-paths.ts';
-import { findRunnerFolders } from './runner-folders.ts';
+import { findHelper, HELPER_FOLDERS } from './host.ts';
 
 /** Real paths that are not seen, but for what is shown in them on purpose. */
 export interface HiddenPaths {
@@ -200,4 +199,223 @@ async function withContent(folders: readonly string[]): Promise<readonly string[
     if (names.length > 0 || uid !== 0 || (mode & 0o022) !== 0) filled.push(folder);
   }
   return filled;
+}
+
+/** What a runner's root folder holds: its registration, its key, its program. */
+const MARKERS = ['.runner', '.credentials', '.credentials_rsaparams', 'bin/Runner.Listener'];
+const RUNNER_PROGRAMS = new Set(['Runner.Listener', 'Runner.Worker']);
+/** Variables of a job that name a folder below the runner's root or its work folder. */
+const VARIABLES = ['RUNNER_TOOL_CACHE', 'RUNNER_WORKSPACE', 'GITHUB_ACTION_PATH'];
+
+/** What is known of the job. */
+interface JobFolders {
+  /** A real path. */
+  readonly workspace: string;
+  readonly runnerTemp: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The real paths of the roots and work folders of the runner that runs this job, and of the others whose processes this
+ * user can see: their keys, their logs, and the checkouts of their jobs belong to the user that the agent's commands run as.
+ */
+async function findRunnerFolders(job: JobFolders): Promise<readonly string[]> {
+  const { workspace, runnerTemp, environment } = job;
+  const named = [runnerTemp, ...VARIABLES.map((name) => environment[name])];
+  const starts = [...named, process.execPath, process.argv[1], ...(await runningPrograms())];
+  const roots = new Set<string>();
+  for (const start of [workspace, ...starts]) {
+    const real = start === undefined || start === '' ? null : await realOrNull(start);
+    if (real === null) continue;
+    // Inside the workspace anybody may have put a file of such a name.
+    for (const root of await rootsAbove(isInside(real, workspace) ? dirname(workspace) : real))
+      roots.add(root);
+  }
+  const works = [...roots].map(workFolderOf);
+  const temp = await realOrNull(runnerTemp);
+  if (temp !== null && basename(temp) === '_temp') works.push(dirname(temp));
+  const runnerWorkspace = environment['RUNNER_WORKSPACE'];
+  if (runnerWorkspace !== undefined && runnerWorkspace !== '') works.push(dirname(runnerWorkspace));
+  const real = await Promise.all(works.map((work) => (work === null ? null : realOrNull(work))));
+  return [...new Set([...roots, ...real.filter((work) => work !== null)])];
+}
+
+/** The programs of runners that run now, as far as this user can see them: each runner of a machine has a root of its own. */
+async function runningPrograms(): Promise<readonly string[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const processes = names.filter((name) => /^\d+$/u.test(name));
+  const programs = await Promise.all(processes.map((pid) => readlink(`/proc/${pid}/exe`).catch(() => '')));
+  return programs.filter((program) => RUNNER_PROGRAMS.has(basename(program)));
+}
+
+async function rootsAbove(path: string): Promise<readonly string[]> {
+  const roots: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const marks = await Promise.all(MARKERS.map((name) => isThere(join(at, name))));
+    if (marks.includes(true)) roots.push(at);
+    if (at === dirname(at)) return roots;
+  }
+}
+
+/** The folder that the runner is configured to work in (`--work`), which may lie anywhere; null where it does not say. */
+function workFolderOf(root: string): string | null {
+  const text = readBoundedText(join(root, '.runner'), 65_536) ?? '';
+  const literal = /"workFolder"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(text)?.[1];
+  if (literal === undefined) return null;
+  try {
+    return resolve(root, String(JSON.parse(literal)));
+  } catch {
+    return null;
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Who would read the files. */
+interface Reader {
+  readonly uid: number;
+  /** The primary group first. */
+  readonly gids: readonly number[];
+}
+
+/** Where is looked. */
+interface PrivateSearch {
+  readonly starts: readonly string[];
+  /** Not looked into. */
+  readonly skipped: readonly string[];
+  readonly reader: Reader;
+  /** Ends the search: what was found until then is incomplete. */
+  readonly signal: AbortSignal;
+}
+
+/** What was found, real paths. */
+interface PrivatePaths {
+  readonly folders: readonly string[];
+  readonly files: readonly string[];
+  /** Whether the search came to its end. */
+  readonly complete: boolean;
+}
+
+/** How many folders deep is looked: `/opt/a/b/c/d/file` is still found. */
+export const SEARCH_DEPTH = 5;
+const SEARCH_MS = 10_000;
+/** How deep in the folder of a toolchain: `.tool/a/b/file` is still found. */
+const TOOLCHAIN_DEPTH = 3;
+const TOOLCHAIN_SEARCH_MS = 5_000;
+const MAX_BYTES = 1024 ** 2;
+
+/** Looks with the system's own `find`, which needs a tenth of a second where Node would need many. */
+export async function findPrivatePaths({
+  starts,
+  skipped,
+  reader,
+  signal,
+}: PrivateSearch): Promise<PrivatePaths> {
+  const find = await findHelper(['find'], HELPER_FOLDERS);
+  if (find === null) return { folders: [], files: [], complete: false };
+  const owners = [`-user ${reader.uid}`, ...reader.gids.map((gid) => `-group ${gid}`)]
+    .join(' -o ')
+    .split(' ');
+  const args = [
+    ...starts,
+    ...['-maxdepth', String(SEARCH_DEPTH)],
+    ...pruned(skipped),
+    // Bit 1: others may enter a folder. Who may not enter one cannot reach what is in it, and mounts nothing there.
+    ...['-type', 'd', '!', '-perm', '-1', '-prune', '(', ...owners, ')', '-print0', '-o'],
+    // Bit 4: others may read a file.
+    ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')', '!', '-perm', '-4'],
+    ...['(', ...owners, ')', '-print0'],
+  ];
+  const { text, complete } = await run(find, args, SEARCH_MS, signal);
+  const folders: string[] = [];
+  const files: string[] = [];
+  for (const path of text.split('\0').slice(0, -1)) {
+    const stats = await lstat(path).catch(() => null);
+    if (stats !== null) (stats.isDirectory() ? folders : files).push(path);
+  }
+  return { folders, files, complete };
+}
+
+/** Where is looked for files of one user's alone. */
+interface OwnerOnlySearch extends Omit<PrivateSearch, 'starts' | 'reader'> {
+  readonly folders: readonly string[];
+  readonly uid: number;
+}
+
+/**
+ * Finds the files with content, and the pipes, that belong to a user and that nobody else may read, write or execute:
+ * tools that know better keep credentials in files of the mode 0600.
+ */
+export async function findOwnerOnlyFiles({
+  folders,
+  skipped,
+  uid,
+  signal,
+}: OwnerOnlySearch): Promise<Pick<PrivatePaths, 'files' | 'complete'>> {
+  if (folders.length === 0) return { files: [], complete: true };
+  const find = await findHelper(['find'], HELPER_FOLDERS);
+  if (find === null) return { files: [], complete: false };
+  const args = [
+    ...folders,
+    ...['-maxdepth', String(TOOLCHAIN_DEPTH)],
+    ...pruned(skipped),
+    ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')'],
+    ...['-user', String(uid), '!', '-perm', '/077', '-print0'],
+  ];
+  const { text, complete } = await run(find, args, TOOLCHAIN_SEARCH_MS, signal);
+  return { files: [...new Set(text.split('\0').slice(0, -1))], complete };
+}
+
+function pruned(paths: readonly string[]): readonly string[] {
+  if (paths.length === 0) return [];
+  const any = paths.flatMap((path, n) => [...(n === 0 ? [] : ['-o']), '-path', literal(path)]);
+  return ['(', ...any, ')', '-prune', '-o'];
+}
+
+/** A pattern of `find` that fits this path alone. */
+function literal(path: string): string {
+  return path.replace(/[\\*?[\]]/gu, '\\$&');
+}
+
+/** Folders that may not be entered make `find` end with 1. */
+function run(
+  file: string,
+  args: readonly string[],
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<{ text: string; complete: boolean }> {
+  if (signal.aborted) return Promise.resolve({ text: '', complete: false });
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const child = spawn(file, args, {
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const end = (complete: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      resolve({ text: Buffer.concat(chunks).toString('utf8'), complete });
+    };
+    const stop = () => {
+      child.kill('SIGKILL');
+      // Not when it ends: what waits for a server that does not answer cannot be killed.
+      end(false);
+    };
+    const timer = setTimeout(stop, withinMs);
+    signal.addEventListener('abort', stop);
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BYTES) stop();
+    });
+    child.once('error', () => end(false));
+    child.once('close', (code) => end(code === 0 || code === 1));
+  });
 }

@@ -8,18 +8,20 @@ import { readBoundedText } from '../../files/read-bounded.ts';
 import { quote } from '../../text/messages.ts';
 import { PRIVATE_HOME, pathFolders, toolFolders } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import { hasCredentials, withoutCredentials } from '../workspace/git-config.ts';
-import { type HiddenEntry, MAX_CONFIG_BYTES } from '../workspace/git-hidden.ts';
-import { isInside } from '../workspace/path-policy.ts';
+import {
+  type HiddenEntry,
+  hasCredentials,
+  MAX_CONFIG_BYTES,
+  withoutCredentials,
+} from '../workspace/git-config.ts';
+import { isInside, namesIn, realOrSame } from '../workspace/path-policy.ts';
 import { protectedAtTops, topsOf } from '../workspace/protected.ts';
-import { namesIn, realOrSame } from '../workspace/real-paths.ts';
 import type { Repository } from '../workspace/repositories.ts';
-import { linkCaches } from './caches.ts';
+import type { Mount } from './backend.ts';
 import { agentOf } from './detect.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
-import type { Mount } from './mounts.ts';
 import { findEndpoints, seenSockets } from './sockets.ts';
-import { visibleFolders } from './toolchains.ts';
+import { linkCaches, visibleFolders } from './toolchains.ts';
 
 /** A plan, and what the self-test needs to know about it. */
 export interface MountPlan {

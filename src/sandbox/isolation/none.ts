@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLimits } from '../exec/shell-line.ts';
 import type { Trace, Wall } from './backend.ts';
-import { killOne } from './privilege.ts';
+import { killOne } from './host.ts';
 
 /** What commands without a wall are started with. */
 export interface OpenGroundOptions {

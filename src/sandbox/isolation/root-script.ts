@@ -2,7 +2,7 @@
 
 import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { quote } from '../exec/shell-line.ts';
-import { type Mount, sorted } from './mounts.ts';
+import { type Mount, sorted } from './backend.ts';
 
 /** What the script is made from. */
 export interface RootScript {

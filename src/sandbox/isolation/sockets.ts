@@ -9,9 +9,8 @@ import { dirname, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { quote } from '../../text/messages.ts';
-import { isInside } from '../workspace/path-policy.ts';
-import { realOrSame } from '../workspace/real-paths.ts';
-import { type Mount, sorted } from './mounts.ts';
+import { isInside, realOrSame } from '../workspace/path-policy.ts';
+import { type Mount, sorted } from './backend.ts';
 
 /** bubblewrap reads the list of mounts again for each of them: so many cost every command a tenth of a second. */
 const MAX_SOCKETS = 200;

@@ -9,12 +9,11 @@ import { readsStartFile, START_FILE, startFile } from '../exec/shell-line.ts';
 import type { Folders } from '../run-folder.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import type { Repository } from '../workspace/repositories.ts';
-import type { Wall } from './backend.ts';
+import { type Mount, sorted, type Wall } from './backend.ts';
 import type { Candidate } from './detect.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
 import { brokenWall, isContainer, missingWall } from './host.ts';
 import { type MountPlan, planMounts } from './mount-plan.ts';
-import { type Mount, sorted } from './mounts.ts';
 import { runSelfTest, VisiblePathError } from './self-test.ts';
 
 const SELF_TEST_MS = 15_000;

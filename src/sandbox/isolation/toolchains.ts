@@ -1,10 +1,9 @@
 /** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
-import { lstat, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { lstat, mkdir, realpath, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { readBounded } from '../../files/read-bounded.ts';
-import { isInside } from '../workspace/path-policy.ts';
-import { realOrSame, realWithout } from '../workspace/real-paths.ts';
-import { findOwnerOnlyFiles } from './private-paths.ts';
+import { isInside, realOrNull, realOrSame, realWithout } from '../workspace/path-policy.ts';
+import { findOwnerOnlyFiles } from './hidden-paths.ts';
 
 /** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
 const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[] = [
@@ -40,14 +39,14 @@ const MAX_CONFIG_BYTES = 1024 ** 2;
 const MAX_OWNER_ONLY = 200;
 
 /** A toolchain's folder that is to be seen, and the credentials in it that are not. */
-export interface Visible {
+interface Visible {
   /** Where it stands, a real path. */
   readonly folder: string;
   readonly credentials: readonly { readonly path: string; readonly kind: 'file' | 'directory' }[];
 }
 
 /** What is shown of hidden folders. */
-export interface VisibleFolders {
+interface VisibleFolders {
   readonly folders: readonly Visible[];
   /** Files that their user alone may read, in the folders of toolchains; each is among the credentials of its folder. */
   readonly ownerOnly: readonly string[];
@@ -56,7 +55,7 @@ export interface VisibleFolders {
 }
 
 /** What is to be shown, and what decides it. */
-export interface VisibleOptions {
+interface VisibleOptions {
   readonly pathFolders: readonly string[];
   /** Folders of programs that are shown as they are, where they are hidden. */
   readonly tools?: readonly string[];
@@ -233,4 +232,54 @@ function mayHoldToken(path: string): boolean {
 /** Only a path that is no link can be mounted over; a link's target is hidden where it lies. */
 async function isPlain(path: string): Promise<boolean> {
   return (await realpath(path)) === path;
+}
+
+/** Where caches may lie. */
+interface CacheOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The home of this machine. */
+  readonly home: string;
+  /** The private home on this machine: nothing of the model's has run there yet. */
+  readonly privateHome: string;
+  /** Folders of the home that the shell was given to read, absolute. */
+  readonly readable: readonly string[];
+  /** Whether the shell sees a path, a real one. */
+  readonly isSeen: (path: string) => boolean;
+}
+
+/**
+ * Links every cache that is there and can be seen under its usual name in the private home. Cargo and Go work from a
+ * cache that they cannot write (doc.rust-lang.org/cargo, Cargo home; go.dev/ref/mod, module cache).
+ */
+export async function linkCaches(options: CacheOptions): Promise<void> {
+  const linked: string[] = [];
+  for (const { at, name } of wanted(options).sort((a, b) => a.name.length - b.name.length)) {
+    const real = await realOrNull(at);
+    const place = join(options.privateHome, name);
+    // Never below a link of our own: that would write into the real home.
+    if (real === null || !options.isSeen(real) || linked.some((other) => isInside(place, other))) continue;
+    if (await isThere(place)) continue;
+    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    await symlink(real, place);
+    linked.push(place);
+  }
+}
+
+function wanted({ environment, home, readable }: CacheOptions): { at: string; name: string }[] {
+  const cargo = environment['CARGO_HOME'] || join(home, '.cargo');
+  const goPath = environment['GOPATH']?.split(':')[0] || join(home, 'go');
+  return [
+    ...['registry', 'git'].map((name) => ({ at: join(cargo, name), name: `.cargo/${name}` })),
+    { at: environment['GOMODCACHE'] || join(goPath, 'pkg', 'mod'), name: 'go/pkg/mod' },
+    ...readable
+      .filter((at) => at !== home && isInside(at, home))
+      .map((at) => ({ at, name: relative(home, at) })),
+  ];
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }

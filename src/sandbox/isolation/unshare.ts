@@ -9,10 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
 import { quote, settled } from '../exec/shell-line.ts';
-import type { Wall } from './backend.ts';
+import type { Mount, Wall } from './backend.ts';
 import type { ByRoot } from './bwrap.ts';
-import type { Mount } from './mounts.ts';
-import { killAll } from './privilege.ts';
+import { killAll } from './host.ts';
 import { readMountPoints, rootScript } from './root-script.ts';
 
 /** What the wall is built from. */

@@ -7,11 +7,10 @@ import { quote } from '../../text/messages.ts';
 import type { Isolation } from '../../types.ts';
 import { openProxies } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import { hasCredentials } from '../workspace/git-config.ts';
-import { MAX_CONFIG_BYTES } from '../workspace/git-hidden.ts';
+import { hasCredentials, MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import type { Repository } from '../workspace/repositories.ts';
-import { SEARCH_DEPTH } from './private-paths.ts';
+import { SEARCH_DEPTH } from './hidden-paths.ts';
 
 /** Most configs that are named one by one. */
 const MAX_READABLE = 5;

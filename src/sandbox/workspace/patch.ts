@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { foldName, isActionFile, isProtectedPath } from '../../files/names.ts';
+import type { OpenedSandbox } from '../sandbox.ts';
 
 /** A file that a patch leaves out. */
 export interface LeftOut {
@@ -12,7 +13,7 @@ export interface LeftOut {
 }
 
 /** A patch that is safe to apply unread as far as its names go; its contents are the agent's. */
-export interface FilteredPatch {
+interface FilteredPatch {
   /** null where nothing is left. */
   readonly patch: Buffer | null;
   readonly leftOut: readonly LeftOut[];
@@ -156,4 +157,104 @@ function isLeavingLink(section: string, name: string): boolean {
   if (target === undefined || added.length > 1) return !/^deleted file mode/mu.test(head);
   const place = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
   return target.startsWith('/') || place === '..' || place.startsWith('../');
+}
+
+const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 4_000 };
+const MAX_DIFF = 4_000_000;
+
+/** A folder that the change made look like a repository would bring its own history, and with it another diff. */
+const GIT = 'git -c safe.bareRepository=explicit';
+
+/**
+ * A shell function `plain` that is git over the repository's objects, and a repository of its own beside: bare, empty, with
+ * no config. `.gitattributes` (`*.js -diff`, `binary`), `.gitmodules` (`ignore = all`) and the rest of what a change can write
+ * have no say in a diff that it makes. `init_plain` has to be called before, with a folder for that repository. It finds
+ * the objects by GIT_OBJECT_DIRECTORY and GIT_ALTERNATE_OBJECT_DIRECTORIES.
+ */
+export const PLAIN_GIT = `
+init_plain() {
+  plain_dir="$1"
+  plain_format="$(git -c safe.bareRepository=explicit rev-parse --show-object-format)"
+  env -u GIT_OBJECT_DIRECTORY -u GIT_INDEX_FILE git init -q --bare --template= --object-format="$plain_format" "$plain_dir" >/dev/null
+  mkdir -p "$plain_dir/info"
+  # Above all other attributes, should a version of git read some in a bare repository.
+  printf '* !diff\\n' > "$plain_dir/info/attributes"
+}
+plain() {
+  env -u GIT_INDEX_FILE -u GIT_WORK_TREE GIT_DIR="$plain_dir" HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent GIT_CONFIG_GLOBAL=/dev/null \\
+    GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1 git "$@"
+}
+`;
+
+/** What git is asked for. */
+interface GitDiffOptions {
+  /** The commit that the change is made on. */
+  readonly base: string;
+  /** A commit that the checkout must hold, so that its diff is that of the change; empty where none is known. */
+  readonly head: string;
+  /** Whether a part of the diff is better than none. */
+  readonly partial: 'write' | 'drop';
+}
+
+/** The exit code of the script where the diff lacks something: most likely its end, or a file that git shows in no way. */
+const CUT = 10;
+
+/**
+ * Writes `context/changed-files.txt`, `context/diff.patch`, and where git takes a file for a binary one
+ * `context/diff-as-text.patch` into the private /tmp, and says whether that is all of the change; `missing` where nothing is
+ * written: the base commit is not in the checkout (a shallow one), the checkout does not hold the change, nothing is changed, or git failed. Neither
+ * diff drivers nor text conversions of the repository run, and its attributes hide nothing.
+ */
+export async function writeGitDiff(
+  sandbox: Pick<OpenedSandbox, 'exec'>,
+  { base, head, partial }: GitDiffOptions,
+  signal: AbortSignal,
+): Promise<'complete' | 'truncated' | 'missing'> {
+  const isCommit = (text: string) => /^[0-9a-f]{40,64}$/u.test(text);
+  if (!isCommit(base) || (head !== '' && !isCommit(head))) return 'missing';
+  const script = [
+    'set -e',
+    PLAIN_GIT,
+    `${GIT} cat-file -e '${base}^{commit}'`,
+    `from="$(${GIT} merge-base '${base}' HEAD)"`,
+    `to="$(${GIT} rev-parse --verify 'HEAD^{commit}')"`,
+    // The checkout is the base, as on pull_request_target: a diff of nothing.
+    '[ "$from" != "$to" ]',
+    ...(head === '' ? [] : [`${GIT} merge-base --is-ancestor '${head}' "$to"`]),
+    `objects="$(${GIT} rev-parse --path-format=absolute --git-path objects)"`,
+    'work="$(mktemp -d)"',
+    'trap \'rm -rf "$work"\' EXIT',
+    'init_plain "$work/git"',
+    'export GIT_OBJECT_DIRECTORY="$objects"',
+    'mkdir "$work/context"',
+    'cd "$work/context"',
+    `diff() {
+  plain diff --no-color --no-ext-diff --no-textconv --ignore-submodules=none --find-renames "$@" "$from" "$to"
+}
+is_whole() { [ "$(wc -c < "$1")" -lt ${MAX_DIFF} ]; }
+# Fails where git does; that it cannot write on behind the limit is no failure.
+write_diff() {
+  { diff "$@" || : > ../failed; } | head -c ${MAX_DIFF} > new.patch
+  if [ -e ../failed ] && is_whole new.patch; then return 1; fi
+}`,
+    'diff --name-status > changed-files.txt',
+    '[ -s changed-files.txt ]',
+    'write_diff',
+    'mv new.patch diff.patch',
+    'result=0',
+    'if is_whole diff.patch; then',
+    // One byte makes a text a binary file, of which the diff shows nothing; of a file of gigabytes git shows nothing at all.
+    '  if write_diff --text; then mv new.patch diff-as-text.patch; else cp diff.patch diff-as-text.patch; fi',
+    `  if ! is_whole diff-as-text.patch || grep -aq '^Binary files ' diff-as-text.patch; then result=${CUT}; fi`,
+    '  if cmp -s diff.patch diff-as-text.patch; then rm diff-as-text.patch; fi',
+    `else result=${CUT}; fi`,
+    'rm -f new.patch',
+    ...(partial === 'drop' ? ['[ "$result" = 0 ]'] : []),
+    'mkdir -p "$TMPDIR/context"',
+    'mv ./* "$TMPDIR/context/"',
+    'exit "$result"',
+  ].join('\n');
+  const { exitCode } = await sandbox.exec(script, { ...LIMITS, signal });
+  if (exitCode === CUT) return 'truncated';
+  return exitCode === 0 ? 'complete' : 'missing';
 }

@@ -8,14 +8,14 @@ import { WorkspaceError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
 import { quote } from '../../text/messages.ts';
 import { errorCode } from '../exec/error-code.ts';
-import { worktreeOf } from './git-config.ts';
 import {
   findForeign,
   findIncluded,
   type HiddenEntry,
   MAX_CONFIG_BYTES,
   type NamedEntry,
-} from './git-hidden.ts';
+  worktreeOf,
+} from './git-config.ts';
 import { isInside } from './path-policy.ts';
 
 /** One repository whose working tree lies in the workspace. */

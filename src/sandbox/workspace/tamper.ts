@@ -5,9 +5,8 @@ import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { holdsCredentials, isProtectedName, PROTECTED_NAMES } from '../../files/names.ts';
 import { readBounded } from '../../files/read-bounded.ts';
-import { isInside } from './path-policy.ts';
+import { isInside, namesIn } from './path-policy.ts';
 import { topsOf } from './protected.ts';
-import { namesIn } from './real-paths.ts';
 import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './repositories.ts';
 
 /** Two looks at the same files. */

@@ -5,8 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '../sandbox.ts';
-import { PLAIN_GIT } from './git-diff.ts';
-import { filterPatch, type LeftOut } from './patch.ts';
+import { filterPatch, type LeftOut, PLAIN_GIT } from './patch.ts';
 
 /** The state of a workspace at one moment, to be compared with a later one. */
 export interface Changes {
