@@ -21,9 +21,9 @@ const BUILT: Readonly<Record<string, RegExp>> = {
     /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g,
   "replay/replay.ts new RegExp(`(?<!(?<!\\\\\\\\)[\\\\w.~/-])${escaped}(?![\\\\w.-])`, 'gu')":
     /(?<!(?<!\\)[\w.~/-])\/some\/folder(?![\w.-])/gu,
-  "commands/check/leg-sets.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')":
+  "commands/check/legs.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')":
     /\bmatrix\.vote(?![\w-])/iu,
-  'commands/check/tokens.ts new RegExp(TOKEN)': /a literal of the same file/u,
+  'commands/check/expression.ts new RegExp(TOKEN)': /a literal of the same file/u,
 };
 
 const LENGTH = 32 * 1024;

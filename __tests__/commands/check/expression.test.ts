@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evaluate, type Value } from '../../../src/commands/check/evaluate.ts';
-import { embedded, nodesOf, parseExpression, pathOf } from '../../../src/commands/check/expression.ts';
+import {
+  embedded,
+  evaluate,
+  nodesOf,
+  parseExpression,
+  pathOf,
+  type Value,
+} from '../../../src/commands/check/expression.ts';
 
 function result(text: string, known: Readonly<Record<string, Value>> = {}): Value {
   const root = parseExpression(text);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeOf } from '../../../src/commands/check/judge.ts';
+import { judgeOf } from '../../../src/commands/check/schema.ts';
 import { localFiles } from '../../support/no-github.ts';
 
 const files = localFiles(async () => ({ ok: false, problem: 'there is none' }));

@@ -6,21 +6,24 @@ import { InputError } from '../../errors.ts';
 import { createPricer, unknownPriceError } from '../../providers/pricing.ts';
 import { PROVIDERS, type ProviderName, providerByName } from '../../providers/registry.ts';
 import { NO_USAGE } from '../../text/usage.ts';
-import { calledWorkflows, type Judged } from './called.ts';
 import { missingCheckout } from './checkout.ts';
-import { checkDownload } from './download.ts';
 import { createFindings, type Fault, type Findings, type Place, refused, wrong } from './finding.ts';
-import { checkHazards } from './hazards.ts';
-import { type Judge, type Judging, judgeOf } from './judge.ts';
-import { checkLegs } from './legs.ts';
-import { checkMatrix } from './matrix.ts';
-import { checkMergeGate, type MergeStep } from './merge-gate.ts';
-import { checkMergeJob } from './merge-job.ts';
-import { type MergeStepInputs, readMergeStep } from './merge-step.ts';
+import { checkLegs, checkMatrix } from './legs.ts';
+import {
+  checkDownload,
+  checkMergeGate,
+  checkMergeJob,
+  type MergeStep,
+  type MergeStepInputs,
+  readMergeStep,
+} from './merge-job.ts';
+import { checkForgiven, checkReads, checkUnknown } from './output-usage.ts';
 import { MERGE_RUN_OUTPUTS, MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
-import { checkForgiven, checkReads, checkUnknown } from './reads.ts';
-import { checkMergeRights, checkRights } from './rights.ts';
+import { checkMergeRights, checkRights } from './permissions.ts';
+import { type Judge, type Judging, judgeOf } from './schema.ts';
+import { calledWorkflows, type Judged } from './sources.ts';
 import { readStepInputs, type StepInputs } from './step-inputs.ts';
+import { checkHazards } from './unsafe-triggers.ts';
 import {
   type Job,
   judgeSteps,

@@ -1,6 +1,5 @@
 /** Conditions on outputs that hold although nothing was judged: an output without a verdict is an empty text. */
-import { evaluate, isTruthy } from './evaluate.ts';
-import { type Expression, partsOf } from './expression.ts';
+import { type Expression, evaluate, isTruthy, partsOf } from './expression.ts';
 import { doubtful, type Fault, wrong } from './finding.ts';
 import type { Output } from './outputs.ts';
 

@@ -1,7 +1,7 @@
 /** A workflow file as far as the action's steps are concerned. */
 import type { Place } from './finding.ts';
-import type { Judge } from './judge.ts';
 import type { Output } from './outputs.ts';
+import type { Judge } from './schema.ts';
 import { entryAt, type Mapping, type Node, scalarsOf, textAt, valueAt, type YamlFile } from './yaml-file.ts';
 
 /** A workflow. */

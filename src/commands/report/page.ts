@@ -8,12 +8,10 @@ import type { JsonObject } from '../../types.ts';
 import { charts } from './chart.ts';
 import { contradicts, endingOf } from './ending.ts';
 import { type Html, html, verbatim } from './html.ts';
-import { payloadSection } from './payload-section.ts';
 import { SCRIPT } from './script.ts';
+import { payloadSection, storySection, titleOf, verdictSection } from './sections.ts';
 import type { Story } from './story.ts';
-import { storySection } from './story-section.ts';
 import { STYLE } from './style.ts';
-import { titleOf, verdictSection } from './verdict-section.ts';
 import type { Showing } from './visible.ts';
 
 /** What a page is made of. */

@@ -1,8 +1,8 @@
 /** What a workflow reads of the action's outputs, and what it decides by them. */
+
 import { truncate } from '../../text/messages.ts';
 import { type Atom, atomFault, atomsOf, holds, openDefaults, type Read } from './conditions.ts';
-import { evaluate, isTruthy } from './evaluate.ts';
-import { type Expression, nodesOf, pathOf } from './expression.ts';
+import { type Expression, evaluate, isTruthy, nodesOf, pathOf } from './expression.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
 import { MERGED_OUTPUTS, RUN_OUTPUTS } from './outputs.ts';
 import { meaningOf, outputsIn, type Site, sitesOf, wholesIn } from './references.ts';

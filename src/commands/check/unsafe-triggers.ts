@@ -1,4 +1,5 @@
 /** What makes a job dangerous around the action: strangers' code beside secrets, credentials, time that runs out. */
+
 import { pathHere } from '../../contract/source.ts';
 import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';

@@ -1,6 +1,6 @@
 /** Whether a job's token may do what is asked of it, and no more. */
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
-import type { MergeStepInputs } from './merge-step.ts';
+import type { MergeStepInputs } from './merge-job.ts';
 import type { StepInputs } from './step-inputs.ts';
 import { type Job, mergeSteps, placeOf, type Workflow } from './workflow.ts';
 import { textAt } from './yaml-file.ts';

@@ -1,4 +1,5 @@
 /** The schema and the gate, by the pipeline that judges a run. */
+
 import { type Contract, createContract, createGate } from '../../contract/contract.ts';
 import { isUngated, UNGATED } from '../../contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
