@@ -96,7 +96,7 @@ export default {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: ['^src/action(\\.ts$|/)', '^src/github/', '^src/reporters/'],
+        pathNot: ['^src/action(\\.ts$|/)', '^src/github/'],
       },
       to: { path: ACTIONS },
     },

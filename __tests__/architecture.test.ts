@@ -64,6 +64,7 @@ describe('the import rules', () => {
       '3-agent-sees-front-doors',
     ],
     ['src/sandbox', "import '@actions/exec'; export {};", '4-only-the-action-imports-the-toolkit'],
+    ['src/reporters', "import '@actions/core'; export {};", '4-only-the-action-imports-the-toolkit'],
     ['src/config', "import '../action.ts'; export {};", '5-nothing-imports-the-entries'],
     ['src/reporters', "import '../agent/agent.ts'; export {};", '5-layers-do-not-know-each-other'],
     ['src/config', "import '../run/run.ts'; export {};", '5-run-belongs-to-the-entries'],

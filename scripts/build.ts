@@ -9,6 +9,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import path from 'node:path';
 import { transformSync } from 'esbuild';
 import { differences } from './differences.ts';
+import { writeLazyUndici } from './lazy-undici.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -62,6 +63,7 @@ function build(folder: string): number {
   for (const old of [path.join(root, 'build'), target]) rmSync(old, { recursive: true, force: true });
   // tsc first: left to itself, ncc type-checks the tests as well, or gives up ES modules.
   run('tsc', ['--project', 'tsconfig.build.json']);
+  writeLazyUndici(root);
   run('ncc', [
     'build',
     'build/src/main.js',

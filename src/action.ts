@@ -14,7 +14,7 @@ import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
 import { removeFolder } from './sandbox/run-folder.ts';
 
-async function judge(step: Step): Promise<number> {
+async function runAction(step: Step): Promise<number> {
   const { environment } = step;
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
@@ -49,4 +49,4 @@ async function judge(step: Step): Promise<number> {
   return verdict.exitCode;
 }
 
-startStep('structured-agent', judge);
+startStep('structured-agent', runAction);

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findFolders, readMergeSetup, readSetup } from '../../src/action/setup.ts';
 import { InputError } from '../../src/errors.ts';
 import { findRunnerFiles } from '../../src/github/runner.ts';
@@ -14,7 +14,10 @@ beforeEach(() => {
   for (const name of ['workspace', 'temp']) mkdirSync(at(name));
   for (const name of ['output', 'env']) writeFileSync(at('temp', name), '');
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(base, { recursive: true, force: true });
+});
 
 function runner() {
   return {
@@ -30,8 +33,14 @@ function environment(more: Readonly<Record<string, string>> = {}) {
   return { ...runner(), ...inputs, ...more };
 }
 
+/** The inputs are the process's own variables. */
+function setInputs(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) if (/^INPUT_/u.test(name)) vi.stubEnv(name, value);
+}
+
 async function setUp(more: Readonly<Record<string, string>> = {}) {
   const variables = environment(more);
+  setInputs(variables);
   const folders = await findFolders(variables);
   return { folders, setup: await readSetup(variables, findRunnerFiles(variables), folders) };
 }
@@ -148,6 +157,7 @@ describe('the set-up', () => {
 describe('the set-up of a merge', () => {
   async function setUpMerge(more: Readonly<Record<string, string>>) {
     const variables = { ...runner(), INPUT_VERDICTS: 'verdicts', INPUT_EXPECT: 'api, web', ...more };
+    setInputs(variables);
     const folders = await findFolders(variables);
     return { folders, setup: await readMergeSetup(variables, findRunnerFiles(variables), folders) };
   }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readActionInputs } from '../../src/action/inputs.ts';
 import type { Config } from '../../src/config/config.ts';
-import { configFrom, onlyProblem, parseInputs } from '../support/inputs.ts';
+import { configFrom, onlyProblem, parseInputs, readActionInputs } from '../support/inputs.ts';
 
 const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' };
 
@@ -383,10 +382,18 @@ describe('the configuration', () => {
     );
   });
 
-  it('blanks around a value are no part of it, and the case of a variable does not count', () => {
+  it('blanks around a value are no part of it', () => {
     expect(parse({ ...least, gate: ' passed\n' }).gate).toBe('passed');
-    const { raw, problems } = readActionInputs({ Input_Max_Turns: '', 'input_max-turns': '3' });
-    expect([[...raw], problems]).toEqual([[['max-turns', '3']], []]);
+  });
+
+  it('a variable in another case than the runner writes it is a problem, and no input that is missed', () => {
+    const { raw, problems } = readActionInputs({
+      Input_Max_Turns: '',
+      'input_max-turns': '3',
+      INPUT_GATE: 'x',
+    });
+    expect([...raw]).toEqual([['gate', 'x']]);
+    expect(onlyProblem(problems).message).toContain('There is no input "max-turns"');
   });
 
   it('a key of blanks in the environment is none', () => {

@@ -1,6 +1,14 @@
 /** What users install: the packed tarball in an empty project, without a network. */
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -17,6 +25,10 @@ const OLD_NODE = `data:text/javascript,${encodeURIComponent(`
     version: { value: 'v20.20.2' },
     versions: { value: { ...process.versions, node: '20.20.2' } },
   });`)}`;
+/** Run first, prints the address of each module that is loaded. */
+const LOG_LOADS = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`)}`;
 const execute = promisify(execFile);
 let folder = '';
 let installed: readonly string[] = [];
@@ -54,6 +66,22 @@ const options = () => ({
 describe('the packed package', () => {
   it('installs nothing beside itself', () => {
     expect(installed.filter((name) => !name.startsWith('.'))).toEqual(['structured-agent']);
+  });
+
+  it('holds undici once, in a chunk that no start of the action loads', async () => {
+    const dist = path.join(folder, 'node_modules', 'structured-agent', 'dist');
+    const holdsUndici = (name: string) =>
+      name.endsWith('.js') && readFileSync(path.join(dist, name), 'utf8').includes('EnvHttpProxyAgent');
+    const chunks = readdirSync(dist).filter(holdsUndici);
+    // Without inputs: it reports that, through @actions/core.
+    const start = execute(process.execPath, ['--import', LOG_LOADS, path.join(dist, 'index.js')], {
+      cwd: folder,
+    });
+    const { stderr, stdout } = await start.catch((error: { stderr: string; stdout: string }) => error);
+    expect(stdout).toContain('::error');
+    expect(stderr).toContain('main.js');
+    expect(chunks).toHaveLength(1);
+    expect(stderr).not.toContain(chunks[0]);
   });
 
   it('is a library', async () => {

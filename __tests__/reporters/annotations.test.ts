@@ -8,6 +8,7 @@ import { createLog } from '../../src/reporters/log.ts';
 import { createPlaces } from '../../src/reporters/places.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { writeCommands } from '../support/commands.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 import { sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
@@ -25,7 +26,7 @@ function open(mode: 'findings' | 'none' = 'findings') {
   const write = (part: string) => {
     text += part;
   };
-  const log = createLog({ write, secrets, token: () => 'token' });
+  const log = createLog({ core: writeCommands(write), secrets, token: () => 'token' });
   const locate = createPlaces({
     workspace: workspace.root,
     workingDirectory: 'sub',

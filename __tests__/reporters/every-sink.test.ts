@@ -19,6 +19,7 @@ import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
+import { writeCommands } from '../support/commands.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
@@ -185,7 +186,7 @@ function logged(use: (log: ReturnType<typeof createLog>, text: string) => Promis
     const write = (part: string) => {
       all += part;
     };
-    await use(createLog({ write, secrets, token: () => 'token' }), text);
+    await use(createLog({ core: writeCommands(write), secrets, token: () => 'token' }), text);
     return all;
   };
 }

@@ -8,6 +8,7 @@ import { createSay } from '../../src/reporters/say.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
+import { writeCommands } from '../support/commands.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
@@ -57,7 +58,7 @@ describe('what a run is told to rest on', () => {
       '> - No sandbox.',
     ]);
     let text = '';
-    const log = createLog({ write: (part) => (text += part), secrets, token: () => 'tok' });
+    const log = createLog({ core: writeCommands((part) => (text += part)), secrets, token: () => 'tok' });
     await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
     expect(text).toContain(
       '  weaker than it could be: The model was not given the diff of this pull request:',

@@ -3,6 +3,7 @@ import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
+import { writeCommands } from '../support/commands.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
@@ -15,7 +16,10 @@ async function told(level: 'summary' | 'full', report: Report | null): Promise<s
   const write = (part: string) => {
     text += part;
   };
-  const live = createLiveLog({ log: createLog({ write, secrets, token: () => 'tok' }), level });
+  const live = createLiveLog({
+    log: createLog({ core: writeCommands(write), secrets, token: () => 'tok' }),
+    level,
+  });
   if (report === null) for (const event of sampleEvents) live.event?.(event);
   else await live.report?.(report, new AbortController().signal);
   return text;
@@ -129,7 +133,7 @@ describe('the log of a run', () => {
     const write = (part: string) => {
       text += part;
     };
-    const log = createLog({ write, secrets: createSecrets(), token: () => 'tok' });
+    const log = createLog({ core: writeCommands(write), secrets: createSecrets(), token: () => 'tok' });
     createLiveLog({ log, level: 'summary' }).event?.({
       type: 'tool_finished',
       turn: 1,
@@ -151,7 +155,7 @@ describe('the log of a run', () => {
     const write = (part: string) => {
       text += part;
     };
-    const log = createLog({ write, secrets: createSecrets(), token: () => 'tok' });
+    const log = createLog({ core: writeCommands(write), secrets: createSecrets(), token: () => 'tok' });
     const [failed] = sampleEvents.filter((event) => event.type === 'tool_finished');
     if (failed?.type !== 'tool_finished') throw new Error('There is no such event.');
     const result = { ...failed.result, content: 'There is no such file.\n' };
@@ -170,7 +174,10 @@ describe('the log of a run', () => {
     const write = (part: string) => {
       text += part;
     };
-    const live = createLiveLog({ log: createLog({ write, secrets, token: () => 'tok' }), level: 'summary' });
+    const live = createLiveLog({
+      log: createLog({ core: writeCommands(write), secrets, token: () => 'tok' }),
+      level: 'summary',
+    });
     for (let at = 105; at < 125; at += 1) {
       const call = { id: 'c', name: 'shell', target: `${'x'.repeat(at)}sk-canary-1` };
       live.event?.({ type: 'tool_started', turn: 1, call });

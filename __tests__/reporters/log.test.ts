@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/reporters/log.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
+import { writeCommands } from '../support/commands.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 
 function openLog(...values: string[]) {
@@ -10,9 +11,9 @@ function openLog(...values: string[]) {
   let text = '';
   let count = 0;
   const log = createLog({
-    write: (part) => {
+    core: writeCommands((part) => {
       text += part;
-    },
+    }),
     secrets,
     token: () => `token-${count++}`,
   });
@@ -73,10 +74,10 @@ describe('untrusted text', () => {
   it('closes the region and the group though writing fails', () => {
     const written: string[] = [];
     const log = createLog({
-      write: (text) => {
+      core: writeCommands((text) => {
         written.push(text);
         if (text.includes('boom')) throw new RangeError('disk full');
-      },
+      }),
       secrets: createSecrets(),
       token: () => 'tok',
     });

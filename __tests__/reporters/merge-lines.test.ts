@@ -3,11 +3,12 @@ import type { Merged } from '../../src/merge/types.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { mergeLines } from '../../src/reporters/merge-lines.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
+import { writeCommands } from '../support/commands.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
 const secrets = createSecrets();
 secrets.add('sk-canary-1');
-const log = createLog({ write: () => undefined, secrets, token: () => 'tok' });
+const log = createLog({ core: writeCommands(() => undefined), secrets, token: () => 'tok' });
 const lines = (merged: Merged) => mergeLines({ durationMs: 310 }, merged, log);
 
 describe('mergeLines', () => {

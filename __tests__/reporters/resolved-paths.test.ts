@@ -12,6 +12,7 @@ import { createSarif } from '../../src/reporters/sarif.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { writeCommands } from '../support/commands.ts';
 import { sampleReport } from './sample-report.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
@@ -147,7 +148,7 @@ describe('what a run has resolved', () => {
     const write = (part: string) => {
       text += part;
     };
-    const log = createLog({ write, secrets, token: () => 'token' });
+    const log = createLog({ core: writeCommands(write), secrets, token: () => 'token' });
     const { signal } = new AbortController();
     const annotations = createAnnotations({ log, mode: 'findings', locate, elsewhere: 'the summary' });
     await annotations.report?.(report, signal);

@@ -1,11 +1,27 @@
 /** The configuration of inputs as the runner passes them. */
-import { readActionInputs, readMergeInputs } from '../../src/action/inputs.ts';
+import * as action from '../../src/action/inputs.ts';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import type { Parsed } from '../../src/config/values.ts';
 import { type InputError, throwProblems } from '../../src/errors.ts';
 import { type MergeConfig, parseMergeConfig } from '../../src/merge/config.ts';
 
 type Texts = Readonly<Record<string, string>>;
+
+/** The inputs of the main action in a process with these variables. */
+export function readActionInputs(variables: Texts): ReturnType<typeof action.readActionInputs> {
+  return withVariables(variables, action.readActionInputs);
+}
+
+/** @actions/core knows the process's own environment only. */
+function withVariables<T>(variables: Texts, read: () => T): T {
+  const real = process.env;
+  process.env = { ...variables };
+  try {
+    return read();
+  } finally {
+    process.env = real;
+  }
+}
 
 /** The variables that the runner makes of the inputs of a step. */
 export function inputVariables(inputs: Texts): Texts {
@@ -29,7 +45,7 @@ export function configFrom(inputs: Texts, environment: Texts = {}): Config {
 
 /** The same of a merge. */
 export function mergeConfigFrom(inputs: Texts, environment: Texts = {}): MergeConfig {
-  const { raw, problems: earlier } = readMergeInputs(inputVariables(inputs));
+  const { raw, problems: earlier } = withVariables(inputVariables(inputs), action.readMergeInputs);
   const { config, problems } = parseMergeConfig(raw, { environment, problems: earlier });
   throwProblems(problems);
   return config;

@@ -53,6 +53,7 @@ import { breakCommands, cleanText, singleLine } from '../../src/text/sanitize.ts
 import { createSecrets } from '../../src/text/secrets.ts';
 import { replaceText } from '../../src/tools/replace.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
+import { writeCommands } from './commands.ts';
 
 /** What reads a text; what it gives or throws does not matter. */
 type Reader = (text: string) => unknown;
@@ -65,7 +66,7 @@ const checkout = mkdtempSync(path.join(os.tmpdir(), 'parsers-'));
 mkdirSync(path.join(checkout, '.git'));
 process.on('exit', () => rmSync(checkout, { recursive: true }));
 
-const log = () => createLog({ write: () => undefined, secrets, token: () => 'token' });
+const log = () => createLog({ core: writeCommands(() => undefined), secrets, token: () => 'token' });
 const failure = (message: string) => ({ status: 400, code: null, type: null, param: null, message });
 const row = (text: string) => ({
   path: text,

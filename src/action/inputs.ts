@@ -1,10 +1,8 @@
 /** The runner's `INPUT_*` variables → raw inputs. */
-
+import * as core from '@actions/core';
 import { INPUTS, type InputName, meantInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import { MERGE_NAMES, type MergeInputName } from '../merge/inputs.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What was given for each input, and what is wrong with how it was given. */
 export interface CollectedInputs<N extends string> {
@@ -13,40 +11,40 @@ export interface CollectedInputs<N extends string> {
 }
 
 /** Collects the inputs of the main action. */
-export function readActionInputs(environment: Environment): CollectedInputs<InputName> {
-  return readInputs(
-    environment,
-    INPUTS.map(({ name }) => name),
-  );
+export function readActionInputs(): CollectedInputs<InputName> {
+  return readInputs(INPUTS.map(({ name }) => name));
 }
 
 /** Collects the inputs of the merge action. */
-export function readMergeInputs(environment: Environment): CollectedInputs<MergeInputName> {
-  return readInputs(environment, MERGE_NAMES);
+export function readMergeInputs(): CollectedInputs<MergeInputName> {
+  return readInputs(MERGE_NAMES);
 }
 
 /**
- * Collects the inputs. The runner upper-cases names, turns blanks into underscores, and passes an empty string for an
- * input that is not given: that counts as absent. A variable that is no input of this action is a problem, and so is a
- * value of nothing but blanks.
+ * Collects the inputs of this process. The runner passes an empty string for an input that is not given: that counts as
+ * absent. A variable that is no input of this action is a problem, and so is a value of nothing but blanks.
  */
-function readInputs<N extends string>(environment: Environment, names: readonly N[]): CollectedInputs<N> {
-  const known = new Map<string, N>(names.map((name) => [`INPUT_${name.toUpperCase()}`, name]));
+function readInputs<N extends string>(names: readonly N[]): CollectedInputs<N> {
   const raw = new Map<N, string>();
   const problems: InputError[] = [];
-  for (const [variable, value] of Object.entries(environment)) {
+  const known = new Set(names.map((name) => `INPUT_${name.toUpperCase()}`));
+  for (const [variable, value] of Object.entries(process.env)) {
     if (!variable.toUpperCase().startsWith('INPUT_') || value === undefined || value === '') continue;
-    const name = known.get(variable.toUpperCase());
+    // In another case it would be missed below, and an input that is missed may be a limit.
+    if (!known.has(variable))
+      problems.push(unknownInput(variable.slice('INPUT_'.length).toLowerCase(), names));
+  }
+  for (const name of names) {
+    const value = core.getInput(name, { trimWhitespace: false });
     const text = value.trim();
-    if (name === undefined) problems.push(unknownInput(variable.slice('INPUT_'.length).toLowerCase(), names));
-    else if (text === '')
+    if (text !== '') raw.set(name, text);
+    else if (value !== '')
       problems.push(
         new InputError(
           name,
           `${name} cannot be empty: it holds nothing but blanks. Give a value, or leave it out.`,
         ),
       );
-    else raw.set(name, text);
   }
   return { raw, problems };
 }

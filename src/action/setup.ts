@@ -38,7 +38,7 @@ export function readSetup(
   folders: Folders,
 ): Promise<Setup<Config>> {
   const transcriptFile = path.join(folders.results, 'transcript.jsonl');
-  const { raw, problems } = readActionInputs(environment);
+  const { raw, problems } = readActionInputs();
   return setUp(parseConfig(raw, { environment, problems }), transcriptFile, environment, files, folders);
 }
 
@@ -48,7 +48,7 @@ export function readMergeSetup(
   files: RunnerFiles,
   folders: Folders,
 ): Promise<Setup<MergeConfig & Known>> {
-  const collected = readMergeInputs(environment);
+  const collected = readMergeInputs();
   const { config, problems } = parseMergeConfig(collected.raw, { environment, problems: collected.problems });
   const fixed = {
     transcriptFile: null,

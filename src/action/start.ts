@@ -1,5 +1,6 @@
 /** How a step of the action begins and leaves: secrets masked before the first line, the exit code last. */
 import { randomUUID } from 'node:crypto';
+import * as core from '@actions/core';
 import { findSecrets } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log } from '../reporters/log.ts';
@@ -16,24 +17,24 @@ export interface Step {
 }
 
 /** Runs a step of this process and leaves with the exit code that it gives. */
-export function startStep(name: string, judge: (step: Step) => Promise<number>): void {
-  void run(name, judge, process.env).then(leave);
+export function startStep(name: string, work: (step: Step) => Promise<number>): void {
+  void run(name, work, process.env).then(leave);
 }
 
 async function run(
   name: string,
-  judge: (step: Step) => Promise<number>,
+  work: (step: Step) => Promise<number>,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const listen = catchEnds();
   const secrets = createSecrets();
-  const log = createLog({ write: (text) => process.stdout.write(text), secrets, token: randomUUID });
+  const log = createLog({ core, secrets, token: randomUUID });
   for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {
     secrets.add(value);
     log.mask(value);
   }
   try {
-    return await judge({ environment, secrets, log, listen });
+    return await work({ environment, secrets, log, listen });
   } catch (error) {
     // Before the run could begin: no folder to work in, most likely.
     const text = error instanceof Error ? error.message : String(error);

@@ -9,7 +9,7 @@ import { findRunnerFiles } from '../github/runner.ts';
 import { runPage } from '../reporters/run-link.ts';
 import { type MergeWorld, runMerge } from './run.ts';
 
-async function judge(step: Step): Promise<number> {
+async function runMergeAction(step: Step): Promise<number> {
   // What hundreds of envelopes leave is garbage at once: with a young generation that grows over it the merge takes 25 MB
   // more (`node bench/bench.ts --merge`).
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -31,4 +31,4 @@ async function judge(step: Step): Promise<number> {
   return verdict.exitCode;
 }
 
-startStep('structured-agent/merge', judge);
+startStep('structured-agent/merge', runMergeAction);

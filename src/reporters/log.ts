@@ -8,6 +8,28 @@ import { truncate } from '../text/messages.ts';
 import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 
+/**
+ * What the log needs of @actions/core, which is handed in by the action: the command line and the library never load it.
+ * Nothing here trusts its escapes to make a text harmless; they only keep a text within its command.
+ */
+export interface Commands {
+  info(message: string): void;
+  error(message: string, properties?: CommandProperties): void;
+  warning(message: string, properties?: CommandProperties): void;
+  notice(message: string, properties?: CommandProperties): void;
+  setSecret(value: string): void;
+  startGroup(title: string): void;
+  endGroup(): void;
+}
+
+interface CommandProperties {
+  title?: string | undefined;
+  file?: string | undefined;
+  startLine?: number | undefined;
+  endLine?: number | undefined;
+  startColumn?: number | undefined;
+}
+
 /** What an annotation may point at; `line` counts from 1. */
 export interface AnnotationProperties {
   readonly title?: string;
@@ -22,10 +44,9 @@ export interface AnnotationProperties {
 /** The kinds of annotations, by the runner's commands. */
 export type AnnotationLevel = 'error' | 'warning' | 'notice';
 
-/** The world of a log. */
+/** What a log is made from. */
 export interface LogOptions {
-  /** Writes to stdout. */
-  readonly write: (text: string) => void;
+  readonly core: Commands;
   readonly secrets: Secrets;
   /** A fresh random word, such as a UUID. */
   readonly token: () => string;
@@ -64,49 +85,52 @@ const MIN_MASKED = 4;
 
 /** A log over a stream. */
 export function createLog(options: LogOptions): Log {
-  const { write, secrets } = options;
+  const { core, secrets } = options;
 
   // Masked twice: cleaning can join what a control character split, and take out what belonged to the value.
-  const harmless = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
-  const line = (text: string, max: number) => singleLine(harmless(text), max);
+  const sanitize = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
+  const toLine = (text: string, max: number) => singleLine(sanitize(text), max);
   const annotated = { error: 0, warning: 0, notice: 0 };
   const annotate = (command: AnnotationLevel, message: string, properties: AnnotationProperties = {}) => {
-    const given = Object.entries(properties).map(([key, value]) => {
-      return `${key}=${escapeProperty(line(String(value), key === 'file' ? MAX_PATH : MAX_TITLE))}`;
-    });
+    const { title, file, line, endLine, col } = properties;
     annotated[command] += 1;
-    const text = escapeData(truncate(harmless(message).trim(), MAX_MESSAGE));
-    write(`::${command}${given.length === 0 ? '' : ` ${given.join(',')}`}::${text}\n`);
+    core[command](truncate(sanitize(message).trim(), MAX_MESSAGE), {
+      title: title && toLine(title, MAX_TITLE),
+      file: file && toLine(file, MAX_PATH),
+      startLine: line,
+      endLine,
+      startColumn: col,
+    });
   };
   const region = (text: string) => {
-    const body = harmless(text);
+    const body = sanitize(text);
     const token = unusedToken(body, options.token);
     const lines = body.split('\n').map((each) => `${PREFIX}${each}`.trimEnd());
     try {
-      write(`::stop-commands::${token}\n${lines.join('\n')}\n`);
+      core.info(`::stop-commands::${token}\n${lines.join('\n')}`);
     } finally {
       // Even after a failed write: a region left open would swallow our own annotations.
-      write(`::${token}::\n`);
+      core.info(`::${token}::`);
     }
   };
 
   return {
-    excerpt: line,
-    info: (text, indent = 0) => write(`${`${'  '.repeat(indent)}${line(text, MAX_LINE)}`.trimEnd()}\n`),
+    excerpt: toLine,
+    info: (text, indent = 0) => core.info(`${'  '.repeat(indent)}${toLine(text, MAX_LINE)}`.trimEnd()),
     error: (message, properties) => annotate('error', message, properties),
     warning: (message, properties) => annotate('warning', message, properties),
     notice: (message, properties) => annotate('notice', message, properties),
     annotated: (level) => annotated[level],
     mask(value) {
       const parts = new Set([value.trim(), ...value.split(/[\r\n]+/).map((each) => each.trim())]);
-      for (const part of parts) if (part.length >= MIN_MASKED) write(`::add-mask::${escapeData(part)}\n`);
+      for (const part of parts) if (part.length >= MIN_MASKED) core.setSecret(part);
     },
     group(title, body) {
-      write(`::group::${escapeData(line(title, MAX_TITLE))}\n`);
+      core.startGroup(toLine(title, MAX_TITLE));
       try {
         region(body);
       } finally {
-        write('::endgroup::\n');
+        core.endGroup();
       }
     },
     untrusted: region,
@@ -119,12 +143,4 @@ function unusedToken(text: string, token: () => string): string {
   let word = token();
   while (lower.includes(word.toLowerCase())) word += token();
   return word;
-}
-
-function escapeData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-function escapeProperty(text: string): string {
-  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -73,7 +73,8 @@ function faultOf(value: string): string | null {
 
 /**
  * Appends outputs to the file that GITHUB_OUTPUT names. Our own code and not `setOutput` of @actions/core: that appends
- * each output for itself, so that a kill in between leaves some of a verdict's outputs without the others.
+ * each output for itself, so that a kill in between leaves some of a verdict's outputs without the others, and waits forever
+ * where a pipe was put in the file's place. Its `summary` does so too.
  * @throws InputError when it cannot be written.
  */
 export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>): void {
