@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { startModel } from '../__tests__/support/model-server.ts';
 import { createRepository, MEND } from '../examples/demo/demo.ts';
 import { answer } from '../examples/demo/model.ts';
+import { createLocalWorld, localSecrets } from '../src/cli/world.ts';
 import { parseConfig } from '../src/config/config.ts';
 import type { InputName } from '../src/config/inputs.ts';
 import { createRecordingFile } from '../src/replay/recording-file.ts';
-import { createLocalWorld, localSecrets } from '../src/run/local-world.ts';
 import { run } from '../src/run/run.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

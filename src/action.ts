@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { findFolders, readSetup } from './action/setup.ts';
 import { type Step, startStep } from './action/start.ts';
 import { createActionWorld } from './action/world.ts';
-import { requireReadableFolders, resolveWorkingDirectory } from './config/paths.ts';
+import { requireReadableFolders } from './config/paths.ts';
 import { isPrivileged } from './github/event.ts';
 import { findRunnerFiles } from './github/runner.ts';
 import { run } from './run/run.ts';
@@ -18,7 +18,7 @@ async function runAction(step: Step): Promise<number> {
   const { environment } = step;
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
-  const { workspace, temp, results } = folders;
+  const { temp, results } = folders;
   const setup = await readSetup(environment, files, folders);
   const patchFile = path.join(results, 'changes.patch');
   const world: World = {
@@ -40,7 +40,6 @@ async function runAction(step: Step): Promise<number> {
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
     privileged: isPrivileged(environment),
     fetch: setup.fetch,
-    resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     requireReadable: requireReadableFolders,
   };
   const { verdict } = await run(setup, world);

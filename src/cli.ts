@@ -2,16 +2,16 @@
 
 import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './cli/args.ts';
+import { currentFolder, localSecrets, VERSION } from './cli/world.ts';
 import { InputError, messageAt } from './errors.ts';
 import { createSink } from './reporters/sink.ts';
-import { currentFolder, localSecrets, VERSION } from './run/local-world.ts';
-import { catchEnds, releaseSignals } from './run/signals.ts';
+import { releaseSignals, trapSignals } from './run/signals.ts';
 import type { EndListener, World } from './run/world.ts';
 import { cleanText, inertLine } from './text/sanitize.ts';
 
 /** Runs the command line and gives the exit code; never rejects. */
 async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const catching = catchEnds();
+  const catching = trapSignals();
   let running: EndListener | null = null;
   // Until a run listens: there is nothing to finish.
   catching({
@@ -65,7 +65,7 @@ function standing(): string {
 
 interface CliWorld {
   readonly environment: NodeJS.ProcessEnv;
-  readonly listen: ReturnType<typeof catchEnds>;
+  readonly listen: ReturnType<typeof trapSignals>;
   readonly stdout: ReturnType<typeof createSink>;
   readonly stderr: ReturnType<typeof createSink>;
   readonly print: (text: string) => Promise<number>;

@@ -1,13 +1,13 @@
 /** The library: one call, one schema, one typed result. The same core as the action and the command line. */
 
 import { stat } from 'node:fs/promises';
+import { createLocalWorld, currentFolder, localSecrets } from './cli/world.ts';
 import { parseConfig } from './config/config.ts';
 import { inputsOf, secretOptions } from './config/library-options.ts';
 import { schemaValidator } from './config/library-schema.ts';
 import { InputError } from './errors.ts';
 import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';
-import { createLocalWorld, currentFolder, localSecrets } from './run/local-world.ts';
 import { type RunInputs, run } from './run/run.ts';
 import type { World } from './run/world.ts';
 import { removeFolder } from './sandbox/run-folder.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRepository } from '../../examples/demo/demo.ts';
-import { createLocalWorld, localSecrets } from '../../src/run/local-world.ts';
+import { createLocalWorld, localSecrets } from '../../src/cli/world.ts';
 import { run } from '../../src/run/run.ts';
 import { HAS_BWRAP } from '../support/action.ts';
 import { parseInputs } from '../support/inputs.ts';

@@ -175,6 +175,7 @@ describe('what was configured', () => {
       [command('pwd; echo "[$SHOWN][$HIDDEN$HOLDING][$OTHER]"; seq 1 5000'), good],
       {
         'pass-env': 'SHOWN HIDDEN HOLDING',
+        'working-directory': 'sub',
         'workspace-access': 'in-place',
         'shell-timeout-seconds': '77',
         'max-tool-output-kb': '1',
@@ -189,7 +190,6 @@ describe('what was configured', () => {
           OTHER: 'other',
         },
         warn: (text) => warnings.push(text),
-        resolveFolder: async () => path.join(base, 'workspace', 'sub'),
       },
     );
     const text = asked[1]?.toolResults[0]?.text ?? '';

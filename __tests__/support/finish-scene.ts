@@ -58,7 +58,6 @@ export function scene(more: Partial<World> = {}): Scene {
     files: localFiles(() => never()),
     ...noPullRequest,
     fetch,
-    resolveFolder: () => never(),
     requireReadable: () => never(),
     now: () => 0,
     listen: () => undefined,

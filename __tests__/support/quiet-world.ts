@@ -31,7 +31,6 @@ export function quietWorld(base: string, runFolder: string): World {
     files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
     ...noPullRequest,
     fetch,
-    resolveFolder: async () => workspace,
     requireReadable: async () => undefined,
     now: () => performance.now(),
     listen: () => undefined,

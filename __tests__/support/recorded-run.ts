@@ -53,7 +53,6 @@ async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
     files: localFiles((name) =>
       readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
     ),
-    resolveFolder: async () => workspace,
     reporters: [{ name: 'probe', event: (event) => events.push(event) }],
     warn: (text) => warnings.push(text),
     ...more,

@@ -6,7 +6,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
-import { resolveWorkingDirectory } from '../../src/config/paths.ts';
 import type { Parsed } from '../../src/config/values.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
@@ -76,7 +75,6 @@ export async function makeReuseWorld() {
       ...quietWorld(base, runFolder),
       subject,
       home: path.join(base, 'home'),
-      resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
       reporters: [
         {
           name: 'notices',

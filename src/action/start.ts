@@ -4,7 +4,7 @@ import * as core from '@actions/core';
 import { findSecrets } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log } from '../reporters/log.ts';
-import { catchEnds } from '../run/signals.ts';
+import { trapSignals } from '../run/signals.ts';
 import type { EndWorld } from '../run/world.ts';
 import { createSecrets, type Secrets } from '../text/secrets.ts';
 
@@ -26,7 +26,7 @@ async function run(
   work: (step: Step) => Promise<number>,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const listen = catchEnds();
+  const listen = trapSignals();
   const secrets = createSecrets();
   const log = createLog({ core, secrets, token: randomUUID });
   for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) {

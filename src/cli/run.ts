@@ -20,12 +20,12 @@ import type { Sink } from '../reporters/sink.ts';
 import { createStdout } from '../reporters/stdout.ts';
 import { terminalStyle } from '../reporters/terminal.ts';
 import { createTranscript } from '../reporters/transcript.ts';
-import { createLocalWorld, currentFolder, localSecrets, VERSION } from '../run/local-world.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
 import { removeFolder } from '../sandbox/run-folder.ts';
 import type { RunCommand } from './args.ts';
 import { readStdin, withStdin } from './stdin.ts';
+import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
 
 /** What a run needs of its process. */
 export interface RunProcess {

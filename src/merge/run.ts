@@ -7,7 +7,7 @@ import { InputError, throwProblems } from '../errors.ts';
 import type { JudgeFile } from '../github/judge-changes.ts';
 import { mergedJson } from '../reporters/merged-json.ts';
 import type { Report } from '../reporters/report-types.ts';
-import { runToEnd } from '../run/run-to-end.ts';
+import { runToEnd } from '../run/finish.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import type { JsonObject, JudgeChange, Subject } from '../types.ts';

@@ -22,6 +22,8 @@ import type { JsonObject, Judge } from '../types.ts';
 /** What a verdict is looked for with. */
 export interface ReuseOptions {
   readonly config: Config;
+  /** The absolute folder where the agent starts. */
+  readonly workingDirectory: string;
   readonly contract: Contract;
   /** Its walls are being raised. */
   readonly sandbox: OpenedSandbox;
@@ -90,7 +92,7 @@ type Key = Pick<Reuse, 'key' | 'tree'>;
 
 /** The key of this run; null where it is of no use, a clause where it cannot be known. */
 async function findKey(
-  { config, sandbox, state, world, tell }: ReuseOptions,
+  { config, workingDirectory, sandbox, state, world, tell }: ReuseOptions,
   folder: string | null,
 ): Promise<Key | { readonly why: string } | null> {
   const { signal } = state.stop;
@@ -101,7 +103,6 @@ async function findKey(
   await race(sandbox.ready(), signal);
   if (!sandbox.shellOffered || sandbox.isolation() === 'none')
     return { why: 'git is asked in the sandbox only, and there is none' };
-  const workingDirectory = await world.resolveFolder(config.workingDirectory);
   const { workspace, environment } = world;
   const steering = steeringVariable({ environment, passEnv: config.passEnv, workspace });
   if (steering !== null)

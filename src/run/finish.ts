@@ -1,13 +1,52 @@
-/** *Finishing*: one ordered block, the same for every ending. */
+/** From any work to its reported end: signals, what was thrown, and *Finishing*, one ordered block for every ending. */
+import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
 import { messageAt, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { within } from '../sandbox/exec/process.ts';
 import type { LeftOut } from '../sandbox/workspace/patch.ts';
 import type { GateResult, Verdict } from '../types.ts';
 import { buildReport, type Changed } from './report.ts';
-import { createGrace, type Grace } from './shutdown-deadline.ts';
+import { createShutdownDeadline, type ShutdownDeadline } from './signals.ts';
 import type { Ending } from './verdict.ts';
-import type { EndWorld, RunState } from './world.ts';
+import { createState, type EndWorld, type RunState } from './world.ts';
+
+/** Runs to the end, whatever happens, and reports it; never rejects. `work` stops when the state's `stop` is aborted. */
+export async function runToEnd(work: (state: RunState) => Promise<Ending>, world: EndWorld): Promise<Report> {
+  const state = createState(world);
+  world.listen({
+    signal(name) {
+      const reason: RunStop = { stop: 'signal', signal: name };
+      state.stop.abort(reason);
+      state.interrupt.abort(name);
+    },
+    crash: (error) => state.stop.abort(error),
+  });
+  const ending = await attempt(() => work(state), state);
+  state.asked.resolve();
+  return finish(ending, state, world);
+}
+
+/** What was thrown as an ending; a wait outside the loop that a stop ended is that stop. */
+async function attempt(task: () => Promise<Ending>, state: RunState): Promise<Ending> {
+  try {
+    return await task();
+  } catch (error) {
+    const { stop, interrupt } = state;
+    if (interrupt.signal.aborted && error === interrupt.signal.reason) {
+      return { kind: 'cancelled', signal: String(interrupt.signal.reason) };
+    }
+    if (error === stop.signal.reason && isRunStop(error)) return stopped(error, []);
+    return { kind: 'failed', error: fullDisk(error) ?? error };
+  }
+}
+
+/** A disk that is full is no bug: during a run nothing but the sandbox writes where that ends it. */
+function fullDisk(error: unknown): SandboxError | null {
+  if (!(error instanceof Error) || !('code' in error)) return null;
+  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return null;
+  const text = `The disk of RUNNER_TEMP is full (${error.message}). Free some space in a step before this one.`;
+  return new SandboxError(text, { cause: error });
+}
 
 /** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
 const JUDGING_MS = 10_000;
@@ -17,27 +56,27 @@ const JUDGING_MS = 10_000;
  */
 export async function finish(ending: Ending, state: RunState, world: EndWorld): Promise<Report> {
   for (const timer of state.timers) clearTimeout(timer);
-  const grace = createGrace(state.interrupt.signal);
+  const deadline = createShutdownDeadline(state.interrupt.signal);
   try {
     const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';
-    const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, grace);
-    await grace
+    const changes = outOfTime || isBroken(ending) ? null : await countChanges(state, world, deadline);
+    await deadline
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
-    const { checked, gate } = await check(explained(ending, state), state, world, grace);
-    await grace.bound(within(JUDGING_MS, state.judging));
+    const { checked, gate } = await check(explained(ending, state), state, world, deadline);
+    await deadline.bound(within(JUDGING_MS, state.judging));
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
-    report = await tellReporters(report, build, checked, state, world, grace);
-    return await publish(report, build, grace, world);
+    report = await tellReporters(report, build, checked, state, world, deadline);
+    return await publish(report, build, deadline, world);
   } finally {
-    grace.end();
+    deadline.end();
   }
 }
 
 /** The last things that can turn an outcome: the gate, secrets in what would be published, a changed guarded file. */
-async function check(ending: Ending, state: RunState, world: EndWorld, grace: Grace) {
+async function check(ending: Ending, state: RunState, world: EndWorld, deadline: ShutdownDeadline) {
   // Masked before anything is cut: half a secret would be found by nobody.
   let checked: Ending =
     ending.kind === 'plain_text' ? { ...ending, text: world.secrets.mask(ending.text) } : ending;
@@ -47,8 +86,8 @@ async function check(ending: Ending, state: RunState, world: EndWorld, grace: Gr
       const where = world.secrets.find(checked.payload);
       if (where !== null) checked = { kind: 'secret', where };
     }
-    const tampering = await grace.bound(state.tamper?.compare() ?? Promise.resolve(null));
-    // What could not be looked at before the grace was over may be anything.
+    const tampering = await deadline.bound(state.tamper?.compare() ?? Promise.resolve(null));
+    // What could not be looked at in time may be anything.
     if (tampering === undefined) checked = { kind: 'unchecked' };
     else if (tampering !== null) checked = { kind: 'tampered', ...tampering };
     if (checked.kind === 'tampered') world.restoreRunnerFiles();
@@ -74,8 +113,12 @@ function explained(ending: Ending, state: RunState): Ending {
 }
 
 /** What the agent changed, asked while the wall still stands; a signal leaves no time for it. */
-async function countChanges(state: RunState, world: EndWorld, grace: Grace): Promise<Changed | null> {
-  if (state.changes === null || grace.running()) return null;
+async function countChanges(
+  state: RunState,
+  world: EndWorld,
+  deadline: ShutdownDeadline,
+): Promise<Changed | null> {
+  if (state.changes === null || deadline.running()) return null;
   try {
     const changes = await state.changes.compare(state.interrupt.signal);
     if (changes === null) {
@@ -92,7 +135,7 @@ async function countChanges(state: RunState, world: EndWorld, grace: Grace): Pro
     if (secret.length > 0) world.warn(withSecret(secret));
     return { changedFiles, patchFile: patch === null ? null : world.writePatch(patch) };
   } catch (error) {
-    if (!grace.running()) warn(error, 'changes', world);
+    if (!deadline.running()) warn(error, 'changes', world);
     return null;
   }
 }
@@ -136,13 +179,15 @@ async function tellReporters(
   ending: Ending,
   state: RunState,
   world: EndWorld,
-  grace: Grace,
+  deadline: ShutdownDeadline,
 ): Promise<Report> {
   let report = first;
   for (const reporter of world.reporters) {
-    if (grace.running() && reporter.network === true) continue;
+    if (deadline.running() && reporter.network === true) continue;
     try {
-      const told = await grace.bound(reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve());
+      const told = await deadline.bound(
+        reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve(),
+      );
       state.commentUrl = told?.commentUrl ?? state.commentUrl;
     } catch (error) {
       warn(error, reporter.name, world);
@@ -160,7 +205,7 @@ async function tellReporters(
 async function publish(
   report: Report,
   build: (ending: Ending) => Report,
-  grace: Grace,
+  deadline: ShutdownDeadline,
   world: EndWorld,
 ): Promise<Report> {
   let resultFile = world.spareResultFile;
@@ -168,14 +213,14 @@ async function publish(
   try {
     world.writeEnvelope(report);
     resultFile = report.resultFile;
-    const unread = await grace.unread(world.writeOutputs(report));
+    const unread = await deadline.unread(world.writeOutputs(report));
     if (unread === null) return report;
     why = { kind: 'unread', signal: unread };
   } catch (error) {
     why = { kind: 'failed', error };
   }
   if (report.verdict.published || report.verdict.exitCode === 0)
-    return takeBack({ ...build(why), resultFile }, why, grace, world);
+    return takeBack({ ...build(why), resultFile }, why, deadline, world);
   if (why.kind === 'failed') warn(why.error, 'outputs', world);
   const failed = { ...report, resultFile };
   await rewrite(failed, world, () => undefined);
@@ -183,11 +228,16 @@ async function publish(
 }
 
 /** Tells again what was told of a run that had published. */
-async function takeBack(failed: Report, why: Ending, grace: Grace, world: EndWorld): Promise<Report> {
+async function takeBack(
+  failed: Report,
+  why: Ending,
+  deadline: ShutdownDeadline,
+  world: EndWorld,
+): Promise<Report> {
   if (why.kind === 'failed') explainBug(why.error, failed.verdict, world);
   await rewrite(failed, world, (again) => warn(again, 'outputs', world));
   for (const reporter of world.reporters) {
-    if (reporter.retold !== true || (reporter.network === true && grace.running())) continue;
+    if (reporter.retold !== true || (reporter.network === true && deadline.running())) continue;
     await reporter
       .report?.(failed, new AbortController().signal)
       .catch((again: unknown) => warn(again, reporter.name, world));

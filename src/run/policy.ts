@@ -1,4 +1,4 @@
-/** What judges in a run: schema, gate and task, read once and frozen before the first model call. */
+/** The policy of a run: schema, gate and task, read once and frozen before the first model call. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
@@ -7,8 +7,8 @@ import { InputError } from '../errors.ts';
 import type { JudgeFile } from '../github/judge-changes.ts';
 import type { RunState, World } from './world.ts';
 
-/** Reads and freezes what judges: the task, the schema, the gate. */
-export async function readJudge(
+/** Reads and freezes the policy. */
+export async function loadPolicy(
   config: Config,
   state: RunState,
   world: World,

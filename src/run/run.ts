@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type RunStop, runAgent } from '../agent/agent.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
 import type { Config } from '../config/config.ts';
+import { resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
@@ -21,9 +22,9 @@ import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { ContextStatus } from '../types.ts';
+import { runToEnd } from './finish.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
-import { readJudge } from './policy.ts';
-import { runToEnd } from './run-to-end.ts';
+import { loadPolicy } from './policy.ts';
 import type { Ending } from './verdict.ts';
 import type { RunState, World } from './world.ts';
 
@@ -77,7 +78,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   if (config.replay === null)
     emit({ type: 'notice', level: 'info', text: `provider ${name}, chosen by ${providerReason}` });
   const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
-  const { contract, prompt } = await readJudge(config, state, world);
+  const { contract, prompt } = await loadPolicy(config, state, world);
   const found = await race(finding, state.stop.signal);
   // Until the diff is there it is missing.
   state.context = found === null ? 'none' : 'missing';
@@ -105,7 +106,11 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     // Loaded by those who ask for it: every run pays for what is loaded at the start.
     const { reuseVerdict } = await import('../reuse/reuse.ts');
     const notice = (level: 'info' | 'warning', text: string) => emit({ type: 'notice', level, text });
-    const reused = await reuseVerdict({ config, contract, sandbox, state, world, tell: notice });
+    const reused = await reuseVerdict({
+      ...{ config, contract, sandbox, state, world },
+      workingDirectory: folder,
+      tell: notice,
+    });
     if (reused !== null) return reused;
   }
   const connected = await provider;
@@ -165,7 +170,7 @@ async function checkInputs({ config, problems }: RunInputs, world: World): Promi
     async () => {
       // Where the workspace itself is wrong, that has been said.
       if (problems.length === 0 || config.workingDirectory !== '.')
-        folder = await world.resolveFolder(config.workingDirectory);
+        folder = await resolveWorkingDirectory(config.workingDirectory, world.workspace);
     },
   ];
   for (const check of checks) {

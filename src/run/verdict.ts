@@ -40,7 +40,36 @@ export interface VerdictFacts {
   readonly door: Door;
 }
 
-type Row = Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'>;
+/** The endings table: conclusion, subtype and exit code of each reason. */
+const ENDINGS = {
+  accepted: ['success', 'success', 0],
+  gate_not_met: ['failure', 'gate_not_met', 1],
+  plain_text: ['inconclusive', 'error_plain_text', 1],
+  refusal: ['inconclusive', 'error_refusal', 1],
+  provider_auth: ['inconclusive', 'error_provider', 1],
+  provider_rate_limit: ['inconclusive', 'error_provider', 1],
+  provider_overloaded: ['inconclusive', 'error_provider', 1],
+  provider_error: ['inconclusive', 'error_provider', 1],
+  context_overflow: ['inconclusive', 'error_provider', 1],
+  replay_mismatch: ['inconclusive', 'error_replay', 1],
+  secret_in_payload: ['inconclusive', 'error_security', 1],
+  tampered: ['inconclusive', 'error_security', 1],
+  undecided: ['inconclusive', 'error_undecided', 1],
+  internal: ['inconclusive', 'error_internal', 1],
+  sandbox: ['inconclusive', 'error_sandbox', 44],
+  config: ['inconclusive', 'error_config', 52],
+  max_turns: ['inconclusive', 'error_max_turns', 53],
+  timeout: ['inconclusive', 'error_budget', 55],
+  max_tokens: ['inconclusive', 'error_budget', 55],
+  max_cost: ['inconclusive', 'error_budget', 55],
+  cancelled: ['inconclusive', 'error_cancelled', 130],
+  missing_key: ['skipped', 'skipped', 0],
+} as const satisfies Readonly<Record<Reason, readonly [Verdict['conclusion'], Subtype, Verdict['exitCode']]>>;
+
+function endingOf(reason: Reason): Pick<Verdict, 'conclusion' | 'reason' | 'subtype' | 'exitCode'> {
+  const [conclusion, subtype, exitCode] = ENDINGS[reason];
+  return { conclusion, reason, subtype, exitCode };
+}
 
 const MORE = 'Raise it, or give the agent a smaller task.';
 
@@ -55,20 +84,17 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
     case 'interrupted':
       // Accepted before the signal: the payload is still told, the exit code is the reliable sign.
       return {
-        ...row('cancelled', 'error_cancelled', 130),
+        ...endingOf('cancelled'),
         published: true,
         error: `Cancelled by ${ending.signal}, after the payload was accepted.`,
       };
     case 'cancelled':
-      return failed(
-        row('cancelled', 'error_cancelled', 130),
-        `Cancelled by ${ending.signal}, before a payload was accepted.`,
-      );
+      return failed('cancelled', `Cancelled by ${ending.signal}, before a payload was accepted.`);
     case 'plain_text':
-      return failed(row('plain_text', 'error_plain_text', 1), plainText(ending, facts));
+      return failed('plain_text', plainText(ending, facts));
     case 'refused':
       return failed(
-        row('refusal', 'error_refusal', 1),
+        'refusal',
         `The model refused to answer (or its provider's content filter did) after ${turns(facts.turns)}. ` +
           'Rephrase the prompt, or try another model.',
       );
@@ -76,30 +102,30 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
       return exhausted(ending.limit, ending.lastIssues, facts);
     case 'unchecked':
       return failed(
-        row('cancelled', 'error_cancelled', 130),
+        'cancelled',
         'Cancelled by a signal that left no time for the last checks, so nothing was published.',
       );
     case 'unread':
       return failed(
-        row('cancelled', 'error_cancelled', 130),
+        'cancelled',
         `Cancelled by ${ending.signal} while nobody read the result: what was written of it may be cut off.`,
       );
     case 'secret':
       return failed(
-        row('secret_in_payload', 'error_security', 1),
+        'secret_in_payload',
         `The payload holds a secret of this job (${ending.where}). Nothing was published. ` +
           'Treat that secret as leaked to the model, and look at what the repository told the agent to do.',
       );
     case 'tampered':
       return failed(
-        row('tampered', 'error_security', 1),
+        'tampered',
         (ending.isClosed
           ? `At the end of the run the folder ${ending.file} could not be looked into any more (it was closed, or its path is too long), and may hold a repository that git in a later step obeys. Nothing was published. `
           : `During the run ${ending.file} was changed, which the agent must never touch. Nothing was published. `) +
           'Look at what the repository told the agent to do.',
       );
     case 'undecided':
-      return failed(row('undecided', 'error_undecided', 1), ending.text);
+      return failed('undecided', ending.text);
     case 'failed':
       return thrown(ending.error, facts.door);
   }
@@ -113,26 +139,12 @@ export function preview(text: string): string {
 
 function accepted(facts: VerdictFacts): Verdict {
   if (facts.gate?.status !== 'not_met') {
-    return {
-      conclusion: 'success',
-      reason: 'accepted',
-      subtype: 'success',
-      exitCode: 0,
-      published: true,
-      error: null,
-    };
+    return { ...endingOf('accepted'), published: true, error: null };
   }
   const { issues, words = [] } = facts.gate;
   const why = words.length === 0 ? say(issues) : `it ${words.join('. It ')}`;
   const error = `The gate is not met: ${why}.`;
-  return {
-    conclusion: 'failure',
-    reason: 'gate_not_met',
-    subtype: 'gate_not_met',
-    exitCode: 1,
-    published: true,
-    error,
-  };
+  return { ...endingOf('gate_not_met'), published: true, error };
 }
 
 /** What ended a run that could not deliver a verdict, whatever the model did. */
@@ -142,24 +154,24 @@ function excluded({ door }: VerdictFacts): string {
 }
 
 /** The row of each limit, and the input that sets it. */
-const LIMITS: Readonly<Record<Limit, { readonly entry: Row; readonly input: string }>> = {
-  turns: { entry: row('max_turns', 'error_max_turns', 53), input: 'max-turns' },
-  time: { entry: row('timeout', 'error_budget', 55), input: 'timeout-minutes' },
-  tokens: { entry: row('max_tokens', 'error_budget', 55), input: 'max-total-tokens' },
-  cost: { entry: row('max_cost', 'error_budget', 55), input: 'max-cost-usd' },
+const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: string }>> = {
+  turns: { reason: 'max_turns', input: 'max-turns' },
+  time: { reason: 'timeout', input: 'timeout-minutes' },
+  tokens: { reason: 'max_tokens', input: 'max-total-tokens' },
+  cost: { reason: 'max_cost', input: 'max-cost-usd' },
 };
 
 function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: VerdictFacts): Verdict {
-  const { entry, input } = LIMITS[limit];
+  const { reason, input } = LIMITS[limit];
   const { name } = namingAt(facts.door);
   const last =
     issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
   const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${name(input)})`;
   const stopped = `Stopped after ${turns(facts.turns)}: the limit of ${reached} is reached.`;
-  if (facts.structuredOutputExcluded === true) return failed(entry, `${excluded(facts)} ${stopped}`);
-  if (limit !== 'turns') return failed(entry, `${stopped}${last} ${MORE}`);
+  if (facts.structuredOutputExcluded === true) return failed(reason, `${excluded(facts)} ${stopped}`);
+  if (limit !== 'turns') return failed(reason, `${stopped}${last} ${MORE}`);
   return failed(
-    entry,
+    reason,
     `Reached the limit of ${reached} without an accepted call of structured_output.${last} ` +
       `Likely causes: the schema cannot be met, or ${name('max-turns')} is too small for the task.`,
   );
@@ -168,25 +180,18 @@ function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: Verdic
 function thrown(error: unknown, door: Door): Verdict {
   const message = messageAt(error, door);
   if (error instanceof MissingKeyError) {
-    return {
-      conclusion: 'skipped',
-      reason: 'missing_key',
-      subtype: 'skipped',
-      exitCode: 0,
-      published: false,
-      error: message,
-    };
+    return failed('missing_key', message);
   }
-  if (error instanceof InputError) return failed(row('config', 'error_config', 52), message);
-  if (error instanceof ContractError) return failed(row('config', 'error_config', 52), message);
-  if (error instanceof ReplayError) return failed(row('replay_mismatch', 'error_replay', 1), message);
-  if (error instanceof SandboxError) return failed(row('sandbox', 'error_sandbox', 44), message);
+  if (error instanceof InputError) return failed('config', message);
+  if (error instanceof ContractError) return failed('config', message);
+  if (error instanceof ReplayError) return failed('replay_mismatch', message);
+  if (error instanceof SandboxError) return failed('sandbox', message);
   if (error instanceof ProviderError) {
-    return failed(row(PROVIDER_REASONS[error.failure], 'error_provider', 1), message);
+    return failed(PROVIDER_REASONS[error.failure], message);
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return failed(
-    row('internal', 'error_internal', 1),
+    'internal',
     `Internal error: ${text}. This is a bug in structured-agent: please report it with the stack from the log.`,
   );
 }
@@ -200,12 +205,8 @@ const PROVIDER_REASONS: Readonly<Record<ProviderFailure, Reason>> = {
   error: 'provider_error',
 };
 
-function row(reason: Reason, subtype: Subtype, exitCode: Verdict['exitCode']): Row {
-  return { conclusion: 'inconclusive', reason, subtype, exitCode };
-}
-
-function failed(entry: Row, error: string): Verdict {
-  return { ...entry, published: false, error };
+function failed(reason: Reason, error: string): Verdict {
+  return { ...endingOf(reason), published: false, error };
 }
 
 function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {

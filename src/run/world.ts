@@ -78,8 +78,6 @@ export interface World extends EndWorld {
   readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
   readonly fetch: typeof fetch;
-  /** The absolute folder for a `working-directory`. @throws InputError when it leaves the workspace. */
-  readonly resolveFolder: (folder: string) => Promise<string>;
   /** @throws InputError for a folder that the shell cannot be shown. */
   readonly requireReadable: (folders: readonly string[]) => Promise<void>;
 }

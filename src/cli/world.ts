@@ -5,14 +5,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { expandHome, requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
+import { expandHome, requireReadableFolders } from '../config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import { InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
 import { createPlaces } from '../reporters/places.ts';
+import type { World } from '../run/world.ts';
 import { createSecrets } from '../text/secrets.ts';
-import type { World } from './world.ts';
 
 /** The version of this package. */
 export const VERSION: string = manifest.version;
@@ -93,7 +93,6 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     findContext: async () => null,
     findJudgeChanges: async () => [],
     fetch: send,
-    resolveFolder: (folder) => resolveWorkingDirectory(folder, workspace),
     requireReadable: requireReadableFolders,
     now: () => performance.now(),
     spareResultFile: null,
