@@ -1,7 +1,7 @@
 /** The import rules of AGENTS.md. Type-only imports count. */
 
 /** What every layer may import: nouns, errors, and functions over texts. */
-const LEAVES = '^src/(text/|(types|errors)\\.ts$|(reporters/report-types|merge/types)\\.ts$)';
+const LEAVES = '^src/(text/|(types|errors)\\.ts$|reporters/report-types\\.ts$)';
 /** How files of the machine are read and written: for every layer that may touch files at all. */
 const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.
@@ -150,6 +150,24 @@ export default {
       severity: 'error',
       from: { path: '^src/merge/', pathNot: '^src/merge/(action|run)\\.ts$' },
       to: { path: MACHINE },
+    },
+    {
+      name: '5-the-core-does-not-know-its-features',
+      comment:
+        'a feature hands reporters a view of its own; a run loads reuse and replay where its inputs ask for them',
+      severity: 'error',
+      from: {
+        path: '^src/',
+        pathNot: '^src/(main\\.ts$|(run|merge|reuse|replay|commands)/|(action|cli|library)(\\.ts$|/))',
+      },
+      to: { path: '^src/(merge|reuse|replay)/' },
+    },
+    {
+      name: '5-nothing-but-its-entry-knows-a-merge',
+      comment: 'and the check, which explains its inputs',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(main\\.ts$|merge/|commands/check/)' },
+      to: { path: '^src/merge/' },
     },
     {
       name: '5-run-belongs-to-the-entries',

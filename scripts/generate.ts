@@ -12,7 +12,9 @@ import { INPUTS, type Input } from '../src/config/inputs.ts';
 import { draft07Id, options } from '../src/contract/ajv.ts';
 import { type Preset, presets } from '../src/contract/presets.ts';
 import { MERGE_INPUTS } from '../src/merge/inputs.ts';
+import { mergeOutputs } from '../src/merge/outputs.ts';
 import { RUN_OUTPUTS } from '../src/reporters/output-table.ts';
+import type { RunOutput } from '../src/reporters/report-types.ts';
 import { isArray, isObject } from '../src/text/json.ts';
 import type { Json, JsonObject } from '../src/types.ts';
 
@@ -41,7 +43,7 @@ export const OUTPUTS: Readonly<Record<string, string>> = {
     'Of every preset: true or false. Absent unless a payload was accepted, so compare with == and never with !=.',
   summary: 'Of every preset: the verdict in a few sentences.',
   findings: 'Of the presets verdict, code-review and security-review: what was found, as a JSON array.',
-  ...describeOutputs('ofRun'),
+  ...describeOutputs(RUN_OUTPUTS),
 };
 
 /** Every output of the merge action. Its `run-*` are those of a run, as far as they apply, and mean the same. */
@@ -49,13 +51,11 @@ export const MERGE_OUTPUTS: Readonly<Record<string, string>> = {
   structured_output: 'The merged payload as one line of JSON; absent where the merge is undecided or failed.',
   passed:
     'true or false: what the rule makes of the legs. Absent where the merge is undecided or failed, so compare with == and never with !=.',
-  ...describeOutputs('ofMerge'),
+  ...describeOutputs(mergeOutputs(null)),
 };
 
-function describeOutputs(kind: 'ofRun' | 'ofMerge'): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    RUN_OUTPUTS.flatMap(({ name, [kind]: text }) => (text === null ? [] : [[name, text] as const])),
-  );
+function describeOutputs(outputs: readonly RunOutput[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(outputs.map(({ name, description }) => [name, description]));
 }
 
 function makeAction(): string {

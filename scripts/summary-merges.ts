@@ -1,11 +1,12 @@
 /** Reports of merges and of a reused run, to be looked at: see `scripts/render-summary.ts`. */
 import {
+  sampleFailedMerge,
   sampleLeg,
   sampleMerged,
   sampleMergedReport,
   sampleVote,
-} from '../__tests__/reporters/sample-merged.ts';
-import { sampleReport, unpublished } from '../__tests__/reporters/sample-report.ts';
+} from '../__tests__/merge/sample-merged.ts';
+import { sampleReusedReport } from '../__tests__/reporters/sample-report.ts';
 import type { Ballot, Merged, MergedLeg, MergedVote } from '../src/merge/types.ts';
 import type { Report } from '../src/reporters/report-types.ts';
 
@@ -163,29 +164,21 @@ export const mergeReports: Readonly<Record<string, Report>> = {
     sampleLeg('api', 'pass', [sampleVote('pass', { reused: true, turns: 0, costUsd: 0, model: '' })]),
     sampleLeg('web', 'fail'),
   ]),
-  'merge-nothing': sampleMergedReport(sampleMerged(), {
-    ...unpublished(
-      'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
-      { reason: 'config', subtype: 'error_config', exitCode: 52 },
-    ),
-    merged: null,
-    turnCount: 0,
-    costUsd: null,
-    model: '',
-    usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
-  }),
-  reused: sampleReport({
-    reuse: {
-      key: 'aa',
-      tree: 'bb',
-      from: { run_id: '41', run_attempt: 2, session_id: '7f3c0c1e-0000-4000-8000-000000000000' },
+  'merge-nothing': sampleFailedMerge(
+    'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
+    { reason: 'config', subtype: 'error_config', exitCode: 52 },
+  ),
+  reused: sampleReusedReport(
+    {
+      turns: [],
+      turnCount: 0,
+      usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
+      costUsd: 0,
+      isolation: 'none',
+      changedFiles: null,
+      durationMs: 120,
     },
-    turns: [],
-    turnCount: 0,
-    usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
-    costUsd: 0,
-    isolation: 'none',
-    changedFiles: null,
-    durationMs: 120,
-  }),
+    '41',
+    2,
+  ),
 };

@@ -27,7 +27,7 @@ async function runAction(step: Step): Promise<number> {
       files,
       folders,
       setup,
-      isMerge: false,
+      isResolved: false,
       signingKey: setup.config.signingKey,
     }),
     home: environment['HOME'] ?? os.homedir(),

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, wr
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findFolders, readMergeSetup, readSetup } from '../../src/action/setup.ts';
+import { findFolders, readSetup } from '../../src/action/setup.ts';
 import { InputError } from '../../src/errors.ts';
 import { findRunnerFiles } from '../../src/github/runner.ts';
+import { readMergeSetup } from '../../src/merge/run.ts';
 
 let base = '';
 const at = (...names: readonly string[]) => path.join(base, ...names);

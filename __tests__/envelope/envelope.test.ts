@@ -6,7 +6,7 @@ import { readEnvelopes } from '../../src/envelope/envelope.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { sampleMergedReport } from '../reporters/sample-merged.ts';
+import { sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { folder, isRoot, KEY, made, put, read, told } from './folder-world.ts';
 

@@ -6,7 +6,7 @@ import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { isArray, isObject } from '../../src/text/json.ts';
 import type { Isolation, Json, JsonObject, Subtype, Verdict } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from '../reporters/sample-merged.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { issuesOf } from '../support/envelope-issues.ts';
 

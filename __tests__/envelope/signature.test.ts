@@ -4,7 +4,7 @@ import { signEnvelope, signer, verifyEnvelope } from '../../src/envelope/signatu
 import { envelope } from '../../src/reporters/envelope.ts';
 import { isArray, isObject, parseStrictJson } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
-import { sampleMerged, sampleMergedReport } from '../reporters/sample-merged.ts';
+import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 
 const KEY = 'k'.repeat(32);

@@ -10,8 +10,10 @@ import { parseMergeConfig } from '../../src/merge/config.ts';
 import type { MergeInputName } from '../../src/merge/inputs.ts';
 import { type MergeWorld, runMerge } from '../../src/merge/run.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import type { EndListener } from '../../src/run/world.ts';
+import { isArray, isObject } from '../../src/text/json.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
@@ -50,6 +52,22 @@ function keep(name: string, content: JsonObject | string): Promise<void> {
     path.join(folder, `${name}.json`),
     typeof content === 'string' ? content : JSON.stringify(content),
   );
+}
+
+/** What the envelope of a merge says of its legs; undefined where it failed before it could count. */
+function mergedIn(report: Report): unknown {
+  return report.view?.envelope?.((text) => text)['merged'];
+}
+
+/** The messages of the findings that the pages about a merge show. */
+function findingsIn(report: Report): readonly string[] {
+  const found: string[] = [];
+  const tables = ({ findings = [] }: JsonObject) => {
+    if (isArray(findings)) found.push(...findings.filter(isObject).map(({ message }) => String(message)));
+    return '';
+  };
+  report.view?.sections?.(report, { rows: [10], tables }, createMarkdownSanitizer(createSecrets()));
+  return found;
 }
 
 interface Merging {
@@ -114,7 +132,7 @@ describe('a merge', () => {
       [52, 'inconclusive', 'config', false],
       ['reporter', 'envelope', 'outputs'],
     ]);
-    expect(wrong.report.merged).toBeNull();
+    expect(mergedIn(wrong.report)).toBeUndefined();
     const empty = await merge({});
     expect([ending(empty), empty.steps]).toEqual([
       [52, 'inconclusive', 'config', false],
@@ -176,7 +194,7 @@ describe('a merge', () => {
     await keep('api-2', content);
     const run = await merge({}, { subject: second });
     expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
-    expect(run.report.merged).toMatchObject({ tally: { pass: 1, abstain: 1 } });
+    expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
     expect(run.warnings).toEqual([expect.stringMatching(/"api-2\.json".*"Re-run all jobs"/u)]);
     // In the attempt that it is about, and after "Re-run all jobs", everything that counts is there.
     expect(ending(await merge({ expect: 'api' }, { subject: SUBJECT }))[2]).toBe('config');
@@ -221,7 +239,7 @@ describe('a merge', () => {
     await keep('c', passing('web'));
     const run = await merge({});
     expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
-    expect(run.report.merged).toMatchObject({ tally: { pass: 1, abstain: 1 } });
+    expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
     const subject = { ...SUBJECT, run_attempt: 2 };
     await keep('d', passing('api', { subject }));
     expect(ending(await merge({}, { subject })).slice(1, 3)).toEqual(['success', 'accepted']);
@@ -231,7 +249,8 @@ describe('a merge', () => {
     await keep('a', '{"type":');
     const run = await merge({});
     expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
-    expect(run.report.merged).toMatchObject({ refused: [{ file: 'a.json' }], tally: { abstain: 2 } });
+    expect(mergedIn(run.report)).toMatchObject({ tally: { abstain: 2 } });
+    expect(run.report.verdict.error).toContain('1 file did not count, "a.json": ');
   });
 
   it('with a signing key counts what is signed with it, and nothing else', async () => {
@@ -241,10 +260,8 @@ describe('a merge', () => {
     await keep('b', passing('web'));
     const run = await merge({ 'signing-key': key });
     expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
-    expect(run.report.merged).toMatchObject({
-      refused: [{ file: 'b.json', why: expect.stringMatching(/^it is not signed: /u) }],
-      tally: { pass: 1, abstain: 1 },
-    });
+    expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
+    expect(run.report.verdict.error).toContain('1 file did not count, "b.json": it is not signed: ');
   });
 
   it('of a folder that is not there is a mistake', async () => {
@@ -395,7 +412,7 @@ describe('a signal', () => {
         [130, 'inconclusive', 'cancelled', false],
         ['reporter', 'envelope', 'outputs'],
       ]);
-      expect(run.report.merged).toBeNull();
+      expect(mergedIn(run.report)).toBeUndefined();
     }
   });
 
@@ -439,7 +456,7 @@ describe('a secret of this job in an envelope', () => {
         passing('api', { payload: { passed: true, findings: [{ severity: 'low', message }] } }),
       );
       const run = await merge({}, { secrets });
-      endings.push([run.report.verdict.reason, run.report.merged?.findings[0]?.message.slice(3_980)]);
+      endings.push([run.report.verdict.reason, findingsIn(run.report)[0]?.slice(3_980)]);
     }
     expect(endings).toEqual([
       ['secret_in_payload', `${'数'.repeat(10)}${secret}数数…`],

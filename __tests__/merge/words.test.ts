@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { undecidedText, wantsOf } from '../../src/merge/merge.ts';
 import { summaryOf } from '../../src/merge/words.ts';
-import { sampleLeg, sampleMerged, sampleVote } from '../reporters/sample-merged.ts';
+import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
 describe('the summary of a merge', () => {
   it('says what the rule makes of the legs', () => {

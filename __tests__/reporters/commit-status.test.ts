@@ -4,7 +4,7 @@ import { GitHubError, ReportError } from '../../src/errors.ts';
 import { createCommitStatus, type StatusText } from '../../src/reporters/commit-status.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
+import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
@@ -62,7 +62,7 @@ describe('the commit status', () => {
       const subject = merged.subject && { ...merged.subject, checked_out };
       await reporter.report?.({ ...merged, subject }, signal);
     }
-    await reporter.report?.({ ...merged, merged: null }, signal);
+    await reporter.report?.(sampleFailedMerge('x'), signal);
     await reporter.report?.(sampleReport(), signal);
     expect(judged).toEqual([merged.subject?.sha, 'c'.repeat(40), null, undefined, undefined]);
   });
@@ -153,9 +153,7 @@ describe('the commit status of a merge', () => {
   });
 
   it('that could not count is its error', async () => {
-    const failed = unpublished('verdicts: no file is there.', { reason: 'config' });
-    expect(await told({ ...failed, merged: null })).toEqual([
-      { state: 'error', description: 'verdicts: no file is there.' },
-    ]);
+    const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config' });
+    expect(await told(failed)).toEqual([{ state: 'error', description: 'verdicts: no file is there.' }]);
   });
 });

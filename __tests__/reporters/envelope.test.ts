@@ -3,7 +3,7 @@ import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { maxPayloadDepth, parseStrictJson } from '../../src/text/json.ts';
 import type { Repair } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const same = (text: string) => text;

@@ -5,13 +5,14 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createReportPage } from '../../src/commands/report/report-page.ts';
+import { mergedJson } from '../../src/merge/merged-json.ts';
+import { describeMerge } from '../../src/merge/report.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { commentBody } from '../../src/reporters/comment-body.ts';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
-import { mergedJson } from '../../src/reporters/merged-json.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
 import type { Report, Reporter, RunEvent } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
@@ -19,9 +20,9 @@ import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
+import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
 import { writeCommands } from '../support/commands.ts';
 import { sampleEvents } from './sample-events.ts';
-import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'every-sink-'));
@@ -145,7 +146,7 @@ const votes = (text: string) =>
     models: [text],
   });
 
-const mergedOf = (text: string): Report => ({ ...said(text), merged: votes(text) });
+const mergedOf = (text: string): Report => describeMerge(said(text), votes(text), (name) => name);
 
 const eventsOf = (text: string): readonly RunEvent[] =>
   sampleEvents.map((event): RunEvent => {

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { MergedVote } from '../../src/merge/types.ts';
-import { evidenceWarnings, voteWarnings } from '../../src/reporters/evidence-words.ts';
+import { evidenceWarnings } from '../../src/reporters/evidence-words.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
-import { legTables, voteTable } from '../../src/reporters/merge-tables.ts';
-import { createSay } from '../../src/reporters/say.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
 import { writeCommands } from '../support/commands.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
@@ -64,54 +60,5 @@ describe('what a run is told to rest on', () => {
       '  weaker than it could be: The model was not given the diff of this pull request:',
     );
     expect(text).toContain('  weaker than it could be: The payload was accepted without a single tool call:');
-  });
-});
-
-describe('what the runs of a merge are told to rest on', () => {
-  const vote = (context: ContextStatus, toolCalls: number, changes: Partial<MergedVote> = {}) =>
-    sampleVote('pass', { evidence: { context, toolCalls }, ...changes });
-  const legs = [
-    sampleLeg('api', 'pass', [vote('missing', 0, { vote: '1' }), vote('complete', 2, { vote: '2' })]),
-    sampleLeg('web', 'pass', [vote('missing', 3, { vote: '1' }), vote('missing', 1, { vote: '2' })]),
-    sampleLeg('ui', 'pass', [vote('truncated', 1, { vote: '1' }), sampleVote('pass', { evidence: null })]),
-    sampleLeg('docs', 'abstain', [
-      vote('none', 0, { ballot: 'abstain', conclusion: 'inconclusive', reason: 'timeout' }),
-      sampleVote('abstain'),
-    ]),
-  ];
-
-  it('is how many of them, and of which legs', () => {
-    expect(evidenceWarnings(sampleMergedReport(sampleMerged({ legs })))).toEqual([
-      '3 of 7 runs judged the pull request without its diff: api, web.',
-      '1 of 7 runs judged the pull request with a part of its diff: ui.',
-      '1 of 7 runs had a payload accepted without a single tool call: api.',
-    ]);
-    const many = Array.from({ length: 7 }, (_, at) => sampleLeg(`leg ${at}`, 'pass', [vote('none', 0)]));
-    expect(evidenceWarnings(sampleMergedReport(sampleMerged({ legs: many })))).toEqual([
-      '7 of 7 runs had a payload accepted without a single tool call: leg 0, leg 1, leg 2, leg 3, leg 4 and 2 more legs.',
-    ]);
-    expect(evidenceWarnings(sampleMergedReport())).toEqual([]);
-  });
-
-  it('is said of all votes of a leg, or of how many', () => {
-    const [api, web, ui, docs] = legs.map(({ votes }) => voteWarnings(votes));
-    expect([api, web, ui, docs]).toEqual([
-      [
-        '1 of 2 votes: Judged without the diff of the pull request.',
-        '1 of 2 votes: Accepted without a single tool call.',
-      ],
-      ['Judged without the diff of the pull request.'],
-      ['1 of 2 votes: Judged with a part of the diff of the pull request.'],
-      [],
-    ]);
-  });
-
-  it('has a mark and a line in the tables of legs and votes', () => {
-    const say = createSay(createSecrets());
-    const merged = sampleMerged({ legs, votes: 'all of 2' });
-    const table = legTables(merged, { maxReason: 400, maxLegs: 500, passing: true }, say);
-    expect(table).toMatch(/✅⚠️&nbsp;\*\*web\*\* \|.*\| Judged without the diff of the pull request\. \|/u);
-    expect(table.match(/⚠️/gu)).toHaveLength(3);
-    expect(voteTable(merged, 'all', 400, say).match(/⚠️/gu)).toHaveLength(4);
   });
 });

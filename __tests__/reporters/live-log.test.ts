@@ -3,11 +3,11 @@ import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
+import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { writeCommands } from '../support/commands.ts';
 import { parseLog, withoutStopCommands } from '../support/runner.ts';
 import { sampleEvents } from './sample-events.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
 async function told(level: 'summary' | 'full', report: Report | null): Promise<string> {
   let text = '';
@@ -308,9 +308,8 @@ describe('the log of a merge', () => {
   });
 
   it('that could not count tells its error', async () => {
-    const failed = unpublished('No file is there.', { reason: 'config', exitCode: 52 });
     expect(
-      await told('summary', sampleMergedReport(sampleMerged(), { ...failed, merged: null })),
+      await told('summary', sampleFailedMerge('No file is there.', { reason: 'config', exitCode: 52 })),
     ).toMatchInlineSnapshot(`
       "────────────────────────────────────────────────────────────
       ? INCONCLUSIVE · config · exit code 52
@@ -324,8 +323,7 @@ describe('the log of a merge', () => {
 
 describe('the log of a reused verdict', () => {
   it('says whose it is, and that no model was asked', async () => {
-    const reuse = { key: 'a', tree: 'b', from: { run_id: '41', run_attempt: 1, session_id: 's' } };
-    expect(await told('summary', sampleReport({ reuse, turnCount: 0, turns: [] }))).toMatchInlineSnapshot(`
+    expect(await told('summary', sampleReusedReport({ turnCount: 0, turns: [] }))).toMatchInlineSnapshot(`
       "────────────────────────────────────────────────────────────
       ✓ SUCCESS · accepted · gate met · reused: the verdict of run 41, no model was asked · exit code 0
         4.3 s

@@ -10,8 +10,8 @@ import { formatOutputs, stepOutputs, writeOutputs } from '../../src/reporters/ou
 import type { Report } from '../../src/reporters/report-types.ts';
 import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { parseOutputFile } from '../support/runner.ts';
-import { sampleMerged, sampleMergedReport } from './sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outputs-'));
@@ -271,8 +271,8 @@ describe('writeOutputs', () => {
 });
 
 describe('the outputs of a merge', () => {
-  const outputsOf = (changes: Partial<Report> = {}) =>
-    Object.fromEntries(stepOutputs(sampleMergedReport(sampleMerged(), changes)).outputs);
+  const named = (report: Report) => Object.fromEntries(stepOutputs(report).outputs);
+  const outputsOf = (changes: Partial<Report> = {}) => named(sampleMergedReport(sampleMerged(), changes));
 
   it('are what its payload says and what it took, with nothing of a sandbox', () => {
     const { structured_output, ...outputs } = outputsOf();
@@ -301,13 +301,13 @@ describe('the outputs of a merge', () => {
     const ofMerge = declared.filter((name) => name.startsWith('run-'));
     expect(Object.keys(outputsOf())).toEqual(declared);
     expect(Object.keys(outputsOf(unpublished('x', { reason: 'undecided' })))).toEqual(ofMerge);
-    expect(Object.keys(outputsOf({ ...unpublished('x'), merged: null }))).toEqual(ofMerge);
+    expect(Object.keys(named(sampleFailedMerge('x')))).toEqual(ofMerge);
   });
 
   it('have the tally where it is undecided, and an empty one where nothing was counted', () => {
     const undecided = outputsOf(unpublished('x', { reason: 'undecided' }));
     expect(undecided).not.toHaveProperty('passed');
-    expect([undecided['run-tally'], outputsOf({ merged: null })['run-tally']]).toEqual([
+    expect([undecided['run-tally'], named(sampleFailedMerge('x'))['run-tally']]).toEqual([
       '{"pass":9,"fail":0,"abstain":0,"expected":9}',
       '',
     ]);

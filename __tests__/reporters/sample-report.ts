@@ -1,5 +1,6 @@
 /** A finished run to tell about; each test changes what it is about. */
 import type { Report } from '../../src/reporters/report-types.ts';
+import { describeReuse } from '../../src/reuse/report.ts';
 
 /** A successful two-turn run of the `verdict` preset's shape. */
 export function sampleReport(changes: Partial<Report> = {}): Report {
@@ -90,4 +91,10 @@ export function unpublished(error: string, changes: Partial<Report['verdict']> =
     payload: null,
     gate: null,
   };
+}
+
+/** The report of a run whose payload is that of an earlier run. */
+export function sampleReusedReport(changes: Partial<Report> = {}, run_id = '41', run_attempt = 1): Report {
+  const from = { run_id, run_attempt, session_id: 's' };
+  return describeReuse(sampleReport({ reuse: { key: 'a', tree: 'b', from }, ...changes }), from);
 }

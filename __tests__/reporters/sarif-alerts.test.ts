@@ -136,11 +136,17 @@ describe('what was outvoted', () => {
     { path: 'a.js', line: 1, rule: 'leak', severity: 'critical', message: 'x', outvoted: true },
     { path: 'a.js', line: 2, rule: 'naming', severity: 'medium', message: 'y' },
   ];
+  const view = { minor: { isMinor: (row: JsonObject) => row['outvoted'] === true, remark: '' } };
   const found = (ofMerge: boolean) => {
     const workspace = make();
     workspace.write('a.js', 'x\ny\n');
     const locate = createPlaces({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
-    const { alerts: all, rules } = alertsOf({ findings: rows }, locate, createSecrets(), ofMerge);
+    const { alerts: all, rules } = alertsOf(
+      { findings: rows },
+      locate,
+      createSecrets(),
+      ofMerge ? { view } : {},
+    );
     const scoreOf = (id: string) => rules.get(id)?.securityScore ?? null;
     return all.map(({ ruleId, severity }) => [ruleId, severity, scoreOf(ruleId) !== null]);
   };

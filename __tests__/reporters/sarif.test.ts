@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSyn
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { openSarif, type SarifRun, sarifProblems } from './sarif-world.ts';
 import { workspaces } from './workspace-world.ts';

@@ -11,7 +11,7 @@ import { createSummary, summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
 const MIB = 1024 * 1024;
 const secrets = createSecrets();
@@ -334,12 +334,8 @@ describe('summaryMarkdown', () => {
   });
 
   it('tells a reused verdict as what it is, and of no model, turn or sandbox', () => {
-    const text = summary({
-      reuse: { key: 'a', tree: 'b', from: { run_id: '41', run_attempt: 2, session_id: 's' } },
-      turns: [],
-      turnCount: 0,
-      isolation: 'none',
-    });
+    const report = sampleReusedReport({ turns: [], turnCount: 0, isolation: 'none' }, '41', 2);
+    const text = summaryMarkdown(report, facts, MIB);
     expect(text).toMatch(
       /^## ✅ Success \(reused\): the gate is met\n\n♻️ \*\*Reused:\*\* this is the verdict of \[run 41\]\(\S+\/runs\/41\/attempts\/2\)\./u,
     );

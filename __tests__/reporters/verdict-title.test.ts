@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Merged } from '../../src/merge/types.ts';
 import { verdictTitle } from '../../src/reporters/verdict-title.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport } from './sample-merged.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
 describe('verdictTitle', () => {
   it('tells a payload that no gate judged from a success', () => {
@@ -46,9 +45,8 @@ describe('the title of a merge', () => {
   });
 
   it('is what ended it where that was something else', () => {
-    const ended = (reason: 'config' | 'cancelled', merged: Merged | null) =>
-      verdictTitle(sampleReport({ ...unpublished('x', { reason }), merged }));
-    expect([ended('config', null), ended('cancelled', sampleMerged())]).toEqual([
+    const cancelled = sampleMergedReport(sampleMerged(), unpublished('x', { reason: 'cancelled' }));
+    expect([sampleFailedMerge('x', { reason: 'config' }), cancelled].map(verdictTitle)).toEqual([
       '⚠️ Inconclusive: nothing was merged',
       '⚠️ Inconclusive: cancelled',
     ]);
@@ -57,13 +55,12 @@ describe('the title of a merge', () => {
 
 describe('the title of a reused verdict', () => {
   it('says that it is one', () => {
-    const reuse = { key: 'a', tree: 'b', from: { run_id: '41', run_attempt: 1, session_id: 's' } };
-    expect(verdictTitle(sampleReport({ reuse }))).toBe('✅ Success (reused): the gate is met');
-    expect(verdictTitle(sampleReport({ reuse, gate: { status: 'none', issues: [] } }))).toBe(
+    expect(verdictTitle(sampleReusedReport())).toBe('✅ Success (reused): the gate is met');
+    expect(verdictTitle(sampleReusedReport({ gate: { status: 'none', issues: [] } }))).toBe(
       '☑️ Accepted (reused): no gate was asked for',
     );
-    expect(verdictTitle(sampleReport({ reuse: { ...reuse, from: null } }))).toBe(
-      '✅ Success: the gate is met',
+    expect(verdictTitle(sampleReusedReport(unpublished('x')))).toBe(
+      '⚠️ Inconclusive: the model gave no verdict',
     );
   });
 });

@@ -4,6 +4,7 @@ import { type Config, parseConfig } from '../../src/config/config.ts';
 import type { Parsed } from '../../src/config/values.ts';
 import { type InputError, throwProblems } from '../../src/errors.ts';
 import { type MergeConfig, parseMergeConfig } from '../../src/merge/config.ts';
+import { MERGE_NAMES } from '../../src/merge/inputs.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -45,7 +46,9 @@ export function configFrom(inputs: Texts, environment: Texts = {}): Config {
 
 /** The same of a merge. */
 export function mergeConfigFrom(inputs: Texts, environment: Texts = {}): MergeConfig {
-  const { raw, problems: earlier } = withVariables(inputVariables(inputs), action.readMergeInputs);
+  const { raw, problems: earlier } = withVariables(inputVariables(inputs), () =>
+    action.readInputs(MERGE_NAMES),
+  );
   const { config, problems } = parseMergeConfig(raw, { environment, problems: earlier });
   throwProblems(problems);
   return config;

@@ -2,7 +2,6 @@
 import * as core from '@actions/core';
 import { INPUTS, type InputName, meantInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
-import { MERGE_NAMES, type MergeInputName } from '../merge/inputs.ts';
 
 /** What was given for each input, and what is wrong with how it was given. */
 export interface CollectedInputs<N extends string> {
@@ -15,16 +14,11 @@ export function readActionInputs(): CollectedInputs<InputName> {
   return readInputs(INPUTS.map(({ name }) => name));
 }
 
-/** Collects the inputs of the merge action. */
-export function readMergeInputs(): CollectedInputs<MergeInputName> {
-  return readInputs(MERGE_NAMES);
-}
-
 /**
  * Collects the inputs of this process. The runner passes an empty string for an input that is not given: that counts as
  * absent. A variable that is no input of this action is a problem, and so is a value of nothing but blanks.
  */
-function readInputs<N extends string>(names: readonly N[]): CollectedInputs<N> {
+export function readInputs<N extends string>(names: readonly N[]): CollectedInputs<N> {
   const raw = new Map<N, string>();
   const problems: InputError[] = [];
   const known = new Set(names.map((name) => `INPUT_${name.toUpperCase()}`));

@@ -41,8 +41,8 @@ export interface ActionReportersOptions {
   readonly workspace: string;
   /** Finds the files of findings. */
   readonly locate: Locate;
-  /** Whether it is a merge's, which may go without a checkout. */
-  readonly isMerge: boolean;
+  /** Whether the paths of findings were resolved in other jobs, so that this one may go without a checkout. */
+  readonly isResolved: boolean;
   /** The step's summary file; null where the runner gave none. */
   readonly summaryFile: string | null;
   readonly version: string;
@@ -54,8 +54,7 @@ export interface ActionReportersOptions {
 export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
   const { environment, setup, hub, log, secrets, workspace, locate } = options;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
-  // Without the files a merge takes paths at their word: its legs have looked at them.
-  const isThere = !options.isMerge || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
+  const isThere = !options.isResolved || isCheckedOut({ workspace, repositories: repositoriesOf(hub) });
   const facts: SummaryFacts = { secrets, serverUrl, ...(isThere ? { locate } : {}) };
   const file = setup.config.summary ? options.summaryFile : null;
   return [

@@ -10,9 +10,8 @@ import type { Reporting } from '../config/reporting.ts';
 import type { Parsed } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { type RunnerFiles, requireOutputFile } from '../github/runner.ts';
-import { type MergeConfig, parseMergeConfig } from '../merge/config.ts';
 import { createFetch } from '../network/network.ts';
-import { readActionInputs, readMergeInputs } from './inputs.ts';
+import { readActionInputs } from './inputs.ts';
 
 /** What was typed, what is wrong with it, and where files go either way. */
 export interface Setup<C> {
@@ -27,7 +26,7 @@ export interface Setup<C> {
   readonly sarifFile: string | null;
 }
 
-/** What is asked of the configuration of a run and of a merge alike. */
+/** What is asked of every step's configuration. */
 export type Known = Reporting &
   Pick<Config, 'workingDirectory' | 'trustedFiles' | 'transcriptFile' | 'reportFile' | 'leg' | 'vote'>;
 
@@ -39,26 +38,13 @@ export function readSetup(
 ): Promise<Setup<Config>> {
   const transcriptFile = path.join(folders.results, 'transcript.jsonl');
   const { raw, problems } = readActionInputs();
-  return setUp(parseConfig(raw, { environment, problems }), transcriptFile, environment, files, folders);
-}
-
-/** The same of a merge, which has no transcript and no folder to work in, and is no leg itself. */
-export function readMergeSetup(
-  environment: NodeJS.ProcessEnv,
-  files: RunnerFiles,
-  folders: Folders,
-): Promise<Setup<MergeConfig & Known>> {
-  const collected = readMergeInputs();
-  const { config, problems } = parseMergeConfig(collected.raw, { environment, problems: collected.problems });
-  const fixed = {
-    transcriptFile: null,
-    reportFile: null,
-    workingDirectory: '.',
-    trustedFiles: 'workspace',
-    leg: null,
-    vote: null,
-  } as const;
-  return setUp({ config: { ...config, ...fixed }, problems }, null, environment, files, folders);
+  return readStepSetup(
+    parseConfig(raw, { environment, problems }),
+    transcriptFile,
+    environment,
+    files,
+    folders,
+  );
 }
 
 /** How a run is reported whose inputs are wrong: nothing is sent, and nothing that it says is left out. */
@@ -70,7 +56,8 @@ const LOCAL_REPORTING = {
   logLevel: 'summary',
 } as const;
 
-async function setUp<C extends Known>(
+/** The same for inputs that were parsed; `transcriptFile` is where the transcript goes unless they say otherwise. */
+export async function readStepSetup<C extends Known>(
   { config, problems: wrong }: Parsed<C>,
   transcriptFile: string | null,
   environment: NodeJS.ProcessEnv,

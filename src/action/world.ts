@@ -1,4 +1,4 @@
-/** What a run and a merge have alike on a runner: GitHub, the reporters, and the files that the end writes. */
+/** What every step has on a runner: GitHub, the reporters, and the files that the end writes. */
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { signer } from '../envelope/signature.ts';
@@ -21,8 +21,8 @@ export interface ActionWorldOptions {
   readonly files: RunnerFiles;
   readonly folders: Folders;
   readonly setup: Setup<Known>;
-  /** Whether it merges, and may go without a checkout. */
-  readonly isMerge: boolean;
+  /** Whether the paths of findings were resolved in other jobs, so that this one may go without a checkout. */
+  readonly isResolved: boolean;
   /** null where envelopes are not signed. */
   readonly signingKey: string | null;
 }
@@ -36,7 +36,7 @@ export interface ActionWorld
 
 /** Makes it. Nothing is asked of GitHub yet, and nothing is written. */
 export function createActionWorld(options: ActionWorldOptions): ActionWorld {
-  const { step, files, folders, setup, isMerge, signingKey } = options;
+  const { step, files, folders, setup, isResolved, signingKey } = options;
   const { environment, secrets, log, listen } = step;
   const { workspace } = folders;
   const { version } = manifest;
@@ -62,7 +62,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     repositories: repositoriesOf(hub),
     changed: hub.changedPaths,
   });
-  const told = { environment, setup, hub, subject, workspace, locate, isMerge, version, log, secrets };
+  const told = { environment, setup, hub, subject, workspace, locate, isResolved, version, log, secrets };
   return {
     door: 'action',
     environment,
@@ -72,7 +72,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     workspace,
     resultFile: setup.resultFile,
     transcriptFile: setup.transcriptFile,
-    locate: isMerge ? null : locate,
+    locate: isResolved ? null : locate,
     restoreRunnerFiles: keepFiles(files.all),
     files: hub.files,
     findContext: hub.findContext,

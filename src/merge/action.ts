@@ -1,18 +1,14 @@
 /** The merge action's entry: inputs → envelopes → verdict → exit code. Asks no model, and needs no key. */
-import { setFlagsFromString } from 'node:v8';
-import { findFolders, readMergeSetup } from '../action/setup.ts';
+import { findFolders } from '../action/setup.ts';
 import { type Step, startStep } from '../action/start.ts';
 import { createActionWorld } from '../action/world.ts';
 import { resolveVerdicts } from '../config/paths.ts';
 import { isPrivileged } from '../github/event.ts';
 import { findRunnerFiles } from '../github/runner.ts';
 import { runPage } from '../reporters/run-link.ts';
-import { type MergeWorld, runMerge } from './run.ts';
+import { type MergeWorld, readMergeSetup, runMerge } from './run.ts';
 
 async function runMergeAction(step: Step): Promise<number> {
-  // What hundreds of envelopes leave is garbage at once: with a young generation that grows over it the merge takes 25 MB
-  // more (`node bench/bench.ts --merge`).
-  setFlagsFromString('--semi-space-growth-factor=1');
   const { environment } = step;
   const files = findRunnerFiles(environment);
   const folders = await findFolders(environment);
@@ -21,7 +17,7 @@ async function runMergeAction(step: Step): Promise<number> {
   const signingKey = setup.config.signingKey;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
   const world: MergeWorld = {
-    ...createActionWorld({ step, files, folders, setup, isMerge: true, signingKey }),
+    ...createActionWorld({ step, files, folders, setup, isResolved: true, signingKey }),
     writePatch: () => null,
     resolveVerdicts: (folder) => resolveVerdicts(folder, [workspace, temp]),
     anyCommit: isPrivileged(environment),

@@ -1,7 +1,6 @@
 /** Many legs, one verdict: the votes that were read → what they come to under the rules. The front door of this folder. */
 import { InputError } from '../errors.ts';
-import { totalCost } from '../reporters/costs.ts';
-import { addUsage, NO_USAGE } from '../text/usage.ts';
+import { addUsage, NO_USAGE, totalCost } from '../text/usage.ts';
 import type { Subject } from '../types.ts';
 import { type Cast, quoted } from './cast.ts';
 import { type Found, mergeFindings } from './findings.ts';

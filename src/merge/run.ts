@@ -1,17 +1,20 @@
 /** The whole merge on one page: what was typed → envelopes → votes → legs → verdict → finish. */
 import { createHash } from 'node:crypto';
+import { readInputs } from '../action/inputs.ts';
+import { type Folders, type Known, readStepSetup, type Setup } from '../action/setup.ts';
 import { createContract, createGate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
 import { type Claim, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError, throwProblems } from '../errors.ts';
 import type { JudgeFile } from '../github/judge-changes.ts';
-import { mergedJson } from '../reporters/merged-json.ts';
+import type { RunnerFiles } from '../github/runner.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { runToEnd } from '../run/finish.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import type { JsonObject, JudgeChange, Subject } from '../types.ts';
-import type { MergeConfig } from './config.ts';
+import { type MergeConfig, parseMergeConfig } from './config.ts';
+import { MERGE_NAMES } from './inputs.ts';
 import {
   type Cast,
   castOf,
@@ -22,6 +25,8 @@ import {
   undecidedText,
   wantsOf,
 } from './merge.ts';
+import { mergedJson } from './merged-json.ts';
+import { describeMerge } from './report.ts';
 import { WEIGHT_UNIT } from './rule-inputs.ts';
 import type { Merged } from './types.ts';
 
@@ -41,11 +46,30 @@ export interface MergeWorld extends EndWorld {
   readonly page: (subject: Subject | null) => string | null;
 }
 
+/** Reads the inputs of a merge, which has no transcript and no folder to work in, and is not a leg itself. */
+export function readMergeSetup(
+  environment: NodeJS.ProcessEnv,
+  files: RunnerFiles,
+  folders: Folders,
+): Promise<Setup<MergeConfig & Known>> {
+  const collected = readInputs(MERGE_NAMES);
+  const { config, problems } = parseMergeConfig(collected.raw, { environment, problems: collected.problems });
+  const fixed = {
+    transcriptFile: null,
+    reportFile: null,
+    workingDirectory: '.',
+    trustedFiles: 'workspace',
+    leg: null,
+    vote: null,
+  } as const;
+  return readStepSetup({ config: { ...config, ...fixed }, problems }, null, environment, files, folders);
+}
+
 /** Merges to the end, whatever happens, and reports it; never rejects. */
 export function runMerge(inputs: MergeRunInputs, world: MergeWorld): Promise<Report> {
   return runToEnd(async (state) => {
     // Also where the inputs are wrong it is a merge that failed, and no agent.
-    state.merged = null;
+    state.describe = (report) => describeMerge(report, null, world.secrets.mask);
     state.stop.signal.throwIfAborted();
     throwProblems(inputs.problems);
     return work(inputs.config, state, world);
@@ -72,7 +96,7 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
     workspace: world.workspace,
     page: world.page,
   });
-  state.merged = merged;
+  state.describe = (report) => describeMerge(report, merged, world.secrets.mask);
   state.commit = commitOf(casts);
   if (merged.ballot === 'abstain')
     return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs, merged.refused) };

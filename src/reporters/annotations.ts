@@ -3,8 +3,7 @@
 import { counted } from '../text/messages.ts';
 import type { Finding, WrittenPlace } from './findings.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
-import { isMerge, OUTVOTED } from './merge-words.ts';
-import { weighedFindings } from './minority.ts';
+import { weighFindings } from './minority.ts';
 import type { Locate, Place } from './places.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { locateByEvidence } from './resolved-paths.ts';
@@ -51,15 +50,17 @@ const MAX_PATH = 4_096;
 /**
  * Annotates the findings of a published payload: of each level as many as the runner shows, those with a place first.
  * A finding without a place is still annotated: GitHub lists it beside the run, and the gravest may well be about no file.
- * What was outvoted in a merge is a notice, however grave: beside a green verdict red would tell of another one.
+ * A finding that did not decide the verdict is a notice, however grave: beside a green verdict red would contradict it.
  */
 export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsOptions): Reporter {
   return {
     name: 'annotations',
     async report(report: Report) {
       if (mode === 'none' || report.payload === null) return;
-      const { counted: heavy, outvoted } = weighedFindings(report.payload, isMerge(report));
-      const all = unique([...heavy.map(loud), ...outvoted.map(quiet)], locateByEvidence(report, locate));
+      const { deciding, minor } = weighFindings(report.payload, report);
+      const remark = `${report.view?.minor?.remark ?? ''}\n`;
+      const said = [...deciding.map(loud), ...minor.map((finding) => quiet(finding, remark))];
+      const all = unique(said, locateByEvidence(report, locate));
       let left = 0;
       for (const level of new Set(Object.values(LEVELS))) {
         const placed = all.filter((each) => each.level === level).toSorted(placedFirst);
@@ -83,8 +84,8 @@ function loud(finding: Finding): Said {
   return { finding, level: LEVELS[finding.severity], remark: '' };
 }
 
-function quiet(finding: Finding): Said {
-  return { finding, level: 'notice', remark: `${OUTVOTED}\n` };
+function quiet(finding: Finding, remark: string): Said {
+  return { finding, level: 'notice', remark };
 }
 
 /** The same words at the same place are one finding, however often they were said. */

@@ -1,9 +1,8 @@
 /** A report as the text of a pull request comment: the look of the job summary, with less of everything. */
 import { indentedJson } from '../text/json.ts';
-import { fitSections } from './fit.ts';
-import type { Report } from './report-types.ts';
+import { createMarkdownSanitizer, fitSections } from './markdown.ts';
+import type { MarkdownSanitizer, Report } from './report-types.ts';
 import { commitPage, runPage } from './run-link.ts';
-import { createSay, type Say } from './say.ts';
 import {
   headline,
   rawJson,
@@ -25,25 +24,32 @@ const MAX_JSON = 16_000;
 
 /** The comment in Markdown without its marker: at most 65,000 bytes, everything that is not ours inert. */
 export function commentBody(report: Report, key: string, facts: SummaryFacts): string {
-  const say = createSay(facts.secrets);
-  const foot = footer(report, key, facts, say);
-  return `${renderOrHead(() => aboveFooter(report, facts, say, foot), report, facts)}${foot}`;
+  const sanitizer = createMarkdownSanitizer(facts.secrets);
+  const foot = footer(report, key, facts, sanitizer);
+  return `${renderOrHead(() => aboveFooter(report, facts, sanitizer, foot), report, facts)}${foot}`;
 }
 
-function aboveFooter(report: Report, facts: SummaryFacts, say: Say, foot: string): string {
-  const head = verdictHead(report, facts, say);
+function aboveFooter(
+  report: Report,
+  facts: SummaryFacts,
+  sanitizer: MarkdownSanitizer,
+  foot: string,
+): string {
+  const head = verdictHead(report, facts, sanitizer);
   const sections = [
-    ...verdictSections(report, facts, say, ROWS),
+    ...verdictSections(report, facts, sanitizer, ROWS),
     {
       name: 'the raw JSON',
       rank: 9,
-      texts: hasShortJson(report) ? [rawJson(report, facts.secrets, say)] : [],
+      texts: hasShortJson(report) ? [rawJson(report, facts.secrets, sanitizer)] : [],
     },
   ];
   const used = Buffer.byteLength(head + foot, 'utf8');
   const { text, lost } = fitSections(sections, MAX_BYTES - used);
   const whole = `${head}${text}${note(lost, report, facts)}`;
-  return Buffer.byteLength(whole + foot, 'utf8') <= MAX_BYTES + 1_000 ? whole : title(report, facts, say);
+  return Buffer.byteLength(whole + foot, 'utf8') <= MAX_BYTES + 1_000
+    ? whole
+    : title(report, facts, sanitizer);
 }
 
 function hasShortJson({ payload }: Report): boolean {
@@ -58,21 +64,27 @@ function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFac
 }
 
 /** What is left where not even the head fits, which many weaknesses or changed judges could do. */
-function title(report: Report, facts: SummaryFacts, say: Say): string {
-  return headline({ ...report, repaired: null }, facts, say);
+function title(report: Report, facts: SummaryFacts, sanitizer: MarkdownSanitizer): string {
+  return headline({ ...report, repaired: null }, facts, sanitizer);
 }
 
 /** Which run spoke, of which commit, and which of several comments it is. */
-function footer(report: Report, key: string, { serverUrl }: SummaryFacts, say: Say): string {
+function footer(
+  report: Report,
+  key: string,
+  { serverUrl }: SummaryFacts,
+  sanitizer: MarkdownSanitizer,
+): string {
   const { subject } = report;
   if (subject === null) return '';
-  const run = linked(`Run ${say.inline(subject.run_id, 30)}`, runPage(subject, serverUrl));
+  const run = linked(`Run ${sanitizer.inline(subject.run_id, 30)}`, runPage(subject, serverUrl));
   const attempt = subject.run_attempt > 1 ? [`attempt ${subject.run_attempt}`] : [];
   const page = commitPage(subject, serverUrl);
   // A page was only found for a commit that is nothing but a commit.
-  const commit = page === null ? say.code(subject.sha, 64) : `[\`${subject.sha.slice(0, 7)}\`](${page})`;
+  const commit =
+    page === null ? sanitizer.code(subject.sha, 64) : `[\`${subject.sha.slice(0, 7)}\`](${page})`;
   // The blank line ends what HTML stands before, in which no Markdown is read.
-  return `\n<sub>${[run, ...attempt, `commit ${commit}`, say.code(label(key), 200)].join(' · ')}</sub>\n`;
+  return `\n<sub>${[run, ...attempt, `commit ${commit}`, sanitizer.code(label(key), 200)].join(' · ')}</sub>\n`;
 }
 
 /** A key without what tells nobody anything: an absent matrix, and the name that the runner gives to a step without one. */

@@ -1,12 +1,10 @@
 /** The verdict as a status on the commit, which branch protection can require. */
 
 import { GitHubError, ReportError } from '../errors.ts';
-import type { Ballot } from '../merge/types.ts';
 import { truncate } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion } from '../types.ts';
-import { countedMerge } from './merge-words.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { REPLAY_MARK, verdictTitle } from './verdict-title.ts';
 
@@ -30,9 +28,6 @@ export interface CommitStatusOptions {
 
 /** GitHub refuses a longer description. */
 const MAX_DESCRIPTION = 140;
-
-/** What to do about a merge, where there is something. */
-const HINTS: Readonly<Record<Ballot, string>> = { pass: '', fail: '', abstain: '. Re-run failed jobs' };
 
 const STATES: Readonly<Record<Conclusion, StatusText['state'] | null>> = {
   success: 'success',
@@ -64,7 +59,10 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       // Set in this order, or the last word could be `pending`.
       await pending;
       try {
-        if (await set({ state, description: description(report, secrets) }, judgedByLegs(report))) return;
+        if (
+          await set({ state, description: description(report, secrets) }, report.view?.statusCommit?.(report))
+        )
+          return;
       } catch (cause) {
         if (!(cause instanceof GitHubError)) throw cause;
         throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });
@@ -72,15 +70,6 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       throw new ReportError('The commit status could not be set: this run is about no commit.');
     },
   };
-}
-
-/**
- * The commit that the legs of a merge judged, whatever lies in its own job by now, and null where they do not say it;
- * undefined for a run. Envelopes of earlier versions name the event's commit alone.
- */
-function judgedByLegs({ merged = null, subject }: Report): string | null | undefined {
-  if (merged === null || subject === null) return undefined;
-  return subject.checked_out === undefined ? subject.sha : subject.checked_out;
 }
 
 /** What was replayed is nothing that a required status may let pass. */
@@ -94,10 +83,8 @@ function description(report: Report, secrets: Secrets): string {
   const { error } = report.verdict;
   const title = verdictTitle(report).replace(/^\S+ /, '');
   const replay = report.replayed === true ? REPLAY_MARK : '';
-  const merged = countedMerge(report);
-  const said = error === null ? title : `${replay}${secrets.mask(error)}`;
-  const text =
-    merged === null ? said : `${title} (rule ${merged.rule})${error === null ? '' : HINTS[merged.ballot]}`;
+  const own = report.view?.statusText?.(report) ?? null;
+  const text = own ?? (error === null ? title : `${replay}${secrets.mask(error)}`);
   return truncate(
     singleLine(secrets.mask(singleLine(text, 2_000)), 2_000).replace(/[^\0-\uffff]/gu, '�'),
     MAX_DESCRIPTION,

@@ -1,13 +1,12 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
 import { isArray } from '../text/json.ts';
-import type { GateResult, Issue, Json, JsonObject, Repair } from '../types.ts';
-import { mergedJson, usageJson } from './merged-json.ts';
+import type { GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
 import type { Evidence, Report, Reuse } from './report-types.ts';
 
 /**
  * The envelope of a report, fields and order as documented under *Envelope*. `structured_result` and
  * `structured_output` are there exactly when the payload is published, `error` exactly when not, `last_assistant_text`
- * only after plain text, `merged` only where a merge has counted. `mask` is applied to the sentences and to
+ * only after plain text; the fields of the report's own view come last. `mask` is applied to the sentences and to
  * names that others gave, never to the payload: what is told is what was accepted.
  */
 export function envelope(report: Report, mask: (text: string) => string): JsonObject {
@@ -28,7 +27,7 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
 
 /** Everything behind the payload. */
 function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
-  const { gate, reuse = null, evidence = null, merged = null } = report;
+  const { gate, reuse = null, evidence = null, view } = report;
   return {
     gate: gate === null ? null : gateJson(gate, mask),
     num_turns: report.turnCount,
@@ -54,7 +53,17 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     vote: report.vote ?? null,
     reuse: reuseJson(reuse),
     ...(evidence === null ? {} : { evidence: evidenceJson(evidence, mask) }),
-    ...(merged === null ? {} : { merged: mergedJson(merged, mask) }),
+    ...view?.envelope?.(mask),
+  };
+}
+
+/** Tokens as they stand in an envelope. */
+export function usageJson(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
   };
 }
 

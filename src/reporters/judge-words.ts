@@ -1,8 +1,7 @@
 /** What people are told where a pull request changes its own judge. */
 
 import type { JudgeChange } from '../types.ts';
-import type { Report } from './report-types.ts';
-import type { Say } from './say.ts';
+import type { MarkdownSanitizer, Report } from './report-types.ts';
 
 /** One sentence for a change; `path` as it is to be shown. */
 export function judgeSentence({ what, applied, unlisted = false }: JudgeChange, path: string): string {
@@ -18,8 +17,13 @@ export function judgeSentence({ what, applied, unlisted = false }: JudgeChange, 
 }
 
 /** A block for summary and comment; empty where nothing of the judge is changed. */
-export function judgeBlock({ judgeChanges }: Pick<Report, 'judgeChanges'>, say: Say): string {
+export function judgeBlock(
+  { judgeChanges }: Pick<Report, 'judgeChanges'>,
+  sanitizer: MarkdownSanitizer,
+): string {
   if (judgeChanges.length === 0) return '';
-  const lines = judgeChanges.map((change) => `> - ${judgeSentence(change, say.code(change.path, 300))}`);
+  const lines = judgeChanges.map(
+    (change) => `> - ${judgeSentence(change, sanitizer.code(change.path, 300))}`,
+  );
   return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;
 }

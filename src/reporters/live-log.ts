@@ -6,10 +6,7 @@ import { evidenceWarnings } from './evidence-words.ts';
 import { changedFilesText, duration, spent, tokensOf } from './format.ts';
 import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
-import { mergeLines } from './merge-lines.ts';
-import { isMerge } from './merge-words.ts';
 import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from './report-types.ts';
-import { reusedWords, wasReused } from './reuse-words.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
   ok: '✓',
@@ -123,13 +120,13 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
 }
 
 function tellVerdict(report: Report, log: ToldLog): void {
-  const { verdict } = report;
+  const { verdict, view } = report;
+  const hidesGate = view?.hidesGate === true;
   const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
-  if (report.gate !== null && verdict.reason !== 'gate_not_met' && !isMerge(report))
+  if (report.gate !== null && verdict.reason !== 'gate_not_met' && !hidesGate)
     parts.push(gateWords[report.gate.status]);
   if (report.replayed === true) parts.push('replayed: no model judged this');
-  const reused = reusedWords(report);
-  if (reused !== null) parts.push(log.excerpt(reused, MAX_RESULT));
+  if (view?.logClause !== undefined) parts.push(log.excerpt(view.logClause, MAX_RESULT));
   for (const change of report.judgeChanges) {
     const text = `This pull request changes what judges it: ${judgeSentence(change, change.path)}`;
     log.warning(text, { title: 'structured-agent' });
@@ -144,12 +141,12 @@ function tellVerdict(report: Report, log: ToldLog): void {
   }
   // Where the gate ended the run, the sentence above says what it wanted.
   if (verdict.reason !== 'gate_not_met')
-    for (const clause of isMerge(report) ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
+    for (const clause of hidesGate ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
   for (const text of evidenceWarnings(report))
     log.info(`weaker than it could be: ${log.excerpt(text, MAX_WARNING)}`, 1);
-  for (const line of tookLines(report, log)) log.info(line, 1);
+  for (const line of view?.logLines?.(report, log.excerpt) ?? [costLine(report)]) log.info(line, 1);
   const changed = changedFilesText(report);
   if (changed !== null) log.info(changed, 1);
   if (report.resultFile !== null) log.info(`result: ${report.resultFile}`, 1);
@@ -163,15 +160,9 @@ function repairWords(repair: Repair): string {
     : `a JSON string read as what it holds, at ${repair.paths.map((path) => path || 'the root').join(', ')}`;
 }
 
-function tookLines(report: Report, log: ToldLog): readonly string[] {
-  const { merged } = report;
-  if (merged === undefined) return [costLine(report)];
-  return merged === null ? [duration(report.durationMs)] : mergeLines(report, merged, log);
-}
-
 /** What a run took: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
 function costLine(report: Report): string {
-  if (wasReused(report)) return duration(report.durationMs);
+  if (report.view?.isWithoutModel === true) return duration(report.durationMs);
   const parts = [
     ...(report.model === '' ? [] : [report.model]),
     counted(report.turnCount, 'turn'),

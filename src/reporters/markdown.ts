@@ -1,6 +1,8 @@
-/** Untrusted text as GitHub Markdown that renders as nothing but that text. */
+/** Untrusted text as GitHub Markdown that renders as nothing but that text, and what of it fits into a page. */
 import { truncate } from '../text/messages.ts';
 import { cleanText } from '../text/sanitize.ts';
+import type { Secrets } from '../text/secrets.ts';
+import type { MarkdownSanitizer, Section } from './report-types.ts';
 
 /**
  * What means something to Markdown, HTML, tables or math. As character references they mean nothing: CommonMark
@@ -16,6 +18,37 @@ const GAP = '\u200b';
 const MAX_LINES = 20;
 /** One backtick, no more, at either end: three of them are a fence that somebody tried. */
 const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
+
+/** Secrets are masked before escaping would hide them, and again where cleaning joined what something invisible split. */
+export function createMarkdownSanitizer(secrets: Secrets): MarkdownSanitizer {
+  const masked = (text: string) => secrets.mask(cleanText(secrets.mask(text)));
+  return {
+    inline: (text, max) => inline(masked(text), max),
+    prose: (text, max) => prose(masked(text), max),
+    code: (text, max) => code(masked(text), max),
+    cell: (text, max) => cell(masked(text), max),
+    holdsSecret: (text) => secrets.mask(text) !== text,
+  };
+}
+
+/** The sections in their order, each in the first of its texts that fits, and the names of those that do not at all. */
+export function fitSections(
+  sections: readonly Section[],
+  maxBytes: number,
+): { readonly text: string; readonly lost: readonly string[] } {
+  let left = maxBytes;
+  const kept = new Map<Section, string>();
+  for (const section of sections.toSorted((one, other) => one.rank - other.rank)) {
+    const text = section.texts.find((each) => Buffer.byteLength(each, 'utf8') <= left);
+    if (text === undefined) continue;
+    left -= Buffer.byteLength(text, 'utf8');
+    kept.set(section, text);
+  }
+  return {
+    text: sections.map((section) => kept.get(section) ?? '').join(''),
+    lost: sections.filter((section) => !kept.has(section)).map(({ name }) => name),
+  };
+}
 
 /** Untrusted text for the middle of a paragraph: one line, nothing in it links, mentions, formats or commands. */
 export function inline(text: string, max = 1_000): string {

@@ -1,29 +1,25 @@
-/** Findings that decided nothing in a merge, apart from the others: beside a green verdict nothing red is told of them. */
+/** Findings that did not decide the verdict, apart from the others: beside a green verdict nothing of them is shown red. */
 import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { type Finding, readFindings } from './findings.ts';
+import type { Report } from './report-types.ts';
 
 /** A payload's findings, the gravest first in each list. */
-export interface Weighed {
-  readonly counted: readonly Finding[];
-  /** Their severity is what the runs said. */
-  readonly outvoted: readonly Finding[];
+export interface WeighedFindings {
+  readonly deciding: readonly Finding[];
+  /** Their severity is what the payload says. */
+  readonly minor: readonly Finding[];
 }
 
-/**
- * Parts the findings of a merge's payload by `outvoted`.
- * @param ofMerge false for the payload of a model, whose own `outvoted` means nothing.
- */
-export function weighedFindings(payload: JsonObject, ofMerge: boolean): Weighed {
+/** Separates the findings of a payload that the report's view calls minor; without such a view all of them decide. */
+export function weighFindings(payload: JsonObject, { view }: Pick<Report, 'view'>): WeighedFindings {
   const { findings: rows } = payload;
-  if (!ofMerge || !isArray(rows)) return { counted: readFindings(payload), outvoted: [] };
-  const others = rows.filter((row) => !isOutvoted(row));
+  const rule = view?.minor;
+  if (rule === undefined || !isArray(rows)) return { deciding: readFindings(payload), minor: [] };
+  const isMinor = (row: Json) => isObject(row) && rule.isMinor(row);
+  const deciding = rows.filter((row) => !isMinor(row));
   return {
-    counted: readFindings({ ...payload, findings: others }),
-    outvoted: readFindings({ findings: rows.filter(isOutvoted) }),
+    deciding: readFindings({ ...payload, findings: deciding }),
+    minor: readFindings({ findings: rows.filter(isMinor) }),
   };
-}
-
-function isOutvoted(row: Json): boolean {
-  return isObject(row) && row['outvoted'] === true;
 }

@@ -7,7 +7,6 @@ import { openRegular } from '../files/read-bounded.ts';
 import { counted } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { JsonObject } from '../types.ts';
-import { isMerge } from './merge-words.ts';
 import { RUN_OUTPUTS } from './output-table.ts';
 import { appendWithoutWaiting } from './private-file.ts';
 import type { Report } from './report-types.ts';
@@ -25,16 +24,14 @@ const MAX_PROPERTY_BYTES = 64 * 1024;
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
- * The outputs of a report. All `run-*` outputs of its action are there on every ending, empty where they do not apply;
+ * The outputs of a report. All outputs about the run are there on every ending, empty where they do not apply;
  * those of the payload only when it is published: `structured_output`, and one for each of the report's `outputNames` that it has.
  */
 export function stepOutputs(report: Report): StepOutputs {
   const outputs = new Map<string, string>();
   const warnings: string[] = [];
   if (report.payload !== null) addPayload(report.payload, report.outputNames, outputs, warnings);
-  const kind = isMerge(report) ? 'ofMerge' : 'ofRun';
-  for (const { name, value, [kind]: said } of RUN_OUTPUTS)
-    if (said !== null) outputs.set(name, value(report));
+  for (const { name, value } of report.view?.outputs ?? RUN_OUTPUTS) outputs.set(name, value(report));
   return { outputs, warnings };
 }
 

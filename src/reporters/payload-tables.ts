@@ -5,7 +5,7 @@ import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
 import { lineLink, pathKey } from './line-link.ts';
 import type { Locate } from './places.ts';
-import type { Say } from './say.ts';
+import type { MarkdownSanitizer } from './report-types.ts';
 import { bySeverity, severityMark } from './severity.ts';
 
 /** Rows that stand open; more of them are folded, so that what comes after the table is still seen. */
@@ -34,7 +34,11 @@ export interface TableOptions {
 type Link = (row: JsonObject) => string | null;
 
 /** The payload in Markdown, inert. Rows with `path` or `file` and `line` link to that line at the judged commit. */
-export function payloadTables(payload: JsonObject, options: TableOptions, say: Say): string {
+export function payloadTables(
+  payload: JsonObject,
+  options: TableOptions,
+  sanitizer: MarkdownSanitizer,
+): string {
   const { subject, serverUrl, locate, maxRows } = options;
   const scalars: [string, Json][] = [];
   const lists: [string, readonly Json[]][] = [];
@@ -44,10 +48,11 @@ export function payloadTables(payload: JsonObject, options: TableOptions, say: S
   }
   const link = (row: JsonObject) => {
     const page = lineLink(row, subject, serverUrl, locate);
-    return page === null || say.holdsSecret(decodeURIComponent(page)) ? null : page;
+    return page === null || sanitizer.holdsSecret(decodeURIComponent(page)) ? null : page;
   };
   return (
-    scalarTable(scalars, say) + lists.map(([name, list]) => section(name, list, maxRows, link, say)).join('')
+    scalarTable(scalars, sanitizer) +
+    lists.map(([name, list]) => section(name, list, maxRows, link, sanitizer)).join('')
   );
 }
 
@@ -58,39 +63,50 @@ function isShort(list: readonly Json[]): boolean {
   );
 }
 
-function scalarTable(scalars: readonly (readonly [string, Json])[], say: Say): string {
+function scalarTable(scalars: readonly (readonly [string, Json])[], sanitizer: MarkdownSanitizer): string {
   if (scalars.length === 0) return '';
   const rows = scalars.slice(0, MAX_SCALARS).map(([name, value]) => {
     const text = isArray(value) && value.length > 0 ? value.map(plain).join('\n') : value;
-    return `| **${say.inline(name, MAX_NAME)}** | ${shown(text, MAX_SCALAR, say)} |\n`;
+    return `| **${sanitizer.inline(name, MAX_NAME)}** | ${shown(text, MAX_SCALAR, sanitizer)} |\n`;
   });
   return `| Property | Value |\n| :--- | :--- |\n${rows.join('')}\n${andMore(scalars.length - MAX_SCALARS, 'more value')}`;
 }
 
-function section(name: string, list: readonly Json[], maxRows: number, link: Link, say: Say): string {
-  const heading = `### ${say.inline(name, MAX_NAME)} (${list.length})\n\n`;
+function section(
+  name: string,
+  list: readonly Json[],
+  maxRows: number,
+  link: Link,
+  sanitizer: MarkdownSanitizer,
+): string {
+  const heading = `### ${sanitizer.inline(name, MAX_NAME)} (${list.length})\n\n`;
   const objects = list.filter(isObject);
   const text =
     objects.length === list.length
-      ? objectTable(bySeverity(objects), maxRows, link, say)
-      : bullets(list, maxRows, say);
+      ? objectTable(bySeverity(objects), maxRows, link, sanitizer)
+      : bullets(list, maxRows, sanitizer);
   return `${heading}${text}${andMore(list.length - maxRows, 'more row')}`;
 }
 
-function bullets(list: readonly Json[], maxRows: number, say: Say): string {
-  const lines = list.slice(0, maxRows).map((item) => `- ${shown(item, MAX_CELL, say)}\n`);
+function bullets(list: readonly Json[], maxRows: number, sanitizer: MarkdownSanitizer): string {
+  const lines = list.slice(0, maxRows).map((item) => `- ${shown(item, MAX_CELL, sanitizer)}\n`);
   return folded(lines, (some) => `${some.join('')}\n`);
 }
 
-function objectTable(objects: readonly JsonObject[], maxRows: number, link: Link, say: Say): string {
+function objectTable(
+  objects: readonly JsonObject[],
+  maxRows: number,
+  link: Link,
+  sanitizer: MarkdownSanitizer,
+): string {
   const all = [...new Set(objects.flatMap((row) => Object.keys(row)))];
   const columns = all.slice(0, MAX_COLUMNS);
   if (columns.length === 0) return '';
-  const head = columns.map((column) => say.inline(column, MAX_NAME) || ' ').join(' | ');
+  const head = columns.map((column) => sanitizer.inline(column, MAX_NAME) || ' ').join(' | ');
   const ruler = columns.map((column) => (isNumeric(column, objects) ? '---:' : ':---')).join(' | ');
   const rows = objects
     .slice(0, maxRows)
-    .map((row) => `| ${columns.map((column) => linkedCell(row, column, link, say)).join(' | ')} |\n`);
+    .map((row) => `| ${columns.map((column) => linkedCell(row, column, link, sanitizer)).join(' | ')} |\n`);
   const tables = folded(rows, (some) => `| ${head} |\n| ${ruler} |\n${some.join('')}\n`);
   return tables + andMore(all.length - MAX_COLUMNS, 'more column');
 }
@@ -107,19 +123,19 @@ function isNumeric(column: string, rows: readonly JsonObject[]): boolean {
   return rows.every((row) => !Object.hasOwn(row, column) || typeof row[column] === 'number');
 }
 
-function linkedCell(row: JsonObject, column: string, link: Link, say: Say): string {
+function linkedCell(row: JsonObject, column: string, link: Link, sanitizer: MarkdownSanitizer): string {
   const value = Object.hasOwn(row, column) ? row[column] : undefined;
   if (value === undefined) return '';
   const target = column === pathKey(row) ? link(row) : null;
   const mark = column === 'severity' ? severityMark(value) : '';
   // A link may hold no other link, and its text no code that a bracket could end.
-  const text = target === null ? shown(value, MAX_CELL, say) : say.inline(plain(value), MAX_CELL);
+  const text = target === null ? shown(value, MAX_CELL, sanitizer) : sanitizer.inline(plain(value), MAX_CELL);
   return target === null ? mark + text : `[${text}](${target})`;
 }
 
 /** A scalar as text, anything deeper as JSON. */
-function shown(value: Json, max: number, say: Say): string {
-  return say.cell(plain(value), max);
+function shown(value: Json, max: number, sanitizer: MarkdownSanitizer): string {
+  return sanitizer.cell(plain(value), max);
 }
 
 function plain(value: Json): string {

@@ -1,5 +1,4 @@
 /** The nouns of a run as it is told: its events, its report, and who reports. */
-import type { Merged } from '../merge/types.ts';
 import type {
   AssistantMessage,
   ContextStatus,
@@ -92,10 +91,10 @@ export interface Report {
   readonly vote?: string | null;
   /** null where nothing was to be reused, or its key is not known. */
   readonly reuse?: Reuse | null;
-  /** null for a merge, and for a run that ended before it knew what it would rest on. */
+  /** null for a run that ended before it knew what it would rest on, and where no agent ran. */
   readonly evidence?: Evidence | null;
-  /** What a merge found; absent for the run of an agent. */
-  readonly merged?: Merged | null;
+  /** How it is shown where it is more than, or something else than, the run of an agent; null for such a run. */
+  readonly view?: ReportView | null;
   readonly isolation: Isolation;
   /** At most 200 characters of the model's prose, only for `plain_text`; hostile text. */
   readonly lastAssistantText: string | null;
@@ -116,6 +115,84 @@ export interface Report {
   readonly transcriptFile: string | null;
   /** What is weaker than it could be: no sandbox, network on, uid 0; told first and loudly. */
   readonly weaknesses: readonly string[];
+}
+
+/** A part of a page in Markdown. */
+export interface Section {
+  /** As the note speaks of it that says what is missing. */
+  readonly name: string;
+  /** Where space is short, those of the highest rank are given up first. */
+  readonly rank: number;
+  /** The part in full, and shorter ways to say it; an empty text always fits. */
+  readonly texts: readonly string[];
+}
+
+/** Puts text of the model, of the repository or of an error into Markdown: without secrets, and inert. `max` counts characters. */
+export interface MarkdownSanitizer {
+  inline(text: string, max?: number): string;
+  /** One line, in which what stands between backticks is code. */
+  prose(text: string, max?: number): string;
+  /** One line that is code as a whole. */
+  code(text: string, max?: number): string;
+  cell(text: string, max?: number): string;
+  /** Whether a text holds a secret; what is no text to read, such as an address, is left out then. */
+  holdsSecret(text: string): boolean;
+}
+
+/** The page for which sections are made. */
+export interface PageOptions {
+  /** Rows of one list, and how many are left where those would not fit. */
+  readonly rows: readonly number[];
+  /** Lists of objects as tables in Markdown, with links to files and lines of the judged commit. */
+  readonly tables: (lists: JsonObject, maxRows: number) => string;
+}
+
+/** One output of a step about its run. */
+export interface RunOutput {
+  readonly name: string;
+  /** One sentence. */
+  readonly description: string;
+  /** Empty where it does not apply. */
+  readonly value: (report: Report) => string;
+}
+
+/**
+ * How a feature on top of the core shows a report of its own: reporters ask this and do not know the feature. Whatever is
+ * absent is shown as for the run of an agent. Texts for Markdown are sanitized, texts for the log need not be.
+ */
+export interface ReportView {
+  /** The title with its mark; null where the verdict's own title is right. */
+  readonly title?: (report: Report) => string | null;
+  /** Follows the conclusion in the verdict's own title, in parentheses. */
+  readonly remark?: string;
+  /** What the verdict was decided by, beside conclusion and reason. */
+  readonly facts?: (sanitizer: MarkdownSanitizer) => readonly string[];
+  /** A paragraph before the verdict's sentence. */
+  readonly paragraph?: (report: Report, serverUrl: string | null, sanitizer: MarkdownSanitizer) => string;
+  /** Instead of the sections for payload and costs. */
+  readonly sections?: (report: Report, page: PageOptions, sanitizer: MarkdownSanitizer) => readonly Section[];
+  /** Whether no model was asked, so that there is nothing to say of turns, tokens and money. */
+  readonly isWithoutModel?: boolean;
+  /** Whether the gate is an internal of the feature, and its status and wishes are not shown. */
+  readonly hidesGate?: boolean;
+  /** One more clause of the verdict's line in the log. */
+  readonly logClause?: string;
+  /** The lines of the log behind the verdict, instead of what the run took. */
+  readonly logLines?: (report: Report, excerpt: (text: string, max: number) => string) => readonly string[];
+  /** What makes the verdict weaker than it could be, instead of the evidence of the run. */
+  readonly warnings?: readonly string[];
+  /** Instead of the outputs of a run. */
+  readonly outputs?: readonly RunOutput[];
+  /** Further fields of the envelope; `mask` is applied to what other jobs wrote. */
+  readonly envelope?: (mask: (text: string) => string) => JsonObject;
+  /** The description of the commit status; null where the verdict's own is right. */
+  readonly statusText?: (report: Report) => string | null;
+  /** The commit that gets the status, null where it is not known; without it, the one that is checked out. */
+  readonly statusCommit?: (report: Report) => string | null | undefined;
+  /** Findings in the payload that did not decide the verdict: they are shown as notes, behind a remark. */
+  readonly minor?: { readonly isMinor: (row: JsonObject) => boolean; readonly remark: string };
+  /** Follows the line in the log about the SARIF file. */
+  readonly sarifNote?: string;
 }
 
 /**

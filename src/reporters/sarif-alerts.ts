@@ -4,8 +4,9 @@ import { cleanText, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import type { Finding } from './findings.ts';
-import { weighedFindings } from './minority.ts';
+import { weighFindings } from './minority.ts';
 import type { Locate, Place } from './places.ts';
+import type { Report } from './report-types.ts';
 import { SEVERITIES, type Severity } from './severity.ts';
 import { squeezeLine } from './source-file.ts';
 
@@ -55,13 +56,17 @@ interface Entry {
  * Groups the findings that have a place by rule and line. The rule is what the finding itself names as its kind, never
  * its title or message: a model says the same thing in other words each time, and another rule is another alert. What
  * has the same rule at the same line would be one alert to GitHub, which knows no more of it: here it is one with all
- * that was said. What was outvoted in a merge is a note without a score: code scanning fails a pull request for
+ * that was said. What did not decide the verdict is a note without a score: code scanning fails a pull request for
  * what is graver, beside a green verdict.
- * @param ofMerge whether the payload is a merge's own.
  */
-export function alertsOf(payload: JsonObject, locate: Locate, secrets: Secrets, ofMerge = false): Alerts {
-  const { counted, outvoted } = weighedFindings(payload, ofMerge);
-  const findings = [...counted, ...outvoted.map(quiet)];
+export function alertsOf(
+  payload: JsonObject,
+  locate: Locate,
+  secrets: Secrets,
+  report: Pick<Report, 'view'> = {},
+): Alerts {
+  const { deciding, minor } = weighFindings(payload, report);
+  const findings = [...deciding, ...minor.map(quiet)];
   const groups = new Map<string, Entry[]>();
   const rules = new Map<string, Rule>();
   const clean = (text: string) => unlinked(secrets.mask(cleanText(secrets.mask(text)))).trim();

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { ReportError } from '../errors.ts';
 import { counted } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import { isMerge } from './merge-words.ts';
 import type { Locate } from './places.ts';
 import { writePrivateFile } from './private-file.ts';
 import type { Report, Reporter } from './report-types.ts';
@@ -50,7 +49,7 @@ export function createSarif(options: SarifOptions): Reporter {
         return;
       }
       if (locate === null) throw new ReportError(NO_CHECKOUT);
-      const found = alertsOf(report.payload, locateByEvidence(report, locate), secrets, isMerge(report));
+      const found = alertsOf(report.payload, locateByEvidence(report, locate), secrets, report);
       const { text, results } = sarifLog(report, found, options);
       try {
         writePrivateFile(file, text);
@@ -60,22 +59,9 @@ export function createSarif(options: SarifOptions): Reporter {
       const lost = found.findings - found.placed;
       const rest =
         lost === 0 ? '' : ` ${counted(lost, 'finding')} without a file of the repository left out.`;
-      tell(`SARIF: ${counted(results, 'result')} in ${file}.${rest}${silent(report)}`);
+      tell(`SARIF: ${counted(results, 'result')} in ${file}.${rest}${report.view?.sarifNote ?? ''}`);
     },
   };
-}
-
-/** A merge may be decided without all of its legs, whose findings then look as if they were mended. */
-function silent({ merged }: Report): string {
-  const { abstain = 0 } = merged?.tally ?? {};
-  const leftOut = merged?.findingsLeftOut ?? 0;
-  const who = abstain === 1 ? 'it' : 'they';
-  return [
-    leftOut === 0 ? '' : ` ${counted(leftOut, 'finding')} too many for one payload left out.`,
-    abstain === 0
-      ? ''
-      : ` ${counted(abstain, 'leg')} without a verdict: code scanning closes alerts that only ${who} would find again.`,
-  ].join('');
 }
 
 /** @throws ReportError where something stands there that cannot be removed, or a link leads to it. */

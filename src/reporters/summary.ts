@@ -4,23 +4,19 @@ import { ReportError } from '../errors.ts';
 import { indentedJson } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Conclusion, Repair } from '../types.ts';
+import type { Conclusion, JsonObject, Repair } from '../types.ts';
 import { evidenceWarnings } from './evidence-words.ts';
-import { fitSections, type Section } from './fit.ts';
 import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
 import { gateParagraph, gateReasons } from './gate-words.ts';
 import { judgeBlock } from './judge-words.ts';
 import { asWritten } from './line-link.ts';
-import { fence } from './markdown.ts';
-import { mergeSections, ruleFacts } from './merge-sections.ts';
+import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { Locate } from './places.ts';
 import { appendWithoutWaiting } from './private-file.ts';
-import type { CallRecord, Report, Reporter, TurnRecord } from './report-types.ts';
+import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
 import { locateByEvidence } from './resolved-paths.ts';
-import { reusedLine, wasReused } from './reuse-words.ts';
-import { createSay, type Say } from './say.ts';
 import { verdictTitle } from './verdict-title.ts';
 
 /** The runner refuses a larger summary of a step, whole. */
@@ -70,24 +66,30 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
 
 /** The summary of a report as Markdown of at most `maxBytes` UTF-8 bytes; what does not fit is named with where it is. */
 export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: number): string {
-  const say = createSay(facts.secrets);
-  const head = verdictHead(report, facts, say);
+  const sanitizer = createMarkdownSanitizer(facts.secrets);
+  const head = verdictHead(report, facts, sanitizer);
   // In the order they are shown; where space is short, what matters least is given up first.
   const sections = [
-    ...verdictSections(report, facts, say, MAX_ROWS),
-    { name: 'the timeline', rank: 8, texts: [timeline(report.turns, say)] },
-    { name: 'the raw JSON', rank: 9, texts: [rawJson(report, facts.secrets, say)] },
+    ...verdictSections(report, facts, sanitizer, MAX_ROWS),
+    { name: 'the timeline', rank: 8, texts: [timeline(report.turns, sanitizer)] },
+    { name: 'the raw JSON', rank: 9, texts: [rawJson(report, facts.secrets, sanitizer)] },
   ];
   const { text: body, lost } = fitSections(sections, maxBytes - bytesOf(head) - 1_000);
   const note =
-    lost.length === 0 ? '' : `> Too large for a job summary: ${lost.join(', ')}. ${whole(report, say)}\n\n`;
+    lost.length === 0
+      ? ''
+      : `> Too large for a job summary: ${lost.join(', ')}. ${whole(report, sanitizer)}\n\n`;
   const text = `${head}${body}${note}`;
   return bytesOf(text) <= maxBytes ? text : '';
 }
 
 /** What a report begins with: weaknesses, changes of what judges, and the verdict. No part of the payload. */
-export function verdictHead(report: Report, facts: Pick<SummaryFacts, 'serverUrl'>, say: Say): string {
-  return `${weaknesses(report, say)}${judgeBlock(report, say)}${headline(report, facts, say)}`;
+export function verdictHead(
+  report: Report,
+  facts: Pick<SummaryFacts, 'serverUrl'>,
+  sanitizer: MarkdownSanitizer,
+): string {
+  return `${weaknesses(report, sanitizer)}${judgeBlock(report, sanitizer)}${headline(report, facts, sanitizer)}`;
 }
 
 /** What `render` gives; where it fails, whatever the reason, the head and why there is no more: no verdict goes unreported. */
@@ -95,66 +97,71 @@ export function renderOrHead(render: () => string, report: Report, facts: Summar
   try {
     return render();
   } catch (error) {
-    const say = createSay(facts.secrets);
-    const why = say.prose(error instanceof Error ? error.message : String(error), 300);
-    const note = `> [!WARNING]\n> The rest of this report could not be made (${why}). ${whole(report, say)}\n\n`;
-    return `${verdictHead(report, facts, say)}${note}`;
+    const sanitizer = createMarkdownSanitizer(facts.secrets);
+    const why = sanitizer.prose(error instanceof Error ? error.message : String(error), 300);
+    const note = `> [!WARNING]\n> The rest of this report could not be made (${why}). ${whole(report, sanitizer)}\n\n`;
+    return `${verdictHead(report, facts, sanitizer)}${note}`;
   }
 }
 
 /**
- * What was found, and what it took: of a merge its legs, their findings and costs, of a run its payload and costs.
+ * What was found, and what it took: the payload and the costs, or what the report's own view has instead.
  * `rows` says how many rows of a list are shown, and how many where those would not fit.
  */
 export function verdictSections(
   report: Report,
   { serverUrl, locate }: SummaryFacts,
-  say: Say,
+  sanitizer: MarkdownSanitizer,
   rows: readonly number[],
 ): readonly Section[] {
-  const { payload, subject, merged = null } = report;
-  const view = { subject, serverUrl, locate: locateByEvidence(report, locate ?? asWritten) };
-  if (merged !== null) return mergeSections(report, merged, { ...view, rows }, say);
-  const tables = rows.map((maxRows) =>
-    payload === null ? '' : payloadTables(payload, { ...view, maxRows }, say),
-  );
+  const { payload, subject, view } = report;
+  const options = { subject, serverUrl, locate: locateByEvidence(report, locate ?? asWritten) };
+  const tables = (lists: JsonObject, maxRows: number) =>
+    payloadTables(lists, { ...options, maxRows }, sanitizer);
+  const own = view?.sections?.(report, { rows, tables }, sanitizer);
+  if (own !== undefined) return own;
+  const texts = rows.map((maxRows) => (payload === null ? '' : tables(payload, maxRows)));
   return [
-    { name: 'the payload', rank: 0, texts: tables },
-    { name: 'the costs', rank: 1, texts: [costs(report, say)] },
+    { name: 'the payload', rank: 0, texts },
+    { name: 'the costs', rank: 1, texts: [costs(report, sanitizer)] },
   ];
 }
 
 /** What is weaker than it could be, loudly; empty where nothing is. */
-function weaknesses(report: Report, say: Say): string {
+function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {
   const all = [...evidenceWarnings(report), ...report.weaknesses];
   if (all.length === 0) return '';
-  const lines = all.map((weakness) => `> - ${say.prose(weakness)}`);
+  const lines = all.map((weakness) => `> - ${sanitizer.prose(weakness)}`);
   return `> [!WARNING]\n> **This run was weaker than it could be:**\n${lines.join('\n')}\n\n`;
 }
 
 /** The verdict at a glance. */
-export function headline(report: Report, { serverUrl }: Pick<SummaryFacts, 'serverUrl'>, say: Say): string {
-  const { verdict, gate, merged = null } = report;
+export function headline(
+  report: Report,
+  { serverUrl }: Pick<SummaryFacts, 'serverUrl'>,
+  sanitizer: MarkdownSanitizer,
+): string {
+  const { verdict, gate, view } = report;
   const facts = [
     `conclusion \`${verdict.conclusion}\``,
     `reason \`${verdict.reason}\``,
-    ...(gate === null || merged !== null ? [] : [`gate \`${gate.status}\``]),
-    ...(merged === null ? [] : ruleFacts(merged, say)),
+    ...(gate === null || view?.hidesGate === true ? [] : [`gate \`${gate.status}\``]),
+    ...(view?.facts?.(sanitizer) ?? []),
     `exit code \`${verdict.exitCode}\``,
   ];
-  const mended = repaired(report.repaired, say);
-  const reused = reusedLine(report, serverUrl, say);
-  return `## ${verdictTitle(report)}\n\n${reused}${why(report, say)}${facts.join(' · ')}\n\n${mended}`;
+  const mended = repaired(report.repaired, sanitizer);
+  const paragraph = view?.paragraph?.(report, serverUrl, sanitizer) ?? '';
+  return `## ${verdictTitle(report)}\n\n${paragraph}${why(report, sanitizer)}${facts.join(' · ')}\n\n${mended}`;
 }
 
 /** The verdict's sentence, and what the gate wanted where that does not say it. */
-function why(report: Report, say: Say): string {
+function why(report: Report, sanitizer: MarkdownSanitizer): string {
   const { verdict } = report;
-  const merged = report.merged ?? null;
-  const wanted = merged === null ? gateParagraph(report, say) : '';
+  const hidesGate = report.view?.hidesGate === true;
+  const wanted = hidesGate ? '' : gateParagraph(report, sanitizer);
   if (verdict.error === null) return wanted;
-  const reasons = merged === null ? gateReasons(report, say) : [];
-  const lines = reasons.length > 0 ? reasons : [say.prose(verdict.error, 4_000)];
+  const reasons = hidesGate ? [] : gateReasons(report, sanitizer);
+  const lines = reasons.length > 0 ? reasons : [sanitizer.prose(verdict.error, 4_000)];
   return `> [!${ALERTS[verdict.conclusion]}]\n${lines.map((line) => `> ${line}`.trimEnd()).join('\n')}\n\n${wanted}`;
 }
 
@@ -165,20 +172,20 @@ const ALERTS: Readonly<Record<Conclusion, string>> = {
   skipped: 'NOTE',
 };
 
-function repaired(repair: Repair | null, say: Say): string {
+function repaired(repair: Repair | null, sanitizer: MarkdownSanitizer): string {
   if (repair === null) return '';
   const what =
     repair.kind === 'unwrapped'
-      ? `it was taken out of a wrapper named ${say.code(repair.key, 60)}`
-      : `a JSON string was read as what it holds (at ${repair.paths.map((at) => say.code(at || 'the root', 100)).join(', ')})`;
+      ? `it was taken out of a wrapper named ${sanitizer.code(repair.key, 60)}`
+      : `a JSON string was read as what it holds (at ${repair.paths.map((at) => sanitizer.code(at || 'the root', 100)).join(', ')})`;
   return `The payload was repaired before it was accepted: ${what}.\n\n`;
 }
 
 /** What the run took, on one line; nothing where it never came to a model. */
-function costs(report: Report, say: Say): string {
+function costs(report: Report, sanitizer: MarkdownSanitizer): string {
   const { usage, turnCount, rejections } = report;
   const changed = changedFilesText(report);
-  if (wasReused(report)) return `No model was asked · ${duration(report.durationMs)}\n\n`;
+  if (report.view?.isWithoutModel === true) return `No model was asked · ${duration(report.durationMs)}\n\n`;
   if (report.model === '' && turnCount === 0) return '';
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
   const asked = [
@@ -188,7 +195,7 @@ function costs(report: Report, say: Say): string {
     report.costUsd === null ? 'price unknown' : dollars(report.costUsd),
   ];
   const parts = [
-    ...(report.model === '' ? [] : [`**${say.inline(report.model, 100)}**`]),
+    ...(report.model === '' ? [] : [`**${sanitizer.inline(report.model, 100)}**`]),
     ...(turnCount === 0 ? [] : asked),
     duration(report.durationMs),
     ...(turnCount === 0
@@ -199,40 +206,40 @@ function costs(report: Report, say: Say): string {
   return `${parts.join(' · ')}\n\n`;
 }
 
-function timeline(turns: readonly TurnRecord[], say: Say): string {
+function timeline(turns: readonly TurnRecord[], sanitizer: MarkdownSanitizer): string {
   if (turns.length === 0) return '';
   const rows = turns.slice(0, MAX_TURNS).map((turn) => {
     const time = duration(turn.durationMs + turn.calls.reduce((sum, call) => sum + call.durationMs, 0));
     const tokens = turn.usage === null ? '–' : grouped(tokensOf(turn.usage));
-    return `| ${turn.turn} | ${callsCell(turn, say)} | ${time} | ${tokens} |\n`;
+    return `| ${turn.turn} | ${callsCell(turn, sanitizer)} | ${time} | ${tokens} |\n`;
   });
   const more = turns.length > MAX_TURNS ? `\n… and ${counted(turns.length - MAX_TURNS, 'more turn')}.\n` : '';
   const table = `| Turn | What happened | Time | Tokens |\n| ---: | :--- | ---: | ---: |\n${rows.join('')}${more}`;
   return `<details><summary>Timeline: ${counted(turns.length, 'turn')}</summary>\n\n${table}\n</details>\n\n`;
 }
 
-function callsCell(turn: TurnRecord, say: Say): string {
-  const calls = turn.calls.slice(0, MAX_CALLS).map((call) => oneCall(call, say));
+function callsCell(turn: TurnRecord, sanitizer: MarkdownSanitizer): string {
+  const calls = turn.calls.slice(0, MAX_CALLS).map((call) => oneCall(call, sanitizer));
   if (turn.calls.length > MAX_CALLS)
     calls.push(`… and ${counted(turn.calls.length - MAX_CALLS, 'more call')}`);
   if (turn.calls.length === 0) calls.push('no tool call');
   return `${turn.forced ? 'asked once more · ' : ''}${calls.join('<br>')}`;
 }
 
-function oneCall(call: CallRecord, say: Say): string {
+function oneCall(call: CallRecord, sanitizer: MarkdownSanitizer): string {
   const target =
-    call.target === '' ? '' : ` ${say.code(call.target.trimStart().split('\n', 1)[0] ?? '', 120)}`;
+    call.target === '' ? '' : ` ${sanitizer.code(call.target.trimStart().split('\n', 1)[0] ?? '', 120)}`;
   const decision = call.decision === 'ok' ? '' : ` · ${call.decision}`;
   const time = call.durationMs < 1_000 ? '' : ` · ${duration(call.durationMs)}`;
-  return `**${say.inline(call.name, 60)}**${target}${decision}${time}`;
+  return `**${sanitizer.inline(call.name, 60)}**${target}${decision}${time}`;
 }
 
 /** The payload as JSON, folded. */
-export function rawJson(report: Report, secrets: Secrets, say: Say): string {
+export function rawJson(report: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
   if (report.payload === null) return '';
   // Measured before anything else is made of it: its indented form may be far longer than itself.
   if (indentedJson(report.payload, MAX_JSON) === null)
-    return `The payload is too long to show as JSON here. ${whole(report, say)}\n\n`;
+    return `The payload is too long to show as JSON here. ${whole(report, sanitizer)}\n\n`;
   // Masked value by value, before escapes stand between the letters of a secret, and as a whole.
   const plain = JSON.stringify(masked(report.payload, secrets.mask), null, 2);
   // An HTML comment in a code block is inert for GitHub, and yet found by bots that look for their marker in raw text.
@@ -240,10 +247,10 @@ export function rawJson(report: Report, secrets: Secrets, say: Say): string {
   return `<details><summary>Payload as JSON</summary>\n\n${fence(json, 'json')}\n\n</details>\n`;
 }
 
-function whole(report: Report, say: Say): string {
+function whole(report: Report, sanitizer: MarkdownSanitizer): string {
   return report.resultFile === null
     ? ''
-    : `The whole result is in ${say.code(report.resultFile)} (output \`run-result-file\`).`;
+    : `The whole result is in ${sanitizer.code(report.resultFile)} (output \`run-result-file\`).`;
 }
 
 function sizeOf(file: string): number {

@@ -1,48 +1,36 @@
 /** The verdict in a few words, for the title of a report. */
 
-import type { Conclusion, Reason } from '../types.ts';
-import { countedMerge, isMerge, tallyWords } from './merge-words.ts';
+import type { Reason } from '../types.ts';
 import type { Report } from './report-types.ts';
-import { wasReused } from './reuse-words.ts';
 
 /** What stands before everything that is told of a replay. */
 export const REPLAY_MARK = 'Replay, judged by no model. ';
 
-type Judged = Pick<Report, 'verdict' | 'gate' | 'payload' | 'replayed' | 'reuse' | 'merged'>;
-
 /** One line with a mark that is seen from afar; words of ours only. */
-export function verdictTitle(report: Judged): string {
+export function verdictTitle(report: Report): string {
   const title = titleOf(report);
   return report.replayed === true ? `🔁 ${REPLAY_MARK}${title.replace(/^\S+ /u, '')}` : title;
 }
 
-function titleOf(report: Judged): string {
-  const { verdict, gate } = report;
-  const merged = countedMerge(report);
-  if (merged !== null) return `${MERGED[verdict.conclusion]}: ${tallyWords(merged)}`;
-  if (isMerge(report) && verdict.reason === 'config') return '⚠️ Inconclusive: nothing was merged';
-  const reused = wasReused(report) ? ' (reused)' : '';
+function titleOf(report: Report): string {
+  const { verdict, gate, view } = report;
+  const title = view?.title?.(report) ?? null;
+  if (title !== null) return title;
+  const remark = view?.remark === undefined ? '' : ` (${view.remark})`;
   switch (verdict.conclusion) {
     case 'success':
       // Without a gate nobody asked whether the payload is good news.
       return gate?.status === 'none'
-        ? `☑️ Accepted${reused}: no gate was asked for`
-        : `✅ Success${reused}: the gate is met`;
+        ? `☑️ Accepted${remark}: no gate was asked for`
+        : `✅ Success${remark}: the gate is met`;
     case 'failure':
-      return `❌ Failure${reused}: the gate is not met`;
+      return `❌ Failure${remark}: the gate is not met`;
     case 'inconclusive':
       return `⚠️ Inconclusive: ${WHY[verdict.reason]}`;
     case 'skipped':
       return '⏭️ Skipped: nothing was judged';
   }
 }
-
-const MERGED: Readonly<Record<Conclusion, string>> = {
-  success: '✅ Success',
-  failure: '❌ Failure',
-  inconclusive: '⚠️ Undecided',
-  skipped: '⏭️ Skipped',
-};
 
 const WHY: Readonly<Record<Reason, string>> = {
   accepted: 'no verdict',

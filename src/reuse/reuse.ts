@@ -18,6 +18,7 @@ import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
 import { race } from '../text/wait.ts';
 import type { JsonObject, Judge } from '../types.ts';
+import { describeReuse } from './report.ts';
 
 /** What a verdict is looked for with. */
 export interface ReuseOptions {
@@ -78,6 +79,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   const { from, payload, evidence } = match;
   state.reuse = { ...found, from };
   state.reusedEvidence = evidence;
+  state.describe = (report) => describeReuse(report, from);
   state.record.totals = { ...state.record.totals, costUsd: 0 };
   // Nobody has touched the workspace, and nobody will.
   state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };

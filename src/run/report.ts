@@ -1,6 +1,5 @@
 /** What a run knows at its end → the report that every reporter tells. */
 
-import type { Merged } from '../merge/types.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import type { Evidence, Report } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/resolved-paths.ts';
@@ -36,7 +35,7 @@ export function buildReport(
   });
   const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
   const payload: JsonObject | null = 'payload' in ending && verdict.published ? ending.payload : null;
-  return {
+  const report: Report = {
     verdict,
     payload,
     gate: payload === null ? null : gate,
@@ -48,7 +47,6 @@ export function buildReport(
     costUsd: (config?.replay ?? null) === null ? record.totals.costUsd : 0,
     durationMs: Math.round(world.now() - state.startedAt),
     ...answeredBy(state),
-    ...(state.merged === undefined ? {} : mergedFacts(state.merged, world)),
     sessionId: state.sessionId,
     leg: state.identity.leg,
     vote: state.identity.vote,
@@ -60,7 +58,7 @@ export function buildReport(
     judge: state.judge,
     judgeChanges: state.judgeChanges,
     commentUrl: state.commentUrl,
-    outputNames: state.merged === undefined ? (state.contract?.outputNames ?? []) : ['passed'],
+    outputNames: state.contract?.outputNames ?? [],
     changedFiles: changes?.changedFiles ?? null,
     workspaceAccess: config?.workspaceAccess,
     patchFile: changes?.patchFile ?? null,
@@ -72,6 +70,7 @@ export function buildReport(
       ...(state.sandbox?.weaknesses() ?? []),
     ],
   };
+  return state.describe?.(report) ?? report;
 }
 
 /** Of a reused verdict the evidence of the run in which a model gave it: this one asked nobody. */
@@ -89,17 +88,9 @@ function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: End
 
 function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
   if (subject === null || commit === null) return subject;
-  // What lies in a merge's own job is no leg's.
+  // What is checked out here is not what was judged.
   const { checked_out: _, ...own } = subject;
   return { ...own, ...commit };
-}
-
-/** What a merge took is what its legs took. Other jobs named the models, and outputs are written as they stand here. */
-function mergedFacts(counted: Merged | null, { secrets }: EndWorld) {
-  if (counted === null) return { merged: null };
-  const merged = { ...counted, models: counted.models.map((model) => secrets.mask(model)) };
-  const { turns, rejections, usage, costUsd, models } = merged;
-  return { merged, turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
 }
 
 function limitWords(state: RunState, door: Door) {

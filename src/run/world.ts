@@ -6,7 +6,6 @@ import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
 import type { PullRequestContext } from '../github/find-context.ts';
 import type { JudgeFile } from '../github/judge-changes.ts';
-import type { Merged } from '../merge/types.ts';
 import type { RecordingHeader } from '../replay/recording.ts';
 import type { Locate } from '../reporters/places.ts';
 import type { Evidence, Report, Reporter, Reuse } from '../reporters/report-types.ts';
@@ -121,8 +120,8 @@ export interface RunState {
   context: ContextStatus | null;
   /** What a reused verdict rests on: its own run's evidence, null where that has none. */
   reusedEvidence: Evidence | null;
-  /** What a merge found, null before it has counted; undefined for the run of an agent. */
-  merged: Merged | null | undefined;
+  /** What a feature on top of the core makes of the report; null for the plain run of an agent. */
+  describe: ((report: Report) => Report) | null;
   /** The commit that was judged, where the world cannot know it; null where it does. */
   commit: Pick<Subject, 'sha' | 'checked_out'> | null;
   sandbox: OpenedSandbox | null;
@@ -152,7 +151,7 @@ export function createState(world: EndWorld): RunState {
     reuse: null,
     context: null,
     reusedEvidence: null,
-    merged: undefined,
+    describe: null,
     commit: null,
     sandbox: null,
     tamper: null,

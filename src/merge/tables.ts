@@ -1,11 +1,10 @@
 /** The legs and votes of a merge as tables in Markdown, which 256 legs leave readable. */
 
-import type { Merged, MergedLeg, MergedVote } from '../merge/types.ts';
+import { dollars } from '../reporters/format.ts';
+import type { MarkdownSanitizer } from '../reporters/report-types.ts';
 import { counted, grouped } from '../text/messages.ts';
-import { voteWarnings } from './evidence-words.ts';
-import { dollars } from './format.ts';
-import { BALLOT_MARKS, gravestLegs, legReasons, legWord } from './merge-words.ts';
-import type { Say } from './say.ts';
+import type { Merged, MergedLeg, MergedVote } from './types.ts';
+import { BALLOT_MARKS, gravestLegs, legReasons, legWord, voteWarnings } from './words.ts';
 
 /** How much a table of legs tells. */
 export interface LegTableOptions {
@@ -41,9 +40,9 @@ interface Column {
 }
 
 /** The legs, the gravest first and those that pass folded where there are many. */
-export function legTables(merged: Merged, options: LegTableOptions, say: Say): string {
+export function legTables(merged: Merged, options: LegTableOptions, sanitizer: MarkdownSanitizer): string {
   const rows = rowsOf(gravestLegs(merged));
-  const show = (some: readonly Row[]) => table(columnsOf(merged, some, options, say), some);
+  const show = (some: readonly Row[]) => table(columnsOf(merged, some, options, sanitizer), some);
   if (rows.length <= SMALL) return show(rows);
   const grave = rows.filter(({ leg }) => leg.ballot !== 'pass');
   const passing = rows.slice(grave.length);
@@ -86,22 +85,25 @@ function columnsOf(
   merged: Merged,
   rows: readonly Row[],
   { maxReason }: LegTableOptions,
-  say: Say,
+  sanitizer: MarkdownSanitizer,
 ): readonly Column[] {
   const why = ({ leg }: Row) =>
     [...legReasons(leg), ...voteWarnings(leg.votes), ...reusedWords(leg)]
-      .map((reason) => say.prose(reason, maxReason))
+      .map((reason) => sanitizer.prose(reason, maxReason))
       .join('<br>');
   const weighted = merged.legs.some(({ weight }) => weight !== 1);
   const models = merged.votes === null && merged.models.length > 1;
   const attempted = rows.some(({ leg }) => leg.votes.some(({ attempt }) => attempt !== null));
   return [
-    { name: 'Leg', cell: (row) => `${mark(row.leg)}${weakMark(row.leg.votes)}&nbsp;${legName(row, say)}` },
+    {
+      name: 'Leg',
+      cell: (row) => `${mark(row.leg)}${weakMark(row.leg.votes)}&nbsp;${legName(row, sanitizer)}`,
+    },
     { name: 'Says', cell: ({ leg }) => legWord(leg) },
     ...(merged.votes === null ? [] : [{ name: 'Votes', cell: ({ leg }: Row) => voteMarks(leg) }]),
     ...(weighted ? [{ name: 'Weight', right: true, cell: ({ leg }: Row) => String(leg.weight) }] : []),
     ...(rows.some((row) => why(row) !== '') ? [{ name: 'Why', cell: why }] : []),
-    ...(models ? [{ name: 'Model', cell: ({ leg }: Row) => modelCell(leg.votes[0], say) }] : []),
+    ...(models ? [{ name: 'Model', cell: ({ leg }: Row) => modelCell(leg.votes[0], sanitizer) }] : []),
     { name: 'Turns', right: true, cell: ({ leg }) => grouped(sum(leg.votes, (vote) => vote.turns)) },
     { name: 'Cost', right: true, cell: ({ leg }) => cost(leg.votes) },
     ...(attempted ? [{ name: 'Attempt', cell: ({ leg }: Row) => attempts(leg.votes) }] : []),
@@ -109,7 +111,12 @@ function columnsOf(
 }
 
 /** Each vote of the legs, folded; nothing where each leg casts one. `all`, or only those of legs that do not pass. */
-export function voteTable(merged: Merged, which: 'all' | 'grave', maxReason: number, say: Say): string {
+export function voteTable(
+  merged: Merged,
+  which: 'all' | 'grave',
+  maxReason: number,
+  sanitizer: MarkdownSanitizer,
+): string {
   if (merged.votes === null) return '';
   const legs = gravestLegs(merged).filter(
     ({ ballot, votes }) =>
@@ -124,10 +131,10 @@ export function voteTable(merged: Merged, which: 'all' | 'grave', maxReason: num
         ...(vote.reused ? [REUSED] : []),
       ];
       return line([
-        legName({ leg, count: 1 }, say),
-        `${mark(vote)}${weakMark([vote])}${vote.vote === null ? '' : `&nbsp;${say.inline(vote.vote, MAX_NAME)}`}`,
-        why.map((each) => say.prose(each, maxReason)).join('<br>'),
-        ...(models ? [modelCell(vote, say)] : []),
+        legName({ leg, count: 1 }, sanitizer),
+        `${mark(vote)}${weakMark([vote])}${vote.vote === null ? '' : `&nbsp;${sanitizer.inline(vote.vote, MAX_NAME)}`}`,
+        why.map((each) => sanitizer.prose(each, maxReason)).join('<br>'),
+        ...(models ? [modelCell(vote, sanitizer)] : []),
         grouped(vote.turns),
         cost([vote]),
         attempts([vote]),
@@ -154,13 +161,13 @@ function reusedWords({ votes }: MergedLeg): readonly string[] {
   return [votes.length === 1 ? REUSED : `${reused} of ${votes.length} reused: no model was asked for them.`];
 }
 
-function legName({ leg, count }: Row, say: Say): string {
-  if (leg.leg !== null) return `**${say.inline(leg.leg, MAX_NAME) || '–'}**`;
+function legName({ leg, count }: Row, sanitizer: MarkdownSanitizer): string {
+  if (leg.leg !== null) return `**${sanitizer.inline(leg.leg, MAX_NAME) || '–'}**`;
   return count === 1 ? '(no name)' : `${grouped(count)} legs (no names)`;
 }
 
-function modelCell(vote: MergedVote | undefined, say: Say): string {
-  return say.inline(vote?.model ?? '', MAX_MODEL) || '–';
+function modelCell(vote: MergedVote | undefined, sanitizer: MarkdownSanitizer): string {
+  return sanitizer.inline(vote?.model ?? '', MAX_MODEL) || '–';
 }
 
 /** The attempts in which votes were cast, each linked to its page. */

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Merged } from '../../src/merge/types.ts';
 import { createLog } from '../../src/reporters/log.ts';
-import { mergeLines } from '../../src/reporters/merge-lines.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
+
 import { writeCommands } from '../support/commands.ts';
-import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 
 const secrets = createSecrets();
 secrets.add('sk-canary-1');
 const log = createLog({ core: writeCommands(() => undefined), secrets, token: () => 'tok' });
-const lines = (merged: Merged) => mergeLines({ durationMs: 310 }, merged, log);
+const lines = (merged: Merged): readonly string[] => {
+  const report = sampleMergedReport(merged);
+  return report.view?.logLines?.(report, log.excerpt) ?? [];
+};
 
-describe('mergeLines', () => {
+describe('the lines of the log', () => {
   it('tell the tally, every leg that does not pass, what did not count and what it took', () => {
     const legs = [
       sampleLeg('api', 'pass'),

@@ -1,17 +1,8 @@
 /** What a merge counted, as its envelope tells it. */
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../merge/types.ts';
-import type { JsonObject, Usage } from '../types.ts';
-import { totalCost } from './costs.ts';
-
-/** Tokens as they stand in an envelope. */
-export function usageJson(usage: Usage): JsonObject {
-  return {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cached_input_tokens: usage.cachedInputTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-  };
-}
+import { usageJson } from '../reporters/envelope.ts';
+import { totalCost } from '../text/usage.ts';
+import type { JsonObject } from '../types.ts';
+import type { Ballot, Merged, MergedLeg, MergedVote } from './types.ts';
 
 /** Rules, tally and legs of a merge with each vote; the findings stand in the payload. `mask` is applied to what other jobs wrote. */
 export function mergedJson(merged: Merged, mask: (text: string) => string): JsonObject {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitSections } from '../../src/reporters/fit.ts';
+import { fitSections } from '../../src/reporters/markdown.ts';
 
 describe('fitSections', () => {
   it('gives up what matters least, and says what', () => {

@@ -1,12 +1,13 @@
 /** Merges to tell about; each test changes what it is about. */
 import { payloadOf } from '../../src/merge/merge.ts';
+import { mergedJson } from '../../src/merge/merged-json.ts';
+import { describeMerge } from '../../src/merge/report.ts';
 import type { Ballot, Merged, MergedLeg, MergedVote } from '../../src/merge/types.ts';
 import { summaryOf, undecidedText, wantsOf } from '../../src/merge/words.ts';
-import { mergedJson } from '../../src/reporters/merged-json.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Verdict } from '../../src/types.ts';
-import { sampleReport } from './sample-report.ts';
+import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 
 const RUN = 'https://github.com/octo/demo/actions/runs/42/attempts';
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
@@ -122,7 +123,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
 /** The report of a merge that ended as its ballot says. */
 export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Partial<Report> = {}): Report {
   const decided = merged.ballot !== 'abstain';
-  return sampleReport({
+  const report = sampleReport({
     verdict: VERDICTS[merged.ballot](merged),
     payload: decided
       ? payloadOf(
@@ -132,22 +133,26 @@ export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Par
         )
       : null,
     gate: decided ? { status: merged.ballot === 'pass' ? 'met' : 'not_met', issues: [] } : null,
-    turns: [],
-    turnCount: merged.turns,
-    rejections: merged.rejections,
-    usage: merged.usage,
-    costUsd: merged.costUsd,
-    durationMs: 310,
-    model: merged.models.join(', '),
-    provider: '',
-    isolation: 'none',
-    outputNames: ['passed'],
-    changedFiles: null,
-    transcriptFile: null,
-    merged,
-    ...changes,
+    ...WITHOUT_AGENT,
   });
+  return { ...describeMerge(report, merged, (text) => text), ...changes };
 }
+
+/** The report of a merge that failed before it could count. */
+export function sampleFailedMerge(error: string, changes: Partial<Report['verdict']> = {}): Report {
+  const nothing = { turnCount: 0, usage: NOTHING, costUsd: null, model: '' };
+  const report = sampleReport({ ...unpublished(error, changes), ...WITHOUT_AGENT, ...nothing });
+  return describeMerge(report, null, (text) => text);
+}
+
+const WITHOUT_AGENT = {
+  turns: [],
+  durationMs: 310,
+  provider: '',
+  isolation: 'none',
+  changedFiles: null,
+  transcriptFile: null,
+} as const satisfies Partial<Report>;
 
 const VERDICTS: Readonly<Record<Ballot, (merged: Merged) => Verdict>> = {
   pass: () => ({

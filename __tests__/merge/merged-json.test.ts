@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { mergedJson } from '../../src/merge/merged-json.ts';
 import type { MergedLeg } from '../../src/merge/types.ts';
-import { mergedJson } from '../../src/reporters/merged-json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 

@@ -6,8 +6,13 @@ import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
-import { unpublished } from './sample-report.ts';
+import {
+  sampleFailedMerge,
+  sampleLeg,
+  sampleMerged,
+  sampleMergedReport,
+  sampleVote,
+} from './sample-merged.ts';
 
 const MIB = 1024 * 1024;
 const facts = { secrets: createSecrets(), serverUrl: 'https://github.com' };
@@ -148,14 +153,8 @@ describe('a merge in the job summary', () => {
   });
 
   it('that failed before it could count tells its error and nothing more', () => {
-    const nothing = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
-    const text = summary(sampleMerged(), {
-      ...unpublished('verdicts: no file is there.', { reason: 'config', exitCode: 52 }),
-      merged: null,
-      turnCount: 0,
-      usage: nothing,
-      model: '',
-    });
+    const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config', exitCode: 52 });
+    const text = summaryMarkdown(failed, facts, MIB);
     expect(text).toBe(
       '## ⚠️ Inconclusive: nothing was merged\n\n> [!WARNING]\n> verdicts: no file is there.\n\n' +
         'conclusion `inconclusive` · reason `config` · exit code `52`\n\n',

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { legTables, voteTable } from '../../src/merge/tables.ts';
 import type { Merged, MergedLeg } from '../../src/merge/types.ts';
-import { legTables, voteTable } from '../../src/reporters/merge-tables.ts';
-import { createSay } from '../../src/reporters/say.ts';
+import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
 const secrets = createSecrets();
 secrets.add('sk-canary_0123');
-const say = createSay(secrets);
+const sanitizer = createMarkdownSanitizer(secrets);
 const FULL = { maxReason: 400, maxLegs: 500, passing: true };
-const tables = (merged: Merged, options = FULL) => legTables(merged, options, say);
+const tables = (merged: Merged, options = FULL) => legTables(merged, options, sanitizer);
 const named = (name: string) => sampleVote('pass', { vote: name });
 const many = (count: number, leg: (at: number) => MergedLeg) =>
   Array.from({ length: count }, (_, at) => leg(at));
@@ -112,7 +112,7 @@ describe('legTables', () => {
       model: 'sk-canary_0123',
     });
     const merged = sampleMerged({ legs: [sampleLeg('sk-canary_0123', 'fail', [vote])], votes: 'all of 1' });
-    const text = tables(merged) + voteTable(merged, 'all', 400, say);
+    const text = tables(merged) + voteTable(merged, 'all', 400, sanitizer);
     expect(text.replaceAll('&#95;', '_')).not.toContain('sk-canary_0123');
   });
 });
@@ -125,18 +125,18 @@ describe('voteTable', () => {
   ];
 
   it('has each vote with its reason, folded', () => {
-    const text = voteTable(sampleMerged({ legs, votes: 'any of 2' }), 'all', 400, say);
+    const text = voteTable(sampleMerged({ legs, votes: 'any of 2' }), 'all', 400, sanitizer);
     expect(text).toMatch(/^<details><summary>Each vote \(6\)<\/summary>\n\n\| Leg \| Vote \| Why \| Turns/);
     expect(text).toContain('| **splits** | ❌&nbsp;2 | The gate is not met');
   });
 
   it('of legs that do not pass or do not agree leaves the others out', () => {
-    const text = voteTable(sampleMerged({ legs, votes: 'any of 2' }), 'grave', 400, say);
+    const text = voteTable(sampleMerged({ legs, votes: 'any of 2' }), 'grave', 400, sanitizer);
     expect(text).toContain('(4)</summary>');
     expect(text).not.toContain('agrees**');
   });
 
   it('is not there where each leg casts one vote', () => {
-    expect(voteTable(sampleMerged({ legs }), 'all', 400, say)).toBe('');
+    expect(voteTable(sampleMerged({ legs }), 'all', 400, sanitizer)).toBe('');
   });
 });

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import { sampleReusedReport, unpublished } from '../reporters/sample-report.ts';
+
+const sanitizer = createMarkdownSanitizer(createSecrets());
+const linesOf = (report: Report, serverUrl: string | null = 'https://github.com') =>
+  report.view?.paragraph?.(report, serverUrl, sanitizer) ?? '';
+
+describe('what is told of a reused verdict', () => {
+  it('is whose it is, with the way there, and that no model was asked', () => {
+    const report = sampleReusedReport({}, '41', 2);
+    expect(linesOf(report)).toBe(
+      '♻️ **Reused:** this is the verdict of [run 41](https://github.com/octo/demo/actions/runs/41/attempts/2). ' +
+        'No model was asked: files, judge and model are the same as there.\n\n',
+    );
+    expect(report.view).toMatchObject({
+      isWithoutModel: true,
+      logClause: 'reused: the verdict of run 41, no model was asked',
+    });
+  });
+
+  it('is nothing where its payload was not published', () => {
+    expect(sampleReusedReport(unpublished('no')).view).toBeUndefined();
+  });
+
+  it('links to nothing that is no run', () => {
+    for (const id of ['41/../../evil', '](https://x.y)', '41\n# ✅', '']) {
+      const line = linesOf(sampleReusedReport({}, id));
+      expect(line).not.toContain('](');
+      expect(line.trimEnd()).not.toContain('\n');
+    }
+    expect(linesOf(sampleReusedReport(), null)).toContain('the verdict of run 41. ');
+  });
+});

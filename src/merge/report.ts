@@ -1,0 +1,269 @@
+/** How a merge is reported: what its view gives to reporters, which know nothing of merges. */
+import { dollars, duration, spent, tokensOf } from '../reporters/format.ts';
+import type {
+  MarkdownSanitizer,
+  PageOptions,
+  Report,
+  ReportView,
+  Section,
+} from '../reporters/report-types.ts';
+import { counted, grouped } from '../text/messages.ts';
+import type { Conclusion, JsonObject } from '../types.ts';
+import { mergedJson } from './merged-json.ts';
+import { mergeOutputs } from './outputs.ts';
+import { type LegTableOptions, legTables, voteTable } from './tables.ts';
+import type { Ballot, Merged, MergedFinding, MergedLeg } from './types.ts';
+import { gravestLegs, legReasons, legWord, mergeWarnings, runWords, tallyWords } from './words.ts';
+
+/**
+ * The report of a merge, made from the report of a step in which no agent ran: what a merge took is what its legs took.
+ * @param counted null where the merge failed before it could count.
+ * @param mask applied to the names of models, which other jobs wrote and outputs repeat.
+ */
+export function describeMerge(
+  report: Report,
+  counted: Merged | null,
+  mask: (text: string) => string,
+): Report {
+  const outputNames = ['passed'];
+  if (counted === null) return { ...report, outputNames, view: FAILED };
+  const merged = { ...counted, models: counted.models.map(mask) };
+  const { turns, rejections, usage, costUsd, models } = merged;
+  const took = { turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
+  return { ...report, ...took, outputNames, view: viewOf(merged) };
+}
+
+/** A merge that failed before it could count. */
+const FAILED: ReportView = {
+  title: ({ verdict }) => (verdict.reason === 'config' ? '⚠️ Inconclusive: nothing was merged' : null),
+  hidesGate: true,
+  logLines: ({ durationMs }) => [duration(durationMs)],
+  outputs: mergeOutputs(null),
+};
+
+function viewOf(merged: Merged): ReportView {
+  const titleOf = ({ verdict }: Report) => `${TITLES[verdict.conclusion]}: ${tallyWords(merged)}`;
+  return {
+    title: (report) => (isCounted(report) ? titleOf(report) : null),
+    facts: (sanitizer) => ruleFacts(merged, sanitizer),
+    sections: (report, page, sanitizer) => mergeSections(report, merged, page, sanitizer),
+    hidesGate: true,
+    logLines: (report, excerpt) => mergeLines(report, merged, excerpt),
+    warnings: mergeWarnings(merged),
+    outputs: mergeOutputs(merged),
+    envelope: (mask) => ({ merged: mergedJson(merged, mask) }),
+    statusText: (report) => (isCounted(report) ? statusText(report, titleOf(report), merged) : null),
+    statusCommit: judgedCommit,
+    minor: { isMinor: (row) => row['outvoted'] === true, remark: OUTVOTED },
+    sarifNote: sarifNote(merged),
+  };
+}
+
+const TITLES: Readonly<Record<Conclusion, string>> = {
+  success: '✅ Success',
+  failure: '❌ Failure',
+  inconclusive: '⚠️ Undecided',
+  skipped: '⏭️ Skipped',
+};
+
+/** What a finding is that decided nothing, for a person who sees it beside a green verdict. */
+const OUTVOTED = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
+
+/** Whether the tally is the verdict, and nothing else ended the merge. */
+function isCounted({ verdict }: Report): boolean {
+  return ['accepted', 'gate_not_met', 'undecided'].includes(verdict.reason);
+}
+
+/** What to do about a merge, where there is something. */
+const HINTS: Readonly<Record<Ballot, string>> = { pass: '', fail: '', abstain: '. Re-run failed jobs' };
+
+function statusText({ verdict }: Report, title: string, { rule, ballot }: Merged): string {
+  return `${title.replace(/^\S+ /, '')} (rule ${rule})${verdict.error === null ? '' : HINTS[ballot]}`;
+}
+
+/**
+ * The commit that the legs judged, whatever lies in the merge's own job by now, and null where they do not say it.
+ * Envelopes of earlier versions name the event's commit alone.
+ */
+function judgedCommit({ subject }: Report): string | null | undefined {
+  if (subject === null) return undefined;
+  return subject.checked_out === undefined ? subject.sha : subject.checked_out;
+}
+
+/** A merge may be decided without all of its legs, whose findings then look as if they were fixed. */
+function sarifNote({ tally: { abstain }, findingsLeftOut }: Merged): string {
+  const who = abstain === 1 ? 'it' : 'they';
+  return [
+    findingsLeftOut === 0 ? '' : ` ${counted(findingsLeftOut, 'finding')} too many for one payload left out.`,
+    abstain === 0
+      ? ''
+      : ` ${counted(abstain, 'leg')} without a verdict: code scanning closes alerts that only ${who} would find again.`,
+  ].join('');
+}
+
+/** The legs in full, and what is left of them where space is short. */
+const LEGS: readonly LegTableOptions[] = [
+  { maxReason: 400, maxLegs: 500, passing: true },
+  { maxReason: 120, maxLegs: 500, passing: true },
+  { maxReason: 120, maxLegs: 60, passing: false },
+  { maxReason: 40, maxLegs: 10, passing: false },
+];
+const MAX_REASONS = [400, 120];
+const REFUSED = [100, 10];
+/** Refused files that stand open. */
+const OPEN_REFUSED = 3;
+const MAX_FILE = 200;
+const MAX_MODELS = 300;
+/** Legs that are named as agreeing on a finding. */
+const MAX_AGREEING = 3;
+
+/** The parts of a page about a merge, in the order in which they are shown. */
+function mergeSections(
+  report: Report,
+  merged: Merged,
+  page: PageOptions,
+  sanitizer: MarkdownSanitizer,
+): readonly Section[] {
+  return [
+    { name: 'the legs', rank: 0, texts: LEGS.map((options) => legTables(merged, options, sanitizer)) },
+    {
+      name: 'the votes',
+      rank: 4,
+      texts: [
+        ...MAX_REASONS.map((max) => voteTable(merged, 'all', max, sanitizer)),
+        ...MAX_REASONS.map((max) => voteTable(merged, 'grave', max, sanitizer)),
+      ],
+    },
+    {
+      name: 'the files that did not count',
+      rank: 3,
+      texts: REFUSED.map((max) => refused(merged, max, sanitizer)),
+    },
+    { name: 'the findings', rank: 1, texts: page.rows.map((rows) => findings(merged, page, rows)) },
+    { name: 'the costs', rank: 2, texts: [mergeCosts(report, merged, sanitizer)] },
+  ];
+}
+
+/** The legs' findings, each once; those of an undecided merge are all that there are so far. */
+function findings(merged: Merged, { tables }: PageOptions, maxRows: number): string {
+  if (merged.findings.length === 0) return '';
+  const name = merged.ballot === 'abstain' ? 'findings so far' : 'findings';
+  const has = (key: 'path' | 'rule') => merged.findings.some((each) => each[key] !== null);
+  const columns = { path: has('path'), rule: has('rule') };
+  const rows = merged.findings.map((finding) => findingRow(finding, columns));
+  const more =
+    merged.findingsLeftOut === 0
+      ? ''
+      : `… and ${counted(merged.findingsLeftOut, 'more finding')}: the envelopes of the legs hold them all.\n\n`;
+  const outvoted = merged.findings.slice(0, maxRows).some((each) => each.outvoted) ? `${OUTVOTED}\n\n` : '';
+  return tables({ [name]: rows }, maxRows) + more + outvoted;
+}
+
+/** Every row has the same keys, so that the columns stand in one order. */
+function findingRow(finding: MergedFinding, columns: Readonly<Record<'path' | 'rule', boolean>>): JsonObject {
+  return {
+    severity: finding.severity,
+    ...(columns.path ? { path: place(finding) } : {}),
+    ...(columns.rule ? { rule: finding.rule ?? '' } : {}),
+    message: said(finding),
+    'found by': agreeing(finding),
+  };
+}
+
+/** Title and message in one cell, the title once. */
+function said({ title, message }: MergedFinding): string {
+  return title === null || message.startsWith(title) ? message : `${title}\n${message}`;
+}
+
+/** With its lines behind it, as links and people read it. */
+function place({ path, line, endLine }: MergedFinding): string {
+  if (path === null || line === null) return path ?? '';
+  return endLine === null || endLine <= line ? `${path}:${line}` : `${path}:${line}-${endLine}`;
+}
+
+function agreeing({ legs, votes, outvoted }: MergedFinding): string {
+  const named = legs.slice(0, MAX_AGREEING).join(', ');
+  const more = legs.length > MAX_AGREEING ? ` and ${legs.length - MAX_AGREEING} more` : '';
+  const runs = votes > legs.length ? ` · ${counted(votes, 'run')}` : '';
+  return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}`;
+}
+
+/** What the runs took together, on one line. */
+function mergeCosts(
+  report: Pick<Report, 'durationMs'>,
+  merged: Merged,
+  sanitizer: MarkdownSanitizer,
+): string {
+  const { usage, models, turns, rejections, costUsd } = merged;
+  const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
+  const parts = [
+    ...(models.length === 0 ? [] : [`**${sanitizer.inline(models.join(', '), MAX_MODELS)}**`]),
+    runWords(merged),
+    ...(turns === 0 ? [] : [counted(turns, 'turn')]),
+    ...(rejections === 0 ? [] : [`${counted(rejections, 'call')} rejected`]),
+    ...(tokensOf(usage) === 0 ? [] : [tokens]),
+    costUsd === null ? 'price unknown' : dollars(costUsd),
+    `merged in ${duration(report.durationMs)}`,
+  ];
+  return `${parts.join(' · ')}\n\n`;
+}
+
+function refused({ refused: files }: Merged, max: number, sanitizer: MarkdownSanitizer): string {
+  if (files.length === 0) return '';
+  const lines = files
+    .slice(0, max)
+    .map(({ file, why }) => `- ${sanitizer.code(file, MAX_FILE)}: ${sanitizer.prose(why, MAX_FILE)}\n`);
+  const more = files.length > max ? `- … and ${counted(files.length - max, 'more file')}\n` : '';
+  const title = `${counted(files.length, 'file')} did not count`;
+  const list = `${lines.join('')}${more}\n`;
+  if (files.length <= OPEN_REFUSED) return `**${title}:**\n\n${list}`;
+  return `<details><summary>${title}</summary>\n\n${list}</details>\n\n`;
+}
+
+/** The verdict's own line of facts: by which rules it was counted. */
+function ruleFacts({ rule, votes }: Merged, sanitizer: MarkdownSanitizer): readonly string[] {
+  return [
+    `rule ${sanitizer.code(rule, 60)}`,
+    ...(votes === null ? [] : [`votes ${sanitizer.code(votes, 60)}`]),
+  ];
+}
+
+/** Legs and files that have a line each. */
+const MAX_LINES = 20;
+const MAX_NAME = 80;
+const MAX_LOG_REASON = 300;
+const MARKS = { passes: '✓', fails: '✗', missing: '–', undecided: '?' } as const;
+
+/** The lines of the log: how the legs stand, what it took, what did not count. `excerpt` makes hostile texts fit for it. */
+function mergeLines(
+  report: Report,
+  merged: Merged,
+  excerpt: (text: string, max: number) => string,
+): readonly string[] {
+  const grave = gravestLegs(merged).filter(({ ballot }) => ballot !== 'pass');
+  const votes = merged.votes === null ? '' : `, votes ${excerpt(merged.votes, MAX_NAME)}`;
+  const legLine = (leg: MergedLeg) => {
+    const name = leg.leg === null ? '(no name)' : excerpt(leg.leg, MAX_NAME);
+    const why = legReasons(leg).map((reason) => `: ${excerpt(reason, MAX_LOG_REASON)}`);
+    return `${MARKS[legWord(leg)]} ${name} ${WORDS[legWord(leg)]}${why[0] ?? ''}`;
+  };
+  return [
+    `${tallyWords(merged)} (rule ${excerpt(merged.rule, MAX_NAME)}${votes})`,
+    ...listed(grave.map(legLine), 'more leg'),
+    ...listed(
+      merged.refused.map(
+        ({ file, why }) =>
+          `• ${excerpt(file, MAX_LOG_REASON)} did not count: ${excerpt(why, MAX_LOG_REASON)}`,
+      ),
+      'more file',
+    ),
+    [runWords(merged), counted(merged.turns, 'turn'), spent(merged), duration(report.durationMs)].join(' · '),
+  ];
+}
+
+const WORDS = { passes: 'passes', fails: 'fails', missing: 'is missing', undecided: 'is undecided' } as const;
+
+function listed(lines: readonly string[], noun: string): readonly string[] {
+  const left = lines.length - MAX_LINES;
+  return left <= 0 ? lines : [...lines.slice(0, MAX_LINES), `… and ${counted(left, noun)}`];
+}
