@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readHeaders } from '../../src/config/headers.ts';
 import type { InputName } from '../../src/config/inputs.ts';
-import { parseModel } from '../../src/config/model.ts';
+import { parseModel, readHeaders } from '../../src/config/model.ts';
 import { createReader } from '../../src/config/values.ts';
 import { InputError } from '../../src/errors.ts';
 

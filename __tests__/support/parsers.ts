@@ -12,7 +12,7 @@ import { argumentsOf } from '../../src/commands/report/arguments.ts';
 import { html } from '../../src/commands/report/html.ts';
 import { createStory } from '../../src/commands/report/story.ts';
 import { createShowing } from '../../src/commands/report/visible.ts';
-import { readHeaders } from '../../src/config/headers.ts';
+import { readHeaders } from '../../src/config/model.ts';
 import { createReader } from '../../src/config/values.ts';
 import { parseStrings } from '../../src/contract/repair.ts';
 import { foldName, refuseComponents } from '../../src/files/names.ts';

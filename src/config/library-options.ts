@@ -1,10 +1,11 @@
-/** What the library is told → the inputs of a run. */
-
+/** The options of the library → the inputs of a run; `schema` may be a schema object that gives a JSON Schema. */
+import { isDeepStrictEqual } from 'node:util';
+import type { StandardValidate } from '../contract/contract.ts';
 import { InputError } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 import { namingAt } from '../text/naming.ts';
+import { cleanText, singleLine } from '../text/sanitize.ts';
 import { INPUTS, type InputName, meantInputs } from './inputs.ts';
-import { schemaText } from './library-schema.ts';
 
 /** The options that may hold secrets, by the names of the action's variables. */
 export function secretOptions(options: {
@@ -78,4 +79,193 @@ function textOf(name: InputName, value: unknown): string {
       .map(([header, text]) => `${header}: ${String(text)}`)
       .join('\n');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** How a JSON Schema is asked for; `libraryOptions` is what only one library understands. */
+interface ConversionOptions {
+  readonly target: 'draft-07';
+  readonly libraryOptions?: Record<string, unknown>;
+}
+
+type Convert = (options: ConversionOptions) => unknown;
+
+/** Zod's types that no JSON can hold, or that change what they are given, and what to use instead. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  bigint: 'z.int(), or z.string() for large numbers',
+  custom: 'a type such as z.string() with .refine()',
+  date: 'z.iso.datetime() or z.iso.date()',
+  file: 'z.string()',
+  function: 'z.string()',
+  map: 'z.record()',
+  nan: 'z.number()',
+  promise: 'the type that it resolves to',
+  set: 'z.array()',
+  symbol: 'z.string() or z.enum()',
+  transform: 'the type that the model gives, and transform the result of the run',
+  undefined: '.optional()',
+  void: '.optional()',
+};
+
+/** The schema as the text of a JSON Schema. @throws InputError for what has none, or would change a payload. */
+function schemaText(schema: unknown): string {
+  if (typeof schema === 'string' && schema.trim() !== '') return schema;
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw noSchema();
+  const standard: unknown = Reflect.get(schema, '~standard');
+  if (standard === undefined && !('~standard' in schema)) return jsonText(schema);
+  const [input, output] = [conversion(standard, 'input'), conversion(standard, 'output')];
+  if (input === null)
+    throw new InputError(
+      'schema',
+      'schema is of a library that gives no JSON Schema (~standard.jsonSchema). Use Zod 4.2 or newer, or pass a JSON Schema.',
+    );
+  const given = converted(input);
+  if (output !== null) refuseChanges(given, output);
+  return jsonText(given);
+}
+
+/** The validator of a schema object; null for a plain JSON Schema. */
+export function schemaValidator(schema: unknown): StandardValidate | null {
+  try {
+    if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return null;
+    const standard: unknown = Reflect.get(schema, '~standard');
+    const validate: unknown =
+      typeof standard === 'object' && standard !== null ? Reflect.get(standard, 'validate') : null;
+    return typeof validate === 'function' ? (value) => Reflect.apply(validate, standard, [value]) : null;
+  } catch {
+    // The schema itself is read again, and refused, once the run has begun.
+    return null;
+  }
+}
+
+function noSchema(): InputError {
+  return new InputError(
+    'schema',
+    'schema must be a JSON Schema as an object, a schema of Zod, the path of a .json file, or the name of a preset.',
+  );
+}
+
+function conversion(standard: unknown, side: 'input' | 'output'): Convert | null {
+  const holder: unknown =
+    typeof standard === 'object' && standard !== null ? Reflect.get(standard, 'jsonSchema') : null;
+  const convert: unknown = typeof holder === 'object' && holder !== null ? Reflect.get(holder, side) : null;
+  return typeof convert === 'function' ? (options) => Reflect.apply(convert, holder, [options]) : null;
+}
+
+function converted(convert: Convert): unknown {
+  try {
+    return convert({ target: 'draft-07' });
+  } catch (cause) {
+    const found = unrepresentable(convert);
+    if (found !== null) throw refuseType(found.type, found.path, cause);
+    throw new InputError(
+      'schema',
+      `schema has no JSON Schema: ${wordsOf(cause)}. Use types that JSON can hold.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** @throws InputError where what the validator gives is not what the model gave: the payload is published as it was sent. */
+function refuseChanges(input: unknown, convert: Convert): void {
+  let output: unknown;
+  try {
+    output = convert({ target: 'draft-07' });
+  } catch (cause) {
+    const found = unrepresentable(convert);
+    throw refuseType(found?.type ?? 'transform', found?.path ?? '', cause);
+  }
+  const path = differentPath(input, output, []);
+  if (path === null) return;
+  throw new InputError(
+    'schema',
+    `schema gives another value than it is given ${describePlace(propertyPath(path))} (a default, a transform or a pipe). A payload is published exactly as the model sent it: use a schema that only checks, such as .optional() in place of .default().`,
+  );
+}
+
+function refuseType(type: string, path: string, cause: unknown): InputError {
+  const what =
+    type === 'transform'
+      ? `schema transforms what it is given ${describePlace(path)}, and a payload is published exactly as the model sent it`
+      : `schema has the type ${type} ${describePlace(path)}, which JSON cannot hold`;
+  const instead = INSTEAD[type] ?? 'a type that JSON can hold';
+  return new InputError('schema', `${what}. Use ${instead}.`, { cause });
+}
+
+/** The first of Zod's types that has no JSON Schema, and where it is; null where another library does not say. */
+function unrepresentable(convert: Convert): { readonly type: string; readonly path: string } | null {
+  const found: { readonly type: string; readonly path: string }[] = [];
+  const override = (context: unknown): void => {
+    const type = textAt(context, 'zodSchema', '_zod', 'def', 'type');
+    const path: unknown =
+      typeof context === 'object' && context !== null ? Reflect.get(context, 'path') : null;
+    if (type !== null && Object.hasOwn(INSTEAD, type) && Array.isArray(path))
+      found.unshift({ type, path: propertyPath(path.map(String)) });
+  };
+  try {
+    convert({ target: 'draft-07', libraryOptions: { unrepresentable: 'any', override } });
+  } catch {
+    return null;
+  }
+  return found[0] ?? null;
+}
+
+function textAt(value: unknown, ...keys: readonly string[]): string | null {
+  let current = value;
+  for (const key of keys) {
+    if (typeof current !== 'object' || current === null) return null;
+    current = Reflect.get(current, key);
+  }
+  return typeof current === 'string' ? current : null;
+}
+
+/** Where two JSON Schemas say different things. That an output may hold no further property is no difference. */
+function differentPath(input: unknown, output: unknown, path: readonly string[]): readonly string[] | null {
+  if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null)
+    return isDeepStrictEqual(input, output) ? null : path;
+  if (path.length > 200) return null;
+  for (const key of new Set([...Object.keys(input), ...Object.keys(output)])) {
+    const [one, other]: readonly unknown[] = [Reflect.get(input, key), Reflect.get(output, key)];
+    if (key === 'additionalProperties' && one === undefined && other === false) continue;
+    if (key === 'required') {
+      const [before, after] = [one, other].map((names) => (Array.isArray(names) ? names.map(String) : []));
+      const filled = after?.find((name) => before?.includes(name) !== true);
+      if (filled !== undefined) return [...path, 'properties', filled];
+      continue;
+    }
+    const found = differentPath(one, other, [...path, key]);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The path in a JSON Schema as a path in a payload: `/properties/a/items` is `a[]`. */
+function propertyPath(path: readonly string[]): string {
+  let text = '';
+  for (const [at, segment] of path.entries()) {
+    if (path[at - 1] === 'properties') text += text === '' ? segment : `.${segment}`;
+    else if (segment === 'items') text += '[]';
+  }
+  return text;
+}
+
+function describePlace(path: string): string {
+  return path === '' ? 'at its root' : `at ${singleLine(cleanText(path), 200)}`;
+}
+
+function wordsOf(cause: unknown): string {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return singleLine(cleanText(words), 300).replace(/\.$/u, '');
+}
+
+/** @throws InputError for what has no JSON: left out, a preset would stand in for it. */
+function jsonText(schema: unknown): string {
+  try {
+    const text: unknown = JSON.stringify(schema);
+    if (typeof text === 'string') return text;
+  } catch (cause) {
+    throw new InputError('schema', `schema cannot be written as JSON: ${wordsOf(cause)}`, { cause });
+  }
+  throw new InputError('schema', 'schema cannot be written as JSON: JSON.stringify gives nothing for it.');
 }
