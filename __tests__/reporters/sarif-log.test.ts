@@ -48,7 +48,6 @@ describe('sarifLog', () => {
     });
     const artifactLocation = { uri: 'src/a%20b%23.js', uriBaseId: '%SRCROOT%' };
     const fingerprints = {
-      primaryLocationLineHash: expect.stringMatching(/^[0-9a-f]{1,16}:1$/),
       'structuredAgentFinding/v1': expect.stringMatching(/^[0-9a-f]{32}$/),
     };
     expect(run).toEqual({

@@ -146,19 +146,16 @@ function textOf({ title, message }: Finding): string {
 }
 
 /**
- * GitHub looks at `primaryLocationLineHash` alone, beside rule and path. `upload-sarif` calculates it where it is
- * missing and finds the file, and warns of any other value: so it is the same value here. Ours holds on to the line's
- * own text, whatever changes around it. Neither knows the line's number or the model's words.
+ * Follows the line's own text, whatever changes around it, and knows neither its number nor the model's words. GitHub
+ * looks at `primaryLocationLineHash`, which its `upload-sarif` calculates from the file and warns of where it differs.
  */
 function fingerprintsOf({ path, line, source }: Place, ruleId: string): Readonly<Record<string, string>> {
-  const uploadHash = source?.uploadHash(line ?? 1) ?? null;
   const content =
     line === null || source === null ? null : [squeezeLine(source.line(line)), source.sameAbove(line)];
   const own = createHash('sha256')
     .update(JSON.stringify([path, ruleId, content]))
     .digest('hex');
   return {
-    ...(uploadHash === null ? {} : { primaryLocationLineHash: uploadHash }),
     'structuredAgentFinding/v1': own.slice(0, 32),
   };
 }
