@@ -9,11 +9,15 @@ const LOOKS = /\x1b\[[\d;:]*m/g;
 const INVISIBLE =
   /[^\P{Cc}\t\n]|[\u2028\u2029]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d|\u200d(?!\p{Extended_Pictographic})|(?![\ufe0f\u200d])(?:\p{Cf}|\p{Default_Ignorable_Code_Point})/gu;
 
+/** Blanks of one line; the others of JavaScript are invisible, and shown by their codes. */
+const BLANKS = /[\t\n\p{Zs}]+/gu;
+
 /** Of one text; the transcript has the rest. */
 const MAX_TEXT = 60_000;
 /** Of all texts together. Above it each is cut short, so that a page of any transcript still opens. */
 const MAX_TOTAL = 16 * 1024 ** 2;
 const MAX_LATE_TEXT = 400;
+const MAX_LABEL = 200;
 
 /** A text to be shown, and how many of its characters are not. */
 export interface Shown {
@@ -34,22 +38,51 @@ export function createShowing(mask: (text: string) => string): Showing {
   let total = 0;
   return {
     text(text) {
-      const whole = mask(visible(text));
-      const shown = cut(whole, total > MAX_TOTAL ? MAX_LATE_TEXT : MAX_TEXT);
+      const whole = mask(cleanLines(text));
+      const { shown, used } = showCodes(whole, total > MAX_TOTAL ? MAX_LATE_TEXT : MAX_TEXT);
       total += shown.length;
-      return { text: shown, missing: whole.length - shown.length };
+      return { text: shown, missing: whole.length - used };
     },
     label(text) {
-      const line = mask(visible(text)).replace(/\s+/g, ' ').trim();
-      const shown = cut(line, 200);
-      return shown === line ? line : `${shown}…`;
+      const line = mask(cleanLines(text)).replace(BLANKS, ' ').replace(/^ | $/g, '');
+      const { shown, used } = showCodes(line, MAX_LABEL);
+      return used === line.length ? shown : `${shown}…`;
     },
   };
 }
 
 /** The text with every invisible character shown by its name or its code. */
 export function visible(text: string): string {
-  return text.toWellFormed().replace(LOOKS, '').replaceAll('\r\n', '\n').replace(INVISIBLE, codeOf);
+  return showCodes(cleanLines(text), Number.POSITIVE_INFINITY).shown;
+}
+
+function cleanLines(text: string): string {
+  return text.toWellFormed().replace(LOOKS, '').replaceAll('\r\n', '\n');
+}
+
+/**
+ * As much of a text as is shown in `max` characters, and how many of its own those are: a code is up to nine characters
+ * long, so none is made of what is not shown.
+ */
+function showCodes(text: string, max: number): { readonly shown: string; readonly used: number } {
+  const parts: string[] = [];
+  let [used, length] = [0, 0];
+  const add = (part: string, from: string) => {
+    parts.push(part);
+    length += part.length;
+    used += from.length;
+  };
+  for (const { index, 0: character } of text.matchAll(INVISIBLE)) {
+    const between = text.slice(used, index);
+    const code = codeOf(character);
+    if (length + between.length + code.length > max) break;
+    add(between, between);
+    add(code, character);
+  }
+  const [next] = text.slice(used, used + max - length).split(INVISIBLE, 1);
+  const rest = withoutHalf(next ?? '');
+  add(rest, rest);
+  return { shown: parts.join(''), used };
 }
 
 /** Those that are known by a name; Unicode's pictures of them are missing from many fonts. */
@@ -67,8 +100,7 @@ function codeOf(character: string): string {
   return `⟨${NAMES.get(code) ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`}⟩`;
 }
 
-function cut(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const head = text.slice(0, max);
-  return /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
+/** A text that was cut, without the first half of a pair of surrogates at its end. */
+function withoutHalf(text: string): string {
+  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }
