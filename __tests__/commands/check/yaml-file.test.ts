@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Node, readYaml } from '../../../src/commands/check/yaml-file.ts';
+import { type Node, readYaml, valueAt } from '../../../src/commands/check/yaml-file.ts';
 
 /** What a node stands for, as the library itself would give it. */
 function toPlain(node: Node | null): unknown {
@@ -32,6 +32,37 @@ describe('an alias', () => {
       });
   });
 });
+
+describe('the place of a part of a scalar', () => {
+  it.each([
+    ['a: "\\x78 x x"', 'x', 2, 10],
+    ['a: aaa aa', 'aa', 4, 8],
+    ['a: |\n  b\n  b', 'b', 2, 3],
+    ['a: b', '', 1, 4],
+  ])('%j, %j', async (text, part, offset, column) => {
+    const { file, scalar } = await readA(text);
+    expect(file.placeIn(scalar, offset, part).column).toBe(column);
+  });
+
+  it('is that of the scalar once much was searched: many parts of a long text would take the square of it', async () => {
+    const text = 'a b '.repeat(100_000);
+    const { file, scalar } = await readA(`a: "${text}"`);
+    const columns = Array.from(
+      { length: 100 },
+      (_, at) => file.placeIn(scalar, text.length - 4 - 4 * at, 'a').column,
+    );
+    expect(columns[0]).toBe(text.length + 1);
+    expect(columns.at(-1)).toBe(4);
+  });
+});
+
+/** A file and the scalar under its key `a`. */
+async function readA(text: string) {
+  const read = await readYaml('a.yml', text);
+  const scalar = read.ok ? valueAt(read.file.root, 'a') : null;
+  if (!read.ok || scalar?.kind !== 'scalar') throw new Error('There is no scalar.');
+  return { file: read.file, scalar };
+}
 
 describe('a key that is given twice', () => {
   it.each([

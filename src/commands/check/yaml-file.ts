@@ -57,6 +57,11 @@ const MAX_NODES = 100_000;
 const MAX_DEPTH = 100;
 /** A workflow of the size that GitHub runs has fewer, whatever is in it: reading so many takes under a second. */
 const MAX_LEXEMES = 250_000;
+/**
+ * The characters that are searched for the places of parts, in one file: each part is searched for in all that stands
+ * before it. After that, the place of a part is that of its scalar.
+ */
+const MAX_SEARCHED = 50_000_000;
 
 /** Reads a text as YAML 1.2, as GitHub does; the library is loaded when it is first needed. */
 export async function readYaml(name: string, text: string): Promise<YamlReading> {
@@ -138,8 +143,12 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   const root = document.contents === null ? null : convert(document.contents, 0, 0);
   if (repeated !== null) return refuse('DUPLICATE_KEY', repeated, 'Map keys must be unique');
   if (tooLarge) return excessive;
-  const placeIn: YamlFile['placeIn'] = (scalar, offset, part) =>
-    place(find(text.slice(scalar.start, scalar.end), scalar, offset, part));
+  let searched = 0;
+  const placeIn: YamlFile['placeIn'] = (scalar, offset, part) => {
+    searched += scalar.end - scalar.start + offset;
+    if (searched > MAX_SEARCHED) return place(scalar.start);
+    return place(find(text.slice(scalar.start, scalar.end), scalar, offset, part));
+  };
   return { ok: true, file: { name, root, place, placeIn } };
 }
 
@@ -160,9 +169,13 @@ function plain(value: unknown): Scalar['value'] {
 
 /** What is written differs from what is meant by indents, quotes and folds: the part is looked up by its own text. */
 function find(source: string, { start, text }: Scalar, offset: number, part: string): number {
-  const before = text.slice(0, offset).split(part).length - 1;
+  if (part === '') return start;
   let at = source.indexOf(part);
-  for (let skipped = 0; at !== -1 && skipped < before; skipped += 1) at = source.indexOf(part, at + 1);
+  let earlier = text.indexOf(part);
+  while (at !== -1 && earlier !== -1 && earlier + part.length <= offset) {
+    at = source.indexOf(part, at + part.length);
+    earlier = text.indexOf(part, earlier + part.length);
+  }
   return at === -1 ? start : start + at;
 }
 
