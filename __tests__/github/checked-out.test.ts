@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCheckedOut } from '../../src/github/checked-out.ts';
 
@@ -111,6 +112,40 @@ describe('the commit and its parents are found', () => {
       }
     }
   });
+});
+
+it('the packs of a checkout are read up to a bound, wherever the commit is', () => {
+  const { root, git, expected } = makeMerge();
+  git('gc', '-q', '--prune=now');
+  const packs = path.join(root, '.git', 'objects', 'pack');
+  // A commit of 1 MiB, and a difference to it that does not fit, since its size says nothing of it.
+  const size = 1024 * 1024;
+  const [zeros, header] = [
+    deflateSync(Buffer.alloc(size)),
+    (type: number) => [0x80 | (type << 4), 0x80, 0x80, 4],
+  ];
+  const base = Buffer.concat([Buffer.from(header(1)), zeros]);
+  const back = [0x80 | ((base.length >> 7) - 1), base.length & 0x7f];
+  const pack = Buffer.concat([base, Buffer.from([...header(6), ...back]), zeros]);
+  const number = (value: number) => Buffer.from([0, 0, value >> 8, value & 0xff]);
+  const first = Number.parseInt(expected.sha.slice(0, 2), 16);
+  const index = Buffer.concat([
+    Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]),
+    ...Array.from({ length: 256 }, (_, byte) => number(byte < first ? 0 : 1)),
+    Buffer.from(expected.sha, 'hex'),
+    number(0),
+    number(base.length),
+  ]);
+  const addPacks = (from: number, to: number) => {
+    for (let count = from; count < to; count += 1) {
+      writeFileSync(path.join(packs, `a${count}.idx`), index);
+      writeFileSync(path.join(packs, `a${count}.pack`), pack);
+    }
+  };
+  addPacks(0, 3);
+  expect(readCheckedOut(root)).toEqual(expected);
+  addPacks(3, 20);
+  expect(readCheckedOut(root)).toEqual({ sha: expected.sha, parents: null });
 });
 
 it('an object under another name, or a broken one, tells no parents', () => {

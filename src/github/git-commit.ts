@@ -10,8 +10,11 @@ import { openRegular } from '../files/read-bounded.ts';
 
 /** The largest commit object and delta that is read, in bytes. */
 const MAX_BYTES = 1024 * 1024;
-/** The most pack files that are looked through. */
-const MAX_PACKS = 10_000;
+/** The most pack files that are looked through; git packs them together when there are more than 50. */
+const MAX_PACKS = 1_000;
+/** The bytes of all entries of packs that are read for one commit; an entry counts as at least `MIN_ENTRY`. */
+const MAX_WORK = 16 * 1024 * 1024;
+const MIN_ENTRY = 4 * 1024;
 /** The longest chain of deltas; git's own limit is 4,095, and its default is 50. */
 const MAX_DELTAS = 100;
 
@@ -39,8 +42,8 @@ function hashOf(body: Buffer, commit: string): string {
   return hash.update(`commit ${body.length}\0`).update(body).digest('hex');
 }
 
-function inflate(bytes: Buffer): Buffer {
-  return inflateSync(bytes, { maxOutputLength: MAX_BYTES });
+function inflate(bytes: Buffer, most = MAX_BYTES): Buffer {
+  return inflateSync(bytes, { maxOutputLength: most });
 }
 
 function readLoose(objects: string, commit: string): Buffer | null {
@@ -54,13 +57,15 @@ function readLoose(objects: string, commit: string): Buffer | null {
 function readPacked(objects: string, commit: string): Buffer | null {
   const folder = path.join(objects, 'pack');
   const name = Buffer.from(commit, 'hex');
+  const work = { left: MAX_WORK };
   for (const index of listIndexes(folder)) {
     const found = withGitFile(path.join(folder, index), (file) => findOffset(file, name));
+    if (work.left <= 0) return null;
     if (found === null) continue;
     const entry = withGitFile(path.join(folder, index.replace(/idx$/u, 'pack')), (pack) => {
       const offsetOf = (base: Buffer) =>
         withGitFile(path.join(folder, index), (file) => findOffset(file, base));
-      return readEntry({ pack, nameBytes: name.length, offsetOf }, found, 0);
+      return readEntry({ pack, nameBytes: name.length, offsetOf, work }, found, 0);
     });
     if (entry !== null) return entry;
   }
@@ -71,6 +76,7 @@ function listIndexes(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
       .filter((name) => name.endsWith('.idx'))
+      .toSorted()
       .slice(0, MAX_PACKS);
   } catch {
     return [];
@@ -111,6 +117,8 @@ interface Pack {
   readonly pack: GitFile;
   readonly nameBytes: number;
   readonly offsetOf: (name: Buffer) => number | null;
+  /** Of one commit, in all packs. */
+  readonly work: { left: number };
 }
 
 const COMMIT = 1;
@@ -121,15 +129,22 @@ const MAX_ENTRY_HEADER = 64;
 
 /** The content of a commit in a pack, put together from its deltas. */
 function readEntry(world: Pack, offset: number, deltas: number): Buffer | null {
-  const { pack, nameBytes, offsetOf } = world;
-  // What does not compress grows by a few bytes.
-  const bytes = pack.read(offset, MAX_ENTRY_HEADER + MAX_BYTES + 1_024);
+  const { pack, nameBytes, offsetOf, work } = world;
+  const header = pack.read(offset, MAX_ENTRY_HEADER);
   let at = 0;
-  const next = () => bytes.readUInt8(at++);
+  const next = () => header.readUInt8(at++);
   let byte = next();
   const type = (byte >> 4) & 7;
-  while (byte >= 0x80) byte = next();
-  if (type === COMMIT) return inflate(bytes.subarray(at));
+  let size = byte & 0xf;
+  for (let scale = 16; byte >= 0x80; scale *= 128) {
+    byte = next();
+    size += (byte & 0x7f) * scale;
+  }
+  work.left -= Math.max(MIN_ENTRY, size);
+  if (size > MAX_BYTES || work.left < 0) return null;
+  // What does not compress grows by a few bytes.
+  const content = () => inflate(pack.read(offset + at, size + (size >> 6) + 1_024), Math.max(1, size));
+  if (type === COMMIT) return content();
   if (deltas === MAX_DELTAS) return null;
   let base: number | null = null;
   if (type === DELTA_BY_OFFSET) {
@@ -141,12 +156,12 @@ function readEntry(world: Pack, offset: number, deltas: number): Buffer | null {
     }
     base = offset - back;
   } else if (type === DELTA_BY_NAME) {
-    base = offsetOf(bytes.subarray(at, at + nameBytes));
+    base = offsetOf(header.subarray(at, at + nameBytes));
     at += nameBytes;
   }
   if (base === null || base < 0) return null;
-  const content = readEntry(world, base, deltas + 1);
-  return content === null ? null : applyDelta(content, inflate(bytes.subarray(at)));
+  const from = readEntry(world, base, deltas + 1);
+  return from === null ? null : applyDelta(from, content());
 }
 
 /** Copies from the base and inserts of the delta's own, as gitformat-pack(5) has them; null where they do not fit. */
@@ -165,24 +180,20 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer | null {
   if (readSize() !== base.length) return null;
   const size = readSize();
   if (size > MAX_BYTES) return null;
-  const parts: Buffer[] = [];
+  const made = Buffer.alloc(size);
   let length = 0;
-  while (at < delta.length && length <= size) {
+  while (at < delta.length) {
     const command = next();
-    let part: Buffer;
-    if (command >= 0x80) {
-      const [start, count] = [readPart(command, 0, 4), readPart(command, 4, 3)];
-      part = base.subarray(start, start + (count === 0 ? 0x10000 : count));
-    } else {
-      part = delta.subarray(at, at + command);
-      at += command;
-    }
-    // A command of no length is reserved, and would go on for ever.
-    if (part.length === 0) return null;
-    parts.push(part);
-    length += part.length;
+    const isCopy = command >= 0x80;
+    const start = isCopy ? readPart(command, 0, 4) : at;
+    const count = isCopy ? readPart(command, 4, 3) || 0x10000 : command;
+    if (!isCopy) at += command;
+    const from = isCopy ? base : delta;
+    // A command of no length is reserved.
+    if (count === 0 || start + count > from.length || length + count > size) return null;
+    length += from.copy(made, length, start, start + count);
   }
-  return length === size ? Buffer.concat(parts) : null;
+  return length === size ? made : null;
 
   /** A number of which only those bytes are there whose bit is set. */
   function readPart(command: number, firstBit: number, count: number): number {
