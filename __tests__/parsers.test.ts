@@ -3,8 +3,10 @@
  * would wait for it. Not the time is judged but its growth, in CPU time of this thread, so that a busy machine does not
  * matter.
  */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { makeTexts, READERS } from './support/parsers.ts';
+import { makeTexts } from './support/hostile-texts.ts';
+import { LIMITS, READERS } from './support/parsers.ts';
 
 /** Sizes four times apart, the smaller pair first: what is quadratic is found there, before it takes minutes. */
 const SIZES = [2, 8, 32].map((kib) => kib * 1024);
@@ -56,3 +58,13 @@ describe('what reads hostile text is linear', { timeout: 300_000 }, () => {
     }
   });
 });
+
+it.each(Object.entries(LIMITS))(
+  'the limit in front of %s is that of the product',
+  (name, { file, constant, most }) => {
+    expect(Object.keys(READERS)).toContain(name);
+    const source = readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8');
+    const [, value = ''] = new RegExp(`^const ${constant} = ([\\d_]+);$`, 'mu').exec(source) ?? [];
+    expect(Number(value.replaceAll('_', ''))).toBe(most);
+  },
+);

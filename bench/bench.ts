@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
  * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --walls` measures the walls
- * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes).
+ * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes);
+ * `-- --readers` the readers of hostile text alone, or those whose names hold one of the words after it (some minutes).
  */
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -13,6 +14,7 @@ import { measureAdapter } from './adapters.ts';
 import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeCheck } from './clients.ts';
 import { bundleFiles, loadedSdks } from './dist.ts';
 import { measureMerge } from './merge.ts';
+import { measureReaders } from './readers.ts';
 import { makeGigabyte, makeManyFiles, measureCopy, measureWalls } from './sandbox.ts';
 import { type Exchange, startBenchServer } from './server.ts';
 
@@ -26,6 +28,7 @@ const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
 
 if (process.argv.includes('--walls')) await walls();
 else if (process.argv.includes('--merge')) await merges(os.tmpdir());
+else if (process.argv.includes('--readers')) await readers();
 else if (existsSync(BUNDLE)) await main();
 else console.log('dist/index.js is not there. Run: npm run build');
 
@@ -175,6 +178,15 @@ async function adapters(): Promise<void> {
       '≤ 64 bytes',
       unsharedBytes <= 64,
     );
+  }
+}
+
+/** The slowest text of each reader of hostile text, at 1 MB and at 10 MB or the limit of the product. */
+async function readers(): Promise<void> {
+  const words = process.argv.slice(process.argv.indexOf('--readers') + 1);
+  for await (const { reader, length, limit, text, seconds } of measureReaders(words)) {
+    const size = `${(length / 1024 ** 2).toFixed(2)} MiB${limit === null ? '' : ` (${limit})`}`;
+    line(reader, `${seconds.toFixed(2)} s: ${size}, ${text}`, '≤ 1 s', seconds <= 1);
   }
 }
 
