@@ -156,8 +156,11 @@ describe('https through a proxy', () => {
 
   it('uses a tunnel again', async () => {
     const { server, proxy, send } = await throughWith({}, (response) => response.end('ok'));
-    for (let n = 0; n < 3; n += 1) expect(await (await send(API, post())).text()).toBe('ok');
-    expect([proxy.requests.length, server.connections(), server.requests.length]).toEqual([1, 1, 3]);
+    for (let n = 0; n < 6; n += 1) expect(await (await send(API, post())).text()).toBe('ok');
+    // A second one is opened where the first is not yet known to be free, as Node's own fetch does.
+    expect(server.requests.length).toBe(6);
+    expect(proxy.requests.length).toBe(server.connections());
+    expect(proxy.requests.length).toBeLessThan(3);
   });
 
   it('hands on each part of a stream as it comes, and ends it with its signal', async () => {

@@ -1,14 +1,10 @@
-/** A `fetch` through a proxy, over Node's http client: its own fetch can be given none on every Node 24. */
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
-import https from 'node:https';
+/** A `fetch` through a proxy, by undici: Node's own fetch can be given none on every Node 24. Loaded behind a proxy only. */
 import { isIP } from 'node:net';
-import { Duplex, pipeline, Readable, type Transform } from 'node:stream';
-import tls from 'node:tls';
-import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import undici from 'undici';
 import { NetworkError } from '../errors.ts';
 import { createBypass } from './bypass.ts';
+import { certificateError, codeOf } from './certificates.ts';
 import type { Proxies, ProxyServer } from './proxies.ts';
-import { askProxy, openTunnel, refusal, serverName, unreachable } from './tunnel.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,134 +15,153 @@ export interface ProxyFetchWorld {
   readonly environment: Environment;
 }
 
+/** The longest that a proxy may take to open a connection, in milliseconds. */
+const TUNNEL_TIMEOUT_MS = 30_000;
+
+/** Codes of a TLS handshake with something that answered in plain text. */
+const NO_TLS: ReadonlySet<string> = new Set([
+  'EPROTO',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+]);
+
+/** Statuses whose answers have no body, by the Fetch standard. */
+const BODILESS = [204, 205, 304];
+
 /**
  * `fetch` with each request through the proxy of its scheme: `https:` in a tunnel, `http:` by the absolute form of
- * RFC 9112, for proxies open tunnels to few ports. Redirects are not followed, whatever the request says.
+ * RFC 9112, for proxies open tunnels to few ports; to a proxy that speaks TLS itself, in a tunnel as well. Not undici's
+ * EnvHttpProxyAgent: it warns on stderr that it is experimental, takes one scheme's proxy for the other, and its NO_PROXY
+ * knows neither subdomains nor ranges. Redirects are not followed, whatever the request says.
  */
 export function createProxyFetch(proxies: Proxies, { direct, environment }: ProxyFetchWorld): typeof fetch {
   const isDirect = createBypass(proxies.bypass);
-  const tunnels = proxies.https === null ? false : tunnelAgent(proxies.https, environment);
-  const toProxy = proxies.http?.url.protocol === 'https:' ? new https.Agent(KEPT) : new http.Agent(KEPT);
+  const agents = {
+    http: proxies.http && createAgent(proxies.http, environment),
+    https: proxies.https && createAgent(proxies.https, environment),
+  };
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    const proxy = url.protocol === 'https:' ? proxies.https : proxies.http;
-    if (proxy === null || isDirect(url)) return direct(input, init);
+    const scheme = url.protocol === 'https:' ? 'https' : 'http';
+    const [proxy, dispatcher] = [proxies[scheme], agents[scheme]];
+    if (proxy === null || dispatcher === null || isDirect(url)) return direct(input, init);
     const request = new Request(input, init);
     // The caller's own signal where there is one: a request's copy stops following it once the request is collected.
     const signal = init?.signal ?? request.signal;
     signal.throwIfAborted();
     const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
-    const options = {
-      method: request.method,
-      headers: { 'accept-encoding': 'identity', ...Object.fromEntries(request.headers), host: url.host },
-      signal,
-    };
-    if (url.protocol === 'https:') {
-      return answer(https.request(url, { ...options, agent: tunnels }), body, signal, failed);
+    const { method, headers } = request;
+    try {
+      const sent = {
+        method,
+        headers: Object.fromEntries(headers),
+        body,
+        signal,
+        dispatcher,
+        redirect: 'manual',
+      } as const;
+      return toResponse(await undici.fetch(url, sent));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw explain(error, proxy, url, environment);
     }
-    const sent = askProxy(proxy, { ...options, agent: toProxy, path: absoluteForm(url) });
-    const explain = (error: Error) => unreachable(proxy, error, environment);
-    return accepted(await answer(sent, body, signal, explain), proxy, url);
   };
 }
 
-/**
- * Connections are kept for the next request, but not for long: what stands in between forgets a silent one without a
- * word while a command runs for minutes, and whatever is sent on it then is lost. In milliseconds, as long as Node's
- * own fetch keeps them.
- */
-const KEPT = { keepAlive: true, timeout: 4_000 } as const;
-
-/** What a request line says to a proxy. */
-function absoluteForm({ origin, pathname, search }: URL): string {
-  return `${origin}${pathname}${search}`;
+/** undici's own response is none to those who ask for Node's. */
+function toResponse({ status, statusText, headers, body }: undici.Response): Response {
+  const kept = BODILESS.includes(status) ? null : (body as ReadableStream<Uint8Array> | null);
+  return new Response(kept, { status, statusText, headers: [...headers] });
 }
 
-/** An answer that is not the proxy's own way of asking who we are. */
-async function accepted(response: Response, proxy: ProxyServer, url: URL): Promise<Response> {
-  if (response.status !== 407) return response;
-  await response.body?.cancel();
-  throw refusal(proxy, 407, url.host);
-}
-
-/** An agent whose connections are tunnels; those that are whole are used again. */
-function tunnelAgent(proxy: ProxyServer, environment: Environment): https.Agent {
-  const agent = new https.Agent(KEPT);
-  agent.createConnection = ({ host, port }, callback) => {
-    const name = host ?? '';
-    const target = `${isIP(name) === 6 ? `[${name}]` : name}:${port ?? 443}`;
-    openTunnel(proxy, target, environment).then(
-      (socket) => {
-        const servername = serverName(name);
-        callback?.(null, tls.connect({ socket, host: name, servername, ALPNProtocols: ['http/1.1'] }));
-      },
-      (error: Error) => callback?.(error, new Duplex()),
-    );
-    return undefined;
-  };
-  return agent;
-}
-
-/** Sends a request and gives its answer as soon as its head is there. */
-function answer(
-  sent: ClientRequest,
-  body: Buffer | null,
-  signal: AbortSignal,
-  explain: (error: Error) => Error,
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    sent.once('response', (incoming) => {
-      try {
-        resolve(toResponse(incoming));
-      } catch (error) {
-        // A status that no answer may have.
-        sent.destroy();
-        reject(new TypeError('fetch failed', { cause: error }));
-      }
-    });
-    sent.on('error', (error) => reject(signal.aborted ? signal.reason : explain(error)));
-    sent.end(body ?? undefined);
+function createAgent(proxy: ProxyServer, environment: Environment): undici.ProxyAgent {
+  /** The connections to the proxy in which tunnels are opened. */
+  class TunnelPool extends undici.Pool {
+    override async connect(
+      options: undici.Dispatcher.ConnectOptions,
+    ): Promise<undici.Dispatcher.ConnectData> {
+      const target = options.path;
+      const data = await super.connect(options).catch((error: unknown) => {
+        throw unreachable(proxy, error, environment);
+      });
+      if (data.statusCode >= 200 && data.statusCode <= 299) return { ...data, statusCode: 200 };
+      data.socket.on('error', () => undefined).destroy();
+      throw refusal(proxy, data.statusCode, target);
+    }
+  }
+  return new undici.ProxyAgent({
+    uri: proxy.url.href,
+    ...(proxy.authorization === null ? {} : { token: proxy.authorization }),
+    proxyTunnel: false,
+    clientFactory: (origin, options: { connect?: undici.buildConnector.connector }) =>
+      new TunnelPool(origin, {
+        connect: (to, done) =>
+          options.connect?.({ ...to, servername: serverName(to.servername ?? '') }, done),
+        headersTimeout: TUNNEL_TIMEOUT_MS,
+      }),
   });
 }
 
-/** What fetch makes of an error of the connection behind a proxy; the proxy's own say what they are. */
-function failed(error: Error): Error {
-  return error instanceof NetworkError ? error : new TypeError('fetch failed', { cause: error });
+/** The name to ask a host's certificate by: SNI takes no addresses, which are checked against the certificate all the same. */
+function serverName(host: string): string {
+  return isIP(host.replace(/^\[(.*)\]$/u, '$1')) === 0 ? host : '';
 }
 
-/** Statuses whose answers have no body, by the Fetch standard. */
-const BODILESS = [204, 205, 304];
-
-function toResponse(incoming: IncomingMessage): Response {
-  const { statusCode: status = 0, statusMessage: statusText = '' } = incoming;
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(incoming.headersDistinct))
-    for (const value of values) headers.append(name, value);
-  if (BODILESS.includes(status)) {
-    incoming.resume();
-    return new Response(null, { status, statusText, headers });
-  }
-  return new Response(Readable.toWeb(decoded(incoming)), { status, statusText, headers });
+/** What a request that failed says: the proxy's own failures by a sentence, those behind it as fetch does. */
+function explain(error: unknown, proxy: ProxyServer, url: URL, environment: Environment): unknown {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1)
+    if (cause instanceof NetworkError) return cause;
+  if (url.protocol === 'https:') return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  // undici's way of saying it, where no tunnel is opened.
+  if (cause instanceof Error && cause.message.endsWith('(407)')) return refusal(proxy, 407, url.host);
+  return unreachable(proxy, error, environment);
 }
 
-/** What arrives, unpacked: no encoding was asked for, but not every gateway listens. */
-function decoded(incoming: IncomingMessage): Readable {
-  // Each part is handed on as it comes, and an end that was cut off is told by the connection.
-  const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
-  const brotli = {
-    flush: constants.BROTLI_OPERATION_FLUSH,
-    finishFlush: constants.BROTLI_OPERATION_FLUSH,
-  };
-  const through = (decoder: Transform) => pipeline(incoming, decoder, () => undefined);
-  switch (incoming.headers['content-encoding']?.trim().toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return through(createGunzip(flush));
-    case 'deflate':
-      return through(createInflate(flush));
-    case 'br':
-      return through(createBrotliDecompress(brotli));
-    default:
-      return incoming;
+/** How messages name a proxy: its host and port, and where that was said. */
+function named({ url, variable }: ProxyServer): string {
+  return `The proxy ${url.host} (${variable})`;
+}
+
+/** What a proxy's refusal says to a person. */
+function refusal(proxy: ProxyServer, status: number, target: string): NetworkError {
+  const { variable, authorization } = proxy;
+  const details = { code: null, passing: status >= 500 };
+  if (status === 407) {
+    const what =
+      authorization === null
+        ? `wants a user name and password (407): write them into ${variable}, as in http://user:password@host:port`
+        : `did not accept the user name and password in ${variable} (407): check them; characters such as @ : / are written as %40 %3A %2F`;
+    return new NetworkError(`${named(proxy)} ${what}.`, details);
   }
+  const what =
+    status >= 500
+      ? `could not reach ${target} (${status}): run again later, and check the host's name`
+      : `refused to connect to ${target} (${status}): have it allowed there, or name it in NO_PROXY where it can be reached directly`;
+  return new NetworkError(`${named(proxy)} ${what}.`, details);
+}
+
+/** What a connection to the proxy that failed says to a person. */
+function unreachable(proxy: ProxyServer, error: unknown, environment: Environment): NetworkError {
+  // undici tries again for ever where a connection fails with its own code for this.
+  const code = codeOf(error) === 'UND_ERR_SOCKET' ? 'ECONNRESET' : codeOf(error);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return silence(proxy);
+  const certificate = certificateError(error, `the proxy ${proxy.url.host} (${proxy.variable})`, environment);
+  if (certificate !== null) return certificate;
+  const what =
+    proxy.url.protocol === 'https:' && NO_TLS.has(code ?? '')
+      ? `does not speak TLS (${code}): write http:// before its name`
+      : `cannot be reached${code === null ? '' : ` (${code})`}: check ${proxy.variable}, or name the host in NO_PROXY where it can be reached directly`;
+  return new NetworkError(`${named(proxy)} ${what}.`, {
+    code,
+    passing: true,
+    cause: error,
+  });
+}
+
+function silence(proxy: ProxyServer): NetworkError {
+  return new NetworkError(
+    `${named(proxy)} did not answer within ${TUNNEL_TIMEOUT_MS / 1000} seconds. Run again later, and check ${proxy.variable}.`,
+    { code: 'ETIMEDOUT', passing: true },
+  );
 }
