@@ -192,7 +192,7 @@ export default {
           FILES,
           '^src/(config|contract)/',
           '^src/merge/(config|inputs|rule-inputs)\\.ts$',
-          '^src/providers/(provider|registry|schema/projection|pricing)\\.ts$',
+          '^src/providers/(provider|registry|schema/project|pricing)\\.ts$',
           '^src/tools/structured-output\\.ts$',
         ],
       },

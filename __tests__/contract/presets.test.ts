@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
 import { presets } from '../../src/contract/presets.ts';
 import { objectOf } from '../../src/providers/reading.ts';
-import { type Dialect, projectSchema } from '../../src/providers/schema/projection.ts';
+import { type Dialect, projectSchema } from '../../src/providers/schema/project.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { checkProjection, validInstances } from '../support/wire-check.ts';

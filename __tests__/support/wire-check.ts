@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Contract } from '../../src/contract/contract.ts';
 import { objectOf } from '../../src/providers/reading.ts';
-import { type Dialect, type Projection, projectSchema } from '../../src/providers/schema/projection.ts';
+import { type Dialect, type Projection, projectSchema } from '../../src/providers/schema/project.ts';
 import { isArray, isObject } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { likelyInstance, seeded } from './instances.ts';

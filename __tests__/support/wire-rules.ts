@@ -1,6 +1,6 @@
 /** The rules by which providers refuse a tool's schema, as far as they are known from their documentation and errors. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Dialect } from '../../src/providers/schema/projection.ts';
+import type { Dialect } from '../../src/providers/schema/project.ts';
 import { isArray, isObject } from '../../src/text/json.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 

@@ -19,7 +19,7 @@ import {
   wellFormed,
 } from './reading.ts';
 import { type Api, type ApiResponse, maxRetries, retryRequest, sendRequest } from './request.ts';
-import { describedTool } from './schema/projection.ts';
+import { describedTool } from './schema/project.ts';
 
 /** The API's version that the SDK's types describe; a test holds it against what the SDK itself sends. */
 const apiVersion = '2026-10-21';

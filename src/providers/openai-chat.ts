@@ -21,7 +21,7 @@ import {
   wellFormed,
 } from './reading.ts';
 import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
-import { type Dialect, describedTool } from './schema/projection.ts';
+import { type Dialect, describedTool } from './schema/project.ts';
 
 const chatApi = { isWhole: isWholeChat, isResponse: isChatAnswer };
 

@@ -19,7 +19,7 @@ import {
   wellFormed,
 } from './reading.ts';
 import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
-import { describedTool } from './schema/projection.ts';
+import { describedTool } from './schema/project.ts';
 
 /** Models without reasoning, with or without a prefix of a gateway or of a fine-tuning: they refuse to be asked for it. */
 const withoutReasoning = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;

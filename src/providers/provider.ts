@@ -1,7 +1,7 @@
 /** The interface of every model, and the settings of its adapter. */
 import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import type { FailureContext } from './errors.ts';
-import type { Dialect } from './schema/projection.ts';
+import type { Dialect } from './schema/project.ts';
 
 /** One request for a completion. */
 export interface CompletionRequest {

@@ -1,7 +1,7 @@
 /** Every provider as a row of one table, and what is made from it: the endpoint, the headers, the adapter. */
 import { InputError } from '../errors.ts';
 import type { AdapterSettings, Provider } from './provider.ts';
-import type { Dialect } from './schema/projection.ts';
+import type { Dialect } from './schema/project.ts';
 
 /** All that is particular to a provider, its adapter aside. */
 interface ProviderRow {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { viewsOf } from '../../../src/commands/check/projection.ts';
-import { describedTool } from '../../../src/providers/schema/projection.ts';
+import { describedTool } from '../../../src/providers/schema/project.ts';
 import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
 
 const schema = {

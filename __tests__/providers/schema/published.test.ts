@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Contract, createContract } from '../../../src/contract/contract.ts';
 import { ContractError } from '../../../src/errors.ts';
-import type { Dialect } from '../../../src/providers/schema/projection.ts';
+import type { Dialect } from '../../../src/providers/schema/project.ts';
 import { type Published, publishedSchemas } from '../../support/published-schemas.ts';
 import { checkProjection, validInstances } from '../../support/wire-check.ts';
 

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { objectOf } from '../../../src/providers/reading.ts';
-import { projectSchema } from '../../../src/providers/schema/projection.ts';
+import { projectSchema } from '../../../src/providers/schema/project.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/wire-rules.ts';
 import { dialects, verdict, wireJudge } from './judge.ts';

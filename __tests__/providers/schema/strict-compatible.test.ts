@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { projectSchema } from '../../../src/providers/schema/projection.ts';
+import { projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/wire-rules.ts';
 import { anyType, lostOf, tool } from '../strict-tool.ts';
@@ -72,6 +72,14 @@ describe('compatible', () => {
       properties: { a: { description: 'd' } },
       $defs: { x_y: { pattern: 'a' }, root: { properties: { a: { description: 'd' } } } },
     });
+  });
+
+  it('shows what a base and its extension demand together', () => {
+    const Base = tool({ name: { type: 'string' } }, { required: ['name'] });
+    const extended = { allOf: [{ $ref: '#/$defs/Base' }, tool({ size: { type: 'number' } })] };
+    const { parameters, lost } = project(tool({ a: extended }, { $defs: { Base } }));
+    const a = tool({ size: { type: 'number' }, name: { type: 'string' } }, { required: ['name'] });
+    expect([parameters, lost]).toEqual([tool({ a }), null]);
   });
 
   it('opens definitions of which only references in a circle are left', () => {

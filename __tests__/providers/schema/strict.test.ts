@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describedTool, projectSchema } from '../../../src/providers/schema/projection.ts';
+import { describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/wire-rules.ts';
 import { lead, lostOf, tool } from '../strict-tool.ts';

@@ -1,7 +1,7 @@
 /** How each provider will see a schema: what its projection changes, and what is told in words only. */
 
 import { PROVIDERS, type ProviderName, registry } from '../../providers/registry.ts';
-import { describedTool, projectSchema } from '../../providers/schema/projection.ts';
+import { describedTool, projectSchema } from '../../providers/schema/project.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import { structuredOutputSpec } from '../../tools/structured-output.ts';
 import type { Json, JsonObject } from '../../types.ts';

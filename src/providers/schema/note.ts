@@ -1,8 +1,8 @@
 /** What a projection cannot say, in words for the model. */
 import { isArray, isObject } from '../../text/json.ts';
 import type { Json, JsonObject } from '../../types.ts';
-import { isEmpty } from './plain.ts';
 import { definitionPointer } from './refs.ts';
+import { isEmpty } from './strict.ts';
 
 /** Characters of JSON in a note; what is cut comes back to the model as an issue. */
 const maxNote = 8000;

@@ -1,8 +1,7 @@
 /** Where the references of a schema lead, and how the projection spells them. */
 import { isArray, isObject } from '../../text/json.ts';
+import { type Shape, shapeOf } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
-import { endless } from './circles.ts';
-import { identifying, subschemas } from './keywords.ts';
 
 /** The references of one schema. */
 export interface Refs {
@@ -46,7 +45,7 @@ export function resolveRefs(schema: JsonObject, keepsRoot: boolean): Refs | null
     targets.set(node, target);
     if (isObject(target) && !index.baseOf.has(target)) indexNodes(index, target, base);
   }
-  for (const node of endless(mereReferences(targets))) targets.set(node, true);
+  for (const node of findEndless(mereReferences(targets))) targets.set(node, true);
   return createRefs(schema, keepsRoot, targets);
 }
 
@@ -164,4 +163,41 @@ function decoded(token: string): string {
 
 function parsedUrl(text: string, base: string): URL | null {
   return URL.canParse(text, base) ? new URL(text, base) : null;
+}
+
+/** The references that lead through nothing but references and never end. `next` holds where each leads. */
+export function findEndless<T>(next: ReadonlyMap<T, T>): ReadonlySet<T> {
+  const ends = new Map<T, boolean>();
+  for (const start of next.keys()) {
+    const path: T[] = [];
+    let at: T | undefined = start;
+    for (; at !== undefined && next.has(at) && !ends.has(at); at = next.get(at)) {
+      path.push(at);
+      ends.set(at, false);
+    }
+    const isEnded = at !== undefined && (ends.get(at) ?? true);
+    for (const each of path) ends.set(each, isEnded);
+  }
+  return new Set([...ends].filter(([, isEnded]) => !isEnded).map(([each]) => each));
+}
+
+/** Keywords that identify or comment: references are spelled as pointers, and providers refuse some of these. */
+export const identifying = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$vocabulary',
+  '$comment',
+]);
+
+/** The schemas directly inside a schema; a draft-07 dependency that is a list of names is none. */
+export function subschemas(node: JsonObject): readonly Json[] {
+  return Object.entries(node).flatMap(([keyword, value]) => inside(shapeOf(keyword, value), value));
+}
+
+function inside(shape: Shape, value: Json): readonly Json[] {
+  if (shape === 'schema') return [value];
+  if (shape === 'list') return isArray(value) ? value : [];
+  return shape === 'map' && isObject(value) ? Object.values(value).filter((each) => !isArray(each)) : [];
 }

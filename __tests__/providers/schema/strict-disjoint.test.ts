@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { areDisjoint } from '../../../src/providers/schema/disjoint.ts';
+import { areDisjoint } from '../../../src/providers/schema/strict.ts';
 import type { Json } from '../../../src/types.ts';
 
 function tagged(value: Json, rest = {}): Json {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/projection.ts';
+import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/wire-rules.ts';
 import { dialects, wireJudge } from './judge.ts';
