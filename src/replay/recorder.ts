@@ -2,8 +2,8 @@
 import { ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import type { Judge, ToolCall, Usage } from '../types.ts';
-import { type Asked, maxRecordingBytes, recordingFormat } from './recording.ts';
-import { askedOf } from './request-digest.ts';
+import { maxRecordingBytes, type RequestDigest, recordingFormat } from './recording.ts';
+import { digestRequest } from './request-digest.ts';
 
 /** The world of a recorder. */
 export interface RecorderOptions {
@@ -31,7 +31,7 @@ export function recorded(provider: Provider, options: RecorderOptions): Provider
   const line = (request: CompletionRequest, rest: Readonly<Record<string, unknown>>) => {
     if (number === 0) write(header(provider, request, options));
     number += 1;
-    write({ type: rest['type'], number, asked: askedLine(askedOf(request, mask)), ...rest });
+    write({ type: rest['type'], number, asked: digestLine(digestRequest(request, mask)), ...rest });
   };
 
   return {
@@ -97,7 +97,7 @@ function header(
   };
 }
 
-function askedLine({ toolChoice, after, results }: Asked): object {
+function digestLine({ toolChoice, after, results }: RequestDigest): object {
   return {
     tool_choice: toolChoice,
     after,

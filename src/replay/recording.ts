@@ -1,22 +1,8 @@
-/** A recording of the model's side of a run: its format, and a reader that believes nothing of it. */
+/** A recording of the model's side of a run: its format, and a reader that trusts nothing in it. */
 import { InputError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
-import { parseStrictJson } from '../text/json.ts';
-import type { ArgumentStatus, Judge, StopReason, ToolCall, Usage } from '../types.ts';
-import {
-  broken,
-  choice,
-  count,
-  hash,
-  type Line,
-  list,
-  member,
-  name,
-  ONE_LINE,
-  parseLine,
-  part,
-  text,
-} from './recording-fields.ts';
+import { isArray, isObject, parseStrictJson } from '../text/json.ts';
+import type { ArgumentStatus, Json, JsonObject, Judge, StopReason, ToolCall, Usage } from '../types.ts';
 
 /** The version of the format; a reader takes no other. */
 export const recordingFormat = 1;
@@ -24,7 +10,7 @@ export const recordingFormat = 1;
 /** The largest recording that is replayed, in bytes. */
 export const maxRecordingBytes = 4 * 1024 * 1024;
 
-/** What the recorded run was, on the first line. */
+/** The recorded run, as the first line describes it. */
 export interface RecordingHeader {
   readonly model: string;
   readonly provider: ProviderName;
@@ -32,13 +18,13 @@ export interface RecordingHeader {
   readonly judge: Judge;
   /** The names of the tools that the model was offered, in order. */
   readonly tools: readonly string[];
-  /** Where the model was told that it works. */
+  /** The working directory that the model was given. */
   readonly workingDirectory: string;
   /** ISO 8601. */
   readonly created: string;
 }
 
-/** What a tool call had given when the model was asked next. */
+/** The result of a tool call in the next request. */
 export interface RecordedResult {
   readonly name: string;
   readonly isError: boolean;
@@ -46,21 +32,21 @@ export interface RecordedResult {
   readonly sha256: string;
 }
 
-/** What the model was asked, as far as a replay compares it. */
-export interface Asked {
+/** The part of a request that a replay compares. */
+export interface RequestDigest {
   /** `auto`, or the name of the one tool that must be called. */
   readonly toolChoice: string;
-  /** What was said last: the task, the results of the last turn, or a reminder after a turn of plain text. */
+  /** The last message: the task, the results of the last turn, or a reminder after a turn of plain text. */
   readonly after: 'task' | 'results' | 'reminder';
   /** Of the last turn, in call order; empty after anything else. */
   readonly results: readonly RecordedResult[];
 }
 
-/** A request and what became of it; `stopped` is one whose run was stopped meanwhile. */
-export type Exchange =
+/** A request and its response; `stopped` where the run was stopped meanwhile. */
+export type RecordedResponse =
   | {
       readonly kind: 'answer';
-      readonly asked: Asked;
+      readonly asked: RequestDigest;
       readonly text: string;
       readonly toolCalls: readonly ToolCall[];
       /** The calls whose arguments are masked, by index from 0. */
@@ -72,12 +58,12 @@ export type Exchange =
     }
   | {
       readonly kind: 'failure';
-      readonly asked: Asked;
+      readonly asked: RequestDigest;
       readonly failure: ProviderFailure;
       readonly status: number | null;
       readonly message: string;
     }
-  | { readonly kind: 'stopped'; readonly asked: Asked };
+  | { readonly kind: 'stopped'; readonly asked: RequestDigest };
 
 /** A model call takes seconds: nobody has a recording of so many. */
 const MAX_LINES = 20_000;
@@ -85,7 +71,7 @@ const MAX_LINES = 20_000;
 /** A whole recording, or what a crash left of one. */
 export interface Recording {
   readonly header: RecordingHeader;
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly RecordedResponse[];
   /** Whether the last line was cut off while it was written. */
   readonly torn: boolean;
 }
@@ -101,6 +87,12 @@ const FAILURES = [
   'error',
 ] as const satisfies ProviderFailure[];
 
+/** The largest number of calls, results or tools on one line. */
+const MAX_LIST = 1_000;
+const HASH = /^[0-9a-f]{64}$/u;
+/** A name that is shown to people: nothing invisible, nothing that ends a line. */
+const ONE_LINE = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
+
 /**
  * Reads a recording: one JSON object a line, the header first. A last line without its end is what a crash leaves, and
  * is left out.
@@ -109,127 +101,161 @@ const FAILURES = [
 export function readRecording(text: string): Recording {
   const lines = text.split('\n', MAX_LINES + 1);
   if (lines.length > MAX_LINES)
-    throw new InputError(
-      'replay',
-      `replay names a file of more than ${MAX_LINES} lines, which is no recording.`,
-    );
+    throw refuse(`a file of more than ${MAX_LINES} lines, which is no recording.`);
   const unended = lines.pop() ?? '';
   const whole = lines.flatMap((line, at) => (line.trim() === '' ? [] : [parseLine(line, at + 1)]));
   const torn = unended.trim() !== '' && !parseStrictJson(unended).ok;
   if (!torn && unended.trim() !== '') whole.push(parseLine(unended, lines.length + 1));
   const [first, ...rest] = whole;
-  if (first === undefined || first.object['type'] !== 'recording') {
-    throw new InputError(
-      'replay',
-      'replay names a file that does not begin as a recording. Make one with --record.',
-    );
-  }
+  if (first?.object['type'] !== 'recording')
+    throw refuse('a file that does not begin as a recording. Make one with --record.');
   const header = readHeader(first);
-  const exchanges = rest.map((line, at) => readExchange(line, at + 1));
-  return { header, exchanges, torn };
+  return { header, exchanges: rest.map((line, at) => readResponse(line, at + 1)), torn };
+}
+
+function refuse(what: string): InputError {
+  return new InputError('replay', `replay names ${what}`);
 }
 
 function readHeader(line: Line): RecordingHeader {
-  const format = line.object['format'];
-  if (format !== recordingFormat) {
-    throw new InputError(
-      'replay',
-      `replay names a recording of another format than ${recordingFormat}, which this version reads. Record it again with --record.`,
+  if (line.object['format'] !== recordingFormat) {
+    throw refuse(
+      `a recording of another format than ${recordingFormat}, which this version reads. Record it again with --record.`,
     );
   }
-  const version = text(line, 'version');
-  const created = text(line, 'created');
-  if (!/^[\w.+-]{1,50}$/u.test(version)) throw broken(line.number, 'has a "version" that is none');
-  if (!/^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/u.test(created))
-    throw broken(line.number, 'has a "created" that is no time');
   return {
-    model: name(line, 'model'),
-    provider: choice(line, 'provider', PROVIDERS),
+    model: line.name('model'),
+    provider: line.choice('provider', PROVIDERS),
     judge: {
-      schema_sha256: hash(line, 'schema_sha256'),
-      gate_sha256: line.object['gate_sha256'] === null ? null : hash(line, 'gate_sha256'),
-      prompt_sha256: hash(line, 'prompt_sha256'),
-      version,
+      schema_sha256: line.hash('schema_sha256'),
+      gate_sha256: line.object['gate_sha256'] === null ? null : line.hash('gate_sha256'),
+      prompt_sha256: line.hash('prompt_sha256'),
+      version: line.match('version', /^[\w.+-]{1,50}$/u, 'that is none'),
     },
-    tools: list(line, 'tools').map((tool) => {
-      if (typeof tool !== 'string' || !ONE_LINE.test(tool))
-        throw broken(line.number, 'has "tools" without a name');
-      return tool;
+    tools: line.list('tools').map((tool) => {
+      if (typeof tool === 'string' && ONE_LINE.test(tool)) return tool;
+      throw line.fault('has "tools" without a name');
     }),
-    workingDirectory: folder(line),
-    created,
+    workingDirectory: line.match('working_directory', /^.{0,4096}$/su, 'that is too long'),
+    created: line.match('created', /^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/u, 'that is no time'),
   };
 }
 
-function folder(line: Line): string {
-  const value = text(line, 'working_directory');
-  if (value.length > 4_096) throw broken(line.number, 'has a "working_directory" that is too long');
-  return value;
-}
-
-function readExchange(line: Line, expected: number): Exchange {
+function readResponse(line: Line, expected: number): RecordedResponse {
   if (line.object['number'] !== expected)
-    throw broken(
-      line.number,
-      `has not the "number" ${expected}: lines are missing, or stand in another order`,
-    );
-  const asked = readAsked(part(line, 'asked'));
-  switch (choice(line, 'type', ['answer', 'failure', 'stopped'])) {
-    case 'answer':
-      return readAnswer(line, asked);
-    case 'failure': {
-      const status = line.object['status'] === null ? null : count(line, 'status');
-      return {
-        kind: 'failure',
-        asked,
-        failure: choice(line, 'failure', FAILURES),
-        status,
-        message: text(line, 'message'),
-      };
-    }
-    case 'stopped':
-      return { kind: 'stopped', asked };
+    throw line.fault(`has not the "number" ${expected}: lines are missing, or stand in another order`);
+  const asked = readDigest(line.part('asked'));
+  const kind = line.choice('type', ['answer', 'failure', 'stopped']);
+  if (kind === 'stopped') return { kind, asked };
+  if (kind === 'failure') {
+    const status = line.object['status'] === null ? null : line.count('status');
+    return { kind, asked, failure: line.choice('failure', FAILURES), status, message: line.text('message') };
   }
-}
-
-function readAnswer(line: Line, asked: Asked): Exchange {
-  const calls = list(line, 'tool_calls').map((call) => member(line, call, 'tool_calls'));
+  const calls = line.parts('tool_calls');
   return {
-    kind: 'answer',
+    kind,
     asked,
-    text: text(line, 'text'),
+    text: line.text('text'),
     toolCalls: calls.map((call) => ({
-      id: text(call, 'id'),
-      name: text(call, 'name'),
-      rawArguments: text(call, 'arguments'),
-      status: choice(call, 'status', STATUSES),
+      id: call.text('id'),
+      name: call.text('name'),
+      rawArguments: call.text('arguments'),
+      status: call.choice('status', STATUSES),
     })),
     masked: calls.flatMap((call, at) => (call.object['masked'] === true ? [at] : [])),
-    stopReason: choice(line, 'stop_reason', STOP_REASONS),
-    usage: line.object['usage'] === null ? null : readUsage(part(line, 'usage')),
-    model: name(line, 'model'),
+    stopReason: line.choice('stop_reason', STOP_REASONS),
+    usage: line.object['usage'] === null ? null : readUsage(line.part('usage')),
+    model: line.name('model'),
   };
 }
 
 function readUsage(line: Line): Usage {
   return {
-    inputTokens: count(line, 'input_tokens'),
-    outputTokens: count(line, 'output_tokens'),
-    cachedInputTokens: count(line, 'cached_input_tokens'),
-    cacheWriteTokens: count(line, 'cache_write_tokens'),
+    inputTokens: line.count('input_tokens'),
+    outputTokens: line.count('output_tokens'),
+    cachedInputTokens: line.count('cached_input_tokens'),
+    cacheWriteTokens: line.count('cache_write_tokens'),
   };
 }
 
-function readAsked(line: Line): Asked {
+function readDigest(line: Line): RequestDigest {
   return {
-    toolChoice: name(line, 'tool_choice'),
-    after: choice(line, 'after', ['task', 'results', 'reminder']),
-    results: list(line, 'results').map((result) => {
-      const inner = member(line, result, 'results');
-      const isError = inner.object['is_error'];
-      if (typeof isError !== 'boolean')
-        throw broken(line.number, 'has a result without a boolean "is_error"');
-      return { name: text(inner, 'name'), isError, sha256: hash(inner, 'sha256') };
+    toolChoice: line.name('tool_choice'),
+    after: line.choice('after', ['task', 'results', 'reminder']),
+    results: line.parts('results').map((result) => {
+      const isError = result.object['is_error'];
+      if (typeof isError !== 'boolean') throw line.fault('has a result without a boolean "is_error"');
+      return { name: result.text('name'), isError, sha256: result.hash('sha256') };
     }),
   };
+}
+
+/** An object on a line, whose fields are checked as they are read; no error quotes what is in them. */
+interface Line {
+  readonly object: JsonObject;
+  text(key: string): string;
+  /** A text of this form, or `fault` behind its name. */
+  match(key: string, form: RegExp, fault: string): string;
+  name(key: string): string;
+  hash(key: string): string;
+  /** A whole number from 0. */
+  count(key: string): number;
+  choice<const C extends string>(key: string, choices: readonly C[]): C;
+  /** A list that is not too long. */
+  list(key: string): readonly Json[];
+  part(key: string): Line;
+  /** A list of objects. */
+  parts(key: string): readonly Line[];
+  fault(what: string): InputError;
+}
+
+/** @throws InputError where the line is not a JSON object. */
+function parseLine(text: string, number: number): Line {
+  const parsed = parseStrictJson(text);
+  // A model can say half a surrogate pair; anything else that is not strict was not written by the recorder.
+  const value: Json = parsed.ok ? parsed.value : parsed.fault === 'surrogate' ? JSON.parse(text) : null;
+  return createLine(value, number, 'is no JSON object');
+}
+
+function createLine(object: Json | undefined, number: number, otherwise: string): Line {
+  const fault = (what: string) =>
+    new InputError('replay', `Line ${number} of the recording ${what}. Record it again with --record.`);
+  if (object === undefined || !isObject(object)) throw fault(otherwise);
+  const noObject = (key: string) => `has something else than an object in "${key}"`;
+  const line: Line = {
+    object,
+    fault,
+    text(key) {
+      const found = object[key];
+      if (typeof found !== 'string') throw fault(`has no text "${key}"`);
+      return found;
+    },
+    match(key, form, what) {
+      const found = line.text(key);
+      if (!form.test(found)) throw fault(`has a "${key}" ${what}`);
+      return found;
+    },
+    name: (key) => line.match(key, ONE_LINE, 'that is no name'),
+    hash: (key) => line.match(key, HASH, 'that is no SHA-256'),
+    count(key) {
+      const found = object[key];
+      if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) return found;
+      throw fault(`has no whole number "${key}"`);
+    },
+    choice(key, choices) {
+      const given = line.text(key);
+      const found = choices.find((each) => each === given);
+      if (found === undefined) throw fault(`has a "${key}" other than ${choices.join(', ')}`);
+      return found;
+    },
+    list(key) {
+      const found = object[key];
+      if (found === undefined || !isArray(found)) throw fault(`has no list "${key}"`);
+      if (found.length > MAX_LIST) throw fault(`has more than ${MAX_LIST} entries in "${key}"`);
+      return found;
+    },
+    part: (key) => createLine(object[key], number, noObject(key)),
+    parts: (key) => line.list(key).map((each) => createLine(each, number, noObject(key))),
+  };
+  return line;
 }

@@ -5,8 +5,14 @@ import type { Completion, CompletionRequest, Provider } from '../providers/provi
 import { quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { AssistantMessage, ToolCall } from '../types.ts';
-import type { Asked, Exchange, Recording } from './recording.ts';
-import { askedDifference, askedOf, changedResults, type Task, taskDifference } from './request-digest.ts';
+import type { RecordedResponse, Recording, RequestDigest } from './recording.ts';
+import {
+  changedResults,
+  describeRequestDifference,
+  describeTaskDifference,
+  digestRequest,
+  type Task,
+} from './request-digest.ts';
 
 /** The world of a replay. */
 export interface ReplayOptions {
@@ -37,7 +43,7 @@ export function createReplay(options: ReplayOptions): Provider {
     if (at === 0) begin(recording, task, request);
     const exchange = exchanges[at];
     if (exchange === undefined) throw mismatch(turn, noMore(recording));
-    compare(exchange, askedOf(request, mask), turn, request.notify);
+    compare(exchange, digestRequest(request, mask), turn, request.notify);
     at += 1;
     if (exchange.kind === 'stopped') throw mismatch(turn, STOPPED);
     if (exchange.kind === 'failure')
@@ -67,7 +73,7 @@ const STOPPED =
 /** What is the same for all turns. */
 function begin({ header }: Recording, task: Task, { tools, notify }: CompletionRequest): void {
   const offered = tools.map((tool) => tool.name);
-  const difference = taskDifference(header, task, offered);
+  const difference = describeTaskDifference(header, task, offered);
   if (difference !== null) throw new ReplayError(`The recording does not fit: ${difference}. ${FIX}`);
   if (header.judge.gate_sha256 !== task.judge.gate_sha256)
     notify(
@@ -75,8 +81,13 @@ function begin({ header }: Recording, task: Task, { tools, notify }: CompletionR
     );
 }
 
-function compare(exchange: Exchange, asked: Asked, turn: number, notify: (text: string) => void): void {
-  const difference = askedDifference(exchange.asked, asked);
+function compare(
+  exchange: RecordedResponse,
+  asked: RequestDigest,
+  turn: number,
+  notify: (text: string) => void,
+): void {
+  const difference = describeRequestDifference(exchange.asked, asked);
   if (difference !== null) throw mismatch(turn, difference);
   const changed = changedResults(exchange.asked, asked);
   if (changed.length > 0)
@@ -84,7 +95,7 @@ function compare(exchange: Exchange, asked: Asked, turn: number, notify: (text: 
 }
 
 function answer(
-  exchange: Extract<Exchange, { kind: 'answer' }>,
+  exchange: Extract<RecordedResponse, { kind: 'answer' }>,
   turn: number,
   moved: (call: ToolCall) => ToolCall,
 ): Completion {

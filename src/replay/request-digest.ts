@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { CompletionRequest } from '../providers/provider.ts';
 import { quote } from '../text/messages.ts';
 import type { AssistantMessage, Judge, Message } from '../types.ts';
-import type { Asked, RecordedResult, RecordingHeader } from './recording.ts';
+import type { RecordedResult, RecordingHeader, RequestDigest } from './recording.ts';
 
 /** What a run asks a model for, before any turn. */
 export interface Task {
@@ -15,10 +15,10 @@ export interface Task {
 }
 
 /** The request as it is compared. `mask` is applied to results before they are hashed. */
-export function askedOf(
+export function digestRequest(
   { messages, toolChoice }: Pick<CompletionRequest, 'messages' | 'toolChoice'>,
   mask: (text: string) => string,
-): Asked {
+): RequestDigest {
   const last = messages.at(-1);
   const choice = toolChoice === 'auto' ? 'auto' : toolChoice.tool;
   if (last?.role !== 'tool')
@@ -38,7 +38,7 @@ function lastCalls(messages: readonly Message[]): AssistantMessage['toolCalls'] 
 }
 
 /** A clause that says how this run's task differs from the recorded one; null where it does not in what matters. */
-export function taskDifference(
+export function describeTaskDifference(
   { judge, model, tools }: RecordingHeader,
   task: Task,
   offered: readonly string[],
@@ -60,7 +60,7 @@ export function taskDifference(
 }
 
 /** A clause that says how a request differs from the recorded one; null where it does not in what matters. */
-export function askedDifference(recorded: Asked, asked: Asked): string | null {
+export function describeRequestDifference(recorded: RequestDigest, asked: RequestDigest): string | null {
   if (recorded.after !== asked.after)
     return `the model was asked ${WORDS[recorded.after]} when it was recorded, and is asked ${WORDS[asked.after]} now`;
   if (recorded.results.length !== asked.results.length)
@@ -78,7 +78,7 @@ export function askedDifference(recorded: Asked, asked: Asked): string | null {
 }
 
 /** The results whose text is not the recorded one, as `"shell" (call 2)`: told, and no mismatch. */
-export function changedResults(recorded: Asked, asked: Asked): readonly string[] {
+export function changedResults(recorded: RequestDigest, asked: RequestDigest): readonly string[] {
   const changed = recorded.results.flatMap((was: RecordedResult, at) =>
     asked.results[at]?.sha256 === was.sha256 ? [] : [`${quote(was.name)} (call ${at + 1})`],
   );
@@ -89,7 +89,7 @@ export function changedResults(recorded: Asked, asked: Asked): readonly string[]
 /** How many results are named. */
 const MAX_TOLD = 5;
 
-const WORDS: Readonly<Record<Asked['after'], string>> = {
+const WORDS: Readonly<Record<RequestDigest['after'], string>> = {
   task: 'with nothing but the task',
   results: 'after the results of its calls',
   reminder: 'once more, after a turn of plain text',
