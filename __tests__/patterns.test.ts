@@ -24,6 +24,10 @@ const BUILT: Readonly<Record<string, RegExp>> = {
   "commands/check/legs.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')":
     /\bmatrix\.vote(?![\w-])/iu,
   'commands/check/expression.ts new RegExp(TOKEN)': /a literal of the same file/u,
+  "replay/recording.ts line.match('created', /^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{5,12}Z$/u, 'that is no time')":
+    /^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/u,
+  "replay/recording.ts line.match('version', /^[\\w.+-]{1,50}$/u, 'that is none')": /^[\w.+-]{1,50}$/u,
+  "replay/recording.ts line.match('working_directory', /^.{0,4096}$/su, 'that is too long')": /^.{0,4096}$/su,
 };
 
 const LENGTH = 32 * 1024;

@@ -111,7 +111,7 @@ it('what cannot be read is told, and the rest is there', async () => {
   writeFileSync(join(workspace, 'a'), 'a');
   writeFileSync(join(workspace, 'closed'), 'b', { mode: 0o000 });
   const script = `
-    import { copyWorkspace } from ${JSON.stringify(join(copySources(base), 'sandbox/scratch.ts'))};
+    import { copyWorkspace } from ${JSON.stringify(join(copySources(base), 'sandbox/workspace/scratch.ts'))};
     const options = { withGit: false, signal: new AbortController().signal };
     console.log((await copyWorkspace(${JSON.stringify(workspace)}, ${JSON.stringify(copy)}, options)).missing);`;
   const node = [process.execPath, '--input-type=module', '-e', script];
