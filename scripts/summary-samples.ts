@@ -141,7 +141,7 @@ const reports: Readonly<Record<string, Report>> = {
   'judge-changed': gateFails(
     { passed: false, summary: 'The tests pass, because the failing one was taken out.', findings: [] },
     {
-      judgeChanges: [
+      policyChanges: [
         { what: 'schema', path: '.github/verdict.schema.json', applied: true },
         { what: 'workflow', path: '.github/workflows/review.yml', applied: true },
       ],

@@ -204,8 +204,8 @@ export interface Subject {
   readonly checked_out?: string | null;
 }
 
-/** What judged it: hashes (hex SHA-256) of the texts that were frozen before the first model call. */
-export interface Judge {
+/** The policy that judged, as hashes (hex SHA-256) of the texts that were frozen before the first model call. */
+export interface PolicyDigest {
   readonly schema_sha256: string | null;
   readonly gate_sha256: string | null;
   readonly prompt_sha256: string | null;
@@ -232,7 +232,7 @@ export interface Elsewhere {
 }
 
 /** A file that judges and that the judged pull request changes. */
-export interface JudgeChange {
+export interface PolicyChange {
   readonly what: 'schema' | 'gate' | 'prompt-file' | 'replay' | 'workflow';
   /** Relative to the repository's root. */
   readonly path: string;

@@ -44,7 +44,18 @@ describe('readEnvelopes', () => {
       'verdict-api/result.json',
       envelope(report, (text) => text),
     );
-    const { payload, gate, usage, costUsd, durationMs, model, provider, sessionId, subject, judge } = report;
+    const {
+      payload,
+      gate,
+      usage,
+      costUsd,
+      durationMs,
+      model,
+      provider,
+      sessionId,
+      subject,
+      policy: judge,
+    } = report;
     expect(await read()).toEqual([
       {
         ok: true,

@@ -155,7 +155,10 @@ describe('the schema of the envelope', () => {
     ['a negative count', { ...accepted, num_turns: -1 }],
     ['half a turn', { ...accepted, num_turns: 0.5 }],
     ['a field that nobody wrote', { ...accepted, more: null }],
-    ['a hash that is none', { ...accepted, judge: { ...sampleReport().judge, gate_sha256: 'A'.repeat(64) } }],
+    [
+      'a hash that is none',
+      { ...accepted, judge: { ...sampleReport().policy, gate_sha256: 'A'.repeat(64) } },
+    ],
     ['a signature that is none', { ...accepted, signature: 'x' }],
   ])('refuses %s', (_, told) => {
     expect(issuesOf(told)).not.toEqual([]);
@@ -167,7 +170,7 @@ describe('the schema for reading', () => {
     const { judge } = await readingSchema();
     const { leg, vote, reuse, ...early } = accepted;
     expect([leg, vote, reuse]).toEqual([null, null, null]);
-    const later = { ...accepted, more: {}, judge: { ...sampleReport().judge, tools_sha256: 'x' } };
+    const later = { ...accepted, more: {}, judge: { ...sampleReport().policy, tools_sha256: 'x' } };
     expect([judge(early), judge(later), judge(accepted)]).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
   });
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createChangedFiles, LaterPushError } from '../../src/github/changed-files.ts';
+import { findPolicyChanges } from '../../src/github/changed-policy.ts';
 import type { JudgedCommit } from '../../src/github/checked-out.ts';
 import { createContextFinder } from '../../src/github/find-context.ts';
-import { findJudgeChanges } from '../../src/github/judge-changes.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
 import { answering } from '../support/github-answers.ts';
 
@@ -53,7 +53,7 @@ it.each([
         expect.stringContaining(`GitHub lists the files of ${later.slice(0, 12)}, which was pushed later`),
       ],
     });
-    const changes = await findJudgeChanges([{ what: 'schema', path: 'schema.json' }], {
+    const changes = await findPolicyChanges([{ what: 'schema', path: 'schema.json' }], {
       ...{ event, changed: list, workspace: '/nowhere', trusted: 'workspace', workflowRef: '' },
     });
     expect(changes).toEqual([{ what: 'schema', path: 'schema.json', applied: true, unlisted: true }]);

@@ -37,7 +37,7 @@ export function sampleEnvelope(changes: Partial<Envelope> = {}): Envelope {
     sessionId: 's',
     error: null,
     subject: { ...SUBJECT, run_attempt: 1 },
-    judge: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
+    policy: { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0' },
     reuse: null,
     evidence: null,
     contradiction: null,

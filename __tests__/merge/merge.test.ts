@@ -295,13 +295,15 @@ describe('a folder that cannot be believed', () => {
     const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
     const casts = [
       sampleCast('api', '1', 'pass', { file: 'one.json' }),
-      sampleCast('api', '2', 'fail', { file: 'two.json', judge }),
+      sampleCast('api', '2', 'fail', { file: 'two.json', policy: judge }),
     ];
     const own = { expect: legs('api'), votes: majorityOf(2) };
     expect(refusal(casts, own)).toContain(`"one.json" and "two.json" differ in ${what}.`);
-    const apart = [casts[0], sampleCast('web', '2', 'pass', { judge })].filter((each) => each !== undefined);
+    const apart = [casts[0], sampleCast('web', '2', 'pass', { policy: judge })].filter(
+      (each) => each !== undefined,
+    );
     expect(merge(apart, options()).ballot).toBe('pass');
-    const open = [casts[0], sampleCast('api', '2', 'abstain', { judge })].filter(
+    const open = [casts[0], sampleCast('api', '2', 'abstain', { policy: judge })].filter(
       (each) => each !== undefined,
     );
     expect(merge(open, options(own)).ballot).toBe('abstain');

@@ -102,7 +102,7 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
     files: localFiles((name) =>
       readTrustedFile(name, { root: base, outside: 'refused', maxBytes: 1_000_000 }),
     ),
-    findJudgeChanges: async () => [],
+    findPolicyChanges: async () => [],
     resolveVerdicts: async (typed) => path.join(base, typed),
     anyCommit: false,
     page: () => null,
@@ -341,22 +341,22 @@ describe('the gate of a merge', () => {
       const run = await merge(
         { gate: given },
         {
-          async findJudgeChanges(files) {
+          async findPolicyChanges(files) {
             asked.push(files);
             return [change];
           },
         },
       );
       expect(ending(run)).toEqual([1, 'failure', 'gate_not_met', true]);
-      expect([asked, run.report.judgeChanges]).toEqual([
+      expect([asked, run.report.policyChanges]).toEqual([
         [[{ what: 'gate', path: given.replace('@', '') }]],
         [change],
       ]);
-      expect(run.report.judge.gate_sha256).toMatch(/^[0-9a-f]{64}$/u);
+      expect(run.report.policy.gate_sha256).toMatch(/^[0-9a-f]{64}$/u);
       expect(run.warnings).toEqual([]);
       const other = await merge({ gate: gate.replace('5', '3') });
       expect(ending(other)).toEqual([0, 'success', 'accepted', true]);
-      expect(other.report.judge.gate_sha256).not.toBe(run.report.judge.gate_sha256);
+      expect(other.report.policy.gate_sha256).not.toBe(run.report.policy.gate_sha256);
     },
   );
 

@@ -29,7 +29,7 @@ function tape(provider: Script | Provider, append?: (line: string) => void) {
   const wrapped = recorded('complete' in provider ? provider : scriptedProvider(provider), {
     append: append ?? ((line) => lines.push(line)),
     mask: secrets.mask,
-    judge: () => judge,
+    policy: () => judge,
     workingDirectory: () => '/work/here',
     time: () => '2026-01-02T03:04:05.678Z',
     warn: (text) => warnings.push(text),

@@ -15,7 +15,7 @@ function start(lines: readonly unknown[], more: Partial<Task> = {}, text = recor
   const provider = createReplay({
     recording: readRecording(text),
     mask: (each) => each,
-    task: () => ({ judge, model: null, workingDirectory: '/work/now', ...more }),
+    task: () => ({ policy: judge, model: null, workingDirectory: '/work/now', ...more }),
   });
   const ask = (messages: readonly Message[] = task, rest: Partial<CompletionRequest> = {}) =>
     provider.complete({
@@ -75,7 +75,9 @@ describe('createReplay', () => {
   });
 
   it('says when the gate is another, which is no mismatch: the model never hears of it', async () => {
-    const { ask, notices } = start([headerLine(), answerLine()], { judge: { ...judge, gate_sha256: OTHER } });
+    const { ask, notices } = start([headerLine(), answerLine()], {
+      policy: { ...judge, gate_sha256: OTHER },
+    });
     await ask();
     expect(notices).toEqual([expect.stringContaining('another gate')]);
   });
@@ -83,13 +85,13 @@ describe('createReplay', () => {
   it.each<[string, Partial<Task>, readonly string[], string]>([
     [
       'schema',
-      { judge: { ...judge, schema_sha256: OTHER } },
+      { policy: { ...judge, schema_sha256: OTHER } },
       ['read_file', 'structured_output'],
       'it was recorded for the schema aaaaaaaaaaaa…, and this run has bbbbbbbbbbbb…',
     ],
     [
       'task',
-      { judge: { ...judge, prompt_sha256: OTHER } },
+      { policy: { ...judge, prompt_sha256: OTHER } },
       ['read_file', 'structured_output'],
       'it was recorded for the task aaaaaaaaaaaa… (prompt and system-prompt together), and this run has bbbbbbbbbbbb…',
     ],

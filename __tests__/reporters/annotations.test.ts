@@ -105,7 +105,7 @@ describe('annotations', () => {
     const { text, reporter } = open();
     const findings = rows(12, { severity: 'warning' });
     const change = { what: 'schema', path: 'a.json', applied: true } as const;
-    const report = sampleReport({ payload: { findings }, judgeChanges: [change, change, change] });
+    const report = sampleReport({ payload: { findings }, policyChanges: [change, change, change] });
     await reporter.report?.(report, new AbortController().signal);
     expect(parseLog(text())).toHaveLength(5);
   });

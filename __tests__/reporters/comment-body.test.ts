@@ -68,7 +68,7 @@ describe('commentBody', () => {
   it('says loudly what is weak, and that the change edits its own judge', () => {
     const text = body({
       weaknesses: ['No sandbox.'],
-      judgeChanges: [{ what: 'gate', path: '.github/`gate`.json', applied: true }],
+      policyChanges: [{ what: 'gate', path: '.github/`gate`.json', applied: true }],
     });
     expect(text.indexOf('No sandbox.')).toBeLessThan(text.indexOf('## ✅'));
     expect(text.indexOf('This pull request changes what judges it')).toBeLessThan(text.indexOf('## ✅'));

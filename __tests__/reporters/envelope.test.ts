@@ -38,7 +38,7 @@ describe('envelope', () => {
       session_id: '7f3c0c1e-0000-4000-8000-000000000000',
       sandbox: 'bwrap',
       subject: { ...report.subject },
-      judge: { ...report.judge },
+      judge: { ...report.policy },
       leg: null,
       vote: null,
       reuse: null,

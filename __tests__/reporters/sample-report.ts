@@ -58,13 +58,13 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
       run_id: '42',
       run_attempt: 1,
     },
-    judge: {
+    policy: {
       schema_sha256: 'aa'.repeat(32),
       gate_sha256: null,
       prompt_sha256: 'bb'.repeat(32),
       version: '0.1.0',
     },
-    judgeChanges: [],
+    policyChanges: [],
     commentUrl: null,
     outputNames: ['passed', 'summary', 'findings'],
     changedFiles: 0,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { reuseKey } from '../../src/reuse/reuse.ts';
-import type { Judge } from '../../src/types.ts';
+import type { PolicyDigest } from '../../src/types.ts';
 import { configOf, type Inputs } from '../support/reuse-world.ts';
 
 describe('the key of a verdict', () => {
-  const judge: Judge = { schema_sha256: 'a', gate_sha256: 'b', prompt_sha256: 'c', version: '1.0.0' };
-  const usual = { tree: '0'.repeat(64), paths: ['.'], place: '', judge };
+  const policy: PolicyDigest = { schema_sha256: 'a', gate_sha256: 'b', prompt_sha256: 'c', version: '1.0.0' };
+  const usual = { tree: '0'.repeat(64), paths: ['.'], place: '', policy };
   const keyOf = (inputs: Inputs = {}, more: Partial<typeof usual> = {}) =>
     reuseKey({ ...usual, ...more, config: configOf(inputs).config });
 
@@ -18,9 +18,9 @@ describe('the key of a verdict', () => {
     ['the files', {}, { tree: '1'.repeat(64) }],
     ['the subject paths', {}, { paths: ['a', 'b'] }],
     ['where the agent starts', {}, { place: 'sub' }],
-    ['the schema', {}, { judge: { ...judge, schema_sha256: 'x' } }],
-    ['the prompt', {}, { judge: { ...judge, prompt_sha256: 'x' } }],
-    ['the version', {}, { judge: { ...judge, version: '1.0.1' } }],
+    ['the schema', {}, { policy: { ...policy, schema_sha256: 'x' } }],
+    ['the prompt', {}, { policy: { ...policy, prompt_sha256: 'x' } }],
+    ['the version', {}, { policy: { ...policy, version: '1.0.1' } }],
     ['the system prompt', { 'system-prompt': 'Be brief.' }],
     ['the provider', { provider: 'openai', 'api-key': 'k' }],
     ['the model', { model: 'scripted-2' }],
@@ -48,7 +48,7 @@ describe('the key of a verdict', () => {
   });
 
   it.each<readonly [string, Inputs, Partial<typeof usual>]>([
-    ['the gate', { gate: 'none' }, { judge: { ...judge, gate_sha256: 'x' } }],
+    ['the gate', { gate: 'none' }, { policy: { ...policy, gate_sha256: 'x' } }],
     ['what is known of a pull request', { context: 'none' }, {}],
     ['limits', { 'max-turns': '3', 'timeout-minutes': '1', 'max-total-tokens': '100' }, {}],
     ['the key', { 'api-key': 'k' }, {}],

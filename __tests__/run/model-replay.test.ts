@@ -261,7 +261,7 @@ describe('a replay', () => {
     await replay(
       {},
       {
-        findJudgeChanges: async (files) => {
+        findPolicyChanges: async (files) => {
           asked.push(...files);
           return [];
         },

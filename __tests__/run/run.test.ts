@@ -225,7 +225,7 @@ describe('what was configured', () => {
 
   it('is frozen as hashes of all that judges: task, system prompt, schema, gate', async () => {
     const judge = async (inputs: Partial<Record<InputName, string>>) =>
-      (await converse([good], inputs)).report.judge;
+      (await converse([good], inputs)).report.policy;
     const plain = await judge({});
     expect(plain).toEqual({
       schema_sha256: expect.stringMatching(/^[0-9a-f]{64}$/u),
@@ -273,7 +273,7 @@ describe('the judge', () => {
     const gate = '{"properties":{"passed":{"const":true}}}';
     const { report } = await converse([good], inputs, {
       files: localFiles(async (file) => ({ ok: true, text: file === 'gate.json' ? gate : 'Judge.' })),
-      findJudgeChanges: async (files) => {
+      findPolicyChanges: async (files) => {
         asked.push(...files);
         return [{ what: 'gate', path: 'gate.json', applied: true }];
       },
@@ -282,7 +282,7 @@ describe('the judge', () => {
       { what: 'gate', path: 'gate.json' },
       { what: 'prompt-file', path: inputs['prompt-file'] },
     ]);
-    expect(report.judgeChanges).toEqual([{ what: 'gate', path: 'gate.json', applied: true }]);
+    expect(report.policyChanges).toEqual([{ what: 'gate', path: 'gate.json', applied: true }]);
   });
 
   it('without a key skips: green, nothing judged, nobody asked', async () => {

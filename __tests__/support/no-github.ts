@@ -8,7 +8,7 @@ export function localFiles(readFile: Files['readFile']): Files {
 }
 
 /** No pull request. */
-export const noPullRequest: Pick<World, 'findContext' | 'findJudgeChanges'> = {
+export const noPullRequest: Pick<World, 'findContext' | 'findPolicyChanges'> = {
   findContext: async () => null,
-  findJudgeChanges: async () => [],
+  findPolicyChanges: async () => [],
 };

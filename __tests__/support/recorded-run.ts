@@ -100,6 +100,16 @@ export const green = submit({ passed: true, summary: 'fine' });
 
 /** What a replay must end as the recorded run did. */
 export function ending({ report }: Run) {
-  const { verdict, payload, gate, turnCount, rejections, repaired, usage, lastAssistantText, judge } = report;
+  const {
+    verdict,
+    payload,
+    gate,
+    turnCount,
+    rejections,
+    repaired,
+    usage,
+    lastAssistantText,
+    policy: judge,
+  } = report;
   return { verdict, payload, gate, turnCount, rejections, repaired, usage, lastAssistantText, judge };
 }

@@ -3,12 +3,12 @@ import type { Config } from '../config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import type { GitHub } from '../github/api.ts';
 import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
+import { findPolicyChanges } from '../github/changed-policy.ts';
 import type { JudgedCommit } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
 import { type EventFacts, readEvent } from '../github/event.ts';
 import { createContextFinder } from '../github/find-context.ts';
-import { findJudgeChanges } from '../github/judge-changes.ts';
-import { createJudgeFiles } from '../github/judge-files.ts';
+import { createPolicyFiles } from '../github/policy-files.ts';
 import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-request.ts';
 import type { World } from '../run/world.ts';
 
@@ -26,7 +26,7 @@ export interface ActionGitHubOptions {
 }
 
 /** GitHub as a run and its reporters see it. Nothing is asked before somebody wants to know. */
-export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'findJudgeChanges'> {
+export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'findPolicyChanges'> {
   readonly event: EventFacts;
   /** null where there is no token. */
   readonly github: GitHub | null;
@@ -58,7 +58,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
     github,
     finder,
     changedPaths,
-    files: createJudgeFiles({
+    files: createPolicyFiles({
       trusted,
       event,
       finder,
@@ -70,7 +70,8 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       maxBytes: maxSchemaBytes,
     }),
     findContext: createContextFinder(event, finder, changed, options.warn),
-    findJudgeChanges: (files) => findJudgeChanges(files, { event, changed, workspace, trusted, workflowRef }),
+    findPolicyChanges: (files) =>
+      findPolicyChanges(files, { event, changed, workspace, trusted, workflowRef }),
   };
 }
 

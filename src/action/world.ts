@@ -30,7 +30,7 @@ export interface ActionWorldOptions {
 /** The part of a world that says where it is and how it ends; what the step does is the entry's own to add. */
 export interface ActionWorld
   extends Omit<EndWorld, 'writePatch'>,
-    Pick<ActionGitHub, 'files' | 'findContext' | 'findJudgeChanges'> {
+    Pick<ActionGitHub, 'files' | 'findContext' | 'findPolicyChanges'> {
   readonly workspace: string;
 }
 
@@ -76,7 +76,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     restoreRunnerFiles: keepFiles(files.all),
     files: hub.files,
     findContext: hub.findContext,
-    findJudgeChanges: hub.findJudgeChanges,
+    findPolicyChanges: hub.findPolicyChanges,
     now: () => performance.now(),
     listen,
     reporters: [

@@ -91,7 +91,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
       }),
     },
     findContext: async () => null,
-    findJudgeChanges: async () => [],
+    findPolicyChanges: async () => [],
     fetch: send,
     requireReadable: requireReadableFolders,
     now: () => performance.now(),

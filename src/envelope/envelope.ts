@@ -93,7 +93,7 @@ function readEnvelope(
 }
 
 /** What is kept of every envelope until all are read: hundreds of long ones would not fit into memory. */
-function namesOf({ model, judge, subject }: Envelope): readonly string[] {
+function namesOf({ model, policy, subject }: Envelope): readonly string[] {
   const { repository = '', sha = '', ref = '', event = '', run_id = '' } = subject ?? {};
-  return [model, judge.version, repository, sha, ref, event, run_id];
+  return [model, policy.version, repository, sha, ref, event, run_id];
 }

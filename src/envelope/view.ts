@@ -9,7 +9,7 @@ import type {
   Issue,
   Json,
   JsonObject,
-  Judge,
+  PolicyDigest,
   Reason,
   Subject,
   Usage,
@@ -44,7 +44,7 @@ export interface Envelope {
   /** The sentence for a person; null where a payload was published. */
   readonly error: string | null;
   readonly subject: Subject | null;
-  readonly judge: Judge;
+  readonly policy: PolicyDigest;
   readonly reuse: Reuse | null;
   /** null in an envelope of a version that wrote none, and where the run ended before it was known. */
   readonly evidence: Evidence | null;
@@ -130,7 +130,7 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
     sessionId: textAt(envelope, 'session_id') ?? '',
     error: textAt(envelope, 'error'),
     subject: subjectOf(objectAt(envelope, 'subject')),
-    judge: judgeOf(objectAt(envelope, 'judge') ?? {}),
+    policy: readPolicy(objectAt(envelope, 'judge') ?? {}),
     reuse: reuseOf(objectAt(envelope, 'reuse')),
     evidence,
     contradiction: contradictionIn(envelope),
@@ -244,12 +244,12 @@ function subjectOf(subject: JsonObject | null): Subject | null {
   };
 }
 
-function judgeOf(judge: JsonObject): Judge {
+function readPolicy(policy: JsonObject): PolicyDigest {
   return {
-    schema_sha256: textAt(judge, 'schema_sha256'),
-    gate_sha256: textAt(judge, 'gate_sha256'),
-    prompt_sha256: textAt(judge, 'prompt_sha256'),
-    version: textAt(judge, 'version') ?? '',
+    schema_sha256: textAt(policy, 'schema_sha256'),
+    gate_sha256: textAt(policy, 'gate_sha256'),
+    prompt_sha256: textAt(policy, 'prompt_sha256'),
+    version: textAt(policy, 'version') ?? '',
   };
 }
 

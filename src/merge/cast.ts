@@ -4,7 +4,7 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { type Finding, readFindings } from '../reporters/findings.ts';
 import { resolvedPaths } from '../reporters/resolved-paths.ts';
-import type { Conclusion, JsonObject, Judge, Reason, Subject, Usage } from '../types.ts';
+import type { Conclusion, JsonObject, PolicyDigest, Reason, Subject, Usage } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';
 import { type Kept, keep } from './kept.ts';
 import type { Ballot, MergedVote } from './types.ts';
@@ -27,7 +27,7 @@ export interface Cast {
   readonly reused: boolean;
   readonly evidence: MergedVote['evidence'];
   readonly subject: Subject | null;
-  readonly judge: Judge;
+  readonly policy: PolicyDigest;
   /** None where it abstains. */
   readonly findings: Kept;
 }
@@ -88,7 +88,7 @@ export function castOf(envelope: Envelope, gate: LegGate, known: Known): Cast {
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
     evidence: lookedOf(envelope),
     subject: envelope.subject,
-    judge: envelope.judge,
+    policy: envelope.policy,
     findings: keep(said === null || payload === null ? [] : foundIn(envelope, payload), known),
   };
 }

@@ -163,7 +163,7 @@ function requireOneJudge({ name, casts }: Leg): void {
     ['version of structured-agent', 'version'],
   ] as const;
   for (const cast of judged) {
-    const differing = parts.filter(([, key]) => cast.judge[key] !== first.judge[key]).map(([what]) => what);
+    const differing = parts.filter(([, key]) => cast.policy[key] !== first.policy[key]).map(([what]) => what);
     if (differing.length === 0) continue;
     throw new InputError(
       'verdicts',

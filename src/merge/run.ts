@@ -6,13 +6,13 @@ import { createContract, createGate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
 import { type Claim, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError, throwProblems } from '../errors.ts';
-import type { JudgeFile } from '../github/judge-changes.ts';
+import type { PolicyFile } from '../github/changed-policy.ts';
 import type { RunnerFiles } from '../github/runner.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { runToEnd } from '../run/finish.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
-import type { JsonObject, JudgeChange, Subject } from '../types.ts';
+import type { JsonObject, PolicyChange, Subject } from '../types.ts';
 import { type MergeConfig, parseMergeConfig } from './config.ts';
 import { MERGE_NAMES } from './inputs.ts';
 import {
@@ -36,8 +36,8 @@ export interface MergeWorld extends EndWorld {
   readonly workspace: string;
   /** Reads a gate that is a file. */
   readonly files: Files;
-  /** Which files of the judge the pull request changes. Never rejects. */
-  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
+  /** Which files of the policy the pull request changes. Never rejects. */
+  readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
   /** The absolute folder of the envelopes. @throws InputError when it lies where nothing is read. */
   readonly resolveVerdicts: (folder: string) => Promise<string>;
   /** Whether the legs may have judged what they checked out, and not the event's commit. */
@@ -126,15 +126,15 @@ function payloadFor(merged: Merged, { secrets }: MergeWorld): JsonObject {
   );
 }
 
-/** The gate for the payloads of the legs; what it was made from goes on record like any judge. */
+/** The gate for the payloads of the legs; what it was made from goes on record like that of a run. */
 async function readGate(config: MergeConfig, state: RunState, world: MergeWorld): Promise<LegGate> {
   const path = pathHere(config.gate);
-  state.judging = world.findJudgeChanges(path === null ? [] : [{ what: 'gate', path }]).then((changes) => {
-    state.judgeChanges = changes;
+  state.judging = world.findPolicyChanges(path === null ? [] : [{ what: 'gate', path }]).then((changes) => {
+    state.policyChanges = changes;
   });
   if (config.gate === 'auto') return null;
   const request = await parseGateArgument(config.gate, null, world.files);
-  state.judge = { ...state.judge, gate_sha256: sha256(JSON.stringify(request)) };
+  state.policy = { ...state.policy, gate_sha256: sha256(JSON.stringify(request)) };
   // Nothing is known of the schemas of the legs: a property that a payload lacks, or that is not true, fails it.
   const properties = request.kind === 'property' ? { [request.name]: { type: 'boolean' } } : {};
   const gate = await createGate(request, await createContract({ type: 'object', properties }));

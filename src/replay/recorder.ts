@@ -1,7 +1,7 @@
 /** Writes down what a model says in a run, so that the run can be replayed without it. */
 import { ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
-import type { Judge, ToolCall, Usage } from '../types.ts';
+import type { PolicyDigest, ToolCall, Usage } from '../types.ts';
 import { maxRecordingBytes, type RequestDigest, recordingFormat } from './recording.ts';
 import { digestRequest } from './request-digest.ts';
 
@@ -10,8 +10,8 @@ export interface RecorderOptions {
   /** Takes one line, without its end. What it throws ends the recording, and not the run. */
   readonly append: (line: string) => void;
   readonly mask: (text: string) => string;
-  /** What judges; asked for when the first line is written. */
-  readonly judge: () => Judge;
+  /** Asked for when the first line is written. */
+  readonly policy: () => PolicyDigest;
   readonly workingDirectory: () => string;
   /** The time, as ISO 8601. */
   readonly time: () => string;
@@ -79,9 +79,9 @@ function createWriter({ append, warn }: RecorderOptions): (entry: object) => voi
 function header(
   provider: Provider,
   request: CompletionRequest,
-  { mask, judge, workingDirectory, time }: RecorderOptions,
+  { mask, policy, workingDirectory, time }: RecorderOptions,
 ): object {
-  const { schema_sha256, gate_sha256, prompt_sha256, version } = judge();
+  const { schema_sha256, gate_sha256, prompt_sha256, version } = policy();
   return {
     type: 'recording',
     format: recordingFormat,

@@ -2,7 +2,15 @@
 import { InputError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
-import type { ArgumentStatus, Json, JsonObject, Judge, StopReason, ToolCall, Usage } from '../types.ts';
+import type {
+  ArgumentStatus,
+  Json,
+  JsonObject,
+  PolicyDigest,
+  StopReason,
+  ToolCall,
+  Usage,
+} from '../types.ts';
 
 /** The version of the format; a reader takes no other. */
 export const recordingFormat = 1;
@@ -15,7 +23,7 @@ export interface RecordingHeader {
   readonly model: string;
   readonly provider: ProviderName;
   /** Which schema, gate and task; `version` is that of the product. */
-  readonly judge: Judge;
+  readonly policy: PolicyDigest;
   /** The names of the tools that the model was offered, in order. */
   readonly tools: readonly string[];
   /** The working directory that the model was given. */
@@ -126,7 +134,7 @@ function readHeader(line: Line): RecordingHeader {
   return {
     model: line.name('model'),
     provider: line.choice('provider', PROVIDERS),
-    judge: {
+    policy: {
       schema_sha256: line.hash('schema_sha256'),
       gate_sha256: line.object['gate_sha256'] === null ? null : line.hash('gate_sha256'),
       prompt_sha256: line.hash('prompt_sha256'),

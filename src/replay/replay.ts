@@ -75,7 +75,7 @@ function begin({ header }: Recording, task: Task, { tools, notify }: CompletionR
   const offered = tools.map((tool) => tool.name);
   const difference = describeTaskDifference(header, task, offered);
   if (difference !== null) throw new ReplayError(`The recording does not fit: ${difference}. ${FIX}`);
-  if (header.judge.gate_sha256 !== task.judge.gate_sha256)
+  if (header.policy.gate_sha256 !== task.policy.gate_sha256)
     notify(
       'the recording was made with another gate, of which the model is never told: this run judges by its own',
     );

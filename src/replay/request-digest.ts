@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { CompletionRequest } from '../providers/provider.ts';
 import { quote } from '../text/messages.ts';
-import type { AssistantMessage, Judge, Message } from '../types.ts';
+import type { AssistantMessage, Message, PolicyDigest } from '../types.ts';
 import type { RecordedResult, RecordingHeader, RequestDigest } from './recording.ts';
 
 /** What a run asks a model for, before any turn. */
 export interface Task {
-  readonly judge: Judge;
+  readonly policy: PolicyDigest;
   /** The name of the model that was asked for; null where the recording's will do. */
   readonly model: string | null;
   readonly workingDirectory: string;
@@ -39,14 +39,14 @@ function lastCalls(messages: readonly Message[]): AssistantMessage['toolCalls'] 
 
 /** A clause that says how this run's task differs from the recorded one; null where it does not in what matters. */
 export function describeTaskDifference(
-  { judge, model, tools }: RecordingHeader,
+  { policy, model, tools }: RecordingHeader,
   task: Task,
   offered: readonly string[],
 ): string | null {
-  if (judge.schema_sha256 !== task.judge.schema_sha256)
-    return `it was recorded for the schema ${short(judge.schema_sha256)}, and this run has ${short(task.judge.schema_sha256)}`;
-  if (judge.prompt_sha256 !== task.judge.prompt_sha256)
-    return `it was recorded for the task ${short(judge.prompt_sha256)} (prompt and system-prompt together), and this run has ${short(task.judge.prompt_sha256)}`;
+  if (policy.schema_sha256 !== task.policy.schema_sha256)
+    return `it was recorded for the schema ${short(policy.schema_sha256)}, and this run has ${short(task.policy.schema_sha256)}`;
+  if (policy.prompt_sha256 !== task.policy.prompt_sha256)
+    return `it was recorded for the task ${short(policy.prompt_sha256)} (prompt and system-prompt together), and this run has ${short(task.policy.prompt_sha256)}`;
   if (task.model !== null && task.model !== model)
     return `it was recorded from the model ${JSON.stringify(model)}, and this run asks for ${JSON.stringify(task.model)}`;
   const lost = tools.filter((tool) => !offered.includes(tool));

@@ -65,7 +65,7 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
       for (const level of new Set(Object.values(LEVELS))) {
         const placed = all.filter((each) => each.level === level).toSorted(placedFirst);
         // That a change edits its own judge is told after the findings, of which it may have provoked any number.
-        const kept = KEPT[level] + (level === 'warning' ? report.judgeChanges.length : 0);
+        const kept = KEPT[level] + (level === 'warning' ? report.policyChanges.length : 0);
         const room = Math.max(0, PER_LEVEL - kept - log.annotated(level));
         for (const each of placed.slice(0, room)) annotate(each, log);
         left += Math.max(0, placed.length - room);

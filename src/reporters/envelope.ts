@@ -48,7 +48,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
     ...error,
     ...(report.lastAssistantText === null ? {} : { last_assistant_text: mask(report.lastAssistantText) }),
     subject: report.subject === null ? null : { ...report.subject },
-    judge: { ...report.judge },
+    judge: { ...report.policy },
     leg: report.leg ?? null,
     vote: report.vote ?? null,
     reuse: reuseJson(reuse),

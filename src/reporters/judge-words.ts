@@ -1,10 +1,10 @@
 /** What people are told where a pull request changes its own judge. */
 
-import type { JudgeChange } from '../types.ts';
+import type { PolicyChange } from '../types.ts';
 import type { MarkdownSanitizer, Report } from './report-types.ts';
 
 /** One sentence for a change; `path` as it is to be shown. */
-export function judgeSentence({ what, applied, unlisted = false }: JudgeChange, path: string): string {
+export function judgeSentence({ what, applied, unlisted = false }: PolicyChange, path: string): string {
   if (unlisted) {
     const judged =
       what === 'workflow' ? 'it ran' : applied ? 'it judged' : 'the one of the base branch judged';
@@ -18,11 +18,11 @@ export function judgeSentence({ what, applied, unlisted = false }: JudgeChange, 
 
 /** A block for summary and comment; empty where nothing of the judge is changed. */
 export function judgeBlock(
-  { judgeChanges }: Pick<Report, 'judgeChanges'>,
+  { policyChanges }: Pick<Report, 'policyChanges'>,
   sanitizer: MarkdownSanitizer,
 ): string {
-  if (judgeChanges.length === 0) return '';
-  const lines = judgeChanges.map(
+  if (policyChanges.length === 0) return '';
+  const lines = policyChanges.map(
     (change) => `> - ${judgeSentence(change, sanitizer.code(change.path, 300))}`,
   );
   return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;

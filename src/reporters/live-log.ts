@@ -127,7 +127,7 @@ function tellVerdict(report: Report, log: ToldLog): void {
     parts.push(gateWords[report.gate.status]);
   if (report.replayed === true) parts.push('replayed: no model judged this');
   if (view?.logClause !== undefined) parts.push(log.excerpt(view.logClause, MAX_RESULT));
-  for (const change of report.judgeChanges) {
+  for (const change of report.policyChanges) {
     const text = `This pull request changes what judges it: ${judgeSentence(change, change.path)}`;
     log.warning(text, { title: 'structured-agent' });
   }

@@ -5,8 +5,8 @@ import type {
   GateResult,
   Isolation,
   JsonObject,
-  Judge,
-  JudgeChange,
+  PolicyChange,
+  PolicyDigest,
   Repair,
   StopReason,
   Subject,
@@ -99,9 +99,9 @@ export interface Report {
   /** At most 200 characters of the model's prose, only for `plain_text`; hostile text. */
   readonly lastAssistantText: string | null;
   readonly subject: Subject | null;
-  readonly judge: Judge;
+  readonly policy: PolicyDigest;
   /** Files of the judge that the judged change itself changes. */
-  readonly judgeChanges: readonly JudgeChange[];
+  readonly policyChanges: readonly PolicyChange[];
   /** The page of the pull request comment; null where none was written. */
   readonly commentUrl: string | null;
   /** Names of the declared properties that get an output of their own, in the schema's order. */

@@ -17,7 +17,7 @@ import { steeringVariable } from '../sandbox/exec/environment.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
 import { race } from '../text/wait.ts';
-import type { JsonObject, Judge } from '../types.ts';
+import type { JsonObject, PolicyDigest } from '../types.ts';
 import { describeReuse } from './report.ts';
 
 /** What a verdict is looked for with. */
@@ -122,7 +122,7 @@ async function findKey(
   if (folder !== null && paths.some((each) => isInside(folder, path.resolve(workspace, each))))
     return { why: 'reuse-from lies in what is judged. Download to ${{ runner.temp }} instead' };
   const place = path.relative(workspace, workingDirectory);
-  return { key: reuseKey({ tree, paths, place, config, judge: state.judge }), tree };
+  return { key: reuseKey({ tree, paths, place, config, policy: state.policy }), tree };
 }
 
 /** What a key is made from. */
@@ -134,7 +134,7 @@ export interface KeyParts {
   /** The working directory, relative to the workspace. */
   readonly place: string;
   readonly config: Config;
-  readonly judge: Judge;
+  readonly policy: PolicyDigest;
 }
 
 /**
@@ -149,11 +149,11 @@ export interface KeyParts {
  * which the queue does not have. Limits end a run without a verdict, and change none. The headers may hold secrets, and
  * a hash in a public file would let anybody try guesses of them.
  */
-export function reuseKey({ tree, paths, place, config, judge }: KeyParts): string {
+export function reuseKey({ tree, paths, place, config, policy }: KeyParts): string {
   const { model } = config;
   const parts = [
     ['tree', tree, paths, place],
-    ['judge', judge.schema_sha256, judge.prompt_sha256, config.systemPrompt !== null, judge.version],
+    ['judge', policy.schema_sha256, policy.prompt_sha256, config.systemPrompt !== null, policy.version],
     ['model', model.provider, model.model, model.baseUrl, model.reasoningEffort, model.maxOutputTokens],
     ['answer', config.forceOutput],
     ['tools', config.tools, config.excludeTools, config.workspaceAccess, config.maxToolOutputBytes],
@@ -210,14 +210,14 @@ async function findMatch(folder: string, found: Key, options: ReuseOptions): Pro
 
 /** What somebody who wonders why the model is asked would look at. */
 function differencesOf(envelope: Envelope, { key, tree }: Key, { config, state }: ReuseOptions) {
-  const { judge, reuse, model } = envelope;
+  const { policy, reuse, model } = envelope;
   if (reuse === null) return ['that it was made without subject-paths and reuse-from'];
   if (reuse.key === key) return ['that it came to no verdict'];
   const parts = [
     ['the judged files', reuse.tree !== tree],
-    ['the prompt', judge.prompt_sha256 !== state.judge.prompt_sha256],
-    ['the schema', judge.schema_sha256 !== state.judge.schema_sha256],
-    ['the version of structured-agent', judge.version !== state.judge.version],
+    ['the prompt', policy.prompt_sha256 !== state.policy.prompt_sha256],
+    ['the schema', policy.schema_sha256 !== state.policy.schema_sha256],
+    ['the version of structured-agent', policy.version !== state.policy.version],
     ['the model', model !== config.model.model],
   ] as const;
   const unlike = parts.filter(([, differs]) => differs).map(([what]) => what);
@@ -226,14 +226,14 @@ function differencesOf(envelope: Envelope, { key, tree }: Key, { config, state }
 
 /** What an envelope of the same key has for this run; null where it is of no use. */
 function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): Match | null {
-  const { payload, reason, subject, judge, reuse } = envelope;
+  const { payload, reason, subject, policy, reuse } = envelope;
   const judged = reason === 'accepted' || reason === 'gate_not_met';
   if (!judged || payload === null || subject === null) return null;
   if (envelope.replayed || envelope.merged || envelope.contradiction !== null) return null;
   if (subject.repository !== world.subject?.repository) return null;
   // Both are in the key: a file in which they differ has been tampered with.
-  if (judge.schema_sha256 !== state.judge.schema_sha256) return null;
-  if (judge.prompt_sha256 !== state.judge.prompt_sha256) return null;
+  if (policy.schema_sha256 !== state.policy.schema_sha256) return null;
+  if (policy.prompt_sha256 !== state.policy.prompt_sha256) return null;
   // As text, like a model's own: what is taken over is what this run's schema accepts, and nothing is mended.
   const check = contract.check({ rawArguments: JSON.stringify(payload), status: 'complete' });
   if (!check.ok || check.repaired !== null) return null;

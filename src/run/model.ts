@@ -51,7 +51,7 @@ export async function connect(
   return recorded(provider, {
     append: recording.append,
     mask: world.secrets.mask,
-    judge: () => state.judge,
+    policy: () => state.policy,
     workingDirectory: () => state.sandbox?.workingDirectory ?? '',
     time: () => new Date().toISOString(),
     warn: (text) => world.warn(`record: ${text}`),
@@ -67,7 +67,7 @@ async function replay(file: string, config: Config, state: RunState, world: Worl
     recording,
     mask: world.secrets.mask,
     task: () => ({
-      judge: state.judge,
+      policy: state.policy,
       model: config.model.model === '' ? null : config.model.model,
       workingDirectory: state.sandbox?.workingDirectory ?? '',
     }),

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
 import { parseGateArgument, parseSchemaArgument, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
-import type { JudgeFile } from '../github/judge-changes.ts';
+import type { PolicyFile } from '../github/changed-policy.ts';
 import type { RunState, World } from './world.ts';
 
 /** Reads and freezes the policy. */
@@ -19,7 +19,7 @@ export async function loadPolicy(
   state.gate = await createGate(request, contract);
   state.contract = contract;
   const prompt = await readPrompt(config.prompt, world);
-  state.judge = {
+  state.policy = {
     schema_sha256: sha256(JSON.stringify(contract.schema)),
     gate_sha256: request.kind === 'none' ? null : sha256(JSON.stringify(request)),
     prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
@@ -27,16 +27,16 @@ export async function loadPolicy(
   };
   // Told at the end: the run itself does not wait for it.
   state.judging = state.asked.promise
-    .then(() => world.findJudgeChanges(judgeFiles(config)))
+    .then(() => world.findPolicyChanges(policyFiles(config)))
     .then((changes) => {
-      state.judgeChanges = changes;
+      state.policyChanges = changes;
     });
   return { contract, prompt };
 }
 
 /** The judge's files of this repository, as they were typed. */
-function judgeFiles({ schema, gate, prompt, replay }: Config): readonly JudgeFile[] {
-  const files: readonly (readonly [JudgeFile['what'], string | null])[] = [
+function policyFiles({ schema, gate, prompt, replay }: Config): readonly PolicyFile[] {
+  const files: readonly (readonly [PolicyFile['what'], string | null])[] = [
     ['schema', pathHere(schema)],
     ['gate', pathHere(gate)],
     ['prompt-file', 'file' in prompt ? prompt.file : null],

@@ -4,8 +4,8 @@ import { type AgentRecord, createRecord } from '../agent/agent.ts';
 import type { Config } from '../config/config.ts';
 import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
+import type { PolicyFile } from '../github/changed-policy.ts';
 import type { PullRequestContext } from '../github/find-context.ts';
-import type { JudgeFile } from '../github/judge-changes.ts';
 import type { RecordingHeader } from '../replay/recording.ts';
 import type { Locate } from '../reporters/places.ts';
 import type { Evidence, Report, Reporter, Reuse } from '../reporters/report-types.ts';
@@ -14,7 +14,7 @@ import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
 import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
 import type { Door } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { ContextStatus, Judge, JudgeChange, Subject } from '../types.ts';
+import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
 
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {
@@ -73,8 +73,8 @@ export interface World extends EndWorld {
    * Never rejects.
    */
   readonly findContext: () => Promise<PullRequestContext | 'unknown' | null>;
-  /** Which files of the judge the pull request changes. Never rejects. */
-  readonly findJudgeChanges: (files: readonly JudgeFile[]) => Promise<readonly JudgeChange[]>;
+  /** Which files of the policy the pull request changes. Never rejects. */
+  readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
   readonly fetch: typeof fetch;
   /** @throws InputError for a folder that the shell cannot be shown. */
@@ -107,11 +107,11 @@ export interface RunState {
   replay: RecordingHeader | null;
   contract: Contract | null;
   gate: Gate | null;
-  judge: Judge;
-  judgeChanges: readonly JudgeChange[];
+  policy: PolicyDigest;
+  policyChanges: readonly PolicyChange[];
   /** Resolved once the first request has left, or none will. */
   readonly asked: PromiseWithResolvers<void>;
-  /** Resolves once `judgeChanges` is known. */
+  /** Resolves once `policyChanges` is known. */
   judging: Promise<void>;
   commentUrl: string | null;
   /** What was reused, or by which key this run may be; null where that was not asked for. */
@@ -143,8 +143,8 @@ export function createState(world: EndWorld): RunState {
     replay: null,
     contract: null,
     gate: null,
-    judge: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
-    judgeChanges: [],
+    policy: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
+    policyChanges: [],
     asked: Promise.withResolvers(),
     judging: Promise.resolve(),
     commentUrl: null,

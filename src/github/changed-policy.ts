@@ -1,19 +1,19 @@
-/** Which of its own judge's files a pull request changes. */
+/** Which files of the policy that judges it a pull request changes. */
 import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
-import type { JudgeChange } from '../types.ts';
+import type { PolicyChange } from '../types.ts';
 import { LaterPushError, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
-import { repositoryPath } from './judge-files.ts';
+import { repositoryPath } from './policy-files.ts';
 
-/** A file that judges, as it was typed. */
-export interface JudgeFile {
-  readonly what: Exclude<JudgeChange['what'], 'workflow'>;
+/** A file of the policy, as it was typed. */
+export interface PolicyFile {
+  readonly what: Exclude<PolicyChange['what'], 'workflow'>;
   readonly path: string;
 }
 
 /** The world of the question. */
-export interface JudgeChangesOptions {
+export interface PolicyChangesOptions {
   readonly event: EventFacts;
   /** null where there is no token. */
   readonly changed: ListChangedFiles | null;
@@ -24,13 +24,13 @@ export interface JudgeChangesOptions {
 }
 
 /**
- * The judge's files among the changed ones; none where GitHub lists none. Where the list is as long as GitHub's lists are, or
+ * The files of the policy among the changed ones; none where GitHub lists none. Where the list is as long as GitHub's lists are, or
  * that of a later push, a file that is not in it may be changed as well, and counts as one that is. Never rejects.
  */
-export async function findJudgeChanges(
-  files: readonly JudgeFile[],
-  options: JudgeChangesOptions,
-): Promise<readonly JudgeChange[]> {
+export async function findPolicyChanges(
+  files: readonly PolicyFile[],
+  options: PolicyChangesOptions,
+): Promise<readonly PolicyChange[]> {
   let isLater = false;
   const changed = await options.changed?.().catch((error: unknown) => {
     isLater = error instanceof LaterPushError;
@@ -40,8 +40,8 @@ export async function findJudgeChanges(
   const paths = new Set(changed.flatMap(({ path, previous }) => [path, previous]));
   const isWhole = !isLater && changed.length < MAX_CHANGED_FILES;
   const applied = options.trusted === 'workspace';
-  const found: JudgeChange[] = [];
-  const add = (change: JudgeChange, names: readonly string[]) => {
+  const found: PolicyChange[] = [];
+  const add = (change: PolicyChange, names: readonly string[]) => {
     const listed = names.filter((name) => paths.has(name));
     for (const path of listed) found.push({ ...change, path });
     if (listed.length === 0 && !isWhole) found.push({ ...change, unlisted: true });
@@ -60,7 +60,7 @@ export async function findJudgeChanges(
 const MAX_LINKS = 40;
 
 /**
- * The file, what its symbolic links lead to, and every folder on the way: a changed link changes the judge, also
+ * The file, what its symbolic links lead to, and every folder on the way: a changed link changes the policy, also
  * one in the middle of the path. GitHub lists a folder only where it is a link or a submodule.
  */
 function namesOf(file: string, workspace: string): readonly string[] {
@@ -79,7 +79,7 @@ function namesOf(file: string, workspace: string): readonly string[] {
   return [...new Set([...names].flatMap((each) => repositoryPath(each, workspace) ?? []))];
 }
 
-/** Where a link leads; null for anything else, and where nothing is: the base's judges, or the run has ended over it. */
+/** Where a link leads; null for anything else, and where nothing is: the base's policy applies, or the run has ended over it. */
 function linkAt(file: string): string | null {
   try {
     return readlinkSync(file);
@@ -97,7 +97,7 @@ const BRINGS_WORKFLOW = new Set([
 ]);
 
 /** The workflow, where the pull request brings its own; other events run the base's. */
-function workflowPath({ event, workflowRef }: JudgeChangesOptions): string | null {
+function workflowPath({ event, workflowRef }: PolicyChangesOptions): string | null {
   const prefix = `${event.repository}/`;
   if (!BRINGS_WORKFLOW.has(event.name)) return null;
   if (event.repository === '' || !workflowRef.startsWith(prefix)) return null;

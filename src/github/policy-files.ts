@@ -1,4 +1,4 @@
-/** Where the files that judge (schema, gate, task) are read: the workspace, the pull request's base, another repository. */
+/** Where the files of the policy (schema, gate, prompt) are read from: the workspace, the pull request's base, another repository. */
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -10,14 +10,14 @@ import { readCheckedOut } from './checked-out.ts';
 import { type EventFacts, textAt } from './event.ts';
 import type { PullRequestFinder } from './pull-request.ts';
 
-/** Reads judges. @throws InputError where the base of the pull request cannot be asked at all. */
-export interface JudgeFiles {
+/** Reads files of the policy. @throws InputError where the base of the pull request cannot be asked at all. */
+export interface PolicyFiles {
   readFile(file: string): Promise<Reading>;
   readElsewhere(place: Elsewhere): Promise<Reading>;
 }
 
 /** The world of the files. */
-export interface JudgeFilesOptions {
+export interface PolicyFilesOptions {
   readonly trusted: 'workspace' | 'base';
   readonly event: EventFacts;
   readonly finder: PullRequestFinder;
@@ -44,7 +44,7 @@ const OF_PULL_REQUEST = new Set([
 const OF_COMMIT = new Set(['push', 'workflow_run']);
 
 /** Makes the reader of a run. */
-export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
+export function createPolicyFiles(options: PolicyFilesOptions): PolicyFiles {
   let base: Promise<string | null> | null = null;
   return {
     async readFile(file) {
@@ -72,11 +72,11 @@ export function createJudgeFiles(options: JudgeFilesOptions): JudgeFiles {
 }
 
 /**
- * The commit of the base whose files judge; null where the run is about no pull request. Then it is the event's own commit
+ * The commit of the base whose policy applies; null where the run is about no pull request. Then it is the event's own commit
  * (GITHUB_SHA), which the workflow comes from, too: what was checked out may be anybody's, such as the head of a pull
  * request in a `workflow_run` after a push or in a `check_suite`. The tip of the base branch, not the commit that the pull request began at: an old one may judge mildly.
  */
-async function findBase(options: JudgeFilesOptions): Promise<string | null> {
+async function findBase(options: PolicyFilesOptions): Promise<string | null> {
   const { event, finder } = options;
   const started = event.name === 'workflow_run' ? textAt(event.payload, 'workflow_run', 'event') : event.name;
   const isCertain = finder.number !== null || OF_PULL_REQUEST.has(started);
@@ -112,7 +112,7 @@ function baseError(error: unknown): unknown {
   );
 }
 
-function requireGitHub({ github }: JudgeFilesOptions): GitHub {
+function requireGitHub({ github }: PolicyFilesOptions): GitHub {
   if (github !== null) return github;
   throw new InputError(
     'github-token',
@@ -124,7 +124,7 @@ async function fetchFile(
   github: GitHub,
   place: Elsewhere,
   where: string,
-  { maxBytes }: JudgeFilesOptions,
+  { maxBytes }: PolicyFilesOptions,
 ): Promise<Reading> {
   const name = quote(place.path);
   try {

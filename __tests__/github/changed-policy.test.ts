@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile } from '../../src/github/changed-files.ts';
-import { findJudgeChanges, type JudgeChangesOptions } from '../../src/github/judge-changes.ts';
+import { findPolicyChanges, type PolicyChangesOptions } from '../../src/github/changed-policy.ts';
 
 const changed = (path: string, previous = ''): ChangedFile => ({
   path,
@@ -14,7 +14,7 @@ const changed = (path: string, previous = ''): ChangedFile => ({
   patch: null,
   blob: '',
 });
-const options = (more: Partial<JudgeChangesOptions> = {}): JudgeChangesOptions => ({
+const options = (more: Partial<PolicyChangesOptions> = {}): PolicyChangesOptions => ({
   event: { repository: 'o/r', name: 'pull_request', sha: '', ref: '', payload: null },
   changed: async () => [
     changed('schema.json'),
@@ -34,7 +34,7 @@ const files = [
 
 describe('a pull request that changes its judge', () => {
   it('is found out: the schema, a task that was renamed, the workflow', async () => {
-    expect(await findJudgeChanges(files, options())).toEqual([
+    expect(await findPolicyChanges(files, options())).toEqual([
       { what: 'schema', path: 'schema.json', applied: true },
       { what: 'prompt-file', path: 'task.md', applied: true },
       { what: 'workflow', path: '.github/workflows/ci.yml', applied: true },
@@ -45,7 +45,7 @@ describe('a pull request that changes its judge', () => {
     const workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'judge-')));
     writeFileSync(path.join(workspace, 'schema.json'), '{}');
     symlinkSync('schema.json', path.join(workspace, 'gate.json'));
-    const found = await findJudgeChanges(files, options({ workspace }));
+    const found = await findPolicyChanges(files, options({ workspace }));
     rmSync(workspace, { recursive: true });
     expect(found).toContainEqual({ what: 'gate', path: 'schema.json', applied: true });
   });
@@ -61,7 +61,7 @@ describe('a pull request that changes its judge', () => {
     const gate = [{ what: 'gate', path: 'policy/gate.json' }] as const;
     const found = async (...names: readonly string[]) =>
       (
-        await findJudgeChanges(
+        await findPolicyChanges(
           gate,
           options({ workspace, changed: async () => names.map((name) => changed(name)) }),
         )
@@ -71,7 +71,7 @@ describe('a pull request that changes its judge', () => {
     expect(await found('strict/gate.json', 'polic', 'gate.json', 'mild/deep/other.json')).toEqual([]);
     symlinkSync('loop', path.join(workspace, 'loop'));
     const loop = [{ what: 'gate', path: 'loop/x' }] as const;
-    expect(await findJudgeChanges(loop, options({ workspace }))).toEqual([
+    expect(await findPolicyChanges(loop, options({ workspace }))).toEqual([
       { what: 'workflow', path: '.github/workflows/ci.yml', applied: true },
     ]);
     rmSync(workspace, { recursive: true });
@@ -85,10 +85,10 @@ describe('a pull request that changes its judge', () => {
           ...Array.from({ length: count - 1 }, (_, at) => changed(`${at}`)),
         ],
       });
-    expect(await findJudgeChanges(files, many(2_999))).toEqual([
+    expect(await findPolicyChanges(files, many(2_999))).toEqual([
       { what: 'prompt-file', path: 'task.md', applied: true },
     ]);
-    expect(await findJudgeChanges(files, many(3_000))).toEqual([
+    expect(await findPolicyChanges(files, many(3_000))).toEqual([
       { what: 'schema', path: 'schema.json', applied: true, unlisted: true },
       { what: 'gate', path: 'gate.json', applied: true, unlisted: true },
       { what: 'prompt-file', path: 'task.md', applied: true },
@@ -97,7 +97,7 @@ describe('a pull request that changes its judge', () => {
   });
 
   it('has changed in vain what the base keeps, but not its workflow', async () => {
-    const found = await findJudgeChanges(files, options({ trusted: 'base' }));
+    const found = await findPolicyChanges(files, options({ trusted: 'base' }));
     expect(found.map(({ what, applied }) => [what, applied])).toEqual([
       ['schema', false],
       ['prompt-file', false],
@@ -105,7 +105,7 @@ describe('a pull request that changes its judge', () => {
     ]);
   });
 
-  it.each<[string, Partial<JudgeChangesOptions>]>([
+  it.each<[string, Partial<PolicyChangesOptions>]>([
     [
       "on pull_request_target the workflow is the base's",
       { event: { ...options().event, name: 'pull_request_target' } },
@@ -115,15 +115,15 @@ describe('a pull request that changes its judge', () => {
       { workflowRef: 'o/other/.github/workflows/ci.yml@main' },
     ],
   ])('%s', async (_, more) => {
-    const found = await findJudgeChanges(files, options(more));
+    const found = await findPolicyChanges(files, options(more));
     expect(found.map(({ what }) => what)).toEqual(['schema', 'prompt-file']);
   });
 
-  it.each<[string, Partial<JudgeChangesOptions>]>([
+  it.each<[string, Partial<PolicyChangesOptions>]>([
     ['without a token', { changed: null }],
     ['where there is no pull request', { changed: async () => null }],
     ['where GitHub does not answer', { changed: () => Promise.reject(new Error('no')) }],
   ])('%s nothing is said', async (_, more) => {
-    expect(await findJudgeChanges(files, options(more))).toEqual([]);
+    expect(await findPolicyChanges(files, options(more))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import type { EventFacts } from '../../src/github/event.ts';
-import { createJudgeFiles, type JudgeFilesOptions, repositoryPath } from '../../src/github/judge-files.ts';
+import { createPolicyFiles, type PolicyFilesOptions, repositoryPath } from '../../src/github/policy-files.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
 import { type Answers, answering } from '../support/github-answers.ts';
 
@@ -32,7 +32,7 @@ const at = (file: string, ref = 'tip1') => `/repos/o/r/contents/${file}?ref=${re
 
 function open(
   answers: Answers,
-  { event = {}, ...more }: Partial<Omit<JudgeFilesOptions, 'event'>> & { event?: Partial<EventFacts> } = {},
+  { event = {}, ...more }: Partial<Omit<PolicyFilesOptions, 'event'>> & { event?: Partial<EventFacts> } = {},
 ) {
   const { github, asked } = answering(answers);
   const facts = {
@@ -44,7 +44,7 @@ function open(
     ...event,
   };
   const client = more.github === undefined ? github : more.github;
-  const files = createJudgeFiles({
+  const files = createPolicyFiles({
     trusted: 'base',
     event: facts,
     finder: createPullRequestFinder(facts, client),
