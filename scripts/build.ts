@@ -57,12 +57,31 @@ ${statements}
 const run = (tool: string, args: readonly string[]) =>
   execFileSync(path.join(root, 'node_modules', '.bin', tool), args, { cwd: root, stdio: 'inherit' });
 
+/** How a module reads a text file beside it; the bundle has the text in its place. */
+const TEXT_FILE = /readFileSync\(new URL\('(\.\/[\w.-]+)', import\.meta\.url\), 'utf8'\)/gu;
+
+/** Puts the text files of the sources into the modules that were compiled into build/. */
+function embedTextFiles(): void {
+  const compiled = path.join(root, 'build', 'src');
+  for (const name of readdirSync(compiled, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js')) continue;
+    const module = path.join(compiled, name);
+    const text = readFileSync(module, 'utf8');
+    const folder = path.join(root, 'src', path.dirname(name));
+    const embedded = text.replaceAll(TEXT_FILE, (_, file: string) =>
+      JSON.stringify(readFileSync(path.join(folder, file), 'utf8')),
+    );
+    if (embedded !== text) writeFileSync(module, embedded);
+  }
+}
+
 /** Builds the bundle into a folder of the project, of which nothing stays; its size in bytes. */
 function build(folder: string): number {
   const target = path.join(root, folder);
   for (const old of [path.join(root, 'build'), target]) rmSync(old, { recursive: true, force: true });
   // tsc first: left to itself, ncc type-checks the tests as well, or gives up ES modules.
   run('tsc', ['--project', 'tsconfig.build.json']);
+  embedTextFiles();
   writeLazyUndici(root);
   run('ncc', [
     'build',

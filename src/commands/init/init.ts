@@ -7,9 +7,16 @@ import { InputError } from '../../errors.ts';
 import { foldName } from '../../files/names.ts';
 import { registry } from '../../providers/registry.ts';
 import { inertLine } from '../../text/sanitize.ts';
-import { INIT_HELP, type InitOptions, readOptions } from './options.ts';
-import { type Ask, askNobody, makePlan, openQuestions, PLACEHOLDER_ACTION, type Plan } from './plan.ts';
-import { isPinned, SCHEMA_FILE, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
+import {
+  askOn,
+  INIT_HELP,
+  type InitOptions,
+  makePlan,
+  PLACEHOLDER_ACTION,
+  type Plan,
+  readOptions,
+} from './plan.ts';
+import { isPinned, needsUrl, SCHEMA_FILE, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
 
 /** Where init reads, asks and writes. */
 interface InitIo {
@@ -51,18 +58,21 @@ export async function runInit(argv: readonly string[], io: InitIo): Promise<numb
 }
 
 async function planOf(options: InitOptions, io: InitIo): Promise<Plan> {
-  const open = openQuestions(options);
-  if (options.yes || open.length === 0) return makePlan(options, askNobody);
+  const open: string[] = [];
+  const byDefault = await makePlan(options, async ({ flags, standard, values }) => {
+    open.push(flags);
+    return standard ?? values[0] ?? '';
+  });
+  if (options.yes || open.length === 0) return byDefault;
   if (!io.isTerminal) {
     throw new InputError(
       null,
       `Stdin or stderr is no terminal, so nothing can be asked. Give ${open.join(', ')}, or --yes for the defaults.`,
     );
   }
-  const { askOn } = await import('./questions.ts');
   const questions = askOn(io.stdin, io.stderr);
   try {
-    return await makePlan(options, questions.ask satisfies Ask);
+    return await makePlan(options, questions.ask);
   } finally {
     questions.close();
   }
@@ -73,7 +83,7 @@ function nextSteps(plan: Plan): string {
   const secret = registry[provider].keyVariable;
   const variables = [
     ...(model.includes('vars.MODEL_NAME') ? ['MODEL_NAME'] : []),
-    ...(provider === 'azure-openai' || provider === 'openai-compatible' ? ['MODEL_BASE_URL'] : []),
+    ...(needsUrl(provider) ? ['MODEL_BASE_URL'] : []),
   ];
   const steps = [
     ...(secret === null ? [] : [`Store the provider's key as a secret: gh secret set ${secret}`]),

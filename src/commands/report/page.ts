@@ -1,6 +1,7 @@
 /** The report: one page that needs nothing beside itself, runs nothing but its own script, and asks no network. */
 
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { warningsAbout } from '../../reporters/evidence-words.ts';
 import { readCount, readObject, readText } from '../../text/json-fields.ts';
 import { counted } from '../../text/messages.ts';
@@ -8,11 +9,13 @@ import type { JsonObject } from '../../types.ts';
 import { charts } from './chart.ts';
 import { contradicts, endingOf } from './ending.ts';
 import { type Html, html, verbatim } from './html.ts';
-import { SCRIPT } from './script.ts';
 import { payloadSection, storySection, titleOf, verdictSection } from './sections.ts';
 import type { Story } from './story.ts';
-import { STYLE } from './style.ts';
 import type { Showing } from './visible.ts';
+
+// The policy of the page names their hashes, so that no other style or script counts. The build puts them in here.
+const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
+const SCRIPT = readFileSync(new URL('./page.js', import.meta.url), 'utf8');
 
 /** What a page is made of. */
 export interface PageFacts {

@@ -1,7 +1,5 @@
-/** The page's own script: search, keys, folding and the theme. It makes no markup, and asks nobody anything. */
+// The page's own script: search, keys, folding and the theme. It makes no markup, and asks nobody anything.
 
-/** Its text; the policy of the page names its hash, so that no other script runs. */
-export const SCRIPT = `'use strict';
 (() => {
   const at = (id) => document.getElementById(id);
   const root = document.documentElement;
@@ -16,7 +14,10 @@ export const SCRIPT = `'use strict';
   };
 
   const filter = () => {
-    const words = search.value.toLowerCase().split(/\\s+/).filter((word) => word !== '');
+    const words = search.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
     const narrowed = words.length > 0 || problems.checked;
     let shown = 0;
     for (const row of rows) {
@@ -48,7 +49,11 @@ export const SCRIPT = `'use strict';
         // Of a few letters the lower case is longer: places would not be those of the text.
         if (text.length !== node.data.length) continue;
         for (const word of words) {
-          for (let i = text.indexOf(word); i !== -1 && found.size <= 500; i = text.indexOf(word, i + word.length)) {
+          for (
+            let i = text.indexOf(word);
+            i !== -1 && found.size <= 500;
+            i = text.indexOf(word, i + word.length)
+          ) {
             const range = new Range();
             range.setStart(node, i);
             range.setEnd(node, i + word.length);
@@ -126,4 +131,3 @@ export const SCRIPT = `'use strict';
   at('theme').hidden = false;
   filter();
 })();
-`;
