@@ -4,7 +4,7 @@ export default defineConfig({
   plugins: [tellEnvelopes()],
   test: {
     include: ['__tests__/**/*.test.ts'],
-    setupFiles: ['__tests__/support/seen-envelopes.ts'],
+    setupFiles: ['__tests__/support/schemas/seen-envelopes.ts'],
     // For what hangs alone: the slowest test takes 5 s, on a machine that others load as well 20 s.
     testTimeout: 90_000,
     hookTimeout: 90_000,

@@ -7,7 +7,7 @@ import { INPUTS } from '../src/config/inputs.ts';
 import { MERGE_NAMES } from '../src/merge/inputs.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { sampleReport } from './reporters/sample-report.ts';
-import { configFrom, mergeConfigFrom } from './support/inputs.ts';
+import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');

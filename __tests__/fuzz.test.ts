@@ -15,10 +15,10 @@ import { createSummary } from '../src/reporters/summary.ts';
 import { createTranscript } from '../src/reporters/transcript.ts';
 import { run } from '../src/run/run.ts';
 import { createSecrets } from '../src/text/secrets.ts';
-import { parseInputs } from './support/inputs.ts';
-import { type Reply, startModel } from './support/model-server.ts';
-import { quietWorld } from './support/quiet-world.ts';
-import { parseOutputFile } from './support/runner.ts';
+import { type Reply, startModel } from './support/fakes/model/server.ts';
+import { parseInputs } from './support/fakes/runner/inputs.ts';
+import { parseOutputFile } from './support/fakes/runner/runner.ts';
+import { quietWorld } from './support/worlds/quiet.ts';
 
 /** Every ending there is: conclusion, reason, exit code, subtype, and whether a payload goes with it. */
 const TABLE = new Set([

@@ -8,8 +8,13 @@ import { type RunOptions, runStructuredAgent, StructuredAgentError } from '../sr
 import type { ProviderName } from '../src/providers/registry.ts';
 import type { RunEvent } from '../src/reporters/report-types.ts';
 import type { JsonObject } from '../src/types.ts';
-import { HAS_BWRAP } from './support/action.ts';
-import { type ModelRequest, type Reply, type ScriptedModel, startModel } from './support/model-server.ts';
+import {
+  type ModelRequest,
+  type Reply,
+  type ScriptedModel,
+  startModel,
+} from './support/fakes/model/server.ts';
+import { HAS_BWRAP } from './support/fakes/runner/action.ts';
 
 const schema = {
   type: 'object',

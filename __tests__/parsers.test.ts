@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { makeTexts } from './support/hostile-texts.ts';
-import { LIMITS, READERS } from './support/parsers.ts';
+import { makeTexts } from './support/texts/hostile.ts';
+import { LIMITS, READERS } from './support/texts/parsers.ts';
 
 /** Sizes four times apart, the smaller pair first: what is quadratic is found there, before it takes minutes. */
 const SIZES = [2, 8, 32].map((kib) => kib * 1024);

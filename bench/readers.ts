@@ -2,8 +2,8 @@
  * The CPU time that each reader of hostile text takes for its slowest text: nothing interrupts a reader, so the clock of
  * a run and its signals wait for it.
  */
-import { makeTexts } from '../__tests__/support/hostile-texts.ts';
-import { LIMITS, READERS } from '../__tests__/support/parsers.ts';
+import { makeTexts } from '../__tests__/support/texts/hostile.ts';
+import { LIMITS, READERS } from '../__tests__/support/texts/parsers.ts';
 
 const MIB = 1024 ** 2;
 /**

@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startModel } from '../__tests__/support/model-server.ts';
+import { startModel } from '../__tests__/support/fakes/model/server.ts';
 import { CASES } from './act-cases.ts';
 import { answerPreset, createVoter } from './act-model.ts';
 import { type ActResult, type Case, runOnAct } from './act-world.ts';

@@ -1,5 +1,5 @@
 /** The demo's scripted model, which knows the preset `verdict` alone, with what the other presets ask for beside that. */
-import type { ModelRequest, Reply } from '../__tests__/support/model-server.ts';
+import type { ModelRequest, Reply } from '../__tests__/support/fakes/model/server.ts';
 import { answer } from '../examples/demo/model.ts';
 
 /** Answers in the schema that was offered, from the same tests. */

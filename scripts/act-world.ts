@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GitHubServer, startGitHubServer } from '../__tests__/support/github-server.ts';
+import { type GitHubServer, startGitHubServer } from '../__tests__/support/fakes/github/server.ts';
 import { createRepository, type Edit } from '../examples/demo/demo.ts';
 import type { Votes } from './act-model.ts';
 import { writeStandIns } from './act-stand-ins.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startModel } from '../__tests__/support/model-server.ts';
+import { startModel } from '../__tests__/support/fakes/model/server.ts';
 import { createRepository, MEND } from '../examples/demo/demo.ts';
 import { answer } from '../examples/demo/model.ts';
 import { createLocalWorld, localSecrets } from '../src/cli/world.ts';

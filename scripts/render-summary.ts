@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { render } from '../__tests__/support/gfm.ts';
+import { render } from '../__tests__/support/texts/gfm.ts';
 import { samples } from './summary-samples.ts';
 
 const WIDTH = 1840;

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { ProviderError, SandboxError } from '../../src/errors.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
-import { runScripted } from '../support/agent-run.ts';
-import { call, submit } from '../support/scripted-provider.ts';
+import { call, submit } from '../support/fakes/model/scripted-provider.ts';
+import { runScripted } from '../support/worlds/agent-run.ts';
 
 const good = submit({ passed: true, summary: 'all well' });
 const look = { calls: [call('read_file', { path: 'a.txt' })] };

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Contract, createContract } from '../../src/contract/contract.ts';
 import type { Message } from '../../src/types.ts';
-import { runScripted, VERDICT_SCHEMA } from '../support/agent-run.ts';
-import { call, submit } from '../support/scripted-provider.ts';
+import { call, submit } from '../support/fakes/model/scripted-provider.ts';
+import { runScripted, VERDICT_SCHEMA } from '../support/worlds/agent-run.ts';
 
 const good = submit({ passed: true, summary: 'all well' });
 const good2 = submit({ passed: false, summary: 'second' });

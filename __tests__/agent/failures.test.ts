@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { DROPPED } from '../../src/agent/prompt.ts';
-import { type Wire, type WireAnswer, wires } from '../support/provider-wires.ts';
-import { startRawServer } from '../support/raw-server.ts';
+import { type Wire, type WireAnswer, wires } from '../support/fakes/model/wires.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
 import { counting, delivery, runOverWire } from './wire-run.ts';
 
 /** Answers one after the other; the last for ever. */

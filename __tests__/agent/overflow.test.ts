@@ -5,8 +5,8 @@ import { DROPPED } from '../../src/agent/prompt.ts';
 import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
 import type { Message, ToolMessage } from '../../src/types.ts';
-import { runScripted } from '../support/agent-run.ts';
-import { call, submit } from '../support/scripted-provider.ts';
+import { call, submit } from '../support/fakes/model/scripted-provider.ts';
+import { runScripted } from '../support/worlds/agent-run.ts';
 
 const user = (text: string): Message => ({ role: 'user', text });
 

@@ -12,9 +12,9 @@ import { type Ending, verdictOf } from '../../src/run/verdict.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';
-import { VERDICT_SCHEMA } from '../support/agent-run.ts';
-import { providerAt, type Wire, type WireCall } from '../support/provider-wires.ts';
-import { type RawRequest, startRawServer } from '../support/raw-server.ts';
+import { providerAt, type Wire, type WireCall } from '../support/fakes/model/wires.ts';
+import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
+import { VERDICT_SCHEMA } from '../support/worlds/agent-run.ts';
 
 /** What a run over a wire came to. */
 export interface WireRun {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { configFrom, onlyProblem, parseInputs, readActionInputs } from '../support/inputs.ts';
+import { configFrom, onlyProblem, parseInputs, readActionInputs } from '../support/fakes/runner/inputs.ts';
 
 const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' };
 

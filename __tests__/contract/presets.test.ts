@@ -6,8 +6,8 @@ import { objectOf } from '../../src/providers/reading.ts';
 import { type Dialect, projectSchema } from '../../src/providers/schema/project.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { checkProjection, validInstances } from '../support/wire-check.ts';
-import { asJsonSchema } from '../support/wire-rules.ts';
+import { checkProjection, validInstances } from '../support/schemas/wire-check.ts';
+import { asJsonSchema } from '../support/schemas/wire-rules.ts';
 import { samples } from './preset-samples.ts';
 
 const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];

@@ -3,16 +3,16 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BatchResult, runBatch } from '../support/attack-batch.ts';
+import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attacks/backends.ts';
+import { type BatchResult, runBatch } from '../support/attacks/batch.ts';
 import {
   groupRow,
   type Listeners,
   listenOnMachine,
   machineRows,
   plantMachine,
-} from '../support/attack-machine.ts';
-import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attack-walls.ts';
-import { type AttackWorld, createAttackWorld, PLANTED } from '../support/attack-world.ts';
+} from '../support/attacks/machine.ts';
+import { type AttackWorld, createAttackWorld, PLANTED } from '../support/attacks/world.ts';
 
 const RUN_MS = 200_000;
 const isRoot = process.getuid?.() === 0;

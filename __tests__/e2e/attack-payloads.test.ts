@@ -1,16 +1,16 @@
 /** Attacks by a payload or by an ending, through the committed bundle: what is published, and what a later step reads. */
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { submits, VERDICT_SCHEMA } from '../support/attack-batch.ts';
-import { type AttackPull, openAttackPull } from '../support/attack-pull.ts';
-import type { AttackRow } from '../support/attack-row.ts';
-import { payloadRows } from '../support/attack-rows.ts';
-import { type AttackResult, runAttackStep } from '../support/attack-step.ts';
-import { attackWalls } from '../support/attack-walls.ts';
-import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attack-world.ts';
-import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
-import type { Reply } from '../support/model-server.ts';
-import { effectsOf, parseLog, withoutStopCommands } from '../support/runner.ts';
+import { attackWalls } from '../support/attacks/backends.ts';
+import { submits, VERDICT_SCHEMA } from '../support/attacks/batch.ts';
+import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
+import type { AttackRow } from '../support/attacks/row.ts';
+import { payloadRows } from '../support/attacks/rows.ts';
+import { type AttackResult, runAttackStep } from '../support/attacks/step.ts';
+import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attacks/world.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
+import { effectsOf, parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
+import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 const GATE = { required: ['verdict'], properties: { verdict: { const: 'pass' } } };
 /** Without a wall on this machine the payloads are attacked all the same. */

@@ -2,29 +2,29 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attack-batch.ts';
-import { controls, fakeGitFolder } from '../support/attack-own-rows.ts';
-import { type AttackPull, openAttackPull } from '../support/attack-pull.ts';
-import type { AttackRow } from '../support/attack-row.ts';
-import { listedOnly, toolRows } from '../support/attack-rows.ts';
-import { SYSTEM_FOLDERS } from '../support/attack-system.ts';
-import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attack-walls.ts';
+import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attacks/backends.ts';
+import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attacks/batch.ts';
+import { controls, fakeGitFolder } from '../support/attacks/own-rows.ts';
+import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
+import type { AttackRow } from '../support/attacks/row.ts';
+import { listedOnly, toolRows } from '../support/attacks/rows.ts';
+import { SYSTEM_FOLDERS } from '../support/attacks/system.ts';
 import {
   type AttackWorld,
   type AttackWorldOptions,
   CANARIES,
   createAttackWorld,
   PLANTED,
-} from '../support/attack-world.ts';
-import { actionsIn } from '../support/gfm.ts';
+} from '../support/attacks/world.ts';
 import {
   effectsOf,
   parseLog,
   problemsIn,
   type RunnerCommand,
   withoutStopCommands,
-} from '../support/runner.ts';
+} from '../support/fakes/runner/runner.ts';
 import { loaded } from '../support/stopwatch.ts';
+import { actionsIn } from '../support/texts/gfm.ts';
 
 /** Generous: two whole runs, one of some ninety turns. */
 const RUN_MS = 400_000;

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, runAction, submits } from '../support/action.ts';
-import { parseLog } from '../support/runner.ts';
+import { type ActionOptions, type ActionRun, runAction, submits } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 

@@ -12,10 +12,16 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, calls, runAction, submits } from '../support/action.ts';
-import { runAttackStep } from '../support/attack-step.ts';
-import { attackWalls, runnerFor } from '../support/attack-walls.ts';
-import { createAttackWorld } from '../support/attack-world.ts';
+import { attackWalls, runnerFor } from '../support/attacks/backends.ts';
+import { runAttackStep } from '../support/attacks/step.ts';
+import { createAttackWorld } from '../support/attacks/world.ts';
+import {
+  type ActionOptions,
+  type ActionRun,
+  calls,
+  runAction,
+  submits,
+} from '../support/fakes/runner/action.ts';
 
 /** The process of the step that keeps a namespace: below this one, and no other step's. */
 function holder(): string {

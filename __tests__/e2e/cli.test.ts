@@ -16,8 +16,13 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HAS_BWRAP, KEY, submits } from '../support/action.ts';
-import { type JournalEntry, type Reply, type ScriptedModel, startModel } from '../support/model-server.ts';
+import {
+  type JournalEntry,
+  type Reply,
+  type ScriptedModel,
+  startModel,
+} from '../support/fakes/model/server.ts';
+import { HAS_BWRAP, KEY, submits } from '../support/fakes/runner/action.ts';
 
 const CLI = path.join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
 const SCHEMA = JSON.stringify({

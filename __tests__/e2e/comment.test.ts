@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ActionOptions, runAction } from '../support/action.ts';
-import { COMMITS, checkOut } from '../support/checkout.ts';
-import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { type ActionOptions, runAction } from '../support/fakes/runner/action.ts';
+import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
 
 const HEAD = COMMITS.head;
 const BASE = COMMITS.base;

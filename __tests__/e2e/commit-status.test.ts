@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runAction, submits } from '../support/action.ts';
-import { COMMITS, checkOut, gitIn } from '../support/checkout.ts';
-import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { runAction, submits } from '../support/fakes/runner/action.ts';
+import { COMMITS, checkOut, gitIn } from '../support/worlds/checkout.ts';
 
 const { base, older, head, merge } = COMMITS;
 const folder = mkdtempSync(path.join(os.tmpdir(), 'commit-status-'));

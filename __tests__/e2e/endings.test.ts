@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, calls, KEY, runAction, submits } from '../support/action.ts';
+import {
+  type ActionOptions,
+  type ActionRun,
+  calls,
+  KEY,
+  runAction,
+  submits,
+} from '../support/fakes/runner/action.ts';
 
 const SCHEMA = JSON.stringify({
   type: 'object',

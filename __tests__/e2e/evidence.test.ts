@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ActionRun, type Places, runAction, submits } from '../support/action.ts';
-import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
-import { parseLog } from '../support/runner.ts';
+import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { type ActionRun, type Places, runAction, submits } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const HEAD = 'a'.repeat(40);
 const BASE = 'b'.repeat(40);

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, runAction, submits } from '../support/action.ts';
-import { parseLog } from '../support/runner.ts';
+import { type ActionOptions, runAction, submits } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const finding = {
   severity: 'error',

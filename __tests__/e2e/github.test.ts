@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ActionOptions, runAction, submits } from '../support/action.ts';
-import { COMMITS, checkOut } from '../support/checkout.ts';
-import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/github-server.ts';
-import type { JournalEntry, Reply } from '../support/model-server.ts';
+import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
+import type { JournalEntry, Reply } from '../support/fakes/model/server.ts';
+import { type ActionOptions, runAction, submits } from '../support/fakes/runner/action.ts';
+import { COMMITS, checkOut } from '../support/worlds/checkout.ts';
 
 const HEAD = COMMITS.head;
 const BASE = COMMITS.base;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calls, runAction, submits } from '../support/action.ts';
+import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { left } from '../support/left.ts';
 
 describe('values of headers', () => {

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MERGE_OUTPUTS } from '../../scripts/generate.ts';
-import { type ActionOptions, type ActionRun, runAction, submits } from '../support/action.ts';
-import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
-import { parseLog } from '../support/runner.ts';
+import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
+import { type ActionOptions, type ActionRun, runAction, submits } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 type Envelope = NonNullable<ActionRun['envelope']>;
 /** A JSON text by the path of its file in the folder of the verdicts. */

@@ -1,11 +1,17 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ActionOptions, type ActionRun, KEY, runAction, submits } from '../support/action.ts';
-import { type Authority, createAuthority } from '../support/certificates.ts';
-import { type ScriptedModel, startModel } from '../support/model-server.ts';
-import { type ProxyOptions, type ProxyServer, startProxy } from '../support/proxy-server.ts';
-import { parseLog } from '../support/runner.ts';
+import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
+import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
+import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
+import {
+  type ActionOptions,
+  type ActionRun,
+  KEY,
+  runAction,
+  submits,
+} from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const PASSWORD = 'proxy-pass-w0rd';
 const good = submits({ passed: true, summary: 'all well' });

@@ -13,8 +13,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HAS_BWRAP, submits } from '../support/action.ts';
-import { type ScriptedModel, startModel } from '../support/model-server.ts';
+import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
+import { HAS_BWRAP, submits } from '../support/fakes/runner/action.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const payload = { passed: true };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { calls, KEY, runAction, submits } from '../support/action.ts';
-import { parseLog } from '../support/runner.ts';
+import { calls, KEY, runAction, submits } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const CANARY = 'CANARY-5d2e';
 const schema = JSON.stringify({

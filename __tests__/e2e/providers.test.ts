@@ -5,11 +5,11 @@ import path from 'node:path';
 import tls from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runAction, submits } from '../support/action.ts';
-import { type Authority, createAuthority } from '../support/certificates.ts';
+import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
+import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
+import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
+import { runAction, submits } from '../support/fakes/runner/action.ts';
 import { left } from '../support/left.ts';
-import { type ScriptedModel, startModel } from '../support/model-server.ts';
-import { type ProxyServer, startProxy } from '../support/proxy-server.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 
 const good = submits({ passed: true, summary: 'all well' });

@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, runAction } from '../support/action.ts';
+import { type ActionOptions, runAction } from '../support/fakes/runner/action.ts';
 
 const DEMO = path.join(import.meta.dirname, '../../examples/demo/repository');
 

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { calls, runAction, submits } from '../support/action.ts';
 import { openBrowser } from '../support/browser.ts';
+import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
 
 const TRAP = '</pre><script>document.title = "CANARY"</script><img src=x onerror=alert(1)>';
 

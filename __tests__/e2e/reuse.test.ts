@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ActionRun, HAS_BWRAP, runAction, submits } from '../support/action.ts';
-import { type ScriptedModel, startModel } from '../support/model-server.ts';
+import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
+import { type ActionRun, HAS_BWRAP, runAction, submits } from '../support/fakes/runner/action.ts';
 
 const PAYLOAD = { passed: true, summary: 'all well', findings: [] };
 const SIGNING_KEY = '0123456789abcdef0123456789abcdef';

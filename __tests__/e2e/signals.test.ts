@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ActionOptions, calls, runAction, submits } from '../support/action.ts';
+import { type ActionOptions, calls, runAction, submits } from '../support/fakes/runner/action.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 
 /** How long after the first signal the runner kills, in milliseconds. What nothing ends goes on for minutes here. */

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ActionRun, calls, HAS_BWRAP, KEY, runAction, submits } from '../support/action.ts';
-import { parseLog } from '../support/runner.ts';
+import { type ActionRun, calls, HAS_BWRAP, KEY, runAction, submits } from '../support/fakes/runner/action.ts';
+import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 

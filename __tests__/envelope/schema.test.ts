@@ -8,7 +8,7 @@ import { isArray, isObject } from '../../src/text/json.ts';
 import type { Isolation, Json, JsonObject, Subtype, Verdict } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
-import { issuesOf } from '../support/envelope-issues.ts';
+import { issuesOf } from '../support/schemas/envelope-issues.ts';
 
 const SUBTYPES: Readonly<Record<Subtype, true>> = {
   success: true,

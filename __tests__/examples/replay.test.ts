@@ -7,8 +7,8 @@ import { parse } from 'yaml';
 import { createRepository } from '../../examples/demo/demo.ts';
 import { createLocalWorld, localSecrets } from '../../src/cli/world.ts';
 import { run } from '../../src/run/run.ts';
-import { HAS_BWRAP } from '../support/action.ts';
-import { parseInputs } from '../support/inputs.ts';
+import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { parseInputs } from '../support/fakes/runner/inputs.ts';
 
 let folder = '';
 afterEach(() => rm(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { findPolicyChanges } from '../../src/github/changed-policy.ts';
 import type { JudgedCommit } from '../../src/github/checked-out.ts';
 import { createContextFinder } from '../../src/github/find-context.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
-import { answering } from '../support/github-answers.ts';
+import { answering } from '../support/fakes/github/answers.ts';
 
 const [judged, later, base, merge] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(40)) as [
   string,

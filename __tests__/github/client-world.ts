@@ -2,7 +2,7 @@
 import { vi } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import { createGitHub, type GitHubOptions } from '../../src/github/client.ts';
-import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/github-server.ts';
+import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
 
 export const SHA = 'a'.repeat(40);

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 import { createGitHub } from '../../src/github/client.ts';
 import { type CommentText, createCommentWriter } from '../../src/github/comment.ts';
-import { type FakePull, type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { type FakePull, type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
 
 export const SHA = 'a'.repeat(40);

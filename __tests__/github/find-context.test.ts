@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChangedFile, ListChangedFiles } from '../../src/github/changed-files.ts';
 import { createContextFinder } from '../../src/github/find-context.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
-import { answering } from '../support/github-answers.ts';
+import { answering } from '../support/fakes/github/answers.ts';
 
 it('where nobody can say whether there is a pull request, that is told', async () => {
   const event = {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Bounds, boundedFetch } from '../../src/github/octokit.ts';
-import { type RawServer, startRawServer } from '../support/raw-server.ts';
+import { type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
 
 const BOUNDS: Bounds = { fetch, signal: undefined, timeoutMs: 60_000, maxBytes: 100, expectsJson: false };
 let server: RawServer;

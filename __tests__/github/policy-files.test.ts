@@ -6,7 +6,7 @@ import { GitHubError } from '../../src/errors.ts';
 import type { EventFacts } from '../../src/github/event.ts';
 import { createPolicyFiles, type PolicyFilesOptions, repositoryPath } from '../../src/github/policy-files.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
-import { type Answers, answering } from '../support/github-answers.ts';
+import { type Answers, answering } from '../support/fakes/github/answers.ts';
 
 const workspace = mkdtempSync(path.join(os.tmpdir(), 'judge-'));
 afterAll(() => rmSync(workspace, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventFacts } from '../../src/github/event.ts';
 import { createPullRequestFinder, type PullRequestFinder } from '../../src/github/pull-request.ts';
-import { answering } from '../support/github-answers.ts';
+import { answering } from '../support/fakes/github/answers.ts';
 
 const pull = (number: number, more: object = {}) => ({
   number,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createGitHub } from '../../src/github/client.ts';
 import { createStatusSetter } from '../../src/github/status.ts';
-import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
+import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
 
 const SHA = 'c'.repeat(40);

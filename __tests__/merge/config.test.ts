@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { mergeConfigFrom } from '../support/inputs.ts';
+import { mergeConfigFrom } from '../support/fakes/runner/inputs.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@ import type { Merged } from '../../src/merge/types.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 
-import { writeCommands } from '../support/commands.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 
 const secrets = createSecrets();

@@ -5,7 +5,7 @@ import { commentBody } from '../../src/reporters/comment-body.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 import {
   sampleFailedMerge,
   sampleLeg,

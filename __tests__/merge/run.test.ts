@@ -17,7 +17,7 @@ import { isArray, isObject } from '../../src/text/json.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
-import { localFiles } from '../support/no-github.ts';
+import { localFiles } from '../support/fakes/github/none.ts';
 
 type Inputs = Partial<Record<MergeInputName, string>>;
 

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateError, isUnknownAuthority } from '../../src/network/certificates.ts';
-import { type Authority, createAuthority } from '../support/certificates.ts';
-import { type ProxyServer, startProxy } from '../support/proxy-server.ts';
+import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
+import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 let authority: Authority;

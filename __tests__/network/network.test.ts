@@ -7,10 +7,10 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { InputError, NetworkError, ProviderError } from '../../src/errors.ts';
 import { createFetch, networkWeaknesses } from '../../src/network/network.ts';
-import { type Authority, createAuthority } from '../support/certificates.ts';
-import { asking, providerAt, testKey, wires } from '../support/provider-wires.ts';
-import { type ProxyOptions, type ProxyServer, startProxy } from '../support/proxy-server.ts';
-import { type RawRequest, startRawServer } from '../support/raw-server.ts';
+import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
+import { asking, providerAt, testKey, wires } from '../support/fakes/model/wires.ts';
+import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
+import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
 
 let authority: Authority;
 const open: { close(): Promise<void> }[] = [];

@@ -4,8 +4,8 @@ import type { Provider } from '../../src/providers/provider.ts';
 import { objectOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 const whole = wireOf('anthropic', 'whole');
 const streamed = wireOf('anthropic', 'streamed');

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
-import { asking, providerAt, testKey, wireOf } from '../support/provider-wires.ts';
-import { type RawServer, sendJson, startRawServer } from '../support/raw-server.ts';
+import { asking, providerAt, testKey, wireOf } from '../support/fakes/model/wires.ts';
+import { type RawServer, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: RawServer[] = [];
 

@@ -2,8 +2,8 @@
 import { afterEach } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
 import { objectOf } from '../../src/providers/reading.ts';
-import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 export const whole = wireOf('openai-compatible', 'whole');
 export const streamed = wireOf('openai-compatible', 'streamed');

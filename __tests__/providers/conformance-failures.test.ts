@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { asking, providerAt, testKey, type Wire, wires } from '../support/provider-wires.ts';
+import { asking, providerAt, testKey, type Wire, wires } from '../support/fakes/model/wires.ts';
 import { atOnce, failure, raw } from './conformance-server.ts';
 
 describe.each(wires)('$name', (wire: Wire) => {

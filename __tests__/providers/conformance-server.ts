@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import { type RawRequest, type RawServer, startRawServer } from '../support/raw-server.ts';
+import { type RawRequest, type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
 
 export const open: { close(): Promise<void> }[] = [];
 

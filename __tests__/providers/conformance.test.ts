@@ -4,9 +4,9 @@ import { objectOf, objectsOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { rawSlice } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { type ModelRequest, type Reply, startModel } from '../support/model-server.ts';
-import { answered, asking, providerAt, testKey, type Wire, wires } from '../support/provider-wires.ts';
-import type { RawRequest } from '../support/raw-server.ts';
+import { type ModelRequest, type Reply, startModel } from '../support/fakes/model/server.ts';
+import { answered, asking, providerAt, testKey, type Wire, wires } from '../support/fakes/model/wires.ts';
+import type { RawRequest } from '../support/fakes/raw-server.ts';
 import { atOnce, open, raw } from './conformance-server.ts';
 
 const body = (request: RawRequest | undefined): JsonObject => objectOf(JSON.parse(request?.raw ?? '{}'));

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ProviderName } from '../../src/providers/registry.ts';
 import { isArray } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { asking, providerAt, wireOf } from '../support/provider-wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: RawServer[] = [];
 afterEach(async () => {

@@ -7,7 +7,7 @@ import { providerError } from '../../src/providers/errors.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { verdictOf } from '../../src/run/verdict.ts';
-import { startModel } from '../support/model-server.ts';
+import { startModel } from '../support/fakes/model/server.ts';
 import {
   asking,
   providerAt,
@@ -16,8 +16,8 @@ import {
   type WireAnswer,
   wireOf,
   wires,
-} from '../support/provider-wires.ts';
-import { type RawRequest, startRawServer } from '../support/raw-server.ts';
+} from '../support/fakes/model/wires.ts';
+import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
 
 type Handler = (response: ServerResponse, request: RawRequest, index: number) => void;
 

@@ -7,8 +7,8 @@ import {
   maxResponseBytes,
   maxRetryAfterSeconds,
 } from '../../src/providers/http.ts';
-import { asking, providerAt, wires } from '../support/provider-wires.ts';
-import { startRawServer } from '../support/raw-server.ts';
+import { asking, providerAt, wires } from '../support/fakes/model/wires.ts';
+import { startRawServer } from '../support/fakes/raw-server.ts';
 
 async function waitAsked(headers: Record<string, string>): Promise<string | null> {
   const server = await startRawServer((response) => response.writeHead(429, headers).end('{"error":{}}'));

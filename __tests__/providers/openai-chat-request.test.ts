@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/providers/reading.ts';
 import type { Message } from '../../src/types.ts';
-import { asking, providerAt, wireOf } from '../support/provider-wires.ts';
-import { sendJson, startRawServer } from '../support/raw-server.ts';
+import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
+import { sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 import { open, serving, whole } from './chat-server.ts';
 
 describe('a request', () => {

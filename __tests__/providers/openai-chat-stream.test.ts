@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { joinedChat } from '../../src/providers/openai-chat.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { asking, providerAt } from '../support/provider-wires.ts';
-import { sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { asking, providerAt } from '../support/fakes/model/wires.ts';
+import { sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 import { chunk, open, part, replay, serving, streamed } from './chat-server.ts';
 
 const event = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });

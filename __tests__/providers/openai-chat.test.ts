@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asking } from '../support/provider-wires.ts';
+import { asking } from '../support/fakes/model/wires.ts';
 import { replay, serving } from './chat-server.ts';
 
 describe('a whole answer', () => {

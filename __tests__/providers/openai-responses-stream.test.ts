@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/types.ts';
-import { asking } from '../support/provider-wires.ts';
+import { asking } from '../support/fakes/model/wires.ts';
 import { call, completed, item, message, piece, serving } from './responses-server.ts';
 
 describe('a stream', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/types.ts';
-import { answered, asking } from '../support/provider-wires.ts';
+import { answered, asking } from '../support/fakes/model/wires.ts';
 import { call, message, reasoning, response, sent, serving } from './responses-server.ts';
 
 describe('an answer', () => {

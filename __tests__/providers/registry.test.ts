@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { createProvider, PROVIDERS } from '../../src/providers/registry.ts';
-import { asking } from '../support/provider-wires.ts';
+import { asking } from '../support/fakes/model/wires.ts';
 
 const settings: ProviderSettings = {
   provider: 'openai',

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: RawServer[] = [];
 

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createPricer } from '../../src/providers/pricing.ts';
 import type { ProviderName } from '../../src/providers/registry.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { asking, providerAt, wires } from '../support/provider-wires.ts';
-import { type RawServer, startRawServer } from '../support/raw-server.ts';
+import { asking, providerAt, wires } from '../support/fakes/model/wires.ts';
+import { type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: RawServer[] = [];
 

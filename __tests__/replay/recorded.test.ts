@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { objectOf, objectsOf, textOf } from '../../src/providers/reading.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
-import { answered, asking, providerAt, wireOf } from '../support/provider-wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/raw-server.ts';
+import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
+import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 
 const open: RawServer[] = [];
 

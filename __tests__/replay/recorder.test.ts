@@ -4,8 +4,8 @@ import type { CompletionRequest, Provider } from '../../src/providers/provider.t
 import { recorded } from '../../src/replay/recorder.ts';
 import { maxRecordingBytes, readRecording } from '../../src/replay/recording.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { HASH } from '../support/recordings.ts';
-import { call, type Script, scriptedProvider, submit } from '../support/scripted-provider.ts';
+import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
+import { HASH } from '../support/worlds/recordings.ts';
 
 const judge = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
 

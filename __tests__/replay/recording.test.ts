@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { readRecording } from '../../src/replay/recording.ts';
-import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/recordings.ts';
+import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
 
 const failure = {
   type: 'failure',

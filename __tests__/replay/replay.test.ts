@@ -5,7 +5,7 @@ import { readRecording } from '../../src/replay/recording.ts';
 import { createReplay } from '../../src/replay/replay.ts';
 import type { Task } from '../../src/replay/request-digest.ts';
 import type { Message } from '../../src/types.ts';
-import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/recordings.ts';
+import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
 
 const judge = { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' };
 const OTHER = 'b'.repeat(64);

@@ -9,8 +9,8 @@ import { createPlaces } from '../../src/reporters/places.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { writeCommands } from '../support/commands.ts';
-import { parseLog, withoutStopCommands } from '../support/runner.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commentBody } from '../../src/reporters/comment-body.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const secrets = createSecrets();

@@ -21,7 +21,7 @@ import { createTranscript } from '../../src/reporters/transcript.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
-import { writeCommands } from '../support/commands.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 

@@ -5,7 +5,7 @@ import { createLog } from '../../src/reporters/log.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
-import { writeCommands } from '../support/commands.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });

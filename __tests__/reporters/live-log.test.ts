@@ -4,8 +4,8 @@ import { createLog } from '../../src/reporters/log.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { writeCommands } from '../support/commands.ts';
-import { parseLog, withoutStopCommands } from '../support/runner.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/reporters/log.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { writeCommands } from '../support/commands.ts';
-import { parseLog, withoutStopCommands } from '../support/runner.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 
 function openLog(...values: string[]) {
   const secrets = createSecrets();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 /** What a reader sees, the gaps that keep GitHub from linking taken out. */
 const seen = (html: string) => proseOf(html).replaceAll('\u200b', '').trim();

@@ -11,7 +11,7 @@ import type { Report } from '../../src/reporters/report-types.ts';
 import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { parseOutputFile } from '../support/runner.ts';
+import { parseOutputFile } from '../support/fakes/runner/runner.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outputs-'));

@@ -12,7 +12,7 @@ import { createSarif } from '../../src/reporters/sarif.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { writeCommands } from '../support/commands.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
 import { sampleReport } from './sample-report.ts';
 import { locator, workspaces } from './workspace-world.ts';
 

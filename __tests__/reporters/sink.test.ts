@@ -6,13 +6,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/types.ts';
-import type { ToldScript } from '../support/told-run.ts';
+import type { ToldScript } from '../support/worlds/reporting-process.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sink-')));
 afterAll(() => rmSync(folder, { recursive: true }));
-const program = fileURLToPath(new URL('../support/told-run.ts', import.meta.url));
+const program = fileURLToPath(new URL('../support/worlds/reporting-process.ts', import.meta.url));
 
 /** Far more than a pipe holds on its own. */
 const large: JsonObject = { passed: true, summary: 'ä€😀'.repeat(400_000) };

@@ -10,7 +10,7 @@ import type { Report } from '../../src/reporters/report-types.ts';
 import { createSummary, summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/gfm.ts';
+import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reuseKey } from '../../src/reuse/reuse.ts';
 import type { PolicyDigest } from '../../src/types.ts';
-import { configOf, type Inputs } from '../support/reuse-world.ts';
+import { configOf, type Inputs } from '../support/worlds/reuse.ts';
 
 describe('the key of a verdict', () => {
   const policy: PolicyDigest = { schema_sha256: 'a', gate_sha256: 'b', prompt_sha256: 'c', version: '1.0.0' };

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { World } from '../../src/run/world.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { HAS_BWRAP } from '../support/action.ts';
-import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '../support/reuse-world.ts';
+import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '../support/worlds/reuse.ts';
 
 const KEY = 'k'.repeat(32);
 

@@ -13,7 +13,7 @@ import {
   scene,
   submitted,
   told,
-} from '../support/finish-scene.ts';
+} from '../support/worlds/finish-scene.ts';
 
 describe('a signal while the run finishes', () => {
   it.each<[string, Ending, unknown[]]>([

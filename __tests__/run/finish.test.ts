@@ -17,7 +17,7 @@ import {
   scene,
   submitted,
   told,
-} from '../support/finish-scene.ts';
+} from '../support/worlds/finish-scene.ts';
 
 describe('finishing', () => {
   it('goes in one order: children are dead before the checks, outputs are written last', async () => {

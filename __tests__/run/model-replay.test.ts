@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import type { Reply } from '../support/model-server.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
 import {
   base,
   edit,
@@ -17,7 +17,7 @@ import {
   type Script,
   shell,
   submit,
-} from '../support/recorded-run.ts';
+} from '../support/worlds/recorded-run.ts';
 
 describe('a replay', () => {
   it('runs the same tools for real, and ends with the same payload, gate and exit code, for nothing', async () => {

@@ -2,8 +2,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
-import type { Reply } from '../support/model-server.ts';
-import { base, file, green, record } from '../support/recorded-run.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
+import { base, file, green, record } from '../support/worlds/recorded-run.ts';
 
 describe('a recorded run', () => {
   it('says loudly where it is recorded, and leaves a file that only its owner reads', async () => {

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LoadedContext } from '../../src/github/find-context.ts';
 import type { World } from '../../src/run/world.ts';
-import { HAS_BWRAP } from '../support/action.ts';
-import type { Reply } from '../support/model-server.ts';
-import { base, command, converse, good } from '../support/run-world.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
+import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { base, command, converse, good } from '../support/worlds/run.ts';
 
 const SHELLS = [{ sandbox: 'off' }, ...(HAS_BWRAP ? [{ sandbox: 'required' }] : [])] as const;
 

@@ -8,10 +8,20 @@ import type { Report, Reporter } from '../../src/reporters/report-types.ts';
 import { run } from '../../src/run/run.ts';
 import type { World } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { HAS_BWRAP } from '../support/action.ts';
-import type { Reply } from '../support/model-server.ts';
-import { localFiles } from '../support/no-github.ts';
-import { base, command, config, converse, good, model, nothing, serve, world } from '../support/run-world.ts';
+import { localFiles } from '../support/fakes/github/none.ts';
+import type { Reply } from '../support/fakes/model/server.ts';
+import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import {
+  base,
+  command,
+  config,
+  converse,
+  good,
+  model,
+  nothing,
+  serve,
+  world,
+} from '../support/worlds/run.ts';
 
 describe('a run', () => {
   it('E19 an exception inside us is internal: exit 1, told and published like any ending, its stack warned', async () => {

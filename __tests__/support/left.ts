@@ -1,4 +1,4 @@
-import type { ActionRun } from './action.ts';
+import type { ActionRun } from './fakes/runner/action.ts';
 
 /** Everything a run left, but for the lines that tell the runner what to mask. */
 export function left(run: ActionRun): string {

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, w
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type JournalEntry, startModel } from '../../__tests__/support/model-server.ts';
+import { type JournalEntry, startModel } from '../../__tests__/support/fakes/model/server.ts';
 import { answer } from './model.ts';
 import { runStep, type StepResult } from './runner.ts';
 

@@ -7,7 +7,7 @@ import type {
   ModelRequest,
   Reply,
   ScriptedCall,
-} from '../../__tests__/support/model-server.ts';
+} from '../../__tests__/support/fakes/model/server.ts';
 
 /** A call of the conversation so far with the result that it got. */
 interface Step {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { judgeOf } from '../../../src/commands/check/schema.ts';
-import { localFiles } from '../../support/no-github.ts';
+import { localFiles } from '../../support/fakes/github/none.ts';
 
 const files = localFiles(async () => ({ ok: false, problem: 'there is none' }));
 const SCHEMA =

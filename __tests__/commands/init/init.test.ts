@@ -18,7 +18,7 @@ import { runInit } from '../../../src/commands/init/init.ts';
 import { SCHEMA_FILE, WORKFLOW_FILE } from '../../../src/commands/init/template.ts';
 import { presets } from '../../../src/contract/presets.ts';
 import { PROVIDERS } from '../../../src/providers/registry.ts';
-import { configFrom } from '../../support/inputs.ts';
+import { configFrom } from '../../support/fakes/runner/inputs.ts';
 
 const all = mkdtempSync(path.join(os.tmpdir(), 'init-'));
 afterAll(() => rmSync(all, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answer, countTests } from '../../../examples/demo/model.ts';
-import type { ModelMessage, ModelRequest } from '../../support/model-server.ts';
+import type { ModelMessage, ModelRequest } from '../../support/fakes/model/server.ts';
 
 const SPEC = `✔ a test (0.4ms)
 ✖ an order of exactly 100.00 gets the discount (0.59ms)

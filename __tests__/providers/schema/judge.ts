@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { objectOf } from '../../../src/providers/reading.ts';
 import type { Dialect } from '../../../src/providers/schema/project.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
-import { asJsonSchema } from '../../support/wire-rules.ts';
+import { asJsonSchema } from '../../support/schemas/wire-rules.ts';
 
 export const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
-import { wireViolations } from '../../support/wire-rules.ts';
+import { wireViolations } from '../../support/schemas/wire-rules.ts';
 import { dialects, wireJudge } from './judge.ts';
 
 /** Those that take the whole of draft 2020-12 below the root. */

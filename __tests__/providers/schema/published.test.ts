@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Contract, createContract } from '../../../src/contract/contract.ts';
 import { ContractError } from '../../../src/errors.ts';
 import type { Dialect } from '../../../src/providers/schema/project.ts';
-import { type Published, publishedSchemas } from '../../support/published-schemas.ts';
-import { checkProjection, validInstances } from '../../support/wire-check.ts';
+import { type Published, publishedSchemas } from '../../support/schemas/published.ts';
+import { checkProjection, validInstances } from '../../support/schemas/wire-check.ts';
 
 const dialects: readonly Dialect[] = ['openai', 'anthropic', 'gemini', 'compatible'];
 

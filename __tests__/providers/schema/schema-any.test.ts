@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { objectOf } from '../../../src/providers/reading.ts';
 import { projectSchema } from '../../../src/providers/schema/project.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
-import { wireViolations } from '../../support/wire-rules.ts';
+import { wireViolations } from '../../support/schemas/wire-rules.ts';
 import { dialects, verdict, wireJudge } from './judge.ts';
 
 const rows: readonly { schema: JsonObject; expect: string; why: string }[] = JSON.parse(

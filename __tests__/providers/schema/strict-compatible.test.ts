@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
-import { wireViolations } from '../../support/wire-rules.ts';
+import { wireViolations } from '../../support/schemas/wire-rules.ts';
 import { anyType, lostOf, tool } from '../strict-tool.ts';
 
 describe('compatible', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
-import { wireViolations } from '../../support/wire-rules.ts';
+import { wireViolations } from '../../support/schemas/wire-rules.ts';
 import { lead, lostOf, tool } from '../strict-tool.ts';
 
 describe('gemini', () => {

@@ -1,0 +1,272 @@
+/** A runner in small for attacks on the whole action: its folders, canaries in all of them, listeners, and what must not change. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { removeFolder } from '../../../src/sandbox/run-folder.ts';
+import type { RunnerUser } from '../fakes/runner/user.ts';
+
+/** The key of the model: known to the action, which masks it wherever it turns up. */
+export const ATTACK_KEY = 'sk-canary-known-6b1f0c2d9e';
+/** Planted where the action does not look for secrets: no mask hides it when a wall lets it through. */
+export const PLANTED = 'sk-canary-plain-5f1d9c3b7a20';
+/** Tokens of the job and the runner: known to the action by their variables' names. */
+export const JOB_TOKEN = 'ghs_canaryknown0123456789abcdefghijkl';
+const RUNTIME_TOKEN = 'runtime-canary-47ac10b2d8';
+const OIDC_TOKEN = 'oidc-canary-8d3e5f6071';
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The folders of a runner, and who listens outside. */
+export interface AttackWorld {
+  /** Holds all of it; what lies elsewhere is compared by `watchSystem`. */
+  readonly base: string;
+  readonly home: string;
+  /** RUNNER_TEMP. */
+  readonly temp: string;
+  readonly workspace: string;
+  /** The folder of downloaded actions. */
+  readonly actions: string;
+  /** The committed bundle's main file, as it was downloaded, and what runs it. */
+  readonly bundle: string;
+  readonly node: string;
+  /** Whom all of it belongs to; undefined for the user who runs the tests. */
+  readonly runner: RunnerUser | undefined;
+  readonly toolCache: string;
+  /** A folder of it that is on PATH. */
+  readonly tools: string;
+  /** The folder of file commands, those of neighbouring steps included. */
+  readonly commands: string;
+  /** A loopback listener outside, and a socket. */
+  readonly port: number;
+  readonly socket: string;
+  /** The name of a socket that has no file. */
+  readonly abstract: string;
+  /** Part of what the attacks of this world name: no process and no file of another world bears it. */
+  readonly mark: string;
+  /** A descriptor of the home, which every step is started with. */
+  readonly openFolder: number;
+  /** What of the runner's environment is no input of the action, canaries included. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** How often somebody came to the listeners. */
+  reached(): number;
+  /** Mode and content of every file that an agent must leave alone, by path. */
+  manifest(): Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** How a world differs. */
+export interface AttackWorldOptions {
+  /** Where the agent may write into the workspace itself, only its protected paths are watched. */
+  readonly inPlace?: boolean;
+  /** Who owns the workspace; the runner's user unless given (root only). */
+  readonly owner?: number;
+  /** Where its folder is made; the temporary folder unless given. */
+  readonly parent?: string;
+  /** Adds to the folders before they are given to their owner. */
+  readonly plant?: (folders: Folders) => void;
+  /** The owner of the runner and its folders; the user who runs the tests unless given (root only). */
+  readonly runner?: RunnerUser | undefined;
+}
+
+/** Makes the world; a process with canaries in its environment and arguments runs beside it. */
+export async function createAttackWorld(options: AttackWorldOptions = {}): Promise<AttackWorld> {
+  const folders = makeFolders(options.parent ?? tmpdir());
+  const { base, temp, workspace } = folders;
+  const { runner } = options;
+  options.plant?.(folders);
+  if (options.owner !== undefined) {
+    // Whoever owns the workspace must be able to come to it.
+    chmodSync(base, 0o755);
+    execFileSync('chown', ['-R', `${options.owner}:${options.owner}`, workspace]);
+  }
+  let reached = 0;
+  const count = () => {
+    reached += 1;
+  };
+  const socket = path.join(base, 'out.sock');
+  const mark = `SAMARK-${randomUUID().slice(0, 8)}`;
+  const abstract = `attack-${path.basename(base)}`;
+  const web = await listen(createServer(count), 0);
+  const servers = [web, await listen(createServer(count), socket)];
+  if (process.platform === 'linux') servers.push(await listen(createServer(count), `\0${abstract}`));
+  const address = web.address();
+  // Whichever user the agent is, no permission of the file keeps it from this socket.
+  chmodSync(socket, 0o777);
+  let node = process.execPath;
+  if (runner !== undefined) {
+    node = path.join(folders.tools, 'node');
+    writeFileSync(node, '', { mode: 0o755 });
+    execFileSync('chown', ['-R', `${runner.id}:${runner.id}`, base]);
+  }
+  const bystander = startBystander(runner);
+  const openFolder = openSync(folders.home, 'r');
+  return {
+    ...folders,
+    node,
+    runner,
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    socket,
+    abstract,
+    mark,
+    openFolder,
+    variables: variablesOf(folders),
+    reached: () => reached,
+    manifest: () => manifestOf({ base, temp, workspace }, options.inPlace === true),
+    async close() {
+      bystander.kill('SIGKILL');
+      for (const server of servers) server.close();
+      closeSync(openFolder);
+      // Commands may have taken their own rights away from what they made.
+      await removeFolder(base, 20_000);
+    },
+  };
+}
+
+type Folders = ReturnType<typeof makeFolders>;
+
+function makeFolders(parent: string) {
+  const base = realpathSync(mkdtempSync(path.join(parent, 'attack-')));
+  const home = path.join(base, 'home');
+  const work = path.join(home, 'work');
+  const temp = path.join(work, '_temp');
+  const actions = path.join(work, '_actions');
+  const own = path.join(actions, 'structured-agent', 'structured-agent', 'v1');
+  const toolCache = path.join(work, '_tool');
+  const tools = path.join(toolCache, 'planted', '1.0.0', 'x64', 'bin');
+  const commands = path.join(temp, '_runner_file_commands');
+  const workspace = path.join(work, 'repo', 'repo');
+  for (const folder of [workspace, commands, own, tools]) mkdirSync(folder, { recursive: true });
+  for (const name of ['.npmrc', '.bashrc', '.netrc', '.git-credentials'])
+    writeFileSync(path.join(home, name), `token=${PLANTED}\n`);
+  for (const name of ['set_output_1', 'set_env_1', 'add_path_1', 'save_state_1', 'step_summary_1'])
+    writeFileSync(path.join(commands, name), name === 'set_output_1' ? `neighbour=${PLANTED}\n` : '');
+  writeFileSync(path.join(temp, 'git-credentials-1.config'), PLANTED);
+  cpSync(path.join(repository, 'dist'), path.join(own, 'dist'), { recursive: true });
+  cpSync(path.join(repository, 'action.yml'), path.join(own, 'action.yml'));
+  writeFileSync(path.join(tools, 'planted-tool'), '#!/bin/sh\necho planted tool\n', { mode: 0o755 });
+  fillRepository(workspace);
+  const bundle = path.join(own, 'dist', 'index.js');
+  return { base, home, temp, workspace, actions, bundle, toolCache, tools, commands };
+}
+
+function variablesOf({ home, temp, toolCache, tools, workspace, bundle }: Folders) {
+  return {
+    PATH: [tools, path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
+    HOME: home,
+    RUNNER_TEMP: temp,
+    RUNNER_TOOL_CACHE: toolCache,
+    GITHUB_WORKSPACE: workspace,
+    GITHUB_ACTION_PATH: path.dirname(path.dirname(bundle)),
+    GITHUB_TOKEN: JOB_TOKEN,
+    ACTIONS_RUNTIME_TOKEN: RUNTIME_TOKEN,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: OIDC_TOKEN,
+    DEPLOY_PASSWORD: PLANTED,
+    MY_CI_SETTING: `prefix ${PLANTED}`,
+  };
+}
+
+/** Every value that no tool result and no line of the log may hold. */
+export const CANARIES: readonly string[] = [ATTACK_KEY, PLANTED, JOB_TOKEN, RUNTIME_TOKEN, OIDC_TOKEN];
+
+/** What the author of a commit can write into the history. */
+const HISTORY =
+  'second\n\n::set-output name=conclusion::success\n##[error]from the history\n\u001b[2J::notice::x';
+
+function fillRepository(workspace: string): void {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
+      cwd: workspace,
+      stdio: 'pipe',
+    });
+  const write = (name: string, text: string) => {
+    mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
+    writeFileSync(path.join(workspace, name), text);
+  };
+  write('.github/workflows/ci.yml', 'on: push\n');
+  write('README.md', 'hello\n');
+  write('grüße.txt', 'grüße\n');
+  write('package.json', '{"name":"cart","private":true,"scripts":{"test":"node -p 6*7"}}\n');
+  git('init', '-q', '-b', 'main', '.');
+  git('add', '.');
+  git('commit', '-qm', 'first');
+  git('commit', '-q', '--allow-empty', '-m', HISTORY);
+  git('config', 'http.https://github.com/.extraheader', `AUTHORIZATION: basic ${PLANTED}`);
+  git('config', 'remote.origin.url', `https://user:${PLANTED}@github.com/o/r.git`);
+  // A second checkout, as workflows with several repositories have it.
+  write('parts/inner/.github/ci.yml', 'on: push\n');
+  git('init', '-q', '-b', 'main', 'parts/inner');
+  git('-C', 'parts/inner', 'commit', '-qm', 'first', '--allow-empty');
+  git(
+    '-C',
+    'parts/inner',
+    'config',
+    'http.https://github.com/.extraheader',
+    `AUTHORIZATION: basic ${PLANTED}`,
+  );
+  write('gha-creds-0123456789abcdef.json', `{"private_key":"${PLANTED}"}\n`);
+}
+
+async function listen(server: Server, where: number | string): Promise<Server> {
+  await new Promise<void>((resolve) => {
+    if (typeof where === 'number') server.listen(where, '127.0.0.1', resolve);
+    else server.listen(where, resolve);
+  });
+  return server;
+}
+
+function startBystander(runner: RunnerUser | undefined): ChildProcess {
+  return spawn('/bin/sh', ['-c', 'read -r line', PLANTED], {
+    ...(runner === undefined ? {} : { uid: runner.id, gid: runner.id }),
+    env: { NEIGHBOUR_TOKEN: PLANTED },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+}
+
+function manifestOf(
+  { base, temp, workspace }: Pick<AttackWorld, 'base' | 'temp' | 'workspace'>,
+  inPlace: boolean,
+): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  const isOurs = (file: string) =>
+    path.dirname(file) === temp && path.basename(file).startsWith('structured-agent');
+  const isFree = (file: string) =>
+    inPlace &&
+    path.dirname(file) === workspace &&
+    !/^(?:\.git|\.github|action\.ya?ml|gha-creds-.*|parts)$/u.test(path.basename(file));
+  const queue = [base];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (isOurs(file) || isFree(file)) continue;
+    const stats = lstatSync(file);
+    const owner = `${stats.mode.toString(8)} ${stats.uid}`;
+    if (stats.isDirectory()) {
+      result[file] = `folder ${owner}`;
+      for (const name of readdirSync(file)) queue.push(path.join(file, name));
+    } else if (stats.isSymbolicLink()) result[file] = `link ${readlinkSync(file)}`;
+    else if (stats.isFile()) result[file] = `${owner} ${hash(file)}`;
+    else result[file] = `special ${owner}`;
+  }
+  result['/dev/null'] = String(lstatSync('/dev/null').isCharacterDevice());
+  result['core_pattern'] = readFileSync('/proc/sys/kernel/core_pattern', 'utf8');
+  return result;
+}
+
+function hash(file: string): string {
+  return createHash('sha1').update(readFileSync(file)).digest('hex');
+}

@@ -1,0 +1,62 @@
+import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
+import type { StopReason, ToolCall, Usage } from '../../../../src/types.ts';
+
+/** One answer of a scripted model. */
+export interface Answer {
+  readonly text?: string;
+  readonly calls?: readonly Partial<ToolCall>[];
+  readonly stopReason?: StopReason;
+  readonly usage?: Usage | null;
+}
+
+/** A provider that answers from a list (the last entry for ever) or by a function, and keeps what it was asked. */
+export interface ScriptedProvider extends Provider {
+  readonly requests: readonly CompletionRequest[];
+}
+
+export type Script =
+  | readonly Answer[]
+  | ((request: CompletionRequest, index: number) => Answer | Promise<Answer>);
+
+export function scriptedProvider(script: Script): ScriptedProvider {
+  const requests: CompletionRequest[] = [];
+  const answer =
+    typeof script === 'function'
+      ? script
+      : (_: unknown, index: number) => script[Math.min(index, script.length - 1)] ?? {};
+  return {
+    name: 'openai-compatible',
+    model: 'scripted',
+    requests,
+    async complete(request): Promise<Completion> {
+      const index = requests.push(request) - 1;
+      const { text = '', calls = [], stopReason, usage } = await answer(request, index);
+      return {
+        message: {
+          role: 'assistant',
+          text,
+          toolCalls: calls.map((call, at) => ({ ...EMPTY, id: `call_${index}_${at}`, ...call })),
+          native: { index },
+        },
+        stopReason: stopReason ?? (calls.length === 0 ? 'end' : 'tool_calls'),
+        usage:
+          usage === undefined
+            ? { inputTokens: 100, outputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0 }
+            : usage,
+        model: 'scripted',
+      };
+    },
+  };
+}
+
+const EMPTY: ToolCall = { id: '', name: '', rawArguments: '{}', status: 'complete' };
+
+/** A call of `structured_output` with these arguments. */
+export function submit(payload: unknown): Partial<ToolCall> {
+  return { name: 'structured_output', rawArguments: JSON.stringify(payload) };
+}
+
+/** A call of a tool. */
+export function call(name: string, args: unknown): Partial<ToolCall> {
+  return { name, rawArguments: JSON.stringify(args) };
+}

@@ -1,0 +1,216 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { BUNDLE, startStep } from '../../../../examples/demo/runner.ts';
+import { type JournalEntry, type ModelRequest, type Reply, startModel } from '../model/server.ts';
+import { parseOutputFile } from './runner.ts';
+
+/** The key that every run is given; it may stand in a request's header and nowhere else. */
+export const KEY = 'sk-canary-0123456789abcdef';
+
+/** Whether this machine has the wall; without it runs go with `sandbox: off`. */
+export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
+
+/** The committed bundle's other door. */
+export const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
+
+/** What a run of the committed bundle is given. */
+export interface ActionOptions {
+  /** The merge in the place of a run: it has no inputs but those given. */
+  readonly door?: 'merge';
+  /** The scripted model: a list of replies (the last one for ever), or a function. */
+  readonly script?: readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
+  readonly provider?: 'openai-compatible' | 'anthropic';
+  /** Over the usual ones; an empty string is an absent input. */
+  readonly inputs?: Readonly<Record<string, string>>;
+  /** Files of the workspace, by relative path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Variables of the runner beside its usual ones. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Called before the start with the run's folders. */
+  readonly prepare?: (places: Places) => Promise<void>;
+  /** Leaves the log unread for so many milliseconds. */
+  readonly readAfterMs?: number;
+  /** Called with each line of the log, and a way to send the process a signal. */
+  readonly onLine?: (line: string, kill: (signal: NodeJS.Signals) => void) => void;
+  /** Folders of the workspace that an earlier step put on PATH. */
+  readonly path?: readonly string[];
+  /** Called with the outputs while the run's files are still there. */
+  readonly onEnd?: (outputs: ReadonlyMap<string, string>) => void;
+  /** Called while the process runs, once it was started. */
+  readonly meanwhile?: (kill: (signal: NodeJS.Signals) => void) => void;
+}
+
+export interface Places {
+  readonly workspace: string;
+  /** RUNNER_TEMP. */
+  readonly temp: string;
+  readonly outputFile: string;
+}
+
+/** What a run left. */
+export interface ActionRun {
+  readonly exitCode: number | null;
+  readonly log: string;
+  readonly outputs: ReadonlyMap<string, string>;
+  /** The parsed result file; null where there is none. */
+  readonly envelope: Readonly<Record<string, unknown>> | null;
+  readonly summary: string;
+  readonly transcript: string;
+  readonly requests: readonly JournalEntry[];
+  /** Command lines of processes that still run in the run's folders. */
+  readonly survivors: readonly string[];
+  /** Names left in RUNNER_TEMP beside the results and the runner's own. */
+  readonly leftovers: readonly string[];
+  /** The workspace's files after the run, by relative path, `.git` aside. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** Runs the committed bundle once as the runner would, against a scripted model on loopback. */
+export async function runAction(options: ActionOptions = {}): Promise<ActionRun> {
+  const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'action-')));
+  const workspace = path.join(folder, 'work', 'repo');
+  const temp = path.join(folder, 'temp');
+  const outputFile = path.join(temp, '_runner_file_commands', 'set_output');
+  await mkdir(workspace, { recursive: true });
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    await mkdir(path.dirname(path.join(workspace, name)), { recursive: true });
+    await writeFile(path.join(workspace, name), text);
+  }
+  await options.prepare?.({ workspace, temp, outputFile });
+  const { script = [] } = options;
+  const answer =
+    typeof script === 'function'
+      ? script
+      : (_: ModelRequest, index: number) => script[Math.min(index, script.length - 1)] ?? {};
+  const model = await startModel(answer);
+  const searchPath = [
+    ...(options.path ?? []).map((name) => path.join(workspace, name)),
+    process.env['PATH'],
+  ].join(path.delimiter);
+  let log = '';
+  try {
+    const provider = options.provider ?? 'openai-compatible';
+    const step = startStep({
+      workspace,
+      folder,
+      sha: '0123456789012345678901234567890123456789',
+      ...(options.door === 'merge' ? { bundle: MERGE } : {}),
+      inputs:
+        options.door === 'merge'
+          ? (options.inputs ?? {})
+          : {
+              prompt: 'Judge.',
+              provider,
+              model: 'scripted-1',
+              'base-url': provider === 'anthropic' ? model.url : `${model.url}/v1`,
+              'api-key': KEY,
+              sandbox: HAS_BWRAP ? 'required' : 'off',
+              ...options.inputs,
+            },
+      environment: { PATH: searchPath, HOME: folder },
+      extra: options.variables ?? {},
+      ...(options.readAfterMs === undefined ? {} : { readAfterMs: options.readAfterMs }),
+      onLine: (line) => {
+        log += `${line}\n`;
+        options.onLine?.(line, kill);
+      },
+    });
+    function kill(signal: NodeJS.Signals): void {
+      try {
+        if (step.pid !== undefined) process.kill(step.pid, signal);
+      } catch {
+        // It ended while its last lines were read.
+      }
+    }
+    options.meanwhile?.(kill);
+    const { exitCode, summary } = await step.done;
+    const outputs =
+      existsSync(outputFile) && !outputIsFolder(outputFile)
+        ? parseOutputFile(readFileSync(outputFile, 'utf8'))
+        : new Map<string, string>();
+    options.onEnd?.(outputs);
+    return {
+      exitCode,
+      log,
+      outputs,
+      envelope: readEnvelope(outputs.get('run-result-file') ?? newest(temp, 'result.json')),
+      summary,
+      transcript: readOr(outputs.get('run-transcript-file') ?? newest(temp, 'transcript.jsonl')),
+      requests: model.requests,
+      survivors: survivorsIn(folder),
+      leftovers: readdirSync(temp).filter(
+        (name) => !['structured-agent', '_runner_file_commands'].includes(name),
+      ),
+      files: readTree(workspace),
+    };
+  } finally {
+    await model.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function outputIsFolder(file: string): boolean {
+  return readdirSync(path.dirname(file), { withFileTypes: true }).some(
+    (entry) => entry.name === path.basename(file) && entry.isDirectory(),
+  );
+}
+
+/** Where the newest result of that name lies, for runs whose outputs could not be written. */
+function newest(temp: string, name: string): string | undefined {
+  const results = path.join(temp, 'structured-agent');
+  if (!existsSync(results)) return undefined;
+  return readdirSync(results)
+    .map((id) => path.join(results, id, name))
+    .find((file) => existsSync(file));
+}
+
+function readEnvelope(file: string | undefined): ActionRun['envelope'] {
+  const text = readOr(file);
+  return text === '' ? null : JSON.parse(text);
+}
+
+function readOr(file: string | undefined): string {
+  return file !== undefined && file !== '' && existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+/**
+ * Processes whose command line or working folder lies in the run's folder. Its name alone proves nothing: the self-test of a
+ * run beside this one looks whether it can see what lies in /tmp, and has each name in its command line.
+ */
+function survivorsIn(folder: string): readonly string[] {
+  const found: string[] = [];
+  for (const pid of existsSync('/proc') ? readdirSync('/proc') : []) {
+    if (!/^\d+$/u.test(pid) || Number(pid) === process.pid) continue;
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      const cwd = readlinkSync(`/proc/${pid}/cwd`);
+      if (command.includes(`${folder}/`) || `${cwd}/`.startsWith(`${folder}/`))
+        found.push(`${pid} ${command}`);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return found;
+}
+
+function readTree(root: string): Readonly<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    const name = path.relative(root, file);
+    if (entry.isFile() && !name.startsWith('.git/')) files[name] = readFileSync(file, 'utf8');
+  }
+  return files;
+}
+
+/** A reply that calls one tool. */
+export function calls(name: string, args: unknown): Reply {
+  return { calls: [{ name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }] };
+}
+
+/** A reply that submits a payload. */
+export function submits(payload: unknown): Reply {
+  return calls('structured_output', payload);
+}

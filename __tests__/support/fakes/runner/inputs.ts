@@ -1,0 +1,63 @@
+/** The configuration of inputs as the runner passes them. */
+import * as action from '../../../../src/action/inputs.ts';
+import { type Config, parseConfig } from '../../../../src/config/config.ts';
+import type { Parsed } from '../../../../src/config/values.ts';
+import { type InputError, throwProblems } from '../../../../src/errors.ts';
+import { type MergeConfig, parseMergeConfig } from '../../../../src/merge/config.ts';
+import { MERGE_NAMES } from '../../../../src/merge/inputs.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** The inputs of the main action in a process with these variables. */
+export function readActionInputs(variables: Texts): ReturnType<typeof action.readActionInputs> {
+  return withVariables(variables, action.readActionInputs);
+}
+
+/** @actions/core knows the process's own environment only. */
+function withVariables<T>(variables: Texts, read: () => T): T {
+  const real = process.env;
+  process.env = { ...variables };
+  try {
+    return read();
+  } finally {
+    process.env = real;
+  }
+}
+
+/** The variables that the runner makes of the inputs of a step. */
+export function inputVariables(inputs: Texts): Texts {
+  return Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]),
+  );
+}
+
+/** The configuration of a run and what is wrong with it. */
+export function parseInputs(inputs: Texts, environment: Texts = {}): Parsed<Config> {
+  const { raw, problems } = readActionInputs(inputVariables(inputs));
+  return parseConfig(raw, { environment, problems });
+}
+
+/** The configuration of a run. @throws InputError that lists all that is wrong. */
+export function configFrom(inputs: Texts, environment: Texts = {}): Config {
+  const { config, problems } = parseInputs(inputs, environment);
+  throwProblems(problems);
+  return config;
+}
+
+/** The same of a merge. */
+export function mergeConfigFrom(inputs: Texts, environment: Texts = {}): MergeConfig {
+  const { raw, problems: earlier } = withVariables(inputVariables(inputs), () =>
+    action.readInputs(MERGE_NAMES),
+  );
+  const { config, problems } = parseMergeConfig(raw, { environment, problems: earlier });
+  throwProblems(problems);
+  return config;
+}
+
+/** The only problem that there is. */
+export function onlyProblem(problems: readonly InputError[]): InputError {
+  const [problem] = problems;
+  if (problem === undefined || problems.length > 1)
+    throw new Error(`${problems.length} problems: ${problems.map(({ message }) => message).join(' ')}`);
+  return problem;
+}

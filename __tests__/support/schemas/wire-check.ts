@@ -1,0 +1,121 @@
+/** Projects a schema and compares what the two accept and hold. */
+import type { ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Contract } from '../../../src/contract/contract.ts';
+import { objectOf } from '../../../src/providers/reading.ts';
+import { type Dialect, type Projection, projectSchema } from '../../../src/providers/schema/project.ts';
+import { isArray, isObject } from '../../../src/text/json.ts';
+import type { Json, JsonObject } from '../../../src/types.ts';
+import { likelyInstance, seeded } from './instances.ts';
+import { asJsonSchema, wireViolations } from './wire-rules.ts';
+
+/** What is wrong with a projection, in words, and how much was looked at. */
+export interface WireCheck {
+  readonly projection: Projection;
+  readonly problems: readonly string[];
+  /** Valid payloads that were shown to the projection. */
+  readonly instances: number;
+}
+
+/** Payloads that a contract accepts: those given, and what a generator happens to make. */
+export function validInstances(
+  contract: Contract,
+  given: readonly Json[],
+  tries: number,
+  seed: number,
+): readonly Json[] {
+  const random = seeded(seed);
+  const made = Array.from({ length: tries }, () => likelyInstance(contract.schema, random));
+  return [...given, ...made].filter((each) => {
+    const check = contract.check({ rawArguments: JSON.stringify(each), status: 'complete' });
+    return check.ok && check.repaired === null;
+  });
+}
+
+/** Whether a schema's projection is legal, accepts these valid payloads, and holds the schema's literals and names. */
+export function checkProjection(schema: JsonObject, dialect: Dialect, valid: readonly Json[]): WireCheck {
+  const before = JSON.stringify(schema);
+  const projection = projectSchema(schema, dialect);
+  const problems = [...wireViolations(projection.parameters, dialect)];
+  if (JSON.stringify(schema) !== before) problems.push('the schema itself was changed');
+  if (valid.length > 0) {
+    const validate = validatorOf(projection.parameters, dialect);
+    for (const each of valid) {
+      if (validate(each) === true) continue;
+      const [error] = validate.errors ?? [];
+      problems.push(
+        `refuses ${JSON.stringify(each).slice(0, 200)}: ${error?.instancePath} ${error?.message}`,
+      );
+    }
+  }
+  const [had, has] = [contentsOf(schema), contentsOf(projection.parameters)];
+  for (const literal of has.literals)
+    if (!had.literals.has(literal)) problems.push(`a literal of its own: ${literal}`);
+  for (const name of has.names) if (!had.names.has(name)) problems.push(`a name of its own: ${name}`);
+  const { parameters, note } = projection;
+  for (const name of Object.keys(isObject(schema['properties']) ? schema['properties'] : {})) {
+    const isSaid = isObject(parameters['properties']) && Object.hasOwn(parameters['properties'], name);
+    if (!isSaid && note === null) problems.push(`the property ${name} is gone`);
+  }
+  return { projection, problems, instances: valid.length };
+}
+
+/** The last validator: two dialects often say the same. */
+let last: { readonly text: string; readonly validate: ValidateFunction } | null = null;
+
+function validatorOf(parameters: JsonObject, dialect: Dialect): ValidateFunction {
+  const wire = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
+  const text = JSON.stringify(wire);
+  if (last?.text === text) return last.validate;
+  // The meta-schema is what wireViolations asks.
+  const ajv = new Ajv2020({
+    strict: false,
+    ownProperties: true,
+    logger: false,
+    validateSchema: false,
+    code: { optimize: false },
+  });
+  formats.default(ajv, { mode: 'full' });
+  const validate = ajv.compile(wire);
+  last = { text, validate };
+  return validate;
+}
+
+interface Contents {
+  readonly literals: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
+}
+
+const maps = ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
+const literals = ['const', 'default', 'enum', 'examples'];
+
+/** The literals (as JSON; those in lists one by one) and the names of properties that a schema holds. */
+function contentsOf(schema: JsonObject): Contents {
+  const found = { literals: new Set<string>(), names: new Set<string>() };
+  const rest: Json[] = [schema];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (isArray(next)) for (const each of next) rest.push(each);
+    if (!isObject(next)) continue;
+    for (const [keyword, value] of Object.entries(next)) {
+      if (literals.includes(keyword)) {
+        const isList = isArray(value) && (keyword === 'enum' || keyword === 'examples');
+        for (const each of isList ? value : [value]) found.literals.add(JSON.stringify(each));
+      } else if (maps.includes(keyword) && isObject(value)) {
+        for (const [name, each] of Object.entries(value)) {
+          if (keyword === 'properties') found.names.add(name);
+          rest.push(each);
+        }
+      } else rest.push(value);
+    }
+  }
+  // A root that lists whole objects becomes the properties that they have.
+  for (const literal of found.literals) {
+    const value: Json = JSON.parse(literal);
+    for (const [name, each] of isObject(value) ? Object.entries(value) : []) {
+      found.names.add(name);
+      found.literals.add(JSON.stringify(each));
+    }
+  }
+  return found;
+}

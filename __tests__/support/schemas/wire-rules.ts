@@ -1,0 +1,186 @@
+/** The rules by which providers refuse a tool's schema, as far as they are known from their documentation and errors. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Dialect } from '../../../src/providers/schema/project.ts';
+import { isArray, isObject } from '../../../src/text/json.ts';
+import type { Json, JsonObject } from '../../../src/types.ts';
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+const refusedAtRoot = [
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'enum',
+  'const',
+  'if',
+  'then',
+  'else',
+  '$ref',
+  '$dynamicRef',
+];
+const refusedIdentifiers = ['$schema', '$id', '$comment', '$anchor'];
+
+/** Why a provider would refuse these parameters; empty where it would not. */
+export function wireViolations(parameters: JsonObject, dialect: Dialect): readonly string[] {
+  const found: string[] = [];
+  if (parameters['type'] !== 'object') found.push('root: type must be "object"');
+  if (!isObject(parameters['properties'])) found.push('root: properties missing');
+  for (const keyword of [...refusedAtRoot, ...refusedIdentifiers]) {
+    if (parameters[keyword] !== undefined) found.push(`root: ${keyword}`);
+  }
+  visit(parameters, '#', found, dialect);
+  if (dialect === 'anthropic') {
+    for (const name of Object.keys(isObject(parameters['properties']) ? parameters['properties'] : {})) {
+      if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(name)) found.push(`root: property name ${JSON.stringify(name)}`);
+    }
+  }
+  if (dialect !== 'gemini' && ajv.validateSchema(parameters) !== true)
+    found.push(`not draft 2020-12: ${ajv.errorsText(ajv.errors)}`);
+  return found;
+}
+
+/** The fields of `Schema` in Google's API reference, and the one type that each belongs to. */
+const geminiFields: ReadonlyMap<string, readonly string[]> = new Map([
+  ['type', []],
+  ['title', []],
+  ['description', []],
+  ['nullable', []],
+  ['default', []],
+  ['example', []],
+  ['format', ['string', 'number', 'integer']],
+  ['enum', ['string']],
+  ['minLength', ['string']],
+  ['maxLength', ['string']],
+  ['pattern', ['string']],
+  ['minimum', ['number', 'integer']],
+  ['maximum', ['number', 'integer']],
+  ['items', ['array']],
+  ['minItems', ['array']],
+  ['maxItems', ['array']],
+  ['properties', ['object']],
+  ['required', ['object']],
+  ['propertyOrdering', ['object']],
+  ['minProperties', ['object']],
+  ['maxProperties', ['object']],
+]);
+
+/** Google: proto3 `Schema`, where an unknown name, a list for a type and a field beside another type are a 400. */
+function geminiViolations(schema: JsonObject, at: string, found: string[]): void {
+  const { type, enum: values, format, required, properties, items, anyOf } = schema;
+  if (anyOf !== undefined) {
+    if (Object.keys(schema).length > 1) found.push(`${at}: other fields beside anyOf`);
+    return;
+  }
+  if (typeof type !== 'string') {
+    // Only `items: {}` is known to be taken without a type.
+    if (!at.endsWith('/items') || Object.keys(schema).length > 0) found.push(`${at}: no single type`);
+    return;
+  }
+  if (!['string', 'number', 'integer', 'boolean', 'array', 'object'].includes(type))
+    found.push(`${at}: type ${type}`);
+  for (const keyword of Object.keys(schema)) {
+    const types = geminiFields.get(keyword);
+    if (types === undefined) found.push(`${at}: unknown name ${keyword}`);
+    else if (types.length > 0 && !types.includes(type)) found.push(`${at}: ${keyword} beside type ${type}`);
+  }
+  if (isArray(values) && !values.every((each) => typeof each === 'string' && each !== ''))
+    found.push(`${at}: enum with something else than non-empty strings`);
+  if (type === 'string' && format !== undefined && !['enum', 'date-time'].includes(String(format)))
+    found.push(`${at}: format ${String(format)}`);
+  if (type === 'array' && !isObject(items)) found.push(`${at}: items missing`);
+  for (const name of isArray(required) ? required : []) {
+    if (!isObject(properties) || !Object.hasOwn(properties, String(name)))
+      found.push(`${at}: required ${String(name)} is not defined`);
+  }
+}
+
+/**
+ * What these parameters accept, as JSON Schema: in Google's API `nullable` allows null whatever stands beside it.
+ * Literals and names are left alone.
+ */
+export function asJsonSchema(schema: Json): Json {
+  if (!isObject(schema)) return schema;
+  const { nullable, items, anyOf, properties, ...rest } = schema;
+  const inner = {
+    ...rest,
+    ...(items === undefined ? {} : { items: asJsonSchema(items) }),
+    ...(isArray(anyOf) ? { anyOf: anyOf.map(asJsonSchema) } : {}),
+    ...(isObject(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, each]) => [name, asJsonSchema(each)]),
+          ),
+        }
+      : {}),
+  };
+  return nullable === true ? { anyOf: [inner, { type: 'null' }] } : inner;
+}
+
+const refusedByCompatible = [
+  ...['uniqueItems', 'pattern', 'patternProperties', 'not', 'if', 'then', 'else', 'const', 'definitions'],
+  ...[
+    'propertyNames',
+    'contains',
+    'dependentRequired',
+    'dependentSchemas',
+    'unevaluatedProperties',
+    'nullable',
+  ],
+];
+
+/** Servers that make a grammar of a schema (llama.cpp and what is built on it), and hosts with a validator of theirs. */
+function compatibleViolations(schema: JsonObject, at: string, found: string[]): void {
+  for (const keyword of refusedByCompatible)
+    if (schema[keyword] !== undefined) found.push(`${at}: ${keyword}`);
+  for (const keyword of ['minLength', 'maxLength', 'minItems', 'maxItems']) {
+    if (Number(schema[keyword] ?? 0) > 1000) found.push(`${at}: ${keyword} is too large for a grammar`);
+  }
+  const { $ref, type, anyOf, oneOf, allOf, properties, additionalProperties } = schema;
+  if ($ref !== undefined) {
+    if (!/^#\/\$defs\/[\w.-]+$/.test(String($ref))) found.push(`${at}: $ref ${String($ref)}`);
+    if (Object.keys(schema).length > 1) found.push(`${at}: other keywords beside $ref`);
+    return;
+  }
+  const isUnion = anyOf !== undefined || oneOf !== undefined;
+  if (isUnion && type !== undefined) found.push(`${at}: type beside anyOf`);
+  if (!isUnion && allOf === undefined && type === undefined && Object.keys(schema).length > 0)
+    found.push(`${at}: unrecognized schema without a type`);
+  if (isObject(properties) && Object.keys(properties).length === 0 && additionalProperties === undefined)
+    found.push(`${at}: empty properties allow nothing`);
+}
+
+const schemaKeywords = [
+  'additionalProperties',
+  'contains',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+];
+const listKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+const mapKeywords = ['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'];
+
+function visit(schema: Json, at: string, found: string[], dialect: Dialect): void {
+  if (!isObject(schema)) return;
+  if (dialect === 'gemini') geminiViolations(schema, at, found);
+  if (dialect === 'compatible') compatibleViolations(schema, at, found);
+  const { type, items } = schema;
+  const takesArrays = type === 'array' || (type !== undefined && isArray(type) && type.includes('array'));
+  if (takesArrays && items === undefined) found.push(`${at}: array without items`);
+  if (items !== undefined && isArray(items)) found.push(`${at}: items is a list`);
+  if (dialect !== 'gemini' && schema['nullable'] !== undefined) found.push(`${at}: nullable`);
+  for (const keyword of schemaKeywords) visit(schema[keyword] ?? null, `${at}/${keyword}`, found, dialect);
+  for (const keyword of listKeywords) {
+    const list = schema[keyword];
+    if (list !== undefined && isArray(list))
+      list.forEach((each, n) => void visit(each, `${at}/${keyword}/${n}`, found, dialect));
+  }
+  for (const keyword of mapKeywords) {
+    const map = schema[keyword];
+    if (isObject(map))
+      for (const [name, each] of Object.entries(map)) visit(each, `${at}/${keyword}/${name}`, found, dialect);
+  }
+}

@@ -1,0 +1,278 @@
+/** Our readers of hostile text, each as a function of a text, and the limits that the product puts in front of them. */
+import { constants } from 'node:buffer';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { checkWorkflow } from '../../../src/commands/check/check-workflow.ts';
+import { parseExpression } from '../../../src/commands/check/expression.ts';
+import { createFindings } from '../../../src/commands/check/finding.ts';
+import { readWorkflow } from '../../../src/commands/check/workflow.ts';
+import { readYaml } from '../../../src/commands/check/yaml-file.ts';
+import { argumentsOf } from '../../../src/commands/report/arguments.ts';
+import { html } from '../../../src/commands/report/html.ts';
+import { createStory } from '../../../src/commands/report/story.ts';
+import { createShowing } from '../../../src/commands/report/visible.ts';
+import { readHeaders } from '../../../src/config/model.ts';
+import { createReader } from '../../../src/config/values.ts';
+import { parseStrings } from '../../../src/contract/repair.ts';
+import { foldName, refuseComponents } from '../../../src/files/names.ts';
+import { readCheckedOut } from '../../../src/github/checked-out.ts';
+import { contextFiles } from '../../../src/github/context.ts';
+import { clipped } from '../../../src/merge/clipped.ts';
+import { mergeFindings } from '../../../src/merge/findings.ts';
+import { keep } from '../../../src/merge/kept.ts';
+import { isOverflow, isToolless } from '../../../src/providers/errors.ts';
+import { normalizeEvents } from '../../../src/providers/http.ts';
+import { replayableArguments, replayableName } from '../../../src/providers/reading.ts';
+import { readRecording } from '../../../src/replay/recording.ts';
+import { findCheckouts } from '../../../src/reporters/checkouts.ts';
+import { readFindings } from '../../../src/reporters/findings.ts';
+import { jsonLine } from '../../../src/reporters/json-line.ts';
+import { asWritten } from '../../../src/reporters/line-link.ts';
+import { createLog } from '../../../src/reporters/log.ts';
+import { cell, code, fence, inline, prose } from '../../../src/reporters/markdown.ts';
+import { alertsOf } from '../../../src/reporters/sarif-alerts.ts';
+import { sarifLog } from '../../../src/reporters/sarif-log.ts';
+import { shellSafeJson } from '../../../src/reporters/shell-safe-json.ts';
+import { sourceFile } from '../../../src/reporters/source-file.ts';
+import { fitColumns } from '../../../src/reporters/terminal.ts';
+import { readMountPoints } from '../../../src/sandbox/isolation/root-script.ts';
+import { boundNames } from '../../../src/sandbox/isolation/sockets.ts';
+import {
+  hasCredentials,
+  includedPaths,
+  withoutCredentials,
+  worktreeOf,
+} from '../../../src/sandbox/workspace/git-config.ts';
+import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
+import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../../src/text/json.ts';
+import { suggest } from '../../../src/text/messages.ts';
+import { isExactNumber } from '../../../src/text/number-literal.ts';
+import { rawSlice } from '../../../src/text/raw-slice.ts';
+import { breakCommands, cleanText, singleLine } from '../../../src/text/sanitize.ts';
+import { createSecrets } from '../../../src/text/secrets.ts';
+import { replaceText } from '../../../src/tools/replace.ts';
+import { sampleReport } from '../../reporters/sample-report.ts';
+import { writeCommands } from '../fakes/runner/commands.ts';
+import { SECRET } from './hostile.ts';
+
+/** What reads a text; what it gives or throws does not matter. */
+export type Reader = (text: string) => unknown;
+
+const secrets = createSecrets();
+for (const value of [SECRET, 'a'.repeat(40)]) secrets.add(value);
+
+const checkout = mkdtempSync(path.join(os.tmpdir(), 'parsers-'));
+mkdirSync(path.join(checkout, '.git'));
+process.on('exit', () => rmSync(checkout, { recursive: true }));
+
+const log = () => createLog({ core: writeCommands(() => undefined), secrets, token: () => 'token' });
+const failure = (message: string) => ({ status: 400, code: null, type: null, param: null, message });
+const row = (text: string) => ({
+  path: text,
+  line: text,
+  message: text,
+  title: text,
+  severity: text,
+  rule: text,
+});
+const FIELDS = ['path', 'line', 'message', 'title', 'severity', 'rule'];
+/** Many rows that together hold the text once. */
+const rows = (text: string) =>
+  (text.match(/[\s\S]{1,1200}/gu) ?? []).map((part) =>
+    Object.fromEntries(FIELDS.map((field, at) => [field, part.slice(at * 200, (at + 1) * 200)])),
+  );
+/** Many findings, each of a rule of its own where the text's lines differ. */
+const findings = (text: string) =>
+  text.split('\n').map((line, at) => ({ ...row(line), severity: 'high', path: `a${at % 7}`, line: at }));
+
+/** By what they read. */
+export const READERS: Readonly<Record<string, Reader>> = {
+  'strict JSON': parseStrictJson,
+  'JSON with inexact numbers': (text) => parseJsonWithInexact(text),
+  'JSON in a string': (text) => parseStrictJson(JSON.stringify(text)),
+  'text in quotes as JSON': (text) => parseStrictJson(`"${text}"`),
+  'raw slice': (text) => rawSlice(`{"a":${text}}`, ['a']),
+  'raw slice of a string': (text) => rawSlice(JSON.stringify({ b: text, a: 1 }), ['a']),
+  'indented JSON': (text) => indentedJson([text, rows(text)], constants.MAX_STRING_LENGTH),
+  'number literal': isExactNumber,
+  'near names': (text) => suggest(text, [text, 'schema']),
+  'repair of strings': (text) =>
+    parseStrings({ a: text }, () => ({ ok: false, issues: [], errors: [{ ...TYPE_ERROR, data: text }] })),
+  mask: secrets.mask,
+  'spans of secrets': (text) => clipped(text, Math.floor(text.length / 2), secrets),
+  'secrets in a payload': (text) => secrets.find({ a: text }),
+  'secrets in many rows': (text) => secrets.find({ a: rows(text) }),
+  'cut between words': (text) => clipped(text, Math.floor(text.length / 2)),
+  'git config': (text) => [
+    withoutCredentials(text),
+    hasCredentials(text),
+    includedPaths(text),
+    worktreeOf(text),
+  ],
+  'value in a git config': (text) => withoutCredentials(`[remote "a"]\n\turl = ${text}`),
+  patch: (text) => readPatch(text),
+  'section of a patch': (text) => readPatch(`diff --git a/a b/a\nnew file mode 120000\n+${text}`),
+  'bound sockets': boundNames,
+  'name of a socket': (text) => boundNames(`\n1: 1 1 1 1 1 1 ${text}`),
+  'mount points': readMountPoints,
+  'name of a file': foldName,
+  path: (text) => refuseComponents(text.split('/'), 'edit', true),
+  'events of a stream': async (text) => {
+    for await (const data of streamOf(text).pipeThrough(normalizeEvents(() => undefined))) void data;
+  },
+  recording: readRecording,
+  'failure of a provider': (text) => [isOverflow(failure(text)), isToolless(failure(text))],
+  'arguments of a call': (text) => [replayableArguments(text), replayableName(text)],
+  'clean text': (text) => breakCommands(cleanText(text)),
+  'single line': (text) => singleLine(text, 1_000_000_000),
+  terminal: (text) => fitColumns(text, text.length),
+  log: (text) => log().untrusted(text),
+  annotation: (text) => log().error(text, { file: text, title: text }),
+  Markdown: (text) => [inline, prose, code, cell].map((write) => write(text, text.length)),
+  fence: (text) => fence(text, 'text'),
+  'JSON line': jsonLine,
+  'shell-safe JSON': shellSafeJson,
+  finding: (text) => readFindings({ findings: [row(text)], failures: [row(text)] }),
+  alerts: (text) => alertsOf({ findings: rows(text) }, asWritten, secrets),
+  alert: (text) => alertsOf({ findings: [{ ...row(text), path: 'a', line: 1 }] }, asWritten, secrets),
+  'source file': (text) => sourceFile(text).line(1),
+  HTML: (text) => html`${text}`,
+  transcript: (text) =>
+    tellStory([
+      { type: 'tool_finished', call: { id: '1', name: text, target: text }, result: { content: text } },
+    ]),
+  'lines of a transcript': (text) =>
+    tellStory(
+      text.split('\n').map((line) => ({
+        type: 'turn_completed',
+        message: { text: line, tool_calls: [{ id: line, name: line, raw_arguments: line }] },
+      })),
+    ),
+  'arguments in a report': (text) => argumentsOf('edit', text, ['edit'], createShowing(secrets.mask)),
+  'context of a pull request': (text) =>
+    contextFiles({
+      number: 1,
+      pull: null,
+      files: [
+        { path: text, previous: text, status: 'added', additions: 1, deletions: 0, blob: '', patch: text },
+      ],
+      diffFromGit: false,
+      notes: [],
+    }),
+  'rules of check': checkText,
+  'remotes of a checkout': (text) => findCheckouts(checkoutWith('config', text), ['o/r']),
+  'packed refs': (text) => readCheckedOut(checkoutWith('packed-refs', text)),
+  headers: (text) => {
+    const lines = text.split('\n').map((line, at) => `a${at}: ${line}.`);
+    return readHeaders(createReader<'api-key' | 'headers'>(new Map([['headers', lines.join('\n')]])));
+  },
+  'findings of a merge': (text) =>
+    mergeFindings(
+      ['1', '2', '3'].map((run) => ({
+        leg: text,
+        run,
+        outvoted: false,
+        findings: keep(readFindings({ findings: findings(text) }), secrets),
+      })),
+      '/work',
+    ),
+  'SARIF log': (text) =>
+    sarifLog(sampleReport(), alertsOf({ findings: findings(text) }, asWritten, secrets), {
+      version: '1.0.0',
+      informationUri: null,
+      category: text,
+      serverUrl: null,
+    }),
+  YAML: (text) => readYaml('ci.yml', text),
+  expression: parseExpression,
+  edit: (text) => replaceText(Buffer.from(text), text.slice(0, text.length / 4), 'b', true),
+  'edit with a line longer than those of the file': (text) =>
+    replaceText(Buffer.from(`${text}${'b\n'.repeat(text.length)}`), 'c'.repeat(text.length), 'b', false),
+  'edit that fits nowhere': (text) =>
+    replaceText(Buffer.from(text), `${text.slice(0, text.length / 2)}\0`, 'b', false),
+};
+
+/** The root of a checkout whose `.git` has a file with the text. */
+function checkoutWith(name: string, text: string): string {
+  writeFileSync(path.join(checkout, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(path.join(checkout, '.git', name), text);
+  return checkout;
+}
+
+/** The text in all places of a workflow, and its pieces in many steps and jobs of their own. */
+async function checkText(text: string): Promise<unknown> {
+  const judge = { uses: 'o/judge@v1', id: 'judge', with: { prompt: text, schema: 'verdict', gate: text } };
+  const pieces = (text.match(/[\s\S]{1,100}/gu) ?? []).slice(0, 100);
+  const steps = pieces.map((piece) => ({
+    if: piece,
+    run: `echo \${{ steps.judge.outputs.passed }} ${piece}`,
+  }));
+  const jobs = pieces.map((piece, at) => [
+    `j${at}`,
+    { needs: ['a', `j${at - 1}`], if: piece, steps: [{ run: piece }] },
+  ]);
+  const a = {
+    'runs-on': 'x',
+    if: text,
+    strategy: { matrix: { a: pieces, b: text } },
+    steps: [judge, { if: text, run: text, env: { A: text } }, ...steps],
+  };
+  const yaml = await readYaml(
+    'ci.yml',
+    JSON.stringify({ on: { push: text }, jobs: { a, ...Object.fromEntries(jobs) } }),
+  );
+  if (!yaml.ok) throw new Error(yaml.problem);
+  const workflow = readWorkflow(yaml.file, { names: ['o/judge'], localPart: () => null });
+  if (workflow === null) throw new Error('This is no workflow.');
+  const missing = async () => ({ ok: false, problem: 'is not there' }) as const;
+  const checked = await checkWorkflow(workflow, {
+    files: { readFile: missing, readElsewhere: missing },
+    root: '/nonexistent',
+    standIn: null,
+    findings: createFindings(),
+    readWorkflow: async () => null,
+  });
+  if (checked === null) throw new Error('No step was found.');
+  return checked;
+}
+
+function readPatch(text: string): unknown {
+  const holdsSecret = (part: string) => secrets.find({ a: part }) !== null;
+  const patch = Buffer.from(text);
+  return filterPatch(patch, { holdsSecret, asText: patch }, new AbortController().signal);
+}
+
+const TYPE_ERROR = { keyword: 'type', instancePath: '/a', schemaPath: '#', params: { type: 'object' } };
+
+function tellStory(entries: readonly unknown[]): unknown {
+  const story = createStory(createShowing(secrets.mask));
+  for (const entry of entries) story.add(entry);
+  return story.story();
+}
+
+/** In parts as a network gives them. */
+function streamOf(text: string): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.subarray(at, at + 16_384));
+      at += 16_384;
+    },
+  });
+}
+
+/** What keeps longer texts from a reader: a constant of the product and its value. */
+export interface Limit {
+  readonly file: string;
+  readonly constant: string;
+  readonly most: number;
+}
+
+/** By reader; one without a limit here is measured with 10 MB. */
+export const LIMITS: Readonly<Record<string, Limit>> = {
+  YAML: { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 },
+  'rules of check': { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 },
+};

@@ -1,0 +1,102 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type AgentOptions, type AgentRecord, createRecord, runAgent } from '../../../src/agent/agent.ts';
+import { createContract } from '../../../src/contract/contract.ts';
+import type { RunEvent } from '../../../src/reporters/report-types.ts';
+import { openSandbox } from '../../../src/sandbox/open.ts';
+import { structuredOutputSpec } from '../../../src/tools/structured-output.ts';
+import { createToolbox } from '../../../src/tools/toolbox.ts';
+import type { Json, Outcome } from '../../../src/types.ts';
+import { type Script, type ScriptedProvider, scriptedProvider } from '../fakes/model/scripted-provider.ts';
+
+export const VERDICT_SCHEMA = {
+  type: 'object',
+  required: ['passed', 'summary'],
+  properties: { passed: { type: 'boolean' }, summary: { type: 'string' } },
+  additionalProperties: false,
+} as const;
+
+export interface AgentRun {
+  readonly outcome: Outcome;
+  readonly record: AgentRecord;
+  readonly provider: ScriptedProvider;
+  readonly events: readonly RunEvent[];
+  /** Files of the workspace after the run, by name. */
+  readonly workspace: string;
+}
+
+export interface AgentRunOptions extends Partial<Omit<AgentOptions, 'provider'>> {
+  readonly schema?: Json;
+  readonly exclude?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly files?: Readonly<Record<string, string>>;
+  readonly keep?: (workspace: string) => Promise<void>;
+}
+
+/** Runs the real loop with a scripted model, the real contract and the real tools over a temporary workspace. */
+export async function runScripted(script: Script, options: AgentRunOptions = {}): Promise<AgentRun> {
+  const base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'agent-')));
+  const workspace = path.join(base, 'workspace');
+  const runFolder = path.join(base, 'run');
+  const { mkdir } = await import('node:fs/promises');
+  await mkdir(workspace);
+  await mkdir(runFolder, { mode: 0o700 });
+  for (const [name, text] of Object.entries(options.files ?? {}))
+    await writeFile(path.join(workspace, name), text);
+  const sandbox = await openSandbox({
+    workspace,
+    workingDirectory: workspace,
+    mode: 'off',
+    access: 'in-place',
+    shellNetwork: false,
+    readable: [],
+    passEnv: [],
+    environment: { PATH: process.env['PATH'] },
+    home: base,
+    runnerTemp: base,
+    isSecret: () => false,
+    runFolder,
+  });
+  const contract = await createContract(options.schema ?? VERDICT_SCHEMA);
+  const toolbox = createToolbox({
+    sandbox,
+    shellOffered: true,
+    tools: options.tools ?? ['read_file', 'edit', 'shell'],
+    exclude: options.exclude ?? [],
+    access: 'in-place',
+    maxToolOutputBytes: 25 * 1024,
+    shellTimeoutSeconds: 20,
+    structuredOutput: structuredOutputSpec(contract.schema),
+  });
+  const provider = scriptedProvider(script);
+  const events: RunEvent[] = [];
+  const record = createRecord();
+  try {
+    const outcome = await runAgent(
+      {
+        sessionId: 'session',
+        toolbox,
+        contract,
+        limits: { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null },
+        price: async () => null,
+        system: 'system',
+        prompt: 'Judge.',
+        forceOutput: true,
+        ready: () => sandbox.ready(),
+        signal: new AbortController().signal,
+        interrupt: new AbortController().signal,
+        now: () => performance.now(),
+        emit: (event) => events.push(event),
+        ...options,
+        provider,
+      },
+      record,
+    );
+    await options.keep?.(workspace);
+    return { outcome, record, provider, events, workspace };
+  } finally {
+    await sandbox.close();
+    await rm(base, { recursive: true, force: true });
+  }
+}

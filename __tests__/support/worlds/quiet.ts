@@ -1,0 +1,42 @@
+import path from 'node:path';
+import type { World } from '../../../src/run/world.ts';
+import { createSecrets } from '../../../src/text/secrets.ts';
+import { localFiles, noPullRequest } from '../fakes/github/none.ts';
+
+/**
+ * The world of a run on a machine that is no runner: no GitHub, no file, nobody to tell. What a test is about it puts in
+ * the place of this.
+ * @param base a folder that has `workspace` and `temp`; the latter has the run's own folder.
+ */
+export function quietWorld(base: string, runFolder: string): World {
+  const workspace = path.join(base, 'workspace');
+  return {
+    door: 'action',
+    environment: { PATH: process.env['PATH'] },
+    version: '0.0.0',
+    secrets: createSecrets(),
+    subject: null,
+    workspace,
+    home: base,
+    temp: path.join(base, 'temp'),
+    runFolder,
+    resultFile: null,
+    transcriptFile: null,
+    locate: () => null,
+    writePatch: () => 'changes.patch',
+    restoreRunnerFiles: () => undefined,
+    spareResultFile: null,
+    guarded: [],
+    privileged: false,
+    files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
+    ...noPullRequest,
+    fetch,
+    requireReadable: async () => undefined,
+    now: () => performance.now(),
+    listen: () => undefined,
+    reporters: [],
+    writeEnvelope: () => undefined,
+    writeOutputs: () => undefined,
+    warn: () => undefined,
+  };
+}

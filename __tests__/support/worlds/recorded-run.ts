@@ -1,0 +1,115 @@
+/** A run against a scripted model that is recorded, and the same run replayed from the recording. */
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { parseConfig } from '../../../src/config/config.ts';
+import type { InputName } from '../../../src/config/inputs.ts';
+import { readTrustedFile } from '../../../src/config/trusted-file.ts';
+import { createRecordingFile } from '../../../src/replay/recording-file.ts';
+import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
+import { run } from '../../../src/run/run.ts';
+import type { World } from '../../../src/run/world.ts';
+import { localFiles } from '../fakes/github/none.ts';
+import { type ModelRequest, type Reply, startModel } from '../fakes/model/server.ts';
+import { quietWorld } from './quiet.ts';
+
+export let base = '';
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'replay-')));
+  for (const name of ['workspace', 'elsewhere', 'temp']) await mkdir(path.join(base, name));
+});
+
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+export type Inputs = Partial<Record<InputName, string>>;
+export type Script = readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
+
+export const file = (): string => path.join(base, 'recording.jsonl');
+
+interface Run {
+  readonly report: Report;
+  readonly notices: readonly string[];
+  readonly warnings: readonly string[];
+  readonly events: readonly RunEvent[];
+}
+
+let count = 0;
+
+async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
+  const events: RunEvent[] = [];
+  const warnings: string[] = [];
+  const workspace = more.workspace ?? path.join(base, 'workspace');
+  count += 1;
+  const runFolder = path.join(base, 'temp', `run${count}`);
+  await mkdir(runFolder);
+  const raw = new Map<InputName, string>();
+  const all: Inputs = { prompt: 'Judge.', sandbox: 'off', ...inputs };
+  for (const [name, value] of Object.entries(all)) raw.set(name as InputName, value);
+  const world: World = {
+    ...quietWorld(base, runFolder),
+    workspace,
+    files: localFiles((name) =>
+      readTrustedFile(name, { root: '/', outside: 'allowed', maxBytes: 4 * 1024 * 1024 }),
+    ),
+    reporters: [{ name: 'probe', event: (event) => events.push(event) }],
+    warn: (text) => warnings.push(text),
+    ...more,
+  };
+  const report = await run(parseConfig(raw, { environment: {} }), world);
+  const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+  return { report, notices, warnings, events };
+}
+
+/** A real run against a scripted model, recorded. */
+export async function record(script: Script, inputs: Inputs = {}, more: Partial<World> = {}): Promise<Run> {
+  const answer =
+    typeof script === 'function'
+      ? script
+      : (_: unknown, at: number) => script[Math.min(at, script.length - 1)] ?? {};
+  const model = await startModel(answer);
+  try {
+    const given: Inputs = { model: 'scripted-1', 'base-url': `${model.url}/v1`, ...inputs };
+    return await start(given, { recording: createRecordingFile(file()), ...more });
+  } finally {
+    await model.close();
+  }
+}
+
+const offline: typeof fetch = () => Promise.reject(new Error('a replay went to the network'));
+
+/** The recording, without a model, a key or a network. */
+export function replay(inputs: Inputs = {}, more: Partial<World> = {}): Promise<Run> {
+  return start({ replay: file(), ...inputs }, { fetch: offline, ...more });
+}
+
+export async function edit(change: (line: Record<string, unknown>, at: number) => unknown): Promise<void> {
+  const lines = (await readFile(file(), 'utf8')).trimEnd().split('\n');
+  const changed = lines.map((line, at) => JSON.stringify(change(JSON.parse(line), at)));
+  await writeFile(file(), `${changed.join('\n')}\n`);
+}
+
+export const submit = (payload: unknown): Reply => ({
+  calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }],
+});
+export const shell = (command: string): Reply => ({
+  calls: [{ name: 'shell', arguments: JSON.stringify({ command }) }],
+});
+export const green = submit({ passed: true, summary: 'fine' });
+
+/** What a replay must end as the recorded run did. */
+export function ending({ report }: Run) {
+  const {
+    verdict,
+    payload,
+    gate,
+    turnCount,
+    rejections,
+    repaired,
+    usage,
+    lastAssistantText,
+    policy: judge,
+  } = report;
+  return { verdict, payload, gate, turnCount, rejections, repaired, usage, lastAssistantText, judge };
+}

@@ -1,0 +1,87 @@
+/** A process that tells a scripted run on its stdout and stderr, as the command line does: `node told-run.ts SCRIPT`. */
+import { readFileSync } from 'node:fs';
+import { InputError } from '../../../src/errors.ts';
+import { createProgress } from '../../../src/reporters/progress.ts';
+import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
+import { createSink } from '../../../src/reporters/sink.ts';
+import { createStdout, type OutputFormat } from '../../../src/reporters/stdout.ts';
+import { terminalStyle } from '../../../src/reporters/terminal.ts';
+import { verdictOf } from '../../../src/run/verdict.ts';
+import { createSecrets } from '../../../src/text/secrets.ts';
+
+/** What the process is told; `wait` waits for a line on stdin, or for what ends the run. */
+export interface ToldScript {
+  readonly format: OutputFormat;
+  readonly quiet?: boolean;
+  readonly steps?: readonly (RunEvent | { readonly type: 'wait' })[];
+  readonly report: Report;
+}
+
+const script: ToldScript = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const stop = new AbortController();
+const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()));
+const secrets = createSecrets();
+const sink = createSink({
+  name: 'stdout',
+  fd: 1,
+  stream: () => process.stdout,
+  lost: (error) => stop.abort(error),
+});
+const stderr = createSink({ name: 'stderr', fd: 2, stream: () => process.stderr });
+const progress = createProgress({
+  sink: stderr,
+  style: terminalStyle({
+    environment: process.env,
+    stderr: process.stderr,
+    stdoutShows: script.format === 'stream-json' && process.stdout.isTTY,
+  }),
+  quiet: script.quiet ?? false,
+  level: 'summary',
+  secrets,
+  now: () => performance.now(),
+});
+const stdout = createStdout({ sink, format: script.format, secrets, version: '0.0.0', cwd: '/w' });
+const reporters = [progress.reporter, stdout.reporter];
+
+for (const step of script.steps ?? []) {
+  if (step.type === 'wait') await Promise.race([line(), stopped]);
+  else for (const reporter of reporters) reporter.event?.(step);
+  if (stop.signal.aborted) break;
+}
+for (const reporter of reporters) await reporter.report?.(script.report, stop.signal);
+const report = await publish(stop.signal.aborted ? failed(stop.signal.reason) : script.report);
+await progress.conclude(report);
+await stderr.flush().catch(() => undefined);
+process.exit(report.verdict.exitCode);
+
+async function publish(first: Report): Promise<Report> {
+  try {
+    await stdout.writeOutputs(first);
+    return first;
+  } catch (error) {
+    const { published, exitCode } = first.verdict;
+    const last = published || exitCode === 0 ? failed(error) : first;
+    if (last === first) progress.warn(`outputs: ${String(error)}`);
+    await stdout.writeOutputs(last);
+    return last;
+  }
+}
+
+function failed(error: unknown): Report {
+  if (!(error instanceof InputError)) throw error;
+  const limits = { turns: '', time: '', tokens: '', cost: '' };
+  const verdict = verdictOf(
+    { kind: 'failed', error },
+    { turns: 0, gate: null, limits, door: 'command-line' },
+  );
+  return { ...script.report, verdict, payload: null, gate: null };
+}
+
+function line(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once('data', () => {
+      process.stdin.pause();
+      resolve();
+    });
+  });
+}
