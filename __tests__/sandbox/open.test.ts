@@ -308,7 +308,6 @@ describe('a wall that does not stand', () => {
     const sandbox = await world.open({
       mode: 'required',
       helperFolders: [fakeBwrap('echo "bwrap: no permissions" >&2; exit 1')],
-      begin: new Promise(() => undefined),
     });
     await expect(sandbox.started()).rejects.toThrow(/did not come up: bwrap: no permissions.*sandbox: off/u);
     await expect(sandbox.ready()).rejects.toThrow(/did not come up: bwrap: no permissions.*sandbox: off/u);

@@ -20,20 +20,12 @@ const RETRY_PAUSE_MS = 2_000;
 
 /**
  * Makes the provider; loads its SDK on the way, or reads the recording that stands in for it.
- * @param sent told each time a request was handed to the network.
  * @throws InputError for settings that no request can be made with, and for a recording that is none.
  */
-export async function connect(
-  config: Config,
-  state: RunState,
-  world: World,
-  sent: () => void,
-): Promise<Provider> {
+export async function connect(config: Config, state: RunState, world: World): Promise<Provider> {
   if (config.replay !== null) {
-    const provider = await replay(config.replay, config, state, world);
-    // No request has to leave before the walls are raised.
-    sent();
-    return provider;
+    state.asked.resolve();
+    return replay(config.replay, config, state, world);
   }
   const provider = await createProvider({
     ...config.model,
@@ -42,7 +34,7 @@ export async function connect(
     retryPauseMs: RETRY_PAUSE_MS,
     fetch: (...request) => {
       const answer = world.fetch(...request);
-      sent();
+      state.asked.resolve();
       return answer;
     },
   });

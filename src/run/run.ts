@@ -28,11 +28,6 @@ import { loadPolicy } from './policy.ts';
 import type { Ending } from './verdict.ts';
 import type { RunState, World } from './world.ts';
 
-/** How long after the first request was handed to the network the walls are raised, in milliseconds. */
-const WALLS_AFTER_MS = 10;
-/** How long after the first turn began they are raised at the latest, in milliseconds. */
-const WALLS_WITHIN_MS = 300;
-
 /** Runs to the end, whatever happens, and reports it; never rejects. */
 export function run(inputs: RunInputs, world: World): Promise<Report> {
   return runToEnd((state) => work(inputs, state, world), world);
@@ -65,14 +60,8 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     state.stop.signal,
   );
   walls.catch(() => undefined);
-  const begin = Promise.withResolvers<void>();
-  void begin.promise.then(state.asked.resolve);
-  const emit = (event: RunEvent) => {
-    tell(event, world);
-    // The request leaves first: starting processes would hold it up.
-    if (event.type === 'turn_started' && event.turn === 1) setTimeout(begin.resolve, WALLS_WITHIN_MS);
-  };
-  const provider = connect(config, state, world, () => setTimeout(begin.resolve, WALLS_AFTER_MS));
+  const emit = (event: RunEvent) => tell(event, world);
+  const provider = connect(config, state, world);
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
   if (config.replay === null)
@@ -97,12 +86,11 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   ];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await openWalls(config, folder, context, begin.promise, walls, state, world);
+  const { sandbox, ready } = await openWalls(config, folder, context, walls, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
   if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
-    begin.resolve();
     // Loaded by those who ask for it: every run pays for what is loaded at the start.
     const { reuseVerdict } = await import('../reuse/reuse.ts');
     const notice = (level: 'info' | 'warning', text: string) => emit({ type: 'notice', level, text });
@@ -232,7 +220,6 @@ async function openWalls(
   config: Config,
   workingDirectory: string,
   context: PullRequestContext | null,
-  begin: Promise<void>,
   walls: Promise<Walls>,
   state: RunState,
   world: World,
@@ -262,7 +249,6 @@ async function openWalls(
       isSecret,
       runFolder: world.runFolder,
       door: world.door,
-      begin,
       stop: state.stop.signal,
       ...helpersOf(world),
     },
@@ -287,7 +273,7 @@ async function openWalls(
   const place = async () => {
     if (context !== null) state.context = await placeContext(context, sandbox, state.stop.signal, world);
   };
-  const snapshots = Promise.all([begin.then(tamper.snapshot), remember(), begin.then(place)]).then(() => {
+  const snapshots = Promise.all([tamper.snapshot(), remember(), place()]).then(() => {
     for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
     for (const text of sandbox.notes()) tell({ type: 'notice', level: 'info', text }, world);
   });

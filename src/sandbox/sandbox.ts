@@ -121,8 +121,6 @@ export interface SandboxOptions {
   readonly isSecret: (value: string) => boolean;
   /** A fresh folder of this run (mode 0700), made by the caller under RUNNER_TEMP; `removeFolder` removes it after `close`. */
   readonly runFolder: string;
-  /** The self-test starts no sooner; at once when left out, and with `auto`, which cannot wait for it. */
-  readonly begin?: Promise<void>;
   /** With `auto`: ends the wait for the wall; `openSandbox` then rejects with its reason. */
   readonly stop?: AbortSignal;
   /** Only walls of these kinds are tried; all when left out. */

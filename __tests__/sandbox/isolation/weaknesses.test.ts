@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { findWeaknesses, groupsKept } from '../../../src/sandbox/isolation/weaknesses.ts';
+import { expect, it } from 'vitest';
+import {
+  describeOptions,
+  describeRoot,
+  describeWall,
+  groupsKept,
+} from '../../../src/sandbox/isolation/weaknesses.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 
 const options: SandboxOptions = {
@@ -19,39 +24,20 @@ const options: SandboxOptions = {
 
 it('the password of a proxy is told where commands get it, and never shown', () => {
   const told = (shellNetwork: boolean) =>
-    findWeaknesses({ ...options, shellNetwork }, true, null, false)
-      .list()
-      .filter((text) => text.includes('proxy'));
+    describeOptions({ ...options, shellNetwork }, true, null).filter((text) => text.includes('proxy'));
   expect(told(true)).toEqual([
     "shell-network: on. The agent's commands can read the user name and password of the proxy in HTTPS_PROXY: without them it lets nothing through.",
   ]);
   expect(told(false)).toEqual([]);
 });
 
-describe.runIf(process.getuid?.() === 0)('root', () => {
-  it('is a weakness on a machine', () => {
-    const found = findWeaknesses(options, true, null, false);
-    expect(found.list().at(-1)).toBe(
-      'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
-    );
-    expect(found.notes()).toEqual([]);
-  });
-
-  it('is a line of the log in a container, where it is the usual user', () => {
-    const found = findWeaknesses(options, true, null, true);
-    expect(found.list().join()).not.toContain('root');
-    expect(found.notes()).toEqual([
-      'The step runs as root (uid 0) in its container: what escapes the sandbox has the container.',
-    ]);
-  });
-
-  it('is a weakness in a container without a sandbox', () => {
-    expect(
-      findWeaknesses({ ...options, mode: 'off' }, false, null, true)
-        .list()
-        .join(),
-    ).toContain('root');
-  });
+it('root is a weakness, and only a note behind a sandbox in a container, where it is the usual user', () => {
+  const machine = [[expect.stringContaining('has the whole machine. Run the job as an ordinary user.')], []];
+  const container = [[], [expect.stringContaining('what escapes the sandbox has the container.')]];
+  expect(describeRoot(true, false, true)).toEqual(machine);
+  expect(describeRoot(false, true, true)).toEqual(machine);
+  expect(describeRoot(true, true, true)).toEqual(container);
+  expect(describeRoot(true, true, false)).toEqual([[], []]);
 });
 
 it('the groups that a wall cannot drop are named: not the primary one, nor those of devices', () => {
@@ -61,13 +47,7 @@ it('the groups that a wall cannot drop are named: not the primary one, nor those
 });
 
 it('a search for private files that did not end is reported', () => {
-  const notesWhere = (complete: boolean) => {
-    const weaknesses = findWeaknesses({ ...options, shellNetwork: false }, true, null, false);
-    weaknesses.addReadable('unshare', complete);
-    return weaknesses.list().filter((text) => text.includes('search'));
-  };
-  expect([notesWhere(true), notesWhere(false)]).toEqual([
-    [],
-    [expect.stringContaining('Fix: install findutils')],
-  ]);
+  const wall = { name: 'unshare', filtersCalls: true } as const;
+  expect(describeWall(wall, true)).toEqual([]);
+  expect(describeWall(wall, false)).toEqual([expect.stringContaining('Fix: install findutils')]);
 });

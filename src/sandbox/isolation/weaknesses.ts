@@ -4,38 +4,18 @@ import { join, relative } from 'node:path';
 import type { SandboxError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
 import { quote } from '../../text/messages.ts';
-import type { Isolation } from '../../types.ts';
 import { openProxies } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import { hasCredentials, MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import type { Repository } from '../workspace/repositories.ts';
+import type { Wall } from './backend.ts';
 import { SEARCH_DEPTH } from './hidden-paths.ts';
 
 /** Most configs that are named one by one. */
 const MAX_READABLE = 5;
 /** Most masked files that the log names one by one. */
 const MAX_MASKED = 20;
-
-/** A list that grows while the sandbox looks at the workspace. */
-export interface Weaknesses {
-  list(): readonly string[];
-  /** What belongs to this kind of machine rather than to this run: for the log alone. */
-  notes(): readonly string[];
-  /**
-   * @param credentials what the configs of the repositories hold.
-   * @param missing what of the workspace could not be copied; null where all was.
-   */
-  add(credentials: Credentials, missing: string | null): void;
-  /** A sandbox whose commands make every system call. */
-  addUnfiltered(): void;
-  /**
-   * Private files that the agent's commands may be able to read.
-   * @param name the wall that was put up.
-   * @param complete whether all private files were looked for.
-   */
-  addReadable(name: Isolation, complete: boolean): void;
-}
 
 /** The credentials in git's configs. */
 export interface Credentials {
@@ -45,22 +25,21 @@ export interface Credentials {
   readonly readable: readonly string[];
 }
 
-/**
- * Starts the list from how the sandbox was asked for and what came of it.
- * @param inContainer whether the step runs in a container, where root is the usual user.
- */
-export function findWeaknesses(
+/** What the inputs make weaker; `broken` is why `auto` found no sandbox. */
+export function describeOptions(
   options: SandboxOptions,
   walled: boolean,
   broken: SandboxError | null,
-  inContainer: boolean,
-): Weaknesses {
+): readonly string[] {
   const list: string[] = [];
-  const notes: string[] = [];
   if (options.mode === 'off') {
     list.push(
       "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
     );
+    if (options.access !== 'in-place')
+      list.push(
+        `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
+      );
   } else if (options.mode === 'auto' && !walled) {
     list.push(
       `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageAt(options.door ?? 'action') ?? ''}`.trim(),
@@ -74,60 +53,71 @@ export function findWeaknesses(
         `shell-network: on. The agent's commands can read the user name and password of the proxy in ${open.join(', ')}: without them it lets nothing through.`,
       );
   }
-  if (options.access !== 'in-place' && !walled && options.mode === 'off') {
-    list.push(
-      `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
-    );
-  }
   const passed = options.passEnv.filter((name) => {
     const value = options.environment[name];
     return value !== undefined && !options.isSecret(value);
   });
   if (passed.length > 0) list.push(`pass-env: the agent's commands can read ${passed.join(', ')}.`);
-  if (process.getuid?.() === 0) {
-    // Container jobs run as root by default: a box above each of their verdicts would be read by nobody.
-    if (walled && inContainer)
-      notes.push(
-        'The step runs as root (uid 0) in its container: what escapes the sandbox has the container.',
-      );
-    else
-      list.push(
-        'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
-      );
-  }
-  return {
-    list: () => [...list],
-    notes: () => [...notes],
-    addUnfiltered() {
-      list.push(
-        "sandbox: the kernel's keyrings, new user namespaces and AF_VSOCK sockets are open to the agent's commands, because no filter of system calls (seccomp) could be set. Fix: use a runner with x86-64 or arm64 and install bubblewrap, `sudo apt-get update && sudo apt-get install -y bubblewrap`, as a step before this one.",
-      );
-    },
-    addReadable(name, complete) {
-      if (!complete)
-        list.push(
-          "sandbox: the search for files outside the home folders that only this step's user may read did not end, so the agent may read some of them. Fix: install findutils, and run the step as a user that owns no such files.",
-        );
-      const groups = name === 'bwrap' && process.getuid?.() !== 0 ? groupsKept() : [];
-      if (groups.length > 0)
-        list.push(
-          `sandbox: the agent's commands keep the groups ${groups.join(', ')}, because bubblewrap cannot drop them without root. /var/log, sockets and devices are closed to them; other files of these groups are looked for in /etc, /opt, /var and /usr/local only, ${SEARCH_DEPTH} folders deep. Fix: run the runner as a user without these groups.`,
-        );
-    },
-    add(credentials, missing) {
-      if (missing !== null)
-        list.push(
-          `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
-        );
-      for (const config of credentials.readable) {
-        list.push(
-          `${quote(config)} is a git config that the agent's commands can read as it is, with any credentials in it: it is a symbolic link, or lies in a folder that is not named .git. Move git's folder to .git, or take the credentials out.`,
-        );
-      }
-      if (!credentials.held) return;
-      list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');
-    },
-  };
+  return list;
+}
+
+/** What a step that runs as root makes weaker; a note where that is usual, as it is in a container. */
+export function describeRoot(
+  walled: boolean,
+  inContainer: boolean,
+  isRoot = process.getuid?.() === 0,
+): readonly [weaknesses: readonly string[], notes: readonly string[]] {
+  if (!isRoot) return [[], []];
+  // Container jobs run as root by default: a box above each of their verdicts would be read by nobody.
+  if (walled && inContainer)
+    return [
+      [],
+      ['The step runs as root (uid 0) in its container: what escapes the sandbox has the container.'],
+    ];
+  return [
+    [
+      'The step runs as root (uid 0): what escapes the sandbox has the whole machine. Run the job as an ordinary user.',
+    ],
+    [],
+  ];
+}
+
+/** What a sandbox leaves open; `complete` says whether all private files of this machine were looked for. */
+export function describeWall(
+  { name, filtersCalls }: Pick<Wall, 'name' | 'filtersCalls'>,
+  complete: boolean,
+): readonly string[] {
+  const list: string[] = [];
+  if (name !== 'none' && filtersCalls !== true)
+    list.push(
+      "sandbox: the kernel's keyrings, new user namespaces and AF_VSOCK sockets are open to the agent's commands, because no filter of system calls (seccomp) could be set. Fix: use a runner with x86-64 or arm64 and install bubblewrap, `sudo apt-get update && sudo apt-get install -y bubblewrap`, as a step before this one.",
+    );
+  if (!complete)
+    list.push(
+      "sandbox: the search for files outside the home folders that only this step's user may read did not end, so the agent may read some of them. Fix: install findutils, and run the step as a user that owns no such files.",
+    );
+  const groups = name === 'bwrap' && process.getuid?.() !== 0 ? groupsKept() : [];
+  if (groups.length > 0)
+    list.push(
+      `sandbox: the agent's commands keep the groups ${groups.join(', ')}, because bubblewrap cannot drop them without root. /var/log, sockets and devices are closed to them; other files of these groups are looked for in /etc, /opt, /var and /usr/local only, ${SEARCH_DEPTH} folders deep. Fix: run the runner as a user without these groups.`,
+    );
+  return list;
+}
+
+/** What of the workspace is open, and what of it could not be copied (null where all was). */
+export function describeWorkspace(credentials: Credentials, missing: string | null): readonly string[] {
+  const list: string[] = [];
+  if (missing !== null)
+    list.push(
+      `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
+    );
+  for (const config of credentials.readable)
+    list.push(
+      `${quote(config)} is a git config that the agent's commands can read as it is, with any credentials in it: it is a symbolic link, or lies in a folder that is not named .git. Move git's folder to .git, or take the credentials out.`,
+    );
+  if (credentials.held)
+    list.push('.git/config holds credentials. Fix: `persist-credentials: false` for actions/checkout.');
+  return list;
 }
 
 /** Groups that open devices or sudo, of which nothing is left behind a wall. */
@@ -160,7 +150,7 @@ export interface Unseen {
 }
 
 /** The sandboxes that were tried before it, and what commands see otherwise than it is, as sentences for the log. */
-export function notesOfRaised(
+export function describeRaised(
   { failures, hiddenInWorkspace, ownerOnly, narrowed }: Unseen,
   workspace: string,
 ): readonly string[] {
