@@ -5,7 +5,7 @@ const LEAVES = '^src/(text/|(types|errors)\\.ts$|reporters/report-types\\.ts$)';
 /** How files of the machine are read and written: for every layer that may touch files at all. */
 const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.
-const ACTIONS = '(^|node_modules/)@actions/';
+const ACTIONS = '(^|node_modules/)@actions/(?!exec(/|$)|io(/|$))';
 const MACHINE =
   '^(node:)?(fs|fs/promises|child_process|net|http|https|os|process|timers|timers/promises|perf_hooks|worker_threads)$';
 
@@ -101,8 +101,14 @@ export default {
       to: { path: ACTIONS },
     },
     {
+      name: '4-one-file-starts-helpers-of-the-machine',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/sandbox/exec/host-program\\.ts$' },
+      to: { path: '(^|node_modules/)@actions/exec(/|$)' },
+    },
+    {
       name: '4-the-core-never-reaches-the-toolkit',
-      comment: 'what a command line would load holds no @actions package, not even by a detour',
+      comment: 'a command line loads no @actions package but exec, not even by a detour',
       severity: 'error',
       from: { path: '^src/(run/run|cli)\\.ts$' },
       to: { path: ACTIONS, reachable: true },

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { brokenWall, findHelper, isContainer, missingWall } from '../../../src/sandbox/isolation/host.ts';
+import { brokenWall, isContainer, missingWall } from '../../../src/sandbox/isolation/host.ts';
 import { namingAt } from '../../../src/text/naming.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'machine-'));
@@ -61,10 +61,4 @@ it('macOS has no sandbox: the sentence names Linux, and `sandbox: off` with what
     'The sandbox needs Linux, and this machine runs macOS. Fix: use `runs-on: ubuntu-latest`. For a repository and pull requests that you trust entirely, set `sandbox: off`; with `sandbox: auto` the agent works without its shell.',
   );
   expect(missingWall('darwin')(namingAt('command-line'))).toMatch(/runs macOS\. Fix: run it on Linux\./u);
-});
-
-it('a helper is looked for in the folders given, and has to be a program', async () => {
-  const folder = machine('helpers', { plain: '' });
-  expect(await findHelper(['plain', 'absent'], [folder])).toBeNull();
-  expect(await findHelper(['absent', 'sh'], [folder, '/bin'])).toBe('/bin/sh');
 });

@@ -1,5 +1,5 @@
 /** Runs one command behind a wall, to its end or its timeout, and leaves nothing of it alive. */
-import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
 import type { Launch, Wall } from '../isolation/backend.ts';
 import { type Captured, createCapture } from './capture.ts';
+import { findHelper, runHelper } from './host-program.ts';
 
 /** How long and how much. */
 export interface ProcessOptions {
@@ -228,6 +229,8 @@ export interface PipeSource {
 
 /** FIFOs made by one program. */
 const BATCH = 64;
+/** The longest that this may take on a machine that stands still, in milliseconds. */
+const FIFOS_MS = 60_000;
 
 /**
  * Makes pipes by way of nameless FIFOs. Node gives children socket pairs, one for each stream: they lose the order,
@@ -275,14 +278,15 @@ async function openPipe(path: string): Promise<Pipe> {
 }
 
 /** Many at once: to start a program costs more than all else that a command needs from here. */
-function makeFifos(folder: string): Promise<readonly string[]> {
+async function makeFifos(folder: string): Promise<readonly string[]> {
   const paths = Array.from({ length: BATCH }, () => join(folder, `fifo-${randomBytes(8).toString('hex')}`));
-  return new Promise((resolve, reject) => {
-    execFile('mkfifo', ['-m', '666', ...paths], { env: { PATH: '/usr/bin:/bin' } }, (error) => {
-      if (error === null) resolve(paths);
-      else reject(error);
-    });
-  });
+  const mkfifo = await findHelper(['mkfifo']);
+  if (mkfifo === null) throw new SandboxError('The sandbox needs mkfifo (coreutils), which is not here.');
+  const made = await runHelper(mkfifo, ['-m', '666', ...paths], { withinMs: FIFOS_MS });
+  if (made?.exitCode === 0) return paths;
+  throw new SandboxError(
+    `The sandbox could not make its pipes: ${made?.stderr.trim() ?? 'mkfifo did not end'}.`,
+  );
 }
 
 /** The promise's end, or so many milliseconds; leaves no timer behind. Rejects as the promise does. */

@@ -2,10 +2,11 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Isolation } from '../../types.ts';
+import { findHelper } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
 import type { Mount, Wall } from './backend.ts';
 import { type ByRoot, bwrapProbe, createBwrapWall } from './bwrap.ts';
-import { findHelper, findPrivilege, type Privilege } from './host.ts';
+import { findPrivilege, type Privilege } from './host.ts';
 import { filteredByPerl, systemCallFilter } from './system-calls.ts';
 import { raiseUnshareWall, unshareProbe } from './unshare.ts';
 

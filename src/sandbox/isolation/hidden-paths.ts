@@ -9,10 +9,10 @@ import { SandboxError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
 import { quote } from '../../text/messages.ts';
 import { pathFolders, toolFolders } from '../exec/environment.ts';
+import { findHelper } from '../exec/host-program.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import { isInside, realOrNull, realOrSame } from '../workspace/path-policy.ts';
 import { agentOf } from './detect.ts';
-import { findHelper, HELPER_FOLDERS } from './host.ts';
 
 /** Real paths that are not seen, but for what is shown in them on purpose. */
 export interface HiddenPaths {
@@ -316,7 +316,7 @@ export async function findPrivatePaths({
   reader,
   signal,
 }: PrivateSearch): Promise<PrivatePaths> {
-  const find = await findHelper(['find'], HELPER_FOLDERS);
+  const find = await findHelper(['find']);
   if (find === null) return { folders: [], files: [], complete: false };
   const owners = [`-user ${reader.uid}`, ...reader.gids.map((gid) => `-group ${gid}`)]
     .join(' -o ')
@@ -358,7 +358,7 @@ export async function findOwnerOnlyFiles({
   signal,
 }: OwnerOnlySearch): Promise<Pick<PrivatePaths, 'files' | 'complete'>> {
   if (folders.length === 0) return { files: [], complete: true };
-  const find = await findHelper(['find'], HELPER_FOLDERS);
+  const find = await findHelper(['find']);
   if (find === null) return { files: [], complete: false };
   const args = [
     ...folders,

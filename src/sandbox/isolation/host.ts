@@ -1,37 +1,11 @@
 /** What this machine has for a sandbox, and what to tell a person where it has nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants, readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Door, Naming, Wording } from '../../text/naming.ts';
-
-/** Where the system keeps its helpers. PATH is not asked: an earlier step may have put anything there. */
-export const HELPER_FOLDERS: readonly string[] = [
-  '/usr/bin',
-  '/bin',
-  '/usr/local/bin',
-  '/run/current-system/sw/bin',
-];
-
-/** The absolute path of the first of these names that is an executable in one of the folders; null where none is. */
-export async function findHelper(
-  names: readonly string[],
-  folders: readonly string[],
-): Promise<string | null> {
-  for (const name of names) {
-    for (const folder of folders) {
-      const path = join(folder, name);
-      try {
-        await access(path, constants.X_OK);
-        return path;
-      } catch {
-        // Not here.
-      }
-    }
-  }
-  return null;
-}
+import { runHelper } from '../exec/host-program.ts';
 
 function wayOut({ setting }: Naming): string {
   return `For a repository and pull requests that you trust entirely, set \`${setting('sandbox', 'off')}\`; with \`${setting('sandbox', 'auto')}\` the agent works without its shell.`;
@@ -171,12 +145,9 @@ export function keepWatch(privilege: Privilege, id: string): Watch {
   };
 }
 
-function succeeds(file: string, args: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(file, args, { cwd: '/', env: {}, stdio: 'ignore', timeout: 5_000 });
-    child.once('error', () => resolve(false));
-    child.once('close', (code) => resolve(code === 0));
-  });
+async function succeeds(file: string, args: readonly string[]): Promise<boolean> {
+  const ended = await runHelper(file, args).catch(() => null);
+  return ended?.exitCode === 0;
 }
 
 /** Kills a process, or a group by its number below zero; one that is dead already is no error. */

@@ -1,12 +1,10 @@
 /** Whether any wall of this machine can start: asked before the model is, so that a run that must end costs nothing. */
-import { spawn } from 'node:child_process';
 import { SandboxError } from '../../errors.ts';
+import { findHelper, HELPER_FOLDERS, runHelper } from '../exec/host-program.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import { type Candidate, findCandidates, type Probe } from './detect.ts';
-import { brokenWall, findHelper, HELPER_FOLDERS, isContainer, missingWall } from './host.ts';
+import { brokenWall, isContainer, missingWall } from './host.ts';
 
-/** The longest that a probe may take, in milliseconds; then the self-test decides. */
-const PROBE_MS = 5_000;
 const MAX_COMPLAINT = 1_000;
 
 /** What this machine has to put a wall up with. */
@@ -30,7 +28,7 @@ export async function probeWalls(
   signal: AbortSignal,
 ): Promise<Walls> {
   const { mode, shellNetwork, kinds, helperFolders = HELPER_FOLDERS, platform = process.platform } = options;
-  const shell = (await findHelper(['bash', 'sh'], HELPER_FOLDERS)) ?? '/bin/sh';
+  const shell = (await findHelper(['bash', 'sh'])) ?? '/bin/sh';
   const found =
     mode === 'off'
       ? []
@@ -62,21 +60,11 @@ async function requireStart(
 }
 
 /** What a probe said when it failed; null where it did not, or could not be waited for. */
-function complaintOf(probe: Probe, signal: AbortSignal): Promise<string | null> {
-  if (signal.aborted) return Promise.resolve(null);
-  return new Promise((resolve) => {
-    let text = '';
-    const child = spawn(probe.file, probe.args, {
-      cwd: '/',
-      env: {},
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: PROBE_MS,
-      signal,
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (text.length < MAX_COMPLAINT) text += chunk.toString('latin1');
-    });
-    child.once('error', (error) => resolve(signal.aborted ? null : error.message));
-    child.once('close', (code) => resolve(code === 0 || code === null ? null : text.trim()));
-  });
+async function complaintOf({ file, args }: Probe, signal: AbortSignal): Promise<string | null> {
+  const ended = await runHelper(file, args, { signal }).catch((error: Error) => ({
+    exitCode: 127,
+    stderr: error.message,
+  }));
+  if (ended === null || ended.exitCode === 0 || ended.exitCode === null) return null;
+  return ended.stderr.trim().slice(0, MAX_COMPLAINT);
 }

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { chown, mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { InputError, SandboxError } from '../../errors.ts';
+import { findHelper, runHelper } from '../exec/host-program.ts';
 
 /** The largest workspace that is copied, in bytes on disk: 2 GiB. */
 const MAX_BYTES = 2 * 1024 ** 3;
@@ -34,7 +35,9 @@ export async function copyWorkspace(
   await mkdir(into, { mode: top.mode & 0o777 });
   // Root copies for somebody else, who then has to be able to write here.
   if (process.getuid?.() === 0) await chown(into, top.uid, top.gid);
-  const clone = (await runQuietly('cp', ['--reflink=auto', '--version'], signal)).code === 0;
+  const cp = await findHelper(['cp']);
+  const clone =
+    cp !== null && (await runHelper(cp, ['--reflink=auto', '--version'], { signal }))?.exitCode === 0;
   const options = clone ? '-a --reflink=auto' : '-a';
   const copy = `into=$1; shift; exec cp ${options} -- "$@" "$into"`;
   const { code, complaint } = await runForEach(copy, [into], paths, signal);

@@ -1,0 +1,58 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { findHelper, runHelper } from '../../../src/sandbox/exec/host-program.ts';
+
+let folder = '';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'a "folder" of helpers-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function makeProgram(name: string, script: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+it('a helper gives its exit code and its complaint, gets its arguments as they are, and prints nothing', async () => {
+  const printed = vi.spyOn(process.stdout, 'write');
+  const file = makeProgram('complain', 'echo "::error::seen"; echo "$# $1" >&2; exit 3');
+  expect(await runHelper(file, ['a "b" \\ $c'])).toMatchObject({ exitCode: 3, stderr: '1 a "b" \\ $c\n' });
+  expect(printed).not.toHaveBeenCalled();
+  printed.mockRestore();
+});
+
+it('a helper has none of the variables of the step', async () => {
+  const file = makeProgram('variables', 'env | grep -v "^\\(PWD\\|SHLVL\\|_\\|OLDPWD\\)=" | sort >&2');
+  expect((await runHelper(file, []))?.stderr).toBe('LC_ALL=C\nPATH=/usr/bin:/bin\n');
+});
+
+it('a helper that a signal ends has no exit code', async () => {
+  expect((await runHelper(makeProgram('killed', 'kill -9 $$'), []))?.exitCode).toBeNull();
+});
+
+it('a helper that hangs, or that nobody wants any more, is not waited for', async () => {
+  const file = makeProgram('hang', 'exec sleep 2');
+  const abort = new AbortController();
+  const aborted = runHelper(file, [], { signal: abort.signal });
+  abort.abort();
+  expect(await aborted).toBeNull();
+  expect(await runHelper(file, [], { withinMs: 50 })).toBeNull();
+  expect(await runHelper(file, [], { signal: abort.signal })).toBeNull();
+});
+
+it('a helper that is not there is an error', async () => {
+  await expect(runHelper(join(folder, 'missing'), [])).rejects.toThrow(/missing/u);
+});
+
+it('a helper is found in the first folder that has it as an executable file', async () => {
+  const file = makeProgram('bwrap', '');
+  writeFileSync(join(folder, 'notes'), '');
+  expect(await findHelper(['bwrap'], ['/nonexistent', folder])).toBe(file);
+  expect(await findHelper(['nothing', 'bwrap'], [folder])).toBe(file);
+  expect(await findHelper(['notes'], [folder])).toBeNull();
+});
