@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { againOf, countsOf, failuresOf, type TestReport } from '../scripts/test-report.ts';
+
+const program = path.join(import.meta.dirname, '../.ci/test-report.jq');
 
 const test = (fullName: string, ...failureMessages: string[]) => ({
   fullName,
@@ -14,43 +17,39 @@ const file = (name: string, tests: ReturnType<typeof test>[], message = '') => (
   assertionResults: tests,
 });
 
-const report = (...testResults: TestReport['testResults'][number][]): TestReport => ({
-  numPassedTests: 5,
-  numFailedTests: 2,
-  testResults,
-});
+/** What `.ci/run` reads from a report of these files. */
+function read(print: 'counts' | 'failures' | 'again', ...testResults: ReturnType<typeof file>[]): string {
+  const args = ['-r', '-f', program, '--arg', 'print', print, '--arg', 'root', process.cwd()];
+  const input = JSON.stringify({ numPassedTests: 5, numFailedTests: 2, testResults });
+  return execFileSync('jq', args, { input, encoding: 'utf8' });
+}
 
 describe('what the tests of a CI run come to', () => {
   it('counts, and each failure with its file and message, bounded', () => {
-    const seen = report(
+    const seen = [
       file('a.test.ts', [test('a passes'), test('a fails', 'Error: one', `two${'!'.repeat(9_000)}`)]),
       file('b.test.ts', [], 'Cannot find module'),
       file('c.test.ts', [test('c passes')]),
-    );
-    expect(countsOf(seen)).toBe('5 2');
-    const text = failuresOf(seen);
+    ];
+    expect(read('counts', ...seen)).toBe('5 2\n');
+    const text = read('failures', ...seen);
     expect(text).toContain('=== FAILED: __tests__/a.test.ts\na fails\nError: one\ntwo!!!');
     expect(text).toContain('=== FAILED: __tests__/b.test.ts\nCannot find module\n');
     expect(text).not.toMatch(/passes|c\.test/u);
     expect(text.length).toBeLessThan(2_500);
   });
 
-  it('the files of failed tests deserve a second try', () => {
-    const seen = report(
-      file('a.test.ts', [test('a', 'Error: one')]),
-      file('b.test.ts', [test('b')]),
-      file('c.test.ts', [test('c', 'Error: two')]),
-    );
-    expect(againOf(seen)).toEqual(['__tests__/a.test.ts', '__tests__/c.test.ts']);
+  const failed = file('a.test.ts', [test('a', 'Error: one')]);
+
+  it('the files of failed tests are run again', () => {
+    const seen = [failed, file('b.test.ts', [test('b')]), file('c.test.ts', [test('c', 'Error: two')])];
+    expect(read('again', ...seen)).toBe('__tests__/a.test.ts\n__tests__/c.test.ts\n');
   });
 
   it.each([
-    [
-      'a property with a counterexample',
-      file('b.test.ts', [test('b', 'Error: Property failed after 3 tests')]),
-    ],
-    ['a file that cannot be loaded', file('b.test.ts', [], 'Cannot find module')],
-  ])('nothing deserves one beside %s', (_, hopeless) => {
-    expect(againOf(report(file('a.test.ts', [test('a', 'Error: one')]), hopeless))).toEqual([]);
+    ['a property with a counterexample', [test('b', 'Error: Property failed after 3 tests')], ''],
+    ['a file that cannot be loaded', [], 'Cannot find module'],
+  ])('nothing is run again beside %s', (_, tests, message) => {
+    expect(read('again', failed, file('b.test.ts', tests, message))).toBe('\n');
   });
 });

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { CASES } from '../../scripts/act-cases.ts';
+import { CASES } from '../support/act/cases.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const cases = [...new Set(CASES.map(({ workflow }) => workflow))].toSorted();
@@ -20,7 +20,7 @@ it('every example has a case, and so has every example that the README says CI r
 });
 
 it('a workflow without a case is an error that names those with one', () => {
-  const script = path.join(ROOT, 'scripts', 'act-examples.ts');
+  const script = path.join(ROOT, '__tests__/support/act/run.ts');
   // With an act that cannot be started: the names are checked before anything is run.
   const args = [script, path.join(ROOT, 'no-act'), 'gate.yml', 'nosuch.yml'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -21,7 +21,7 @@ function inputs(): Readonly<Record<string, string>> {
   return workflow.jobs.wiring.steps.find(({ id }) => id === 'review')?.with ?? {};
 }
 
-it('the recording of examples/replay.yml fits its task; if not: npx node scripts/record-example.ts', async () => {
+it('the recording of examples/replay.yml fits its task; if not: npx node examples/demo/record.ts', async () => {
   folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'replay-example-')));
   const workspace = path.join(folder, 'cart');
   createRepository(workspace, []);

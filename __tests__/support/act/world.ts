@@ -3,15 +3,14 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type GitHubServer, startGitHubServer } from '../__tests__/support/fakes/github/server.ts';
-import { createRepository, type Edit } from '../examples/demo/demo.ts';
-import type { Votes } from './act-model.ts';
-import { writeStandIns } from './act-stand-ins.ts';
+import { createRepository, type Edit } from '../../../examples/demo/demo.ts';
+import { type GitHubServer, startGitHubServer } from '../fakes/github/server.ts';
+import { writeStandIns } from './stand-ins.ts';
 
 /** The action as the examples name it. */
 export const ACTION = 'org/structured-agent@v1';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const REPOSITORY = 'octo/demo';
 /** Where the change comes from that is judged after CI. */
 const FORK = 'mona/demo';
@@ -36,6 +35,12 @@ export interface ActRun {
   /** What is run again after the first attempt: the legs of the matrix with these values, and all that waits for them. */
   readonly again?: readonly Readonly<Record<string, string>>[];
 }
+
+/** How a vote goes; one that is killed asks its model and is never heard of again. */
+export type Vote = 'pass' | 'fail' | 'killed';
+
+/** Of each leg its votes, in the order in which they ask. */
+export type Votes = Readonly<Record<string, readonly Vote[]>>;
 
 /** One run of an example, and what act's log and GitHub must and must not hold after it. */
 export interface Case extends ActRun {

@@ -1,7 +1,6 @@
 /** What the example workflows do on act: each on a failing and a mended repository, as far as both tell something. */
-import { BREAK, type Edit, MEND } from '../examples/demo/demo.ts';
-import { MANY_LEGS } from './act-legs.ts';
-import { ACTION, type Case } from './act-world.ts';
+import { BREAK, type Edit, MEND } from '../../../examples/demo/demo.ts';
+import { ACTION, type Case } from './world.ts';
 
 /** The repository as it is committed: one of nine tests fails. */
 const FAILING = { edits: [], title: 'the failing repository' } as const;
@@ -16,6 +15,88 @@ const GREEN = `Success - Main ${ACTION}`;
 const RED = `Failure - Main ${ACTION}`;
 const HAS_PASSED = '::set-output:: passed=true';
 const HAS_FAILED = '::set-output:: passed=false';
+
+const MERGED = 'Main org/structured-agent/merge@v1';
+const [PASS, FAIL, KILLED] = ['pass', 'fail', 'killed'] as const;
+
+const MANY_LEGS_RUN = {
+  workflow: 'many-legs.yml',
+  event: 'pull_request',
+  edits: [],
+  secrets: true,
+  inTurn: true,
+} as const;
+
+/** A decisive failure, a vote that is cast again, none that differs, and none at all. */
+const MANY_LEGS: readonly Case[] = [
+  {
+    ...MANY_LEGS_RUN,
+    title: 'a leg that fails, and one whose votes differ and are one too few',
+    votes: {
+      correctness: [PASS, PASS, PASS],
+      security: [FAIL, PASS, FAIL],
+      compatibility: [PASS, KILLED, FAIL],
+    },
+    exitCode: 1,
+    holds: [
+      `Failure - Main ${ACTION}`,
+      '::error::Input required and not supplied: path',
+      'Total of 8 artifact(s) downloaded',
+      `Failure - ${MERGED}`,
+      '::set-output:: run-reason=gate_not_met',
+      tally(1, 1, 1),
+      '## ❌ Failure: 1 of 3 legs passes, 1 fails, 1 is undecided',
+    ],
+    lacks: [`Success - ${MERGED}`],
+    comments: ['❌ Failure', '1 of 3 legs passes, 1 fails, 1 is undecided', 'The security suffers here.'],
+  },
+  {
+    ...MANY_LEGS_RUN,
+    title: 'the vote that was cut off is cast again, and decides',
+    votes: {
+      correctness: [PASS, PASS, PASS],
+      security: [PASS, PASS, FAIL],
+      compatibility: [PASS, KILLED, FAIL, PASS],
+    },
+    again: [{ leg: 'compatibility', vote: '2' }],
+    exitCode: 0,
+    holds: [
+      'Total of 8 artifact(s) downloaded',
+      `Failure - ${MERGED}`,
+      '::set-output:: run-reason=undecided',
+      tally(2, 0, 1),
+      'Total of 9 artifact(s) downloaded',
+      `Success - ${MERGED}`,
+      tally(3, 0, 0),
+    ],
+    lacks: ['::set-output:: run-reason=gate_not_met'],
+    comments: ['✅ Success'],
+  },
+  {
+    ...MANY_LEGS_RUN,
+    title: 'every vote passes',
+    votes: {
+      correctness: [PASS, PASS, PASS],
+      security: [PASS, PASS, PASS],
+      compatibility: [PASS, PASS, PASS],
+    },
+    exitCode: 0,
+    holds: ['Total of 9 artifact(s) downloaded', `Success - ${MERGED}`, tally(3, 0, 0)],
+    lacks: ['Failure - Main'],
+    comments: ['✅ Success'],
+  },
+  {
+    ...MANY_LEGS_RUN,
+    title: 'a fork, which gets no secrets',
+    secrets: false,
+    inTurn: false,
+    votes: {},
+    exitCode: 1,
+    holds: ['::set-output:: run-exit-code=52', 'Total of 9 artifact(s) downloaded', `Failure - ${MERGED}`],
+    lacks: ['::set-output:: passed=', `Success - ${MERGED}`],
+    comments: ['⚠️'],
+  },
+];
 
 /** All of them. */
 export const CASES: readonly Case[] = [
@@ -184,4 +265,8 @@ function mended(
     holds: [GREEN, ...holds],
     lacks: [HAS_FAILED, ...lacks],
   };
+}
+
+function tally(pass: number, fail: number, abstain: number): string {
+  return `::set-output:: run-tally=${JSON.stringify({ pass, fail, abstain, expected: 3 })}`;
 }

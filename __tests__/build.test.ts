@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { differences } from '../scripts/differences.ts';
+import { differences } from '../scripts/build.ts';
 
 const folders: string[] = [];
 
