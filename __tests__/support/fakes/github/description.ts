@@ -1,4 +1,4 @@
-/** GitHub's own description of its API (see scripts/github-openapi.ts), as a judge of requests and answers. */
+/** GitHub's own description of its API (see extract-openapi.ts), as a judge of requests and answers. */
 import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';

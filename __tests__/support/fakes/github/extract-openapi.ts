@@ -1,6 +1,6 @@
 /**
  * Writes __tests__/fixtures/github-openapi.json, the part of GitHub's own OpenAPI description that the test server goes
- * by: `node scripts/github-openapi.ts FOLDER`, FOLDER being the npm package `@octokit/openapi` (390 MB, MIT licensed,
+ * by: `node __tests__/support/fakes/github/extract-openapi.ts FOLDER`, FOLDER being the npm package `@octokit/openapi` (390 MB, MIT licensed,
  * and so no dependency) wherever it was unpacked. Operations and schemas are as published, but for texts, which nobody
  * tests, and `nullable`, which JSON Schema says in other words.
  */
@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const FIXTURE = fileURLToPath(new URL('../__tests__/fixtures/github-openapi.json', import.meta.url));
+const FIXTURE = fileURLToPath(new URL('../../../fixtures/github-openapi.json', import.meta.url));
 
 /** What the action asks. */
 const OPERATIONS: Readonly<Record<string, readonly string[]>> = {
@@ -76,7 +76,7 @@ function references(value: unknown): readonly string[] {
 }
 
 /** The description's part that holds the operations and all that they refer to. */
-export function excerpt(description: unknown): Node {
+function excerpt(description: unknown): Node {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [route, methods] of Object.entries(OPERATIONS)) {
     paths[route] = Object.fromEntries(
@@ -101,6 +101,15 @@ export function excerpt(description: unknown): Node {
   return { paths, components };
 }
 
+/** JSON with a line for each value at a depth, so that a changed operation or schema is one changed line. */
+function formatLines(value: unknown, depth: number): string {
+  if (depth === 0 || !isNode(value)) return JSON.stringify(value);
+  const lines = Object.entries(value).map(
+    ([key, each]) => `${JSON.stringify(key)}: ${formatLines(each, depth - 1)}`,
+  );
+  return `{\n${lines.join(',\n')}\n}`;
+}
+
 if (import.meta.main) {
   const [folder] = process.argv.slice(2);
   if (folder === undefined) throw new Error('Say where the package @octokit/openapi lies.');
@@ -108,8 +117,10 @@ if (import.meta.main) {
     readFileSync(path.join(folder, 'generated/api.github.com.json'), 'utf8'),
   );
   const about = {
-    source: `The npm package @octokit/openapi ${String(at(description, ['info', 'version']))}, generated/api.github.com.json, by node scripts/github-openapi.ts`,
+    source: `The npm package @octokit/openapi ${String(at(description, ['info', 'version']))}, generated/api.github.com.json, by extract-openapi.ts`,
     license: `MIT. ${readFileSync(path.join(folder, 'LICENSE'), 'utf8').replace(/\s+/gu, ' ').trim()}`,
   };
-  writeFileSync(FIXTURE, `${JSON.stringify({ about, ...excerpt(description) }, null, 1)}\n`);
+  const { paths, components } = excerpt(description);
+  const text = `{"about": ${formatLines(about, 0)},\n"paths": ${formatLines(paths, 1)},\n"components": ${formatLines(components, 2)}}\n`;
+  writeFileSync(FIXTURE, text);
 }
