@@ -1,9 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ReadBounds, readBounded, readBoundedText } from '../../src/files/read-bounded.ts';
+import {
+  type ReadBounds,
+  readBounded,
+  readBoundedStart,
+  readBoundedText,
+} from '../../src/files/read-bounded.ts';
 import { workspaces } from '../reporters/workspace-world.ts';
 
 const make = workspaces();
@@ -63,8 +68,8 @@ describe('readBounded', () => {
     (target) => {
       const { root } = make();
       symlinkSync(target, path.join(root, 'link'));
-      // "missing": not every machine has every one of them.
-      expect(['special', 'missing']).toContain(read(path.join(root, 'link')));
+      // Not every machine has every one of them.
+      expect(read(path.join(root, 'link'))).toBe(existsSync(target) ? 'special' : 'missing');
       expect(read(path.join(root, 'link'), { links: 'refuse' })).toBe('link');
     },
   );
@@ -116,5 +121,23 @@ it('readBoundedText gives the text of a regular file, and null for everything el
     null,
     null,
     null,
+  ]);
+});
+
+it('readBoundedStart gives the beginning of a file and its whole size, and of a link or a folder nothing', () => {
+  const { root, write } = make();
+  const file = write('a.txt', 'hello');
+  symlinkSync(file, path.join(root, 'link'));
+  expect(readBoundedStart(file, 3)).toEqual({
+    ok: true,
+    bytes: Buffer.from('hel'),
+    realPath: file,
+    size: 5,
+  });
+  expect(readBoundedStart(file, 9)).toMatchObject({ bytes: Buffer.from('hello'), size: 5 });
+  expect(['link', '.', 'nope'].map((name) => readBoundedStart(path.join(root, name), 3))).toMatchObject([
+    { failure: 'link' },
+    { failure: 'folder' },
+    { failure: 'missing' },
   ]);
 });
