@@ -137,7 +137,7 @@ export default {
     {
       name: '5-the-page-says-it-as-the-reporters-do',
       comment:
-        'a transcript, an envelope, numbers, severities, cut texts and private files are what they are in reporters/',
+        'a transcript, an envelope, numbers, severities and warnings are what they are in reporters/',
       severity: 'error',
       from: { path: '^src/commands/report/' },
       to: {
@@ -145,7 +145,7 @@ export default {
         pathNot: [
           '^src/commands/report/',
           FILES,
-          '^src/reporters/(transcript|envelope|evidence-words|format|severity|private-file)\\.ts$',
+          '^src/reporters/(transcript|envelope|verdict-text|format|findings)\\.ts$',
           LEAVES,
         ],
       },

@@ -12,7 +12,7 @@ import { makePumpedTexts } from './support/texts/pumps.ts';
 /** Expressions that are not linear and need not be, by file and source, with what bounds their text. */
 const BOUNDED: Readonly<Record<string, string>> = {
   'text/messages.ts \\B(?=(?:\\d{3})+$)': 'String(count) of a number: at most 25 characters',
-  'reporters/output-table.ts \\.?0+$': 'toFixed of a number: at most 122 characters',
+  'reporters/outputs.ts \\.?0+$': 'toFixed of a number: at most 122 characters',
 };
 
 /** What is put together at run time, by file and code, with what it looks like. */

@@ -13,7 +13,7 @@ import { draft07Id, options } from '../src/contract/ajv.ts';
 import { type Preset, presets } from '../src/contract/presets.ts';
 import { MERGE_INPUTS } from '../src/merge/inputs.ts';
 import { mergeOutputs } from '../src/merge/outputs.ts';
-import { RUN_OUTPUTS } from '../src/reporters/output-table.ts';
+import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
 import type { RunOutput } from '../src/reporters/report-types.ts';
 import { isArray, isObject } from '../src/text/json.ts';
 import type { Json, JsonObject } from '../src/types.ts';

@@ -1,6 +1,6 @@
 /** Verdicts and endings that people meet, to be looked at: see `scripts/render-summary.ts`. */
 import { sampleReport } from '../__tests__/reporters/sample-report.ts';
-import { commentBody } from '../src/reporters/comment-body.ts';
+import { commentBody } from '../src/reporters/comment.ts';
 import type { Report, TurnRecord } from '../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../src/reporters/summary.ts';
 import { verdictOf } from '../src/run/verdict.ts';

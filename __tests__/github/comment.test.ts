@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
-import { commentBody } from '../../src/reporters/comment-body.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import {

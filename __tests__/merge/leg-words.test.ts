@@ -9,8 +9,8 @@ import {
   tallyWords,
   voteWarnings,
 } from '../../src/merge/words.ts';
-import { evidenceWarnings } from '../../src/reporters/evidence-words.ts';
 import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
+import { evidenceWarnings } from '../../src/reporters/verdict-text.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';

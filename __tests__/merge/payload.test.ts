@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { payloadOf } from '../../src/merge/merge.ts';
 import { mergedJson } from '../../src/merge/merged-json.ts';
-import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
+import { shellSafeJson } from '../../src/reporters/inert-json.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ballot, Merged } from '../../src/merge/types.ts';
-import { commentBody } from '../../src/reporters/comment-body.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commentBody } from '../../src/reporters/comment-body.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';

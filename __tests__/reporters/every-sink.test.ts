@@ -8,7 +8,7 @@ import { createReportPage } from '../../src/commands/report/report-page.ts';
 import { mergedJson } from '../../src/merge/merged-json.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { commentBody } from '../../src/reporters/comment-body.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';

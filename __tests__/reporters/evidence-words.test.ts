@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { evidenceWarnings } from '../../src/reporters/evidence-words.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import { evidenceWarnings } from '../../src/reporters/verdict-text.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
 import { writeCommands } from '../support/fakes/runner/commands.ts';

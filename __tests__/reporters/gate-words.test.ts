@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { gateParagraph, gateReasons } from '../../src/reporters/gate-words.ts';
 import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
+import { gateParagraph, gateReasons } from '../../src/reporters/verdict-text.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleReport } from './sample-report.ts';
 

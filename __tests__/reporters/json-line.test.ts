@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonLine } from '../../src/reporters/json-line.ts';
+import { jsonLine } from '../../src/reporters/inert-json.ts';
 
 describe('jsonLine', () => {
   it('is the value, whatever the value', () => {

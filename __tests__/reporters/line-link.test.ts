@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lineLink, pathKey, urlPath } from '../../src/reporters/line-link.ts';
-import { createPlaces } from '../../src/reporters/places.ts';
+import { lineLink, pathKey, urlPath } from '../../src/reporters/links.ts';
+import { createPlaces } from '../../src/reporters/source-locations.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';

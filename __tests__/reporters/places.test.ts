@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCheckedOut, type Place } from '../../src/reporters/places.ts';
+import { isCheckedOut, type Place } from '../../src/reporters/source-locations.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
 const make = workspaces();

@@ -2,13 +2,18 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { commentBody } from '../../src/reporters/comment-body.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
 import type { WrittenPlace } from '../../src/reporters/findings.ts';
-import { asWritten } from '../../src/reporters/line-link.ts';
+import { asWritten } from '../../src/reporters/links.ts';
 import { createLog } from '../../src/reporters/log.ts';
-import { createPlaces, type Place } from '../../src/reporters/places.ts';
-import { locateByEvidence, resolvedPaths, resolveFindings } from '../../src/reporters/resolved-paths.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
+import {
+  createPlaces,
+  locateByEvidence,
+  type Place,
+  resolvedPaths,
+  resolveFindings,
+} from '../../src/reporters/source-locations.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commitPage, runPage } from '../../src/reporters/run-link.ts';
+import { commitPage, runPage } from '../../src/reporters/links.ts';
 import type { Subject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPlaces } from '../../src/reporters/places.ts';
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
+import { createPlaces } from '../../src/reporters/source-locations.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { workspaces } from './workspace-world.ts';

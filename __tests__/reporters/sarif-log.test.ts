@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sarifLog } from '../../src/reporters/sarif-log.ts';
+import { sarifLog } from '../../src/reporters/sarif.ts';
 import { sampleReport } from './sample-report.ts';
 import { openSarif } from './sarif-world.ts';
 import { workspaces } from './workspace-world.ts';

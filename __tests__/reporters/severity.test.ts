@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bySeverity, securityScore, severityMark, severityOf } from '../../src/reporters/severity.ts';
+import { bySeverity, securityScore, severityMark, severityOf } from '../../src/reporters/findings.ts';
 
 describe('severityOf', () => {
   it.each([

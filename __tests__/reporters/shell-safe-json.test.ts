@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shellSafeJson } from '../../src/reporters/shell-safe-json.ts';
+import { shellSafeJson } from '../../src/reporters/inert-json.ts';
 
 describe('shellSafeJson', () => {
   it('D12 is JSON of the same value on one line, without what a shell acts on', () => {

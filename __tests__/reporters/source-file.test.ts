@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sourceFile } from '../../src/reporters/source-file.ts';
+import { sourceFile } from '../../src/reporters/source-locations.ts';
 
 describe('sourceFile', () => {
   it('counts lines as git does: a line end at the end begins no further line', () => {

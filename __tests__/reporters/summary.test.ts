@@ -5,7 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
-import { commentBody } from '../../src/reporters/comment-body.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSummary, summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verdictTitle } from '../../src/reporters/verdict-title.ts';
+import { verdictTitle } from '../../src/reporters/verdict-text.ts';
 import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { createPlaces } from '../../src/reporters/places.ts';
+import { createPlaces } from '../../src/reporters/source-locations.ts';
 
 /** A folder in which files and checkouts can be made. */
 export interface Workspace {

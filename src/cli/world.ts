@@ -10,7 +10,7 @@ import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import { InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
-import { createPlaces } from '../reporters/places.ts';
+import { createPlaces } from '../reporters/source-locations.ts';
 import type { World } from '../run/world.ts';
 import { createSecrets } from '../text/secrets.ts';
 

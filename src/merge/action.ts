@@ -5,7 +5,7 @@ import { createActionWorld } from '../action/world.ts';
 import { resolveVerdicts } from '../config/paths.ts';
 import { isPrivileged } from '../github/event.ts';
 import { findRunnerFiles } from '../github/runner.ts';
-import { runPage } from '../reporters/run-link.ts';
+import { runPage } from '../reporters/links.ts';
 import { type MergeWorld, readMergeSetup, runMerge } from './run.ts';
 
 async function runMergeAction(step: Step): Promise<number> {

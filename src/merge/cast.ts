@@ -3,7 +3,7 @@ import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { type Finding, readFindings } from '../reporters/findings.ts';
-import { resolvedPaths } from '../reporters/resolved-paths.ts';
+import { resolvedPaths } from '../reporters/source-locations.ts';
 import type { Conclusion, JsonObject, PolicyDigest, Reason, Subject, Usage } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';
 import { type Kept, keep } from './kept.ts';

@@ -1,7 +1,7 @@
 /** The findings of all runs, each told once: by file, rule and nearby line, with the legs that agree. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { SEVERITIES } from '../reporters/severity.ts';
+import { SEVERITIES } from '../reporters/findings.ts';
 import { byGravity, type Cluster, clustersOf, type Found, type Group, type Member } from './clusters.ts';
 import type { KeptFinding } from './kept.ts';
 import { byName } from './legs.ts';

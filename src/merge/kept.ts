@@ -1,6 +1,5 @@
 /** The findings of one run as a merge keeps them until it knows which ones it tells. */
-import type { Finding } from '../reporters/findings.ts';
-import type { Severity } from '../reporters/severity.ts';
+import type { Finding, Severity } from '../reporters/findings.ts';
 import { clipped, type Known } from './clipped.ts';
 
 /** More than anybody reads of one run, whose own envelope has all of them. */

@@ -1,5 +1,5 @@
 /** The outputs of the merge action: merge/action.yml declares them from this table, and merges write them by it. */
-import { RUN_OUTPUTS } from '../reporters/output-table.ts';
+import { RUN_OUTPUTS } from '../reporters/outputs.ts';
 import type { RunOutput } from '../reporters/report-types.ts';
 import type { Merged } from './types.ts';
 

@@ -1,6 +1,6 @@
 /** The merged payload: what a merge publishes, as consumers of the outputs read it. */
 
-import { MAX_PAYLOAD_BYTES, shellSafeJson } from '../reporters/shell-safe-json.ts';
+import { MAX_PAYLOAD_BYTES, shellSafeJson } from '../reporters/inert-json.ts';
 import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { clipped, type Known } from './clipped.ts';

@@ -1,5 +1,5 @@
 /** A merge in words: how the legs stand, and what the rule makes of it. Names of legs and reasons of votes are hostile. */
-import { findWeaknesses, type Weakness } from '../reporters/evidence-words.ts';
+import { findWeaknesses, type Weakness } from '../reporters/verdict-text.ts';
 import { counted } from '../text/messages.ts';
 import { quoted } from './cast.ts';
 import { clipped } from './clipped.ts';

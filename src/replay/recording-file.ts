@@ -1,5 +1,5 @@
 /** The file of `--record`: one JSON object a line, each on disk as soon as it is known. */
-import { openPrivateLog } from '../reporters/private-file.ts';
+import { openPrivateLog } from '../files/private-file.ts';
 
 /**
  * Appends lines to a file that only its owner reads. What stood there is replaced with the first line, not before: a run

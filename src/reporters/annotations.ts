@@ -1,13 +1,10 @@
 /** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
 
 import { counted } from '../text/messages.ts';
-import type { Finding, WrittenPlace } from './findings.ts';
+import { type Finding, type Severity, type WrittenPlace, weighFindings } from './findings.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
-import { weighFindings } from './minority.ts';
-import type { Locate, Place } from './places.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { locateByEvidence } from './resolved-paths.ts';
-import type { Severity } from './severity.ts';
+import { type Locate, locateByEvidence, type Place } from './source-locations.ts';
 
 /** The world of annotations. */
 export interface AnnotationsOptions {

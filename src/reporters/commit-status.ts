@@ -6,7 +6,7 @@ import { singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion } from '../types.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { REPLAY_MARK, verdictTitle } from './verdict-title.ts';
+import { REPLAY_MARK, verdictTitle } from './verdict-text.ts';
 
 /** What a status says. */
 export interface StatusText {

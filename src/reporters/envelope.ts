@@ -1,5 +1,8 @@
 /** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
+import { InputError } from '../errors.ts';
+import { writePrivateFile } from '../files/private-file.ts';
 import { isArray } from '../text/json.ts';
+import type { Secrets } from '../text/secrets.ts';
 import type { GateResult, Issue, Json, JsonObject, Repair, Usage } from '../types.ts';
 import type { Evidence, Report, Reuse } from './report-types.ts';
 
@@ -117,4 +120,27 @@ function wellFormedValue(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (isArray(value)) return value.map(wellFormedValue);
   return typeof value === 'object' && value !== null ? wellFormed(value) : value;
+}
+
+/** Signs an envelope: its masked form, exactly as it is written, and without a signature. */
+type Sign = (envelope: JsonObject) => string;
+
+/**
+ * Writes the envelope to the report's `resultFile` as one line of JSON and a newline, atomically, readable for its owner
+ * only; nothing happens where the report names no file.
+ * @param sign gives the last field, `signature`; without it there is none.
+ * @throws InputError when the file cannot be written: an output that does not come is exit 52.
+ */
+export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | null = null): void {
+  const file = report.resultFile;
+  if (file === null) return;
+  try {
+    const told = envelope(report, secrets.mask);
+    const whole = sign === null ? told : { ...told, signature: sign(told) };
+    writePrivateFile(file, `${JSON.stringify(whole)}\n`);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `result-file ${JSON.stringify(file)} cannot be written: ${why}. Name a file that can be.`;
+    throw new InputError('result-file', message, { cause });
+  }
 }

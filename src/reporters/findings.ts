@@ -1,7 +1,8 @@
 /** A payload's findings, whatever its schema calls their parts: one typed shape for all that shows them. */
+
 import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { SEVERITIES, type Severity, securityScore, severityOf } from './severity.ts';
+import type { Report } from './report-types.ts';
 
 /** Where somebody says that something is; nothing of it is checked. */
 export interface WrittenPlace {
@@ -142,4 +143,90 @@ function textOf(row: JsonObject, keys: readonly string[]): string | null {
 
 function own(row: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(row, key) ? row[key] : undefined;
+}
+
+/** How grave a finding is to everything that shows findings: SARIF's words for it. */
+export type Severity = 'error' | 'warning' | 'note';
+
+/** The three severities, the gravest first. */
+export const SEVERITIES: readonly Severity[] = ['error', 'warning', 'note'];
+
+const MARKS: Readonly<Record<Severity, string>> = {
+  error: '🔴&nbsp;',
+  warning: '🟡&nbsp;',
+  note: '🔵&nbsp;',
+};
+
+const WORDS: ReadonlyMap<string, Severity> = new Map([
+  ...words('error', 'blocker critical fatal severe error high'),
+  ...words('warning', 'warning warn major medium moderate'),
+  ...words(
+    'note',
+    'notice minor low info information informational note remark suggestion recommendation hint nit nitpick style trivial',
+  ),
+]);
+
+/**
+ * The words of scales for vulnerabilities, as the numbers that GitHub shows as these very words (more than 9.0 is
+ * critical, from 7.0 high, from 4.0 medium, from 0.1 low).
+ */
+const SCORES: ReadonlyMap<string, number> = new Map([
+  ['critical', 9.5],
+  ['high', 8],
+  ['medium', 5.5],
+  ['moderate', 5.5],
+  ['low', 2],
+]);
+
+/** What a word means, whatever its case; null for one that tells nothing. */
+export function severityOf(value: Json | undefined): Severity | null {
+  return WORDS.get(wordOf(value)) ?? null;
+}
+
+/** The `security-severity` (0.1 to 10) of a word of a scale for vulnerabilities; null for any other word. */
+export function securityScore(value: Json | undefined): number | null {
+  return SCORES.get(wordOf(value)) ?? null;
+}
+
+/** A coloured mark before the word, in Markdown; empty for a word that tells nothing. */
+export function severityMark(value: Json): string {
+  const severity = severityOf(value);
+  return severity === null ? '' : MARKS[severity];
+}
+
+/** The rows, those with the gravest `severity` first and otherwise in their own order. */
+export function bySeverity(rows: readonly JsonObject[]): readonly JsonObject[] {
+  const rankOf = (row: JsonObject) => {
+    const severity = severityOf(Object.hasOwn(row, 'severity') ? row['severity'] : undefined);
+    return severity === null ? SEVERITIES.length : SEVERITIES.indexOf(severity);
+  };
+  return rows.toSorted((one, other) => rankOf(one) - rankOf(other));
+}
+
+function words(severity: Severity, text: string): [string, Severity][] {
+  return text.split(' ').map((word) => [word, severity]);
+}
+
+function wordOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value.trim().toLowerCase() : '';
+}
+
+/** A payload's findings, the gravest first in each list. */
+interface WeighedFindings {
+  readonly deciding: readonly Finding[];
+  /** Their severity is what the payload says. */
+  readonly minor: readonly Finding[];
+}
+
+/** Separates the findings of a payload that the report's view calls minor; without such a view all of them decide. */
+export function weighFindings(payload: JsonObject, { view }: Pick<Report, 'view'>): WeighedFindings {
+  const { findings: rows } = payload;
+  const rule = view?.minor;
+  if (rule === undefined || !isArray(rows)) return { deciding: readFindings(payload), minor: [] };
+  const isMinor = (row: Json) => isObject(row) && rule.isMinor(row);
+  const deciding = rows.filter((row) => !isMinor(row));
+  return {
+    deciding: readFindings({ ...payload, findings: deciding }),
+    minor: readFindings({ findings: rows.filter(isMinor) }),
+  };
 }

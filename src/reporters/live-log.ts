@@ -2,11 +2,10 @@
 
 import { counted } from '../text/messages.ts';
 import type { Repair } from '../types.ts';
-import { evidenceWarnings } from './evidence-words.ts';
 import { changedFilesText, duration, spent, tokensOf } from './format.ts';
-import { judgeSentence } from './judge-words.ts';
 import type { Log } from './log.ts';
 import type { CallDecision, CallRef, Report, Reporter, RunEvent, Totals } from './report-types.ts';
+import { evidenceWarnings, policyChangeSentence } from './verdict-text.ts';
 
 const MARKS: Readonly<Record<CallDecision, string>> = {
   ok: '✓',
@@ -128,7 +127,7 @@ function tellVerdict(report: Report, log: ToldLog): void {
   if (report.replayed === true) parts.push('replayed: no model judged this');
   if (view?.logClause !== undefined) parts.push(log.excerpt(view.logClause, MAX_RESULT));
   for (const change of report.policyChanges) {
-    const text = `This pull request changes what judges it: ${judgeSentence(change, change.path)}`;
+    const text = `This pull request changes what judges it: ${policyChangeSentence(change, change.path)}`;
     log.warning(text, { title: 'structured-agent' });
   }
   log.info(RULE);

@@ -3,10 +3,10 @@
 import { isArray, isObject } from '../text/json.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
-import { lineLink, pathKey } from './line-link.ts';
-import type { Locate } from './places.ts';
+import { bySeverity, severityMark } from './findings.ts';
+import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
-import { bySeverity, severityMark } from './severity.ts';
+import type { Locate } from './source-locations.ts';
 
 /** Rows that stand open; more of them are folded, so that what comes after the table is still seen. */
 const OPEN_ROWS = 25;

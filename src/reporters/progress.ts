@@ -2,11 +2,10 @@
 
 import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
-import { createLiveLine } from './live-line.ts';
 import { createLiveLog, type ToldLog } from './live-log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import type { Sink } from './sink.ts';
-import type { TerminalStyle } from './terminal.ts';
+import { createLiveLine, type TerminalStyle } from './terminal.ts';
 
 /** The world of progress. */
 export interface ProgressOptions {

@@ -3,12 +3,9 @@ import { createHash } from 'node:crypto';
 import { cleanText, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
-import type { Finding } from './findings.ts';
-import { weighFindings } from './minority.ts';
-import type { Locate, Place } from './places.ts';
+import { type Finding, SEVERITIES, type Severity, weighFindings } from './findings.ts';
 import type { Report } from './report-types.ts';
-import { SEVERITIES, type Severity } from './severity.ts';
-import { squeezeLine } from './source-file.ts';
+import { type Locate, type Place, squeezeLine } from './source-locations.ts';
 
 /** One place and one rule: what the findings there say is the text of one alert. */
 export interface Alert {

@@ -1,16 +1,16 @@
 /** Findings as SARIF 2.1.0: for code scanning, which keeps them as alerts over time, and for any other tool. */
-
+import { createHash } from 'node:crypto';
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ReportError } from '../errors.ts';
-import { counted } from '../text/messages.ts';
+import { writePrivateFile } from '../files/private-file.ts';
+import { counted, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
-import type { Locate } from './places.ts';
-import { writePrivateFile } from './private-file.ts';
+import type { Json, JsonObject } from '../types.ts';
+import { urlPath } from './links.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { locateByEvidence } from './resolved-paths.ts';
-import { alertsOf } from './sarif-alerts.ts';
-import { type SarifFacts, sarifLog } from './sarif-log.ts';
+import { type Alert, type Alerts, alertsOf, type Rule } from './sarif-alerts.ts';
+import { type Locate, locateByEvidence, type Place } from './source-locations.ts';
 
 /** The world of a SARIF file. */
 export interface SarifOptions extends SarifFacts {
@@ -79,4 +79,176 @@ function removeFile(file: string): void {
 function problem(file: string, what: string, cause: unknown): ReportError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new ReportError(`${file} could not be ${what}: ${why}`, { cause });
+}
+
+/** What a log needs beside the report. */
+interface SarifFacts {
+  /** This action's version. */
+  readonly version: string;
+  /** The page of this action; null where it is not known. */
+  readonly informationUri: string | null;
+  /**
+   * What tells this analysis from others of the commit, such as the comment's key: workflow, job, matrix leg, step.
+   * GitHub closes the alerts of a category that its next upload does not name.
+   */
+  readonly category: string;
+  /** Where the repository's pages are, like `https://github.com`; null outside GitHub. */
+  readonly serverUrl: string | null;
+}
+
+/** A log as text, and how many results it holds. */
+interface SarifText {
+  readonly text: string;
+  readonly results: number;
+}
+
+/** GitHub refuses more than 25,000 results and looks at the 5,000 gravest. */
+const MAX_RESULTS = 5_000;
+/** GitHub refuses more than 10 MB, compressed; this is before compression, which hostile text need not heed. */
+const MAX_BYTES = 9_000_000;
+/** Characters of one message; fewer where the whole is too large. */
+const MAX_MESSAGES = [4_000, 500];
+const MAX_CATEGORY = 200;
+const ROOT = '%SRCROOT%';
+const HELP = 'A language model judged it: read the message, look at the line, decide.';
+
+/** Writes the log; results that do not fit are left out, the gravest last, and a notification in it says so. */
+export function sarifLog(report: Report, found: Alerts, facts: SarifFacts): SarifText {
+  let results = Math.min(found.alerts.length, MAX_RESULTS);
+  for (const maxMessage of MAX_MESSAGES) {
+    const text = logText(report, found, facts, results, maxMessage);
+    if (Buffer.byteLength(text) <= MAX_BYTES) return { text, results };
+  }
+  for (;;) {
+    results = Math.floor(results / 2);
+    const text = logText(report, found, facts, results, MAX_MESSAGES.at(-1) ?? 0);
+    if (Buffer.byteLength(text) <= MAX_BYTES || results === 0) return { text, results };
+  }
+}
+
+function logText(
+  report: Report,
+  found: Alerts,
+  facts: SarifFacts,
+  results: number,
+  maxMessage: number,
+): string {
+  const alerts = found.alerts.slice(0, results);
+  const firsts = new Map<string, { readonly index: number; readonly level: Alert['severity'] }>();
+  for (const { ruleId, severity } of alerts)
+    if (!firsts.has(ruleId)) firsts.set(ruleId, { index: firsts.size, level: severity });
+  const rules = [...firsts].flatMap(([id, { level }]) => {
+    const rule = found.rules.get(id);
+    return rule === undefined ? [] : ruleObject(rule, level);
+  });
+  const run = {
+    tool: {
+      driver: {
+        name: 'structured-agent',
+        version: facts.version,
+        ...(facts.informationUri === null ? {} : { informationUri: facts.informationUri }),
+        rules,
+      },
+    },
+    automationDetails: { id: `structured-agent/${categoryOf(facts.category)}/` },
+    originalUriBaseIds: { [ROOT]: { description: { text: "The repository's root." } } },
+    columnKind: 'utf16CodeUnits',
+    ...provenance(report, facts),
+    invocations: [invocation(report, found, alerts.length)],
+    results: alerts.map((alert) => result(alert, firsts.get(alert.ruleId)?.index ?? -1, maxMessage)),
+  };
+  const log = { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs: [run] };
+  return `${JSON.stringify(log)}\n`;
+}
+
+/**
+ * What stands before the last slash is the category, what follows it would be the run's name. Two keys that look the same
+ * without what has no place in a category, or where they are cut, still have two categories.
+ */
+function categoryOf(key: string): string {
+  const plain = key
+    .replace(/[^\p{L}\p{N}._:=,()/-]+/gu, '-')
+    .replace(/^\/+|(?<!\/)\/+$/g, '')
+    .slice(0, MAX_CATEGORY);
+  if (plain === key && key !== '') return key;
+  const digest = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  return `${plain.toWellFormed()}-${digest}`;
+}
+
+function ruleObject(rule: Rule, level: Alert['severity']): JsonObject {
+  return {
+    id: rule.id,
+    name: rule.name,
+    shortDescription: { text: rule.name },
+    fullDescription: { text: `What structured-agent found under the name ${rule.name}.` },
+    help: { text: HELP },
+    defaultConfiguration: { level },
+    ...(rule.securityScore === null
+      ? {}
+      : { properties: { tags: ['security'], 'security-severity': rule.securityScore.toFixed(1) } }),
+  };
+}
+
+function result(alert: Alert, ruleIndex: number, maxMessage: number): JsonObject {
+  return {
+    ruleId: alert.ruleId,
+    ruleIndex,
+    level: alert.severity,
+    message: { text: truncate(alert.message, maxMessage) },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: urlPath(alert.place.path), uriBaseId: ROOT },
+          region: region(alert.place),
+        },
+      },
+    ],
+    partialFingerprints: alert.fingerprints,
+  };
+}
+
+/** GitHub wants a line; a finding about a whole file stands at its first. */
+function region({ line, endLine, column }: Place): JsonObject {
+  return {
+    startLine: line ?? 1,
+    ...(column === null ? {} : { startColumn: column }),
+    ...(endLine === null ? {} : { endLine }),
+  };
+}
+
+function provenance({ subject }: Report, { serverUrl }: SarifFacts): { [key: string]: Json } {
+  if (subject === null || serverUrl === null || !/^[\w.-]+\/[\w.-]+$/.test(subject.repository)) return {};
+  return {
+    versionControlProvenance: [
+      {
+        repositoryUri: `${serverUrl}/${subject.repository}`,
+        revisionId: subject.sha,
+        ...(subject.ref === '' ? {} : { branch: subject.ref }),
+        mappedTo: { uriBaseId: ROOT },
+      },
+    ],
+  };
+}
+
+/** The run judged, whatever its verdict: only then is anything written at all. */
+function invocation(report: Report, found: Alerts, results: number): JsonObject {
+  const { alerts, findings, placed } = found;
+  const notes = [
+    ...(placed === findings
+      ? []
+      : [
+          `${counted(findings - placed, 'finding')} left out: they name no file of the repository, without which GitHub refuses the whole log.`,
+        ]),
+    ...(results === alerts.length
+      ? []
+      : [
+          `${counted(alerts.length - results, 'result')} left out, the least grave: the log would be too large for GitHub.`,
+        ]),
+  ];
+  return {
+    executionSuccessful: true,
+    exitCode: report.verdict.exitCode,
+    exitCodeDescription: `${report.verdict.conclusion}: ${report.verdict.reason}`,
+    toolExecutionNotifications: notes.map((text) => ({ level: 'warning', message: { text } })),
+  };
 }

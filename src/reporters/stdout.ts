@@ -2,7 +2,7 @@
 
 import type { Secrets } from '../text/secrets.ts';
 import { envelope } from './envelope.ts';
-import { jsonLine } from './json-line.ts';
+import { jsonLine } from './inert-json.ts';
 import { createMessages } from './messages.ts';
 import type { Report, Reporter, RunEvent } from './report-types.ts';
 import type { Sink } from './sink.ts';

@@ -1,23 +1,19 @@
 /** The job summary: the verdict at a glance, the payload as tables, what the run took, and the raw JSON folded. */
 import { statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
+import { appendWithoutWaiting } from '../files/private-file.ts';
 import { indentedJson } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
-import { evidenceWarnings } from './evidence-words.ts';
 import { changedFilesText, dollars, duration, tokensOf } from './format.ts';
-import { gateParagraph, gateReasons } from './gate-words.ts';
-import { judgeBlock } from './judge-words.ts';
-import { asWritten } from './line-link.ts';
+import { asWritten } from './links.ts';
 import { createMarkdownSanitizer, fence, fitSections } from './markdown.ts';
 import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
-import type { Locate } from './places.ts';
-import { appendWithoutWaiting } from './private-file.ts';
 import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
-import { locateByEvidence } from './resolved-paths.ts';
-import { verdictTitle } from './verdict-title.ts';
+import { type Locate, locateByEvidence } from './source-locations.ts';
+import { evidenceWarnings, gateParagraph, gateReasons, policyChangeBlock, verdictTitle } from './verdict-text.ts';
 
 /** The runner refuses a larger summary of a step, whole. */
 const MAX_BYTES = 1024 * 1024;
@@ -89,7 +85,7 @@ export function verdictHead(
   facts: Pick<SummaryFacts, 'serverUrl'>,
   sanitizer: MarkdownSanitizer,
 ): string {
-  return `${weaknesses(report, sanitizer)}${judgeBlock(report, sanitizer)}${headline(report, facts, sanitizer)}`;
+  return `${weaknesses(report, sanitizer)}${policyChangeBlock(report, sanitizer)}${headline(report, facts, sanitizer)}`;
 }
 
 /** What `render` gives; where it fails, whatever the reason, the head and why there is no more: no verdict goes unreported. */

@@ -1,4 +1,7 @@
-/** What a terminal can show: a line that is rewritten in place, colours, so and so many columns. */
+/** Progress on a terminal: what the terminal can show, and the line that is rewritten in place. */
+import { spent, tokensOf } from './format.ts';
+import type { CallRef, RunEvent, Totals } from './report-types.ts';
+import type { Sink } from './sink.ts';
 
 /** How progress is shown. */
 export interface TerminalStyle {
@@ -10,7 +13,7 @@ export interface TerminalStyle {
 }
 
 /** What is known of the streams. */
-export interface TerminalFacts {
+interface TerminalFacts {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where progress goes; `columns` is absent or 0 where nobody knows. */
   readonly stderr: { readonly isTTY?: boolean; readonly columns?: number };
@@ -53,4 +56,112 @@ export function fitColumns(text: string, columns: number): string {
 
 function widthOf(character: string): number {
   return (character.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2;
+}
+
+/** The world of a live line. */
+interface LiveLineOptions {
+  readonly sink: Sink;
+  /** Asked before each drawing. */
+  readonly columns: () => number;
+  /** How long the run has taken so far, in words. */
+  readonly elapsed: () => string;
+  /** A hostile text as a part of a line, of at most `max` characters. */
+  readonly excerpt: (text: string, max: number) => string;
+}
+
+/** A line that is there from the first event to `end`. Whatever else is written comes between `erase` and `draw`. */
+interface LiveLine {
+  event(event: RunEvent): void;
+  erase(): void;
+  draw(): void;
+  /** Takes the line away, for good. */
+  end(): void;
+}
+
+const REDRAW_MS = 250;
+const MAX_NAME = 60;
+const MAX_TEXT = 200;
+
+/** To the line's start, everything on it gone. */
+const ERASE = '\r\x1b[2K';
+/** A terminal that counts wider than we do must not begin a second line: that one would stay. */
+const NO_WRAP = '\x1b[?7l';
+const WRAP = '\x1b[?7h';
+
+/** What the line shows, the turn and its totals before what is hostile: the end is what a narrow window cuts. */
+interface Shown {
+  turn: number;
+  totals: Totals | null;
+  activity: string;
+}
+
+/** Makes a line such as `turn 3 · 42 s · 6,420 tokens · $0.0123 · shell npm test`. */
+export function createLiveLine({ sink, columns, elapsed, excerpt }: LiveLineOptions): LiveLine {
+  const now: Shown = { turn: 0, totals: null, activity: '' };
+  let timer: NodeJS.Timeout | null = null;
+  let ended = false;
+  let shown = '';
+
+  const erase = () => {
+    if (shown !== '') sink.write(ERASE);
+    shown = '';
+  };
+  const draw = () => {
+    if (timer === null) return;
+    // The last column is left free: some terminals wrap as soon as it is taken.
+    const text = fitColumns(wordsOf(now, elapsed()), columns() - 1);
+    if (text === shown) return;
+    sink.write(`${ERASE}${NO_WRAP}${text}${WRAP}`);
+    shown = text;
+  };
+
+  return {
+    erase,
+    draw,
+    event(event) {
+      if (ended) return;
+      timer ??= setInterval(draw, REDRAW_MS).unref();
+      Object.assign(now, changesOf(event, excerpt));
+      draw();
+    },
+    end() {
+      ended = true;
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+      erase();
+    },
+  };
+}
+
+function wordsOf({ turn, totals, activity }: Shown, elapsed: string): string {
+  const used = totals === null || tokensOf(totals.usage) === 0 ? '' : spent(totals);
+  const parts = [turn === 0 ? 'starting' : `turn ${turn}`, elapsed, used, activity];
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+function changesOf(event: RunEvent, excerpt: LiveLineOptions['excerpt']): Partial<Shown> {
+  const named = ({ name, target }: CallRef) =>
+    `${excerpt(name, MAX_NAME)} ${excerpt(target, MAX_TEXT)}`.trim();
+  switch (event.type) {
+    case 'run_started':
+      return { activity: excerpt(event.model, MAX_NAME) };
+    case 'turn_started':
+      return {
+        turn: event.turn,
+        activity: event.forced ? 'waiting for the model, asked once more' : 'waiting for the model',
+      };
+    case 'turn_completed':
+      return { totals: event.totals, activity: '' };
+    case 'tool_started':
+      return { activity: named(event.call) };
+    case 'tool_finished':
+      return {
+        totals: event.totals,
+        activity: event.decision === 'ok' ? '' : `${named(event.call)}: ${event.decision}`,
+      };
+    case 'notice':
+      return { activity: excerpt(event.text, MAX_TEXT) };
+    case 'user_message':
+      return {};
+  }
 }

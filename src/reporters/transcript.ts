@@ -1,7 +1,7 @@
 /** The redacted transcript: one JSON object a line for each event of a run, secrets masked in every string. */
 import { ReportError } from '../errors.ts';
+import { openPrivateLog } from '../files/private-file.ts';
 import type { Secrets } from '../text/secrets.ts';
-import { openPrivateLog } from './private-file.ts';
 import type { Report, Reporter } from './report-types.ts';
 
 /** The world of a transcript. */

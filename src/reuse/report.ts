@@ -1,6 +1,7 @@
 /** How a reused verdict is reported: whose it is, and that no model was asked. */
+
+import { runPage } from '../reporters/links.ts';
 import type { MarkdownSanitizer, Report, Reuse } from '../reporters/report-types.ts';
-import { runPage } from '../reporters/run-link.ts';
 
 type Origin = NonNullable<Reuse['from']>;
 

@@ -2,7 +2,7 @@
 
 import { networkWeaknesses } from '../network/network.ts';
 import type { Evidence, Report } from '../reporters/report-types.ts';
-import { resolveFindings } from '../reporters/resolved-paths.ts';
+import { resolveFindings } from '../reporters/source-locations.ts';
 import { type Door, namingAt } from '../text/naming.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
 import type { GateResult, JsonObject, Subject } from '../types.ts';

@@ -27,14 +27,13 @@ import { replayableArguments, replayableName } from '../../../src/providers/read
 import { readRecording } from '../../../src/replay/recording.ts';
 import { findCheckouts } from '../../../src/reporters/checkouts.ts';
 import { readFindings } from '../../../src/reporters/findings.ts';
-import { jsonLine } from '../../../src/reporters/json-line.ts';
-import { asWritten } from '../../../src/reporters/line-link.ts';
+import { jsonLine, shellSafeJson } from '../../../src/reporters/inert-json.ts';
+import { asWritten } from '../../../src/reporters/links.ts';
 import { createLog } from '../../../src/reporters/log.ts';
 import { cell, code, fence, inline, prose } from '../../../src/reporters/markdown.ts';
+import { sarifLog } from '../../../src/reporters/sarif.ts';
 import { alertsOf } from '../../../src/reporters/sarif-alerts.ts';
-import { sarifLog } from '../../../src/reporters/sarif-log.ts';
-import { shellSafeJson } from '../../../src/reporters/shell-safe-json.ts';
-import { sourceFile } from '../../../src/reporters/source-file.ts';
+import { sourceFile } from '../../../src/reporters/source-locations.ts';
 import { fitColumns } from '../../../src/reporters/terminal.ts';
 import { readMountPoints } from '../../../src/sandbox/isolation/root-script.ts';
 import { boundNames } from '../../../src/sandbox/isolation/sockets.ts';

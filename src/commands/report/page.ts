@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { warningsAbout } from '../../reporters/evidence-words.ts';
+import { warningsAbout } from '../../reporters/verdict-text.ts';
 import { readCount, readObject, readText } from '../../text/json-fields.ts';
 import { counted } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';

@@ -1,7 +1,7 @@
 /** The report page beside a transcript, for upload as an artifact. */
 import { ReportError } from '../../errors.ts';
+import { writePrivateFile } from '../../files/private-file.ts';
 import { envelope } from '../../reporters/envelope.ts';
-import { writePrivateFile } from '../../reporters/private-file.ts';
 import type { Reporter } from '../../reporters/report-types.ts';
 import { toWire } from '../../reporters/transcript.ts';
 import type { Secrets } from '../../text/secrets.ts';

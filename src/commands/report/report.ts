@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { InputError } from '../../errors.ts';
 import { describeLeavingLink, findCheckout, findLeavingLink } from '../../files/leaving-links.ts';
-import { writePrivateFile } from '../../reporters/private-file.ts';
+import { writePrivateFile } from '../../files/private-file.ts';
 import { isObject } from '../../text/json.ts';
 import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';

@@ -1,8 +1,8 @@
 /** The top of the page: how the run ended, and what it took. */
 
+import { bySeverity, severityOf } from '../../reporters/findings.ts';
 import { dollars, duration, tokensOf } from '../../reporters/format.ts';
 import type { CallDecision } from '../../reporters/report-types.ts';
-import { bySeverity, severityOf } from '../../reporters/severity.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import { counted, grouped, truncate } from '../../text/messages.ts';
 import type { Json, JsonObject } from '../../types.ts';

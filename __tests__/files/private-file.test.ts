@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
-import { openPrivateLog, writePrivateFile } from '../../src/reporters/private-file.ts';
+import { openPrivateLog, writePrivateFile } from '../../src/files/private-file.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -2,9 +2,11 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
+import { isArray, isObject } from '../text/json.ts';
+import type { Json, JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow } from './checkouts.ts';
-import type { WrittenPlace } from './findings.ts';
-import { type SourceFile, sourceFile } from './source-file.ts';
+import { placeOfRow, type WrittenPlace } from './findings.ts';
+import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
 /** A place in the judged repository. */
 export interface Place {
@@ -24,7 +26,7 @@ export interface Place {
 export type Locate = (written: WrittenPlace) => Place | null;
 
 /** The world of places. */
-export interface PlacesOptions {
+interface PlacesOptions {
   /** Absolute and real. */
   readonly workspace: string;
   /** Where the agent started: absolute, or relative to the workspace. */
@@ -171,5 +173,132 @@ function linesOf(
     line,
     endLine: end > line ? end : null,
     column: column === null || column > source.line(line).length ? null : column,
+  };
+}
+
+/** The text of a file in lines, counted from 1 and ended by LF. */
+interface SourceFile {
+  readonly lineCount: number;
+  /** The line without its end; empty for one that is not there. */
+  line(number: number): string;
+  /** How many lines with the same characters, blanks aside, stand above it. */
+  sameAbove(number: number): number;
+}
+
+/** Looks at a text in lines. */
+export function sourceFile(text: string): SourceFile {
+  const starts = lineStarts(text);
+  const line = (number: number) => {
+    const end = starts[number] ?? text.length;
+    return text.slice(starts[number - 1] ?? end, end).replace(/\r?\n$/, '');
+  };
+  let above: Uint32Array | null = null;
+  return {
+    lineCount: starts.length,
+    line,
+    sameAbove(number) {
+      above ??= countSame(starts.length, line);
+      return above[number - 1] ?? 0;
+    },
+  };
+}
+
+/** Where lines begin; numbers alone, since a file of line ends would be millions of texts. */
+function lineStarts(text: string): Uint32Array {
+  let count = 0;
+  for (let at = 0; at < text.length; at = after(text, at)) count += 1;
+  const starts = new Uint32Array(count);
+  let line = 0;
+  for (let at = 0; line < count; at = after(text, at)) {
+    starts[line] = at;
+    line += 1;
+  }
+  return starts;
+}
+
+/** The place behind the next line end, or behind the text. */
+function after(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end + 1;
+}
+
+/** A line without what reformatting changes. */
+export function squeezeLine(line: string): string {
+  return line.replace(/\s+/g, '');
+}
+
+function countSame(lineCount: number, line: (number: number) => string): Uint32Array {
+  const seen = new Map<string, number>();
+  const above = new Uint32Array(lineCount);
+  for (let number = 1; number <= lineCount; number += 1) {
+    const key = squeezeLine(line(number));
+    const before = seen.get(key) ?? 0;
+    seen.set(key, before + 1);
+    above[number - 1] = before;
+  }
+  return above;
+}
+
+/** The rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
+function findingRows(payload: JsonObject): readonly Json[] {
+  const named = Object.hasOwn(payload, 'findings') ? payload['findings'] : undefined;
+  if (isArray(named)) return named;
+  const lists = Object.values(payload)
+    .filter(isArray)
+    .filter((list) => list.some((row) => writtenPath(row) !== null));
+  const [only] = lists;
+  return lists.length === 1 && only !== undefined ? only : [];
+}
+
+function writtenPath(row: Json): string | null {
+  return isObject(row) ? (placeOfRow(row)?.place.path ?? null) : null;
+}
+
+/**
+ * Finds the file of each row.
+ * @param earlier of a run whose payload is reused: its entries are taken as they are, where there is one for each row.
+ */
+export function resolveFindings(
+  payload: JsonObject,
+  locate: Locate,
+  earlier: Evidence | null = null,
+): readonly FindingEvidence[] {
+  const rows = findingRows(payload);
+  if (earlier !== null && earlier.findings.length === rows.length) return earlier.findings;
+  return rows.map((row) => {
+    const place = isObject(row) ? (placeOfRow(row)?.place ?? null) : null;
+    return { path: place === null ? null : (locate(place)?.path ?? null) };
+  });
+}
+
+/**
+ * The resolved path by the path as it was written; null for one that no file was found for. Empty where there is not exactly one
+ * entry for each row, as in an envelope that another job has forged.
+ */
+export function resolvedPaths(
+  payload: JsonObject,
+  findings: readonly FindingEvidence[],
+): ReadonlyMap<string, string | null> {
+  const rows = findingRows(payload);
+  if (rows.length !== findings.length) return new Map();
+  return new Map(
+    rows.flatMap((row, at) => {
+      const written = writtenPath(row);
+      return written === null ? [] : [[written, findings[at]?.path ?? null] as const];
+    }),
+  );
+}
+
+/** Finds files where the evidence of the run says that they are, and others as before. */
+export function locateByEvidence(
+  { payload, evidence = null }: Pick<Report, 'payload' | 'evidence'>,
+  locate: Locate,
+): Locate {
+  if (payload === null || evidence === null) return locate;
+  const resolved = resolvedPaths(payload, evidence.findings);
+  return (written) => {
+    const path = resolved.get(written.path);
+    if (path === null) return null;
+    return locate(path === undefined ? written : { ...written, path });
   };
 }

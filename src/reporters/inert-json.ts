@@ -1,5 +1,4 @@
-/** JSON for stdout: one line for every reader, and inert in a terminal and in a runner's log. */
-
+/** JSON on one line, for stdout and for outputs: nothing in it acts on a terminal, a log of a runner or a shell. */
 import { escapeCommands } from '../text/sanitize.ts';
 import type { Json } from '../types.ts';
 
@@ -16,4 +15,18 @@ export function jsonLine(value: Json): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   return escapeCommands(text);
+}
+
+/** The most bytes of `structured_output`: GitHub takes no longer output of a job. */
+export const MAX_PAYLOAD_BYTES = 1024 * 1024;
+
+/**
+ * A value as one line of JSON that a careless `${{ }}` in a script leaves as text: what quotes, substitutes or
+ * redirects in a shell is a `\u` escape. None of these characters can stand outside a JSON string.
+ */
+export function shellSafeJson(value: Json): string {
+  return JSON.stringify(value).replace(
+    /[<>&'`$\u007f-\u009f\u2028\u2029\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

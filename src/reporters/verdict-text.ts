@@ -1,0 +1,148 @@
+/** What reporters say of a verdict: its title, what the gate wanted, changes of the policy, and what weakens it. */
+
+import type { ContextStatus, PolicyChange, Reason } from '../types.ts';
+import type { MarkdownSanitizer, Report } from './report-types.ts';
+
+/** What stands before everything that is told of a replay. */
+export const REPLAY_MARK = 'Replay, judged by no model. ';
+
+/** One line with a mark that is seen from afar; words of ours only. */
+export function verdictTitle(report: Report): string {
+  const title = titleOf(report);
+  return report.replayed === true ? `🔁 ${REPLAY_MARK}${title.replace(/^\S+ /u, '')}` : title;
+}
+
+function titleOf(report: Report): string {
+  const { verdict, gate, view } = report;
+  const title = view?.title?.(report) ?? null;
+  if (title !== null) return title;
+  const remark = view?.remark === undefined ? '' : ` (${view.remark})`;
+  switch (verdict.conclusion) {
+    case 'success':
+      // Without a gate nobody asked whether the payload is good news.
+      return gate?.status === 'none'
+        ? `☑️ Accepted${remark}: no gate was asked for`
+        : `✅ Success${remark}: the gate is met`;
+    case 'failure':
+      return `❌ Failure${remark}: the gate is not met`;
+    case 'inconclusive':
+      return `⚠️ Inconclusive: ${WHY[verdict.reason]}`;
+    case 'skipped':
+      return '⏭️ Skipped: nothing was judged';
+  }
+}
+
+const WHY: Readonly<Record<Reason, string>> = {
+  accepted: 'no verdict',
+  gate_not_met: 'no verdict',
+  plain_text: 'the model gave no verdict',
+  refusal: 'the model refused',
+  provider_auth: "the model's API refused the key",
+  provider_rate_limit: "the model's API has a rate limit",
+  provider_overloaded: "the model's API is overloaded",
+  provider_error: "the model's API failed",
+  context_overflow: 'the conversation is too long for the model',
+  replay_mismatch: 'the recording does not fit',
+  secret_in_payload: 'the payload holds a secret',
+  tampered: 'a protected file was changed',
+  internal: 'an internal error',
+  sandbox: 'no working sandbox',
+  config: 'the configuration is wrong',
+  max_turns: 'out of turns',
+  timeout: 'out of time',
+  max_tokens: 'out of tokens',
+  max_cost: 'out of money',
+  cancelled: 'cancelled',
+  missing_key: 'there is no key for the model',
+  undecided: 'missing legs could change the verdict',
+};
+
+/** Characters of a clause, each of which may take six when it is escaped: a comment holds few of them. */
+const MAX_CLAUSE = 500;
+
+type Gated = Pick<Report, 'verdict' | 'gate'>;
+
+/** Why the gate is not met, a line for each wish, to stand in a block quote; empty where one sentence says it all. */
+export function gateReasons({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): readonly string[] {
+  const words = gate?.words ?? [];
+  if (verdict.reason !== 'gate_not_met' || words.length < 2) return [];
+  return [
+    'The gate is not met:',
+    '',
+    ...words.map((clause) => `- It ${sanitizer.prose(clause, MAX_CLAUSE)}.`),
+  ];
+}
+
+/** What the gate wanted, as one paragraph, where the verdict's own sentence does not say it; empty without a gate. */
+export function gateParagraph({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): string {
+  const words = gate?.words ?? [];
+  if (verdict.reason === 'gate_not_met' || words.length === 0) return '';
+  return `${words.map((clause) => `The gate ${sanitizer.prose(clause, MAX_CLAUSE)}.`).join(' ')}\n\n`;
+}
+
+/** One sentence for a change; `path` as it is to be shown. */
+export function policyChangeSentence({ what, applied, unlisted = false }: PolicyChange, path: string): string {
+  if (unlisted) {
+    const judged =
+      what === 'workflow' ? 'it ran' : applied ? 'it judged' : 'the one of the base branch judged';
+    return `${path} (${what === 'workflow' ? 'this workflow' : what}): perhaps changed, for GitHub lists only the first 3,000 files of a change, and no files of a commit that was pushed over. If it is, ${judged}${applied ? ' as the pull request has it' : ''}.`;
+  }
+  if (what === 'workflow') return `${path} (this workflow): it ran as the pull request has it.`;
+  return applied
+    ? `${path} (${what}): the changed version judged. With trusted-files: base the one of the base branch would.`
+    : `${path} (${what}): not the changed version judged, but the one of the base branch.`;
+}
+
+/** A block for summary and comment; empty where nothing of the judge is changed. */
+export function policyChangeBlock(
+  { policyChanges }: Pick<Report, 'policyChanges'>,
+  sanitizer: MarkdownSanitizer,
+): string {
+  if (policyChanges.length === 0) return '';
+  const lines = policyChanges.map(
+    (change) => `> - ${policyChangeSentence(change, sanitizer.code(change.path, 300))}`,
+  );
+  return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;
+}
+
+/** The part of the evidence that is put into words. */
+interface Looked {
+  readonly context: ContextStatus;
+  readonly toolCalls: number;
+}
+
+/** What can be weak about the evidence of a run. */
+export type Weakness = 'no_diff' | 'part_of_diff' | 'no_tool_call';
+
+const SENTENCES: Readonly<Record<Weakness, string>> = {
+  no_diff:
+    'The model was not given the diff of this pull request: neither GitHub nor git provided it. The log says why. A github-token with pull-requests: read, or a checkout with fetch-depth: 0, provides it.',
+  part_of_diff:
+    'The model was given only a part of the diff of this pull request: the rest is too large or binary, or GitHub did not give it. A checkout with fetch-depth: 0 provides it where it is not too large; else split the change, or ask in the prompt to read the changed files themselves.',
+  no_tool_call:
+    'The payload was accepted without a single tool call: the model opened no file and ran no command. Ask in the prompt for checks that need one.',
+};
+
+/** The weaknesses of what a run rests on. */
+export function findWeaknesses({ context, toolCalls }: Looked, hasPayload: boolean): readonly Weakness[] {
+  return [
+    ...(context === 'missing' ? (['no_diff'] as const) : []),
+    ...(context === 'truncated' ? (['part_of_diff'] as const) : []),
+    ...(hasPayload && toolCalls === 0 ? (['no_tool_call'] as const) : []),
+  ];
+}
+
+/** What makes a verdict weaker than it could be: one sentence each, in which names may be hostile. */
+export function evidenceWarnings({
+  evidence = null,
+  payload,
+  view,
+}: Pick<Report, 'evidence' | 'payload' | 'view'>): readonly string[] {
+  if (view?.warnings !== undefined) return view.warnings;
+  return evidence === null ? [] : warningsAbout(evidence, payload !== null);
+}
+
+/** The same of what an envelope says. */
+export function warningsAbout(looked: Looked, hasPayload: boolean): readonly string[] {
+  return findWeaknesses(looked, hasPayload).map((weakness) => SENTENCES[weakness]);
+}
