@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { MergedFinding } from '../../src/merge/types.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { createLog } from '../../src/reporters/log.ts';
-import { createPlaces } from '../../src/reporters/source-locations.ts';
+import { createLocator } from '../../src/reporters/source-locations.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
@@ -27,7 +27,7 @@ function open(mode: 'findings' | 'none' = 'findings') {
     text += part;
   };
   const log = createLog({ core: writeCommands(write), secrets, token: () => 'token' });
-  const locate = createPlaces({
+  const locate = createLocator({
     workspace: workspace.root,
     workingDirectory: 'sub',
     repositories: ['octo/demo'],

@@ -126,6 +126,6 @@ describe('the comment', () => {
       write: async () => CREATED,
       notice: () => undefined,
     });
-    expect(reporter).toMatchObject({ name: 'comment', network: true, retold: true });
+    expect(reporter).toMatchObject({ name: 'comment', network: true, repeatable: true });
   });
 });

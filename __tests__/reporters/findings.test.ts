@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeOfRow, readFindings } from '../../src/reporters/findings.ts';
+import { locationOfRow, readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const bare = {
   ...{ severity: 'warning', securityScore: null, title: null, rule: null, isKind: false },
   list: 'findings',
 };
-const placeOf = (row: JsonObject) => placeOfRow(row)?.place ?? null;
+const placeOf = (row: JsonObject) => locationOfRow(row)?.place ?? null;
 const at = (
   path: string,
   line: number | null = null,
@@ -147,7 +147,7 @@ describe('readFindings', () => {
   });
 });
 
-describe('placeOfRow', () => {
+describe('locationOfRow', () => {
   it.each<[JsonObject, ReturnType<typeof placeOf>]>([
     [{ path: ' src/a.js ', line: 3 }, at('src/a.js', 3)],
     [{ file: 'a.js', startLine: 3, endLine: 5 }, at('a.js', 3, 5)],
@@ -177,6 +177,6 @@ describe('placeOfRow', () => {
   });
 
   it('names the key that it read', () => {
-    expect(placeOfRow({ path: '', filename: 'a.js' })?.key).toBe('filename');
+    expect(locationOfRow({ path: '', filename: 'a.js' })?.key).toBe('filename');
   });
 });

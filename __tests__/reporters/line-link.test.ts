@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lineLink, pathKey, urlPath } from '../../src/reporters/links.ts';
-import { createPlaces } from '../../src/reporters/source-locations.ts';
+import { createLocator } from '../../src/reporters/source-locations.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';
@@ -16,7 +16,7 @@ describe('lineLink', () => {
     workspace.checkout('sub', 'https://github.com/octo/demo');
     workspace.write('sub/src/a (b).js', 'one\ntwo\nthree\n');
     workspace.write('elsewhere.js', 'x\n');
-    const locate = createPlaces({
+    const locate = createLocator({
       workspace: workspace.root,
       workingDirectory: 'sub/src',
       repositories: ['octo/demo'],

@@ -2,13 +2,13 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCheckedOut, type Place } from '../../src/reporters/source-locations.ts';
+import { isCheckedOut, type SourceLocation } from '../../src/reporters/source-locations.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
 const OURS = 'https://github.com/octo/demo';
 
-const short = (place: Place | null) => (place === null ? null : [place.path, place.line]);
+const short = (place: SourceLocation | null) => (place === null ? null : [place.path, place.line]);
 
 describe('a written path', () => {
   function usual() {
@@ -151,7 +151,7 @@ describe('a line', () => {
     workspace.write('x.js', text);
     return locator(workspace);
   };
-  const lines = (place: Place | null) => [place?.line, place?.endLine, place?.column];
+  const lines = (place: SourceLocation | null) => [place?.line, place?.endLine, place?.column];
 
   it('is kept where the file has it, its end and column too', () => {
     const locate = workspaceOf('one\ntwo\nthree');

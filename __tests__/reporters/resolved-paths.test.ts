@@ -3,16 +3,16 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
-import type { WrittenPlace } from '../../src/reporters/findings.ts';
+import type { WrittenLocation } from '../../src/reporters/findings.ts';
 import { asWritten } from '../../src/reporters/links.ts';
 import { createLog } from '../../src/reporters/log.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import {
-  createPlaces,
+  createLocator,
   locateByEvidence,
-  type Place,
   resolvedPaths,
   resolveFindings,
+  type SourceLocation,
 } from '../../src/reporters/source-locations.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
@@ -30,7 +30,7 @@ function monorepo() {
   workspace.write('packages/api/index.js', 'one\ntwo\n');
   workspace.write('packages/web/index.js', 'one\n');
   const find = locator(workspace, { from: 'packages/api' });
-  return ({ path: written, line, endLine, column }: WrittenPlace): Place | null =>
+  return ({ path: written, line, endLine, column }: WrittenLocation): SourceLocation | null =>
     find(written, line, endLine, column);
 }
 
@@ -144,7 +144,7 @@ describe('what a run has resolved', () => {
     workspace.write('index.js', 'root\n');
     workspace.write('packages/web/index.js', 'one\n');
     const places = { workspace: workspace.root, workingDirectory: '.', repositories: ['octo/demo'] };
-    const locate = createPlaces(places);
+    const locate = createLocator(places);
     const secrets = createSecrets();
     const payload = { findings: [{ path: 'index.js', line: 1, severity: 'error', message: 'x' }] };
     const findings = [{ path: 'packages/web/index.js' }];

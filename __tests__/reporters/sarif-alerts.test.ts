@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alertsOf } from '../../src/reporters/sarif-alerts.ts';
-import { createPlaces } from '../../src/reporters/source-locations.ts';
+import { createLocator } from '../../src/reporters/source-locations.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { workspaces } from './workspace-world.ts';
@@ -13,7 +13,7 @@ function alerts(code: string, rows: readonly JsonObject[]) {
   const workspace = make();
   workspace.checkout('.', 'https://github.com/octo/demo');
   workspace.write('src/a.js', code);
-  const locate = createPlaces({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
+  const locate = createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
   return alertsOf({ findings: rows.map((row) => ({ path: 'src/a.js', ...row })) }, locate, createSecrets());
 }
 
@@ -122,7 +122,7 @@ describe('alerts', () => {
   it('of failed tests have a rule of their own', () => {
     const workspace = make();
     workspace.write('a.test.js', 'x\n');
-    const locate = createPlaces({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
+    const locate = createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
     const failures = [{ test: 'adds', path: 'a.test.js', line: 1, message: 'expected 3' }];
     const { alerts: found } = alertsOf({ failures }, locate, createSecrets());
     expect(found.map(({ ruleId, message }) => [ruleId, message])).toEqual([
@@ -140,7 +140,7 @@ describe('what was outvoted', () => {
   const found = (ofMerge: boolean) => {
     const workspace = make();
     workspace.write('a.js', 'x\ny\n');
-    const locate = createPlaces({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
+    const locate = createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: [] });
     const { alerts: all, rules } = alertsOf(
       { findings: rows },
       locate,

@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import formats from 'ajv-formats';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSarif, type SarifOptions } from '../../src/reporters/sarif.ts';
-import { createPlaces } from '../../src/reporters/source-locations.ts';
+import { createLocator } from '../../src/reporters/source-locations.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
@@ -80,7 +80,7 @@ export function openSarif(workspace: Workspace, changes: Partial<SarifOptions> =
   const reporter = createSarif({
     file: target,
     secrets,
-    locate: createPlaces({ workspace: workspace.root, workingDirectory: '.', repositories: ['octo/demo'] }),
+    locate: createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: ['octo/demo'] }),
     tell: (text) => lines.push(text),
     version: '0.1.0',
     informationUri: 'https://github.com/org/structured-agent',

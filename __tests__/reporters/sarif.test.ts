@@ -63,7 +63,7 @@ describe('the SARIF file', () => {
   it('is taken back when the ending is told again without its payload', async () => {
     const sarif = openSarif(usual());
     await sarif.write({ findings: [FINDING] });
-    expect(sarif.reporter.retold).toBe(true);
+    expect(sarif.reporter.repeatable).toBe(true);
     await sarif.report(sampleReport(unpublished('outputs cannot be written')));
     expect(sarif.exists()).toBe(false);
   });

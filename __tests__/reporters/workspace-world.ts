@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { createPlaces } from '../../src/reporters/source-locations.ts';
+import { createLocator } from '../../src/reporters/source-locations.ts';
 
 /** A folder in which files and checkouts can be made. */
 export interface Workspace {
@@ -53,7 +53,7 @@ export function locator(
   { from = '.', names = ['octo/demo'], changed }: LocatorOptions = {},
 ) {
   const options = { workspace: root, workingDirectory: from, repositories: names };
-  const locate = createPlaces(changed === undefined ? options : { ...options, changed });
+  const locate = createLocator(changed === undefined ? options : { ...options, changed });
   return (
     written: string,
     line: number | null = null,

@@ -208,7 +208,7 @@ describe('an ending that cannot be written', () => {
 
   it('is told again by the reporters that can be, and by no other', async () => {
     const { world, state, steps } = scene({ writeOutputs: full });
-    const reporters = [reporter('comment', steps), reporter('log', steps, { retold: true })];
+    const reporters = [reporter('comment', steps), reporter('log', steps, { repeatable: true })];
     const report = await finish(submitted, state, { ...world, reporters });
     expect(told(report)).toEqual(['config', 52, null, null]);
     expect(steps.slice(-5)).toEqual(['comment', 'log', 'envelope', 'envelope', 'log']);
@@ -216,7 +216,7 @@ describe('an ending that cannot be written', () => {
 
   it('stays what it is where nothing was published, and is told once', async () => {
     const { world, state, steps, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
-    const reporters = [reporter('log', steps, { retold: true })];
+    const reporters = [reporter('log', steps, { repeatable: true })];
     const report = await finish(plain, state, { ...world, reporters });
     expect(told(report)).toEqual(['plain_text', 1, null, null]);
     expect(steps.filter((step) => step === 'log')).toEqual(['log']);
@@ -225,7 +225,10 @@ describe('an ending that cannot be written', () => {
 
   it('is 52 and a warning where nothing can be written at all; finishing never rejects', async () => {
     const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
-    const failing = reporter('log', [], { retold: true, report: () => Promise.reject(new Error('deaf')) });
+    const failing = reporter('log', [], {
+      repeatable: true,
+      report: () => Promise.reject(new Error('deaf')),
+    });
     const report = await finish(submitted, state, { ...world, reporters: [failing] });
     expect(told(report)).toEqual(['config', 52, null, null]);
     expect(warnings).toEqual([

@@ -75,7 +75,7 @@ describe('a run', () => {
     const envelopes: Report[] = [];
     const probe: Reporter = {
       name: 'log',
-      retold: true,
+      repeatable: true,
       report: async (report) => void told.reports.push(report),
     };
     const report = await run(

@@ -62,7 +62,7 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
     ...(setup.reportFile === null
       ? []
       : [createReportPage({ file: setup.reportFile, secrets, tell: (text) => log.info(text) })]),
-    ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), retold: true }]),
+    ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), repeatable: true }]),
     ...sarif(options, facts, isThere ? locate : null),
     createAnnotations({
       log,
@@ -70,7 +70,7 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
       locate,
       elsewhere: file === null ? (setup.sarifFile ?? 'run-result-file') : 'the job summary',
     }),
-    { ...createLiveLog({ log, level: setup.config.logLevel }), retold: true },
+    { ...createLiveLog({ log, level: setup.config.logLevel }), repeatable: true },
     ...onGitHub(options, facts),
   ];
 }

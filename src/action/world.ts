@@ -8,7 +8,7 @@ import { keepFiles, type RunnerFiles } from '../github/runner.ts';
 import { findJudgedCheckout } from '../reporters/checkouts.ts';
 import { writeResultFile } from '../reporters/envelope.ts';
 import { stepOutputs, writeOutputs } from '../reporters/outputs.ts';
-import { createPlaces } from '../reporters/source-locations.ts';
+import { createLocator } from '../reporters/source-locations.ts';
 import type { EndWorld } from '../run/world.ts';
 import { type ActionGitHub, openGitHub } from './github.ts';
 import { createReporters, repositoriesOf } from './reporters.ts';
@@ -56,7 +56,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     version,
     warn,
   });
-  const locate = createPlaces({
+  const locate = createLocator({
     workspace,
     workingDirectory: setup.config.workingDirectory,
     repositories: repositoriesOf(hub),

@@ -16,7 +16,7 @@ import { createProgress } from '../reporters/progress.ts';
 import type { Report, Reporter } from '../reporters/report-types.ts';
 import { createSarif } from '../reporters/sarif.ts';
 import type { Sink } from '../reporters/sink.ts';
-import { createPlaces } from '../reporters/source-locations.ts';
+import { createLocator } from '../reporters/source-locations.ts';
 import { createStdout } from '../reporters/stdout.ts';
 import { terminalStyle } from '../reporters/terminal.ts';
 import { createTranscript } from '../reporters/transcript.ts';
@@ -152,7 +152,7 @@ function onDisk(
       : [
           createSarif({
             file: sarif,
-            locate: createPlaces({ workspace, workingDirectory, repositories: [] }),
+            locate: createLocator({ workspace, workingDirectory, repositories: [] }),
             secrets,
             tell: (text) => written.set('sarif', text),
             version: VERSION,

@@ -10,7 +10,7 @@ import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
 import { InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
-import { createPlaces } from '../reporters/source-locations.ts';
+import { createLocator } from '../reporters/source-locations.ts';
 import type { World } from '../run/world.ts';
 import { createSecrets } from '../text/secrets.ts';
 
@@ -71,7 +71,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     subject: null,
     workspace,
     home,
-    locate: createPlaces({ workspace, workingDirectory: options.workingDirectory ?? '.', repositories: [] }),
+    locate: createLocator({ workspace, workingDirectory: options.workingDirectory ?? '.', repositories: [] }),
     temp,
     runFolder,
     problems: [noTemp, noProxy].filter((problem) => problem !== null),

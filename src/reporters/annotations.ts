@@ -1,10 +1,10 @@
 /** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
 
 import { counted } from '../text/messages.ts';
-import { type Finding, type Severity, type WrittenPlace, weighFindings } from './findings.ts';
+import { type Finding, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import type { Report, Reporter } from './report-types.ts';
-import { type Locate, locateByEvidence, type Place } from './source-locations.ts';
+import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
 /** The world of annotations. */
 export interface AnnotationsOptions {
@@ -25,7 +25,7 @@ interface Said {
 
 /** A finding and where it is; null where it names no file of the repository. */
 interface Placed extends Said {
-  readonly place: Place | null;
+  readonly place: SourceLocation | null;
 }
 
 /**
@@ -110,12 +110,12 @@ function annotate({ finding, place, level, remark }: Placed, log: Log): void {
   log[level](remark + where + finding.message, { ...title, ...properties });
 }
 
-function placeWords({ path: file, line }: WrittenPlace, log: Log): string {
+function placeWords({ path: file, line }: WrittenLocation, log: Log): string {
   return `${log.excerpt(line === null ? file : `${file}, line ${line}`, MAX_PLACE)}: `;
 }
 
 /** null for a path that the log would write otherwise than it is. */
-function propertiesOf(place: Place, log: Log): AnnotationProperties | null {
+function propertiesOf(place: SourceLocation, log: Log): AnnotationProperties | null {
   const { path: file, line, endLine, column } = place;
   if (log.excerpt(file, MAX_PATH) !== file) return null;
   return {

@@ -52,7 +52,7 @@ export function createComment({ mode, key, write, notice, ...facts }: CommentOpt
   return {
     name: 'comment',
     network: true,
-    retold: true,
+    repeatable: true,
     async report(report) {
       const { subject } = report;
       if (subject === null) return;

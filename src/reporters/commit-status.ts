@@ -47,7 +47,7 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
   return {
     name: 'commit-status',
     network: true,
-    retold: true,
+    repeatable: true,
     event(event) {
       if (event.type !== 'run_started') return;
       // What keeps GitHub from taking this one keeps it from taking the last one too, and that is told then.

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../types.ts';
 import type { Report } from './report-types.ts';
 
 /** Where somebody says that something is; nothing of it is checked. */
-export interface WrittenPlace {
+export interface WrittenLocation {
   /** As it was written, without a line behind it; at most 4,096 characters, none of them a control character. */
   readonly path: string;
   /** From 1, like the two below. */
@@ -20,7 +20,7 @@ export interface Finding {
   readonly severity: Severity;
   /** From 0.1 to 10, where the severity is a word of a scale for vulnerabilities. */
   readonly securityScore: number | null;
-  readonly place: WrittenPlace | null;
+  readonly place: WrittenLocation | null;
   readonly title: string | null;
   /** Never blank. */
   readonly message: string;
@@ -63,10 +63,12 @@ export function readFindings(payload: JsonObject): readonly Finding[] {
 }
 
 /** Where a row says that it is, and the key that says so; null where it names no file. */
-export function placeOfRow(row: JsonObject): { readonly key: string; readonly place: WrittenPlace } | null {
+export function locationOfRow(
+  row: JsonObject,
+): { readonly key: string; readonly place: WrittenLocation } | null {
   for (const key of PATHS) {
     const value = own(row, key);
-    const nested = key === 'location' && isObject(value) ? placeOfRow({ ...value, location: null }) : null;
+    const nested = key === 'location' && isObject(value) ? locationOfRow({ ...value, location: null }) : null;
     const place = typeof value === 'string' ? readPlace(value, row) : (nested?.place ?? null);
     if (place !== null) return { key, place };
   }
@@ -82,7 +84,7 @@ function readRow(row: JsonObject, list: string): readonly Finding[] {
   const failed = list === FAILURES;
   const title = textOf(row, failed ? ['title', 'test', 'name'] : ['title']);
   const message = textOf(row, MESSAGES) ?? title;
-  const place = placeOfRow(row)?.place ?? null;
+  const place = locationOfRow(row)?.place ?? null;
   const word = own(row, 'severity');
   if (message === null || (typeof word !== 'string' && place === null && !failed)) return [];
   const severity = severityOf(word) ?? (failed ? 'error' : 'warning');
@@ -92,7 +94,7 @@ function readRow(row: JsonObject, list: string): readonly Finding[] {
   return [{ severity, securityScore: securityScore(word), place, title, message, ...names, list }];
 }
 
-function readPlace(written: string, row: JsonObject): WrittenPlace | null {
+function readPlace(written: string, row: JsonObject): WrittenLocation | null {
   const text = written.trim();
   const behind = LINE_BEHIND.exec(text);
   const path = behind === null ? text : text.slice(0, behind.index);

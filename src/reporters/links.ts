@@ -1,8 +1,8 @@
 /** Links to pages of GitHub: of a run, of the judged commit, and of the line that a finding names. */
 
 import type { JsonObject, Subject } from '../types.ts';
-import { placeOfRow, type WrittenPlace } from './findings.ts';
-import type { Locate, Place } from './source-locations.ts';
+import { locationOfRow, type WrittenLocation } from './findings.ts';
+import type { Locate, SourceLocation } from './source-locations.ts';
 
 /** The page of the run's attempt, which shows its job summaries; null where the subject is none of GitHub's. */
 export function runPage(subject: Subject | null, serverUrl: string | null): string | null {
@@ -27,7 +27,7 @@ const MAX_PATH = 500;
 
 /** The key that names a row's file; null where it names none. */
 export function pathKey(row: JsonObject): string | null {
-  return placeOfRow(row)?.key ?? null;
+  return locationOfRow(row)?.key ?? null;
 }
 
 /**
@@ -43,7 +43,7 @@ export function lineLink(
 ): string | null {
   if (subject === null || serverUrl === null) return null;
   if (!/^[\w.-]+\/[\w.-]+$/.test(subject.repository) || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
-  const written = placeOfRow(row)?.place;
+  const written = locationOfRow(row)?.place;
   const place = written === undefined ? null : locate(written);
   if (place === null) return null;
   const lines = place.endLine === null ? `#L${place.line}` : `#L${place.line}-L${place.endLine}`;
@@ -58,7 +58,7 @@ export function urlPath(file: string): string {
 }
 
 /** Takes a place at its word, where there is no repository to look into. */
-export function asWritten(written: WrittenPlace): Place | null {
+export function asWritten(written: WrittenLocation): SourceLocation | null {
   const file = written.path.replace(/^\.\//, '');
   const isOdd = (segment: string) => segment === '' || segment === '.' || segment === '..';
   if (written.line === null || file.length > MAX_PATH || file.includes('\\') || file.split('/').some(isOdd))

@@ -25,11 +25,11 @@ const MAX_WARNING = 500;
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
 /** The part of a log that a run is told to. */
-export type ToldLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
+export type RunLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
 
 /** The world of a live log. */
 export interface LiveLogOptions {
-  readonly log: ToldLog;
+  readonly log: RunLog;
   /** How much is told: `full` adds prose, prompts and the output of tools, folded. */
   readonly level: 'summary' | 'full';
 }
@@ -118,7 +118,7 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   return { name: 'log', event, report: async (report) => tellVerdict(report, log) };
 }
 
-function tellVerdict(report: Report, log: ToldLog): void {
+function tellVerdict(report: Report, log: RunLog): void {
   const { verdict, view } = report;
   const hidesGate = view?.hidesGate === true;
   const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
@@ -189,7 +189,7 @@ function verdictMark(report: Report): string {
   }
 }
 
-function named(call: CallRef, max: number, log: ToldLog): string {
+function named(call: CallRef, max: number, log: RunLog): string {
   const target = log.excerpt(call.target, max);
   const name = log.excerpt(call.name, MAX_NAME);
   return target === '' ? name : `${name} ${target}`;

@@ -2,7 +2,7 @@
 
 import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
-import { createLiveLog, type ToldLog } from './live-log.ts';
+import { createLiveLog, type RunLog } from './live-log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import type { Sink } from './sink.ts';
 import { createLiveLine, type TerminalStyle } from './terminal.ts';
@@ -101,7 +101,7 @@ interface Say {
 }
 
 /** A log whose lines begin with a prefix; warnings and the sentence of a failure say themselves what they are. */
-function toldTo({ line, paint, harmless, quiet }: Say, prefix: () => string): ToldLog {
+function toldTo({ line, paint, harmless, quiet }: Say, prefix: () => string): RunLog {
   const excerpt = (text: string, max: number) => singleLine(harmless(text), max);
   return {
     excerpt,

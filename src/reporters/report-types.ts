@@ -262,7 +262,7 @@ export interface Reporter {
   // biome-ignore lint/suspicious/noConfusingVoidType: most reporters make nothing that others tell of.
   report?(report: Report, signal: AbortSignal): Promise<void | Told>;
   /** Whether `report` is called once more where the ending could not be written as it was told. */
-  readonly retold?: boolean;
+  readonly repeatable?: boolean;
   /** Whether `report` goes over the network: such reporters are dropped when a signal ended the run. */
   readonly network?: boolean;
 }

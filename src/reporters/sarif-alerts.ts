@@ -5,12 +5,12 @@ import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import { type Finding, SEVERITIES, type Severity, weighFindings } from './findings.ts';
 import type { Report } from './report-types.ts';
-import { type Locate, type Place, squeezeLine } from './source-locations.ts';
+import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 
 /** One place and one rule: what the findings there say is the text of one alert. */
 export interface Alert {
   readonly severity: Severity;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly ruleId: string;
   /** Clean, without secrets and links. */
   readonly message: string;
@@ -45,7 +45,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 interface Entry {
   readonly finding: Finding;
-  readonly place: Place;
+  readonly place: SourceLocation;
   readonly ruleId: string;
 }
 
@@ -146,7 +146,10 @@ function textOf({ title, message }: Finding): string {
  * Follows the line's own text, whatever changes around it, and knows neither its number nor the model's words. GitHub
  * looks at `primaryLocationLineHash`, which its `upload-sarif` calculates from the file and warns of where it differs.
  */
-function fingerprintsOf({ path, line, source }: Place, ruleId: string): Readonly<Record<string, string>> {
+function fingerprintsOf(
+  { path, line, source }: SourceLocation,
+  ruleId: string,
+): Readonly<Record<string, string>> {
   const content =
     line === null || source === null ? null : [squeezeLine(source.line(line)), source.sameAbove(line)];
   const own = createHash('sha256')

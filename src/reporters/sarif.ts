@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../types.ts';
 import { urlPath } from './links.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Alert, type Alerts, alertsOf, type Rule } from './sarif-alerts.ts';
-import { type Locate, locateByEvidence, type Place } from './source-locations.ts';
+import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
 /** The world of a SARIF file. */
 export interface SarifOptions extends SarifFacts {
@@ -38,7 +38,7 @@ export function createSarif(options: SarifOptions): Reporter {
   const { file, secrets, locate, tell } = options;
   return {
     name: 'sarif-file',
-    retold: true,
+    repeatable: true,
     event(event) {
       if (event.type === 'run_started') removeFile(file);
     },
@@ -208,7 +208,7 @@ function result(alert: Alert, ruleIndex: number, maxMessage: number): JsonObject
 }
 
 /** GitHub wants a line; a finding about a whole file stands at its first. */
-function region({ line, endLine, column }: Place): JsonObject {
+function region({ line, endLine, column }: SourceLocation): JsonObject {
   return {
     startLine: line ?? 1,
     ...(column === null ? {} : { startColumn: column }),

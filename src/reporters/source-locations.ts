@@ -5,11 +5,11 @@ import { readBoundedText } from '../files/read-bounded.ts';
 import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow } from './checkouts.ts';
-import { placeOfRow, type WrittenPlace } from './findings.ts';
+import { locationOfRow, type WrittenLocation } from './findings.ts';
 import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
 /** A place in the judged repository. */
-export interface Place {
+export interface SourceLocation {
   /** Relative to the repository's root, with `/`, symbolic links resolved; the file is there and regular. */
   readonly path: string;
   /** null where none was named, or one that the file does not have: the finding is about the file then. */
@@ -23,10 +23,10 @@ export interface Place {
 }
 
 /** Finds a written place; null where no file of the judged repository is meant. Never throws. */
-export type Locate = (written: WrittenPlace) => Place | null;
+export type Locate = (written: WrittenLocation) => SourceLocation | null;
 
 /** The world of places. */
-interface PlacesOptions {
+interface LocatorOptions {
   /** Absolute and real. */
   readonly workspace: string;
   /** Where the agent started: absolute, or relative to the workspace. */
@@ -52,7 +52,7 @@ const MAX_PATHS = 5_000;
 export function isCheckedOut({
   workspace,
   repositories,
-}: Pick<PlacesOptions, 'workspace' | 'repositories'>): boolean {
+}: Pick<LocatorOptions, 'workspace' | 'repositories'>): boolean {
   return findCheckouts(workspace, repositories).found;
 }
 
@@ -62,8 +62,8 @@ export function isCheckedOut({
  * these files exist, one that the change touches is preferred. A path may carry a prefix of a diff (`a/`, `b/`) and
  * backslashes. Links out of the workspace and `.git` lead nowhere.
  */
-export function createPlaces(options: PlacesOptions): Locate {
-  const found = new Map<string, Omit<Place, 'line' | 'endLine' | 'column'> | null>();
+export function createLocator(options: LocatorOptions): Locate {
+  const found = new Map<string, Omit<SourceLocation, 'line' | 'endLine' | 'column'> | null>();
   const read = createReader();
   let world: World | null = null;
   const find = (written: string) => {
@@ -86,7 +86,7 @@ interface World {
   readonly bases: readonly string[];
 }
 
-function openWorld({ workspace, workingDirectory, repositories }: PlacesOptions): World {
+function openWorld({ workspace, workingDirectory, repositories }: LocatorOptions): World {
   const checkouts = findCheckouts(workspace, repositories);
   const real = realOf(path.resolve(workspace, workingDirectory));
   const start = real !== null && isBelow(real, workspace) ? real : workspace;
@@ -96,7 +96,7 @@ function openWorld({ workspace, workingDirectory, repositories }: PlacesOptions)
 }
 
 /** The file that a written path means: of those that exist one that the change touches, else the first. */
-function chooseFile(written: string, world: World, { workspace, changed }: PlacesOptions): string | null {
+function chooseFile(written: string, world: World, { workspace, changed }: LocatorOptions): string | null {
   for (const spelling of spellingsOf(written)) {
     const files = existingFiles(candidates(spelling, world), workspace);
     const [first] = files;
@@ -162,9 +162,9 @@ function createReader(): (file: string) => SourceFile | null {
 
 /** A line that the file does not have points at nothing; a guess at another one would point at something wrong. */
 function linesOf(
-  written: WrittenPlace,
+  written: WrittenLocation,
   source: SourceFile | null,
-): Pick<Place, 'line' | 'endLine' | 'column'> {
+): Pick<SourceLocation, 'line' | 'endLine' | 'column'> {
   const { line, endLine, column } = written;
   if (source === null || line === null || line > source.lineCount)
     return { line: null, endLine: null, column: null };
@@ -251,7 +251,7 @@ function findingRows(payload: JsonObject): readonly Json[] {
 }
 
 function writtenPath(row: Json): string | null {
-  return isObject(row) ? (placeOfRow(row)?.place.path ?? null) : null;
+  return isObject(row) ? (locationOfRow(row)?.place.path ?? null) : null;
 }
 
 /**
@@ -266,7 +266,7 @@ export function resolveFindings(
   const rows = findingRows(payload);
   if (earlier !== null && earlier.findings.length === rows.length) return earlier.findings;
   return rows.map((row) => {
-    const place = isObject(row) ? (placeOfRow(row)?.place ?? null) : null;
+    const place = isObject(row) ? (locationOfRow(row)?.place ?? null) : null;
     return { path: place === null ? null : (locate(place)?.path ?? null) };
   });
 }

@@ -237,7 +237,7 @@ async function takeBack(
   if (why.kind === 'failed') explainBug(why.error, failed.verdict, world);
   await rewrite(failed, world, (again) => warn(again, 'outputs', world));
   for (const reporter of world.reporters) {
-    if (reporter.retold !== true || (reporter.network === true && deadline.running())) continue;
+    if (reporter.repeatable !== true || (reporter.network === true && deadline.running())) continue;
     await reporter
       .report?.(failed, new AbortController().signal)
       .catch((again: unknown) => warn(again, reporter.name, world));

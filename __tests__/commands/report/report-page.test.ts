@@ -44,7 +44,7 @@ describe('createReportPage', () => {
   it('tells the last word where the ending is told again', async () => {
     const file = path.join(folder, 'again.html');
     const reporter = createReportPage({ file, secrets, tell });
-    expect(reporter.retold).toBe(true);
+    expect(reporter.repeatable).toBe(true);
     await reporter.report?.(sampleReport(), signal);
     const taken = unpublished('outputs cannot be written: sk-canary-1', {
       reason: 'config',

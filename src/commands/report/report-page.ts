@@ -27,7 +27,7 @@ export function createReportPage({ file, secrets, tell }: ReportPageOptions): Re
   const teller = createStory(showing);
   return {
     name: 'report-file',
-    retold: true,
+    repeatable: true,
     event: (event) => teller.add(toWire(event, secrets.mask)),
     async report(report) {
       try {
