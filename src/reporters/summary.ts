@@ -13,7 +13,13 @@ import { masked } from './messages.ts';
 import { payloadTables } from './payload-tables.ts';
 import type { CallRecord, MarkdownSanitizer, Report, Reporter, Section, TurnRecord } from './report-types.ts';
 import { type Locate, locateByEvidence } from './source-locations.ts';
-import { evidenceWarnings, gateParagraph, gateReasons, policyChangeBlock, verdictTitle } from './verdict-text.ts';
+import {
+  evidenceWarnings,
+  gateParagraph,
+  gateReasons,
+  policyChangeBlock,
+  verdictTitle,
+} from './verdict-text.ts';
 
 /** The runner refuses a larger summary of a step, whole. */
 const MAX_BYTES = 1024 * 1024;

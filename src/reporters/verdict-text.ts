@@ -81,7 +81,10 @@ export function gateParagraph({ verdict, gate }: Gated, sanitizer: MarkdownSanit
 }
 
 /** One sentence for a change; `path` as it is to be shown. */
-export function policyChangeSentence({ what, applied, unlisted = false }: PolicyChange, path: string): string {
+export function policyChangeSentence(
+  { what, applied, unlisted = false }: PolicyChange,
+  path: string,
+): string {
   if (unlisted) {
     const judged =
       what === 'workflow' ? 'it ran' : applied ? 'it judged' : 'the one of the base branch judged';
