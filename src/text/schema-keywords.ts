@@ -1,30 +1,25 @@
 /** Where schemas stand inside a schema; everything else in it is a literal, whatever its keys are called. */
 
-import type { Json } from '../types.ts';
+import type { Json, JsonObject } from '../types.ts';
 import { isArray, isObject } from './json.ts';
 
 /** What a keyword's value is made of. */
 export type Shape = 'schema' | 'list' | 'map' | 'literal';
 
-const shapes: ReadonlyMap<string, Shape> = new Map([
-  ...[
-    'additionalItems',
-    'additionalProperties',
-    'contains',
-    'contentSchema',
-    'else',
-    'if',
-    'items',
-    'not',
-  ].map((keyword): [string, Shape] => [keyword, 'schema']),
-  ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'].map(
-    (keyword): [string, Shape] => [keyword, 'schema'],
+const keywordsByShape: Readonly<Record<Exclude<Shape, 'literal'>, readonly string[]>> = {
+  schema: [
+    ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items', 'not'],
+    ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'],
+  ],
+  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
+  map: ['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
+};
+
+const shapes = new Map(
+  (['schema', 'list', 'map'] as const).flatMap((shape) =>
+    keywordsByShape[shape].map((keyword): [string, Shape] => [keyword, shape]),
   ),
-  ...['allOf', 'anyOf', 'oneOf', 'prefixItems'].map((keyword): [string, Shape] => [keyword, 'list']),
-  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'].map(
-    (keyword): [string, Shape] => [keyword, 'map'],
-  ),
-]);
+);
 
 /** The shape of a keyword's value, given that value: `items` is a list in draft-07 tuples. */
 export function shapeOf(keyword: string, value: Json): Shape {
@@ -33,4 +28,36 @@ export function shapeOf(keyword: string, value: Json): Shape {
   if (shape === 'list') return isArray(value) ? shape : 'literal';
   if (shape === 'map') return isObject(value) ? shape : 'literal';
   return shape;
+}
+
+/** The schemas directly inside a schema, each with its keys; a draft-07 dependency that is a list of names is none. */
+export function* subschemas(node: JsonObject): Generator<[path: readonly (string | number)[], schema: Json]> {
+  for (const [keyword, value] of Object.entries(node)) {
+    const shape = shapeOf(keyword, value);
+    if (shape === 'schema') yield [[keyword], value];
+    if (shape === 'list' && isArray(value))
+      for (const [index, child] of value.entries()) yield [[keyword, index], child];
+    if (shape === 'map' && isObject(value))
+      for (const [name, child] of Object.entries(value)) if (!isArray(child)) yield [[keyword, name], child];
+  }
+}
+
+/** What a `#` or `#/…` reference names; undefined for any other, and where there is nothing. */
+export function resolvePointer(root: JsonObject, reference: string): Json | undefined {
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+  let current: Json | undefined = root;
+  for (const segment of reference.split('/').slice(1)) {
+    const key = decodeSegment(segment);
+    if (isArray(current)) current = current[Number(key)];
+    else current = isObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+  }
+  return current;
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return segment;
+  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Dialect, describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
 import type { JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/schemas/wire-rules.ts';
-import { dialects, wireJudge } from './judge.ts';
+import { dialects, noteOf, tool, validatorOfWire } from './validate-wire.ts';
 
 /** Those that take the whole of draft 2020-12 below the root. */
 const wholeDialects: readonly Dialect[] = ['openai', 'anthropic'];
@@ -50,13 +50,29 @@ describe('projectSchema', () => {
     });
   });
 
-  it('leaves out names that a closed branch of allOf does not know', () => {
+  it('makes the definition the root where the root is nothing but a reference to it', () => {
+    const Verdict = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+    const schema = { $ref: '#/definitions/Verdict', definitions: { Verdict } };
+    expect(projectSchema(schema, 'openai')).toEqual({
+      parameters: { ...Verdict, definitions: { Verdict } },
+      note: null,
+    });
+  });
+
+  it('notes an allOf of which a closed branch or two schemas of one property are left out', () => {
     const allOf = [
       { properties: { a: { type: 'string' } }, additionalProperties: false },
-      { properties: { a: {}, b: { type: 'number' } } },
+      { properties: { a: { minLength: 2 }, b: { type: 'number' } } },
     ];
-    const { parameters } = projectSchema({ type: 'object', allOf }, 'openai');
-    expect(parameters).toEqual({ type: 'object', properties: { a: { type: 'string' } } });
+    expect(projectSchema({ type: 'object', allOf }, 'openai')).toEqual({
+      parameters: tool({ a: { type: 'string' }, b: { type: 'number' } }),
+      note: noteOf({ allOf }),
+    });
+    const same = [{ properties: { a: { minLength: 2 } } }];
+    expect(projectSchema({ ...tool({ a: { type: 'string' } }), allOf: same }, 'openai')).toEqual({
+      parameters: tool({ a: { type: 'string' } }),
+      note: noteOf({ allOf: same }),
+    });
   });
 
   it('folds oneOf to the union of properties and the intersection of required, and says the rest in words', () => {
@@ -82,7 +98,7 @@ describe('projectSchema', () => {
         },
         required: ['kind'],
       },
-      note: `The arguments must also satisfy this JSON Schema, which the parameters cannot express: ${JSON.stringify({ oneOf })}`,
+      note: noteOf({ oneOf }),
     });
   });
 
@@ -101,7 +117,7 @@ describe('projectSchema', () => {
       expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
   });
 
-  it('writes draft-07 tuples, dependencies and nullable in draft 2020-12', () => {
+  it('writes draft-07 tuples and nullable in draft 2020-12', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -119,14 +135,13 @@ describe('projectSchema', () => {
           list: { type: ['array', 'null'], items: {} },
           maybe: { type: ['string', 'null'] },
         },
-        dependentRequired: { pair: ['list'] },
-        dependentSchemas: { list: { required: ['maybe'] } },
+        dependencies: schema.dependencies,
       },
       note: null,
     });
   });
 
-  it('keeps references working when what they lead to moves, by pointer, anchor or id', () => {
+  it('keeps references working when what they lead to moves, by pointer or anchor', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: 'https://example.com/root',
@@ -135,33 +150,44 @@ describe('projectSchema', () => {
         kept: { $ref: '#/$defs/a~1b' },
         anchored: { $ref: '#here' },
         absolute: { $ref: 'https://example.com/root#/$defs/named' },
-        embedded: { $ref: 'other#/$defs/inner' },
+        moved: { $ref: '#/properties/list/prefixItems/0' },
+        list: { type: 'array', prefixItems: [{ type: 'boolean' }] },
         self: { $ref: '#' },
       },
-      $defs: {
-        'a/b': { type: 'string' },
-        named: { $anchor: 'here', type: 'number' },
-        other: { $id: 'other', $defs: { inner: { type: 'boolean' } } },
-      },
+      $defs: { 'a/b': { type: 'string' }, named: { $anchor: 'here', type: 'number' } },
     };
     const { parameters } = projectSchema(schema, 'openai');
-    expect(parameters['properties']).toEqual({
+    expect(parameters['properties']).toMatchObject({
       kept: { $ref: '#/$defs/a~1b' },
       anchored: { $ref: '#/$defs/named' },
       absolute: { $ref: '#/$defs/named' },
-      embedded: { $ref: '#/$defs/part_1' },
+      moved: { $ref: '#/$defs/part_1' },
       self: { $ref: '#' },
     });
     expect(parameters['$defs']).toMatchObject({ part_1: { type: 'boolean' } });
-    const wire = wireJudge(parameters);
-    expect(wire({ kept: 's', anchored: 1, embedded: true, self: { anchored: 2 } })).toBe(true);
-    expect([{ kept: 1 }, { anchored: 's' }, { embedded: 1 }, { self: { kept: 1 } }].map(wire)).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    const wire = validatorOfWire(parameters);
+    expect(wire({ kept: 's', anchored: 1, moved: true, self: { anchored: 2 } })).toBe(true);
+    const refused = [{ kept: 1 }, { anchored: 's' }, { moved: 1 }, { self: { kept: 1 } }];
+    expect(refused.filter((each) => wire(each))).toEqual([]);
   });
+
+  it.each([
+    ['an embedded document', { $ref: 'other#/$defs/inner' }],
+    ['another document', { $ref: 'https://example.org/schema.json' }],
+    ['what validation decides', { $dynamicRef: '#here' }],
+  ])(
+    'only names the properties where a reference leads to %s, and notes the whole schema',
+    (_, reference) => {
+      const $defs = { other: { $id: 'other', $defs: { inner: { type: 'boolean' } } } };
+      const schema = { ...tool({ a: { type: 'string' }, b: reference }), $defs };
+      for (const dialect of dialects) {
+        const { parameters, note } = projectSchema(schema, dialect);
+        expect(wireViolations(parameters, dialect)).toEqual([]);
+        expect(Object.keys(Object(parameters['properties']))).toEqual(['a', 'b']);
+        expect(note).toContain(JSON.stringify(schema));
+      }
+    },
+  );
 
   it('a reference to a root that changes leads to a copy of what the root was', () => {
     const schema = {
@@ -181,7 +207,7 @@ describe('projectSchema', () => {
         },
       },
     });
-    expect(wireJudge(parameters)({ next: { next: null } })).toBe(true);
+    expect(validatorOfWire(parameters)({ next: { next: null } })).toBe(true);
   });
 
   it('opens references that lead in a circle once comments are gone', () => {
@@ -190,7 +216,7 @@ describe('projectSchema', () => {
     for (const dialect of dialects) {
       const { parameters } = projectSchema({ type: 'object', properties, definitions }, dialect);
       expect(wireViolations(parameters, dialect)).toEqual([]);
-      expect(wireJudge(parameters, dialect)({ a: [1] })).toBe(true);
+      expect(validatorOfWire(parameters, dialect)({ a: [1] })).toBe(true);
     }
   });
 
@@ -207,7 +233,7 @@ describe('projectSchema', () => {
         { properties: { xy: { type: 'number' } }, required: ['xy'], additionalProperties: false },
       ],
     };
-    expect(wireJudge(projectSchema(union, 'openai').parameters)({ xy: 'text' })).toBe(true);
+    expect(validatorOfWire(projectSchema(union, 'openai').parameters)({ xy: 'text' })).toBe(true);
     const unevaluated = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -215,7 +241,7 @@ describe('projectSchema', () => {
       anyOf: [{ patternProperties: { '^p': { type: 'string' } } }, true],
     };
     const { parameters, note } = projectSchema(unevaluated, 'anthropic');
-    expect(wireJudge(parameters)({ pq: 's' })).toBe(true);
+    expect(validatorOfWire(parameters)({ pq: 's' })).toBe(true);
     expect(note).toContain('"unevaluatedProperties":false');
   });
 
@@ -232,7 +258,7 @@ describe('projectSchema', () => {
       properties: { ok: { type: 'boolean' } },
       required: ['a b'],
     });
-    expect(note).toContain('{"properties":{"a b":{"type":"string"}},"additionalProperties":false}');
+    expect(note).toBe(noteOf({ properties: { 'a b': { type: 'string' } }, additionalProperties: false }));
     expect(projectSchema(schema, 'openai').parameters).toEqual(schema);
   });
 
@@ -266,8 +292,7 @@ describe('projectSchema', () => {
 
 describe('describedTool', () => {
   const parameters = { type: 'object', not: { required: ['a'] } };
-  const note =
-    'The arguments must also satisfy this JSON Schema, which the parameters cannot express: {"not":{"required":["a"]}}';
+  const note = noteOf({ not: { required: ['a'] } });
 
   it('S1 writes what had to go into the description', () => {
     expect(describedTool({ name: 't', description: 'Deliver.', parameters }, 'anthropic')).toEqual({

@@ -1,24 +1,167 @@
 import { describe, expect, it } from 'vitest';
 import { describedTool, projectSchema } from '../../../src/providers/schema/project.ts';
-import type { JsonObject } from '../../../src/types.ts';
+import type { Json, JsonObject } from '../../../src/types.ts';
 import { wireViolations } from '../../support/schemas/wire-rules.ts';
-import { lead, lostOf, tool } from '../strict-tool.ts';
+import { lossesOf, tool } from './validate-wire.ts';
 
-describe('gemini', () => {
-  const project = (schema: JsonObject) => {
-    const { parameters, note } = projectSchema(schema, 'gemini');
-    expect(wireViolations(parameters, 'gemini')).toEqual([]);
-    return { parameters, lost: lostOf(note) };
-  };
-  const property = (a: JsonObject, rest?: JsonObject) => {
-    const { parameters, lost } = project(tool({ a }, rest));
-    return {
-      a: Object(parameters['properties']).a,
-      lost: lost === null ? null : Object(lost['properties']).a,
-    };
-  };
+type StrictDialect = 'gemini' | 'compatible';
+type Losses = ReturnType<typeof lossesOf>;
 
-  it('leaves what its API knows as it is', () => {
+const dialects: readonly StrictDialect[] = ['gemini', 'compatible'];
+const allTypes = ['string', 'number', 'boolean', 'object', 'array', 'null'];
+
+function project(schema: JsonObject, dialect: StrictDialect) {
+  const { parameters, note } = projectSchema(schema, dialect);
+  expect(wireViolations(parameters, dialect)).toEqual([]);
+  return { parameters, losses: lossesOf(note) };
+}
+
+/** The copy of a property `a`, and what is lost, by the place below it. */
+function projectProperty(a: JsonObject, dialect: StrictDialect, rest?: JsonObject) {
+  const { parameters, losses } = project(tool({ a }, rest), dialect);
+  return {
+    a: Object(parameters['properties']).a,
+    losses: losses.map(([pointer, keywords]) => [pointer.replace('#/properties/a', ''), keywords]),
+  };
+}
+
+type Row = readonly [title: string, schema: JsonObject, copy: JsonObject, losses?: Losses];
+
+const named = (rows: readonly Row[]) =>
+  rows.map(([title, schema, copy, losses = []]) => ({ title, schema, copy, losses }));
+
+const anyForGemini: readonly Json[] = [
+  { type: 'number' },
+  { type: 'boolean' },
+  { type: 'object' },
+  { type: 'array', items: {} },
+];
+const near = [
+  { type: 'string', minLength: 1 },
+  { type: 'string', maxLength: 3 },
+];
+const oneOf = [{ type: 'string' }, { type: 'integer' }];
+const onlyOne = { oneOf: 'Only one of the alternatives may match.' };
+
+describe('for gemini, a schema', () => {
+  it.each(
+    named([
+      [
+        'with null has a mark',
+        { type: ['string', 'null'], maxLength: 5 },
+        { type: 'string', maxLength: 5, nullable: true },
+      ],
+      [
+        'with several types becomes anyOf, the description in the first',
+        { type: ['string', 'integer', 'null'], minimum: 1, description: 'd' },
+        {
+          anyOf: [
+            { type: 'string', description: 'd', nullable: true },
+            { type: 'integer', minimum: 1 },
+          ],
+        },
+      ],
+      [
+        'with a branch for null has a mark',
+        { anyOf: [{ type: 'number' }, { type: 'null' }], title: 'T' },
+        { type: 'number', title: 'T', nullable: true },
+      ],
+      [
+        'without a type is spelled out',
+        { description: 'd' },
+        { anyOf: [{ type: 'string', description: 'd', nullable: true }, ...anyForGemini] },
+      ],
+      ['of any entries stays open', { type: 'array', items: {} }, { type: 'array', items: {} }],
+      ['with const has an enum', { const: 'a' }, { type: 'string', enum: ['a'] }],
+      [
+        'with null in its enum has a mark',
+        { enum: ['a', null] },
+        { type: 'string', enum: ['a'], nullable: true },
+      ],
+      [
+        'has no enum of numbers',
+        { type: 'integer', enum: [1, 2] },
+        { type: 'integer' },
+        [['', { enum: [1, 2] }]],
+      ],
+      [
+        'has no empty string in its enum',
+        { enum: ['a', ''] },
+        { type: 'string' },
+        [['', { enum: ['a', ''] }]],
+      ],
+      [
+        'has the strings of a mixed enum',
+        { enum: ['a', 1.5] },
+        { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'number' }] },
+        [['', { enum: ['a', 1.5] }]],
+      ],
+      [
+        'of integers has inclusive bounds',
+        { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9.5 },
+        { type: 'integer', minimum: 1, maximum: 9 },
+        [['', { exclusiveMinimum: 0, exclusiveMaximum: 9.5 }]],
+      ],
+      [
+        'of fractions has inclusive bounds',
+        { type: 'number', exclusiveMinimum: 0 },
+        { type: 'number', minimum: 0 },
+        [['', { exclusiveMinimum: 0 }]],
+      ],
+      ['with oneOf has anyOf, and a line on what is lost', { oneOf }, { anyOf: oneOf }, [['', onlyOne]]],
+      ['keeps branches that overlap', { anyOf: near }, { anyOf: near }],
+      [
+        'hands its type to its branches',
+        {
+          type: 'object',
+          anyOf: [tool({ x: { type: 'string' } }), { properties: { y: { type: 'number' } } }],
+        },
+        { anyOf: [tool({ x: { type: 'string' } }), tool({ y: { type: 'number' } })] },
+      ],
+      [
+        'merges allOf, and keeps the first of two demands that do not fit into one schema',
+        {
+          allOf: [
+            { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] },
+            { properties: { x: { minLength: 2 }, y: { type: 'number' } }, required: ['y', 'z'] },
+          ],
+        },
+        tool({ x: { type: 'string' }, y: { type: 'number' } }, { required: ['x', 'y'] }),
+        [
+          ['', { properties: { x: { minLength: 2 } } }],
+          ['', { required: ['z'] }],
+        ],
+      ],
+      [
+        'that is a closed tuple becomes a list of what it has at any position',
+        { type: 'array', items: oneOf, additionalItems: false },
+        { type: 'array', items: { anyOf: oneOf }, maxItems: 2 },
+        [['', { prefixItems: oneOf, items: false }]],
+      ],
+      [
+        'that is an open tuple becomes a list of anything',
+        { type: 'array', items: [{ type: 'string' }] },
+        { type: 'array', items: {} },
+        [['', { prefixItems: [{ type: 'string' }] }]],
+      ],
+      [
+        'loses what the API does not know, where it was',
+        { type: 'array', uniqueItems: true, items: { type: 'string', pattern: '^(?=a)', format: 'uri' } },
+        { type: 'array', items: { type: 'string' } },
+        [
+          ['', { uniqueItems: true }],
+          ['/items', { pattern: '^(?=a)', format: 'uri' }],
+        ],
+      ],
+    ]),
+  )('$title', ({ schema, copy, losses }) => {
+    const result = projectProperty(schema, 'gemini');
+    expect(result.a).toEqual(copy);
+    expect(result.losses).toEqual(expect.arrayContaining([...losses]));
+    expect(result.losses).toHaveLength(losses.length);
+  });
+
+  it('is left as it is where the API knows everything in it', () => {
     const schema = tool(
       {
         text: { type: 'string', description: 'd', minLength: 1, pattern: '^a+$', enum: ['a', 'aa'] },
@@ -28,166 +171,24 @@ describe('gemini', () => {
       },
       { title: 'T', required: ['text'] },
     );
-    expect(project(schema)).toEqual({ parameters: schema, lost: null });
+    expect(project(schema, 'gemini')).toEqual({ parameters: schema, losses: [] });
   });
 
-  it('says null by a mark, and several types by anyOf, where the description stands in the first', () => {
-    expect(property({ type: ['string', 'null'], maxLength: 5 })).toEqual({
-      a: { type: 'string', maxLength: 5, nullable: true },
-      lost: null,
-    });
-    expect(property({ type: ['string', 'integer', 'null'], minimum: 1, description: 'd' })).toEqual({
-      a: {
-        anyOf: [
-          { type: 'string', description: 'd', nullable: true },
-          { type: 'integer', minimum: 1 },
-        ],
-      },
-      lost: null,
-    });
-    expect(property({ anyOf: [{ type: 'number' }, { type: 'null' }], title: 'T' }).a).toEqual({
-      type: 'number',
-      title: 'T',
-      nullable: true,
-    });
+  it('has what references lead to, up to where they lead back, with the definition in the note', () => {
+    const name = { type: 'string', maxLength: 9 };
+    const Node = tool({ name: { $ref: '#/definitions/Name' }, next: { $ref: '#/definitions/Node' } });
+    const definitions = { Node, Name: name };
+    const { a, losses } = projectProperty({ $ref: '#/definitions/Node' }, 'gemini', { definitions });
+    const description = 'Follows the definition "Node"; see the note on this tool\'s arguments.';
+    expect(a).toEqual(tool({ name, next: { type: 'object', description } }));
+    expect(losses).toEqual([
+      ['/properties/next', { $ref: '#/definitions/Node' }],
+      ['#/definitions/Node', Node],
+      ['#/definitions/Name', name],
+    ]);
   });
 
-  it('spells out what has no type', () => {
-    const any = [{ type: 'number' }, { type: 'boolean' }, { type: 'object' }, { type: 'array', items: {} }];
-    expect(property({ description: 'd' })).toEqual({
-      a: { anyOf: [{ type: 'string', description: 'd', nullable: true }, ...any] },
-      lost: null,
-    });
-    expect(property({ type: 'array', items: {} }).a).toEqual({ type: 'array', items: {} });
-  });
-
-  it('writes const as enum, and has no enum but of strings', () => {
-    expect(property({ const: 'a' })).toEqual({ a: { type: 'string', enum: ['a'] }, lost: null });
-    expect(property({ enum: ['a', null] })).toEqual({
-      a: { type: 'string', enum: ['a'], nullable: true },
-      lost: null,
-    });
-    expect(property({ type: 'integer', enum: [1, 2] })).toEqual({
-      a: { type: 'integer' },
-      lost: { enum: [1, 2] },
-    });
-    expect(property({ enum: ['a', ''] })).toEqual({ a: { type: 'string' }, lost: { enum: ['a', ''] } });
-    expect(property({ enum: ['a', 1.5] })).toEqual({
-      a: { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'number' }] },
-      lost: { enum: ['a', 1.5] },
-    });
-  });
-
-  it('writes exclusive bounds as inclusive ones, which is a loss for fractions only', () => {
-    expect(property({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 9.5 }).a).toEqual({
-      type: 'integer',
-      minimum: 1,
-      maximum: 9,
-    });
-    expect(property({ type: 'number', exclusiveMinimum: 0 })).toEqual({
-      a: { type: 'number', minimum: 0 },
-      lost: { exclusiveMinimum: 0 },
-    });
-  });
-
-  it('makes oneOf an anyOf, and says so where two could match', () => {
-    const apart = [{ type: 'string' }, { type: 'integer' }];
-    expect(property({ oneOf: apart })).toEqual({ a: { anyOf: apart }, lost: null });
-    const near = [
-      { type: 'string', minLength: 1 },
-      { type: 'string', maxLength: 3 },
-    ];
-    expect(property({ oneOf: near })).toEqual({ a: { anyOf: near }, lost: { oneOf: near } });
-  });
-
-  it('makes one enum of branches that are literals, and one anyOf of branches that carry a tag', () => {
-    expect(property({ oneOf: [{ const: 'a' }, { enum: ['b', 'c'] }] })).toEqual({
-      a: { type: 'string', enum: ['a', 'b', 'c'] },
-      lost: null,
-    });
-    const branch = (kind: string) => tool({ kind: { type: 'string', enum: [kind] } }, { required: ['kind'] });
-    const $defs = { A: branch('a'), B: branch('b') };
-    const oneOf = [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }];
-    expect(property({ oneOf }, { $defs })).toEqual({ a: { anyOf: [$defs.A, $defs.B] }, lost: null });
-  });
-
-  it('merges allOf, and keeps the first of two demands that do not fit into one schema', () => {
-    const allOf = [
-      { type: 'object', properties: { x: { type: 'string' } }, required: ['x'] },
-      { properties: { x: { minLength: 2 }, y: { type: 'number' } }, required: ['y', 'z'] },
-    ];
-    expect(property({ allOf })).toEqual({
-      a: {
-        type: 'object',
-        properties: { x: { type: 'string' }, y: { type: 'number' } },
-        required: ['x', 'y'],
-      },
-      lost: { properties: { x: expect.anything() }, required: ['z'] },
-    });
-  });
-
-  it('makes a tuple a list of whatever it has at any place', () => {
-    const prefixItems = [{ type: 'string' }, { type: 'number' }];
-    const draft = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
-    expect(property({ type: 'array', prefixItems, items: false }, draft)).toEqual({
-      a: { type: 'array', items: { anyOf: prefixItems }, maxItems: 2 },
-      lost: { prefixItems, items: false },
-    });
-    expect(property({ type: 'array', items: [{ type: 'string' }] })).toEqual({
-      a: { type: 'array', items: {} },
-      lost: { prefixItems: [{ type: 'string' }] },
-    });
-  });
-
-  it('says what it leaves out, where it was', () => {
-    const { parameters, lost } = project(
-      tool(
-        {
-          a: {
-            type: 'array',
-            uniqueItems: true,
-            items: { type: 'string', pattern: '^(?=a)', format: 'uri' },
-          },
-        },
-        { additionalProperties: false, required: ['a', 'b'], minProperties: 1 },
-      ),
-    );
-    expect(parameters).toEqual(
-      tool({ a: { type: 'array', items: { type: 'string' } } }, { required: ['a'], minProperties: 1 }),
-    );
-    expect(lost).toEqual({
-      properties: { a: { uniqueItems: true, items: { pattern: '^(?=a)', format: 'uri' } } },
-      additionalProperties: false,
-      required: ['b'],
-    });
-  });
-
-  it('follows references, and ends where they lead back, with the definition in the note', () => {
-    const node = {
-      type: 'object',
-      properties: { name: { $ref: '#/definitions/Name' }, next: { $ref: '#/definitions/Node' } },
-    };
-    const definitions = { Node: node, Name: { type: 'string', maxLength: 9 } };
-    const told = 'Follows the definition "Node"; see the note on this tool\'s arguments.';
-    const { parameters, lost } = project(tool({ a: { $ref: '#/definitions/Node' } }, { definitions }));
-    expect(parameters).toEqual(
-      tool({
-        a: {
-          type: 'object',
-          properties: {
-            name: { type: 'string', maxLength: 9 },
-            next: { type: 'object', description: told },
-          },
-        },
-      }),
-    );
-    expect(lost).toEqual({
-      properties: { a: { properties: { next: { $ref: '#/definitions/Node' } } } },
-      definitions,
-    });
-  });
-
-  it('follows fewer references where following them would make the schema many times larger', () => {
+  it('follows fewer references where following them would make it many times larger', () => {
     const $defs: Record<string, JsonObject> = { d0: { type: 'string' } };
     for (let n = 1; n < 60; n += 1) {
       const next = { $ref: `#/$defs/d${n - 1}` };
@@ -199,10 +200,101 @@ describe('gemini', () => {
   });
 });
 
-describe('both strict dialects', () => {
-  const dialects = ['gemini', 'compatible'] as const;
+describe('for compatible servers, a schema', () => {
+  it.each(
+    named([
+      [
+        'loses what breaks a grammar',
+        { type: 'string', pattern: '^a', maxLength: 65_536 },
+        { type: 'string' },
+        [['', { pattern: '^a', maxLength: 65_536 }]],
+      ],
+      [
+        'loses what is refused',
+        { type: 'array', items: { type: 'string' }, uniqueItems: true },
+        { type: 'array', items: { type: 'string' } },
+        [['', { uniqueItems: true }]],
+      ],
+      ['without properties stays open', { type: 'object', properties: {} }, { type: 'object' }],
+      [
+        'without a type has all of them',
+        { description: 'd' },
+        { type: allTypes, description: 'd', items: {} },
+      ],
+      [
+        'keeps sayable what patterns allow',
+        { type: 'object', patternProperties: { '^p': {} }, additionalProperties: false },
+        { type: 'object', additionalProperties: true },
+        [
+          ['', { patternProperties: { '^p': {} } }],
+          ['', { additionalProperties: false }],
+        ],
+      ],
+      [
+        'loses a union beside properties',
+        { ...tool({ x: { type: 'string' } }), anyOf: [{ required: ['x'] }, { required: ['y'] }] },
+        tool({ x: { type: 'string' } }),
+        [['', { anyOf: [{ required: ['x'] }, { required: ['y'] }] }]],
+      ],
+    ]),
+  )('$title', ({ schema, copy, losses }) => {
+    expect(projectProperty(schema, 'compatible')).toEqual({ a: copy, losses });
+  });
 
-  it('never touch literals, nor properties that are named like keywords or like what every object has', () => {
+  it('is left as it is, without a note, where it is plain', () => {
+    const schema = tool(
+      {
+        passed: { type: 'boolean' },
+        severity: { type: ['string', 'null'], enum: ['high', 'low', null] },
+        list: { type: 'array', items: { type: 'string', format: 'date' }, maxItems: 20 },
+        choice: { anyOf: [{ type: 'string' }, { type: 'object', properties: { x: { type: 'number' } } }] },
+      },
+      { required: ['passed'], additionalProperties: false },
+    );
+    expect(project(schema, 'compatible')).toEqual({ parameters: schema, losses: [] });
+  });
+
+  it('keeps references, alone and under names that need no escape, with the definitions they need', () => {
+    const { parameters, losses } = project(
+      tool(
+        { a: { $ref: '#/definitions/x~1y', description: 'd' }, self: { $ref: '#' } },
+        { definitions: { 'x/y': { type: 'string', pattern: 'a' }, unused: {} } },
+      ),
+      'compatible',
+    );
+    const properties = { a: { $ref: '#/$defs/x_y' }, self: { $ref: '#/$defs/root' } };
+    expect(parameters).toEqual(
+      tool(properties, { $defs: { x_y: { type: 'string' }, root: tool(properties) } }),
+    );
+    expect(losses).toEqual([
+      ['#/properties/a', { description: 'd' }],
+      ['#/$defs/x_y', { pattern: 'a' }],
+      ['#/$defs/root/properties/a', { description: 'd' }],
+    ]);
+  });
+
+  it('shows what a base and its extension demand together', () => {
+    const Base = tool({ name: { type: 'string' } }, { required: ['name'] });
+    const extended = { allOf: [{ $ref: '#/$defs/Base' }, tool({ size: { type: 'number' } })] };
+    const a = tool({ size: { type: 'number' }, name: { type: 'string' } }, { required: ['name'] });
+    expect(projectProperty(extended, 'compatible', { $defs: { Base } })).toEqual({ a, losses: [] });
+  });
+
+  it('has no references that lead in a circle', () => {
+    const definitions = {
+      a: { description: 'd', $ref: '#/definitions/b' },
+      b: { title: 't', $ref: '#/definitions/a' },
+      c: { $ref: '#/definitions/d' },
+      d: { type: 'number' },
+    };
+    const properties = { a: { $ref: '#/definitions/a' }, c: { $ref: '#/definitions/c' } };
+    const { $defs } = project(tool(properties, { definitions }), 'compatible').parameters;
+    expect($defs).toMatchObject({ part_1: { type: allTypes, items: {} }, c: { $ref: '#/$defs/d' } });
+  });
+});
+
+describe('for both, a schema', () => {
+  it('keeps literals, and properties that are named like keywords or like what every object has', () => {
     const literal = '{"$ref": "#/nowhere", "const": 1, "__proto__": {"items": [1]}}';
     const schema: JsonObject = JSON.parse(
       `{"type": "object", "properties": {
@@ -218,46 +310,43 @@ describe('both strict dialects', () => {
     }
   });
 
-  it('drop a property that accepts nothing, and a branch that does', () => {
+  it('loses a property that accepts nothing, and a branch that does', () => {
+    const b = { type: 'string', enum: [1] };
+    const c = { type: 'string', minLength: 1, allOf: [{ not: {} }] };
+    const schema = tool({ no: false, a: { anyOf: [{ type: 'string' }, false] }, b, c });
     for (const dialect of dialects) {
-      const schema = tool({
-        no: false,
-        a: { anyOf: [{ type: 'string' }, false] },
-        b: { type: 'string', enum: [1] },
-        c: { type: 'string', minLength: 1, allOf: [false] },
-      });
-      const { parameters, note } = projectSchema(schema, dialect);
+      const { parameters, losses } = project(schema, dialect);
       expect(parameters).toEqual(tool({ a: { type: 'string' } }));
-      expect(lostOf(note)).toEqual({
-        properties: {
-          no: { not: {} },
-          b: { type: 'string', enum: [1] },
-          c: { type: 'string', minLength: 1, allOf: [{ not: {} }] },
-        },
-      });
+      for (const loss of [
+        ['#/properties/no', { not: {} }],
+        ['#/properties/b', b],
+        ['#/properties/c', c],
+      ])
+        expect(losses).toContainEqual(loss);
     }
   });
 
-  it('name the properties of a schema that cannot be told apart, and say it whole', () => {
+  it('names its properties where it cannot be understood, and is in the note whole', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       ...tool({ a: { type: 'array', unevaluatedItems: false } }),
     };
     for (const dialect of dialects) {
-      const { parameters, note } = projectSchema(schema, dialect);
-      expect(wireViolations(parameters, dialect)).toEqual([]);
+      const { parameters, losses } = project(schema, dialect);
       expect(Object.keys(Object(parameters['properties']))).toEqual(['a']);
-      expect(note).toContain('"unevaluatedItems":false');
+      expect(losses).toEqual([['#', schema]]);
     }
   });
 
-  it('have the note in the description of the parameters where the tool has no room for it', () => {
+  it('has the note in the description of the parameters where the tool has no room for it', () => {
     const parameters = tool({ a: { type: 'array', uniqueItems: true, items: { type: 'string' } } });
     for (const dialect of dialects) {
       const spec = { name: 't', description: 'd'.repeat(1000), parameters };
       const described = describedTool(spec, dialect);
       expect(described.description).toBe(spec.description);
-      expect(described.parameters['description']).toBe(`${lead}{"properties":{"a":{"uniqueItems":true}}}`);
+      expect(lossesOf(String(described.parameters['description']))).toEqual([
+        ['#/properties/a', { uniqueItems: true }],
+      ]);
     }
   });
 });

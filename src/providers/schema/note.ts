@@ -1,73 +1,55 @@
 /** What a projection cannot say, in words for the model. */
 import { isArray, isObject } from '../../text/json.ts';
 import type { Json, JsonObject } from '../../types.ts';
-import { definitionPointer } from './refs.ts';
-import { isEmpty } from './strict.ts';
+import { definitionPointer, objectAt } from './refs.ts';
+
+/** Keywords that were left out of a schema, with the place of that schema as a JSON Pointer. */
+export interface Loss {
+  readonly pointer: string;
+  readonly keywords: JsonObject;
+}
 
 /** Characters of JSON in a note; what is cut comes back to the model as an issue. */
 const maxNote = 8000;
 
-/** A note that `lost` holds beside the parameters; null where nothing is lost. */
-export function noteOf(lost: JsonObject): string | null {
-  if (isEmpty(lost)) return null;
-  return `The arguments must also satisfy this JSON Schema, which the parameters cannot express: ${shown(lost)}`;
-}
-
 /**
- * A note that `lost` was left out of the parameters; null where nothing is lost. What it refers to is looked up in
- * `definitions`, a schema's root, and told too.
+ * A note with one line of JSON for each loss, and for each definition that one of them refers to and the parameters no
+ * longer have; null where nothing is lost.
  */
-export function strictNoteOf(lost: JsonObject, definitions: JsonObject): string | null {
-  if (isEmpty(lost)) return null;
-  const told = withDefinitions(lost, definitions);
-  return `These parameters are simplified. The arguments must also satisfy the following, to be read as a JSON Schema laid over the parameters, keyword by keyword: ${shown(told)}`;
-}
-
-function shown(lost: JsonObject): string {
-  const json = JSON.stringify(lost);
+export function writeNote(losses: readonly Loss[], dropped: JsonObject): string | null {
+  if (losses.length === 0) return null;
+  const lines = [...losses, ...findDefinitions(losses, dropped)].map(
+    ({ pointer, keywords }) => `${pointer} ${JSON.stringify(keywords)}`,
+  );
+  const text = lines.join('\n');
   // Half of a surrogate pair could not be sent.
-  return json.length > maxNote ? `${json.slice(0, maxNote).replace(/[\ud800-\udbff]$/, '')}… (cut)` : json;
+  const shown =
+    text.length > maxNote ? `${text.slice(0, maxNote).replace(/[\ud800-\udbff]$/, '')}… (cut)` : text;
+  return `These parameters are simplified: the arguments must also satisfy the following keywords of JSON Schema, each line for the place in the parameters that it begins with.\n${shown}`;
 }
 
-/** Adds the definitions that are referred to, those that they refer to included, until the note is full. */
-function withDefinitions(lost: JsonObject, root: JsonObject): JsonObject {
-  const wanted = new Map<string, { keyword: string; name: string; schema: Json }>();
-  for (const keyword of ['definitions', '$defs']) {
-    const map = root[keyword];
-    if (!isObject(map)) continue;
-    for (const [name, schema] of Object.entries(map)) {
-      wanted.set(definitionPointer(keyword, name), { keyword, name, schema });
-    }
-  }
-  if (wanted.size === 0) return lost;
-  const added = new Map<string, [string, Json][]>();
+/** The definitions that are referred to, those that they refer to included, until the note is full. */
+function findDefinitions(losses: readonly Loss[], root: JsonObject): readonly Loss[] {
+  const unused = new Map<string, Json>();
+  for (const keyword of ['definitions', '$defs'])
+    for (const [name, schema] of Object.entries(objectAt(root, keyword)))
+      unused.set(definitionPointer(keyword, name), schema);
+  const found: Loss[] = [];
   let size = 0;
-  const rest: Json[] = [lost];
-  for (let next = rest.shift(); next !== undefined && size < maxNote; next = rest.shift()) {
-    for (const reference of referencesIn(next)) {
-      const found = wanted.get(reference);
-      if (found === undefined) continue;
-      wanted.delete(reference);
-      added.set(found.keyword, [...(added.get(found.keyword) ?? []), [found.name, found.schema]]);
-      size += JSON.stringify(found.schema).length;
-      rest.push(found.schema);
-    }
-  }
-  const told = [...added].map(([keyword, entries]): [string, Json] => {
-    const own = lost[keyword];
-    return [keyword, { ...Object.fromEntries(entries), ...(isObject(own) ? own : {}) }];
-  });
-  return { ...lost, ...Object.fromEntries(told) };
-}
-
-function referencesIn(schema: Json): readonly string[] {
-  const found: string[] = [];
-  const rest: Json[] = [schema];
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    if (isArray(next)) for (const each of next) rest.push(each);
+  const rest: Json[] = losses.map(({ keywords }) => keywords);
+  // Breadth first: what a loss names is of more use than what its definitions name.
+  for (let at = 0; at < rest.length && unused.size > 0 && size < maxNote; at += 1) {
+    const next = rest[at];
+    for (const each of isArray(next) || isObject(next) ? Object.values(next) : []) rest.push(each);
     if (!isObject(next)) continue;
-    if (typeof next['$ref'] === 'string') found.push(next['$ref']);
-    for (const each of Object.values(next)) rest.push(each);
+    const { $ref: pointer } = next;
+    if (typeof pointer !== 'string') continue;
+    const schema = unused.get(pointer);
+    if (!isObject(schema)) continue;
+    unused.delete(pointer);
+    found.push({ pointer, keywords: schema });
+    size += JSON.stringify(schema).length;
+    rest.push(schema);
   }
   return found;
 }

@@ -1,26 +1,21 @@
-/** Copies a projection into a dialect that knows a part of JSON Schema only; what it cannot express is handed back. */
+/** Copies a projection into a dialect that knows a part of JSON Schema only, and lists what it cannot express. */
 import { isArray, isObject } from '../../text/json.ts';
+import { subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { annotationsOf, isTaken, type StrictDialect } from './dialects.ts';
-import { definitionPointer, findEndless, subschemas } from './refs.ts';
+import type { Loss } from './note.ts';
+import { definitionPointer, isMereReference, listAt } from './refs.ts';
 
-/** A schema as it is sent, and the keywords that were left out, as a schema to be read beside it. */
-export interface Copy {
-  readonly schema: JsonObject;
-  readonly lost: JsonObject;
-}
-
-/** One way to satisfy a schema. Without `types` it is a reference, which has them itself. */
-interface Option {
+/** One of several schemas of which a value matches any. Without `types` it is a reference, which has them itself. */
+interface Alternative {
   readonly types: readonly string[] | null;
   readonly fields: JsonObject;
 }
 
-/** A schema as a list of options; none where it accepts nothing. */
-interface Form {
-  readonly options: readonly Option[];
+/** A schema as alternatives; none where it accepts nothing. */
+interface Alternatives {
   readonly annotations: JsonObject;
-  readonly lost: JsonObject;
+  readonly list: readonly Alternative[];
 }
 
 /** A definition, or the root. */
@@ -29,59 +24,55 @@ interface Target {
   readonly schema: Json;
 }
 
-/** One copy of a tool's parameters. */
-interface Context {
+/** One attempt to copy a tool's parameters. */
+interface Attempt {
   readonly dialect: StrictDialect;
   readonly targets: ReadonlyMap<string, Target>;
-  /** References that were followed on the way here. */
-  readonly followed: ReadonlySet<string>;
   /** How many references may be followed into each other. */
   readonly maxFollowed: number;
-  readonly nesting: number;
   /** How many more schemas are copied before no further reference is followed. */
-  readonly budget: { left: number };
-  /** The definitions that the copy refers to, by reference, and their names in it. */
+  budget: number;
+  readonly losses: Loss[];
+  /** The definitions that the copy refers to, by reference, with their names in it. */
   readonly wanted: Map<string, Target>;
-  readonly names: Set<string>;
+}
+
+/** The way from the root to a schema. */
+interface Place {
+  readonly pointer: string;
+  readonly nesting: number;
+  /** References that were followed on the way. */
+  readonly followed: ReadonlySet<string>;
 }
 
 /** Schemas nested deeper than that accept anything. */
 const maxNesting = 200;
 
 /** How many references may be followed into each other: the first number that keeps the copy small is used. */
-const followingDepths = [24, 6, 3, 1];
+const followingDepths = [24, 6, 3, 1, 0];
 
 /** Every type of JSON Schema but `integer`, which `number` includes. */
 const allTypes = ['string', 'number', 'boolean', 'object', 'array', 'null'];
-
-const anything: Form = { options: [{ types: allTypes, fields: {} }], annotations: {}, lost: {} };
-const nothing: Form = { options: [], annotations: {}, lost: {} };
 
 /**
  * The parameters of a tool in a strict dialect: of a draft 2020-12 object schema without combinators at its root, all
  * of whose references lead to `#` or to a definition of the root.
  */
-export function strictCopy(parameters: JsonObject, dialect: StrictDialect): Copy {
-  const limit = 2000 + 3 * countSchemas(parameters);
+export function copyStrict(
+  parameters: JsonObject,
+  dialect: StrictDialect,
+): { readonly schema: JsonObject; readonly losses: readonly Loss[] } {
   const targets = findTargets(parameters);
-  const copyWith = (maxFollowed: number) => {
-    const budget = { left: limit };
-    const state = { budget, wanted: new Map(), names: new Set<string>() };
-    const copy = copyRoot(parameters, {
-      dialect,
-      targets,
-      followed: new Set(),
-      maxFollowed,
-      nesting: 0,
-      ...state,
-    });
-    return { copy, isSmall: budget.left >= 0 };
-  };
+  const limit = 2000 + 3 * countSchemas(parameters);
+  let schema: JsonObject = {};
+  let losses: Loss[] = [];
   for (const maxFollowed of followingDepths) {
-    const { copy, isSmall } = copyWith(maxFollowed);
-    if (isSmall) return copy;
+    losses = [];
+    const attempt = { dialect, targets, maxFollowed, budget: limit, losses, wanted: new Map() };
+    schema = copyRoot(parameters, attempt);
+    if (attempt.budget >= 0) break;
   }
-  return copyWith(0).copy;
+  return { schema, losses };
 }
 
 function countSchemas(schema: JsonObject): number {
@@ -89,77 +80,95 @@ function countSchemas(schema: JsonObject): number {
   const rest: Json[] = [schema];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     count += 1;
-    if (isObject(next)) for (const child of subschemas(next)) rest.push(child);
+    if (isObject(next)) for (const [, child] of subschemas(next)) rest.push(child);
   }
   return count;
 }
 
-function findTargets(parameters: JsonObject): ReadonlyMap<string, Target> {
-  const { $defs, definitions, ...root } = parameters;
+function findTargets({ $defs, definitions, ...root }: JsonObject): ReadonlyMap<string, Target> {
   const targets = new Map<string, Target>([['#', { name: 'root', schema: root }]]);
-  for (const [keyword, map] of Object.entries({ definitions, $defs })) {
+  for (const [keyword, map] of Object.entries({ definitions, $defs }))
     for (const [name, schema] of isObject(map) ? Object.entries(map) : [])
       targets.set(definitionPointer(keyword, name), { name, schema });
-  }
   return targets;
 }
 
-function copyRoot(parameters: JsonObject, context: Context): Copy {
+function copyRoot(parameters: JsonObject, attempt: Attempt): JsonObject {
   const { $defs: _, definitions: __, ...root } = parameters;
-  const all = copyRequired(root, context);
-  const schemas: [string, Json][] = [];
-  const lost: [string, Json][] = [];
+  const { type: ___, ...rest } = copyRequired(root, '#', attempt);
+  const definitions: [string, Json][] = [];
   // Copying one definition may refer to the next, which the iterator of a Map still reaches.
-  for (const { name, schema } of context.wanted.values()) {
-    const copy = copyRequired(schema, context);
-    schemas.push([name, copy.schema]);
-    if (!isEmpty(copy.lost)) lost.push([name, copy.lost]);
-  }
-  const { type: ___, ...rest } = all.schema;
-  // llama.cpp takes an object that names no property for one that has none, unless it is told.
+  for (const { name, schema } of attempt.wanted.values())
+    definitions.push([name, copyRequired(schema, `#/$defs/${name}`, attempt)]);
+  // llama.cpp takes an object that names no property for one that has none, unless it says that it is open.
   const isOpen = rest['properties'] === undefined && rest['additionalProperties'] === undefined;
   return {
-    schema: {
-      type: 'object',
-      properties: {},
-      ...rest,
-      ...(isOpen && context.dialect === 'compatible' ? { additionalProperties: true } : {}),
-      ...asDefinitions(openCircles(schemas, copyRequired(true, context).schema)),
-    },
-    lost: combineLost([all.lost, asDefinitions(lost)]),
+    type: 'object',
+    properties: {},
+    ...rest,
+    ...(isOpen && attempt.dialect === 'compatible' ? { additionalProperties: true } : {}),
+    ...(definitions.length === 0 ? {} : { $defs: Object.fromEntries(definitions) }),
   };
 }
 
-/** Replaces definitions that are nothing but references to each other, which no grammar survives. */
-function openCircles(entries: readonly [string, Json][], open: Json): readonly [string, Json][] {
-  const next = new Map(
-    entries.flatMap(([name, schema]): [string, string][] => {
-      const reference = isObject(schema) ? schema['$ref'] : undefined;
-      return typeof reference === 'string' ? [[name, reference.slice('#/$defs/'.length)]] : [];
-    }),
-  );
-  const circles = findEndless(next);
-  return entries.map(([name, schema]) => [name, circles.has(name) ? open : schema]);
-}
-
-function asDefinitions(entries: readonly (readonly [string, Json])[]): JsonObject {
-  return entries.length === 0 ? {} : { $defs: Object.fromEntries(entries) };
-}
-
 /** Copies a schema where one is required: one that accepts nothing becomes one that accepts anything. */
-function copyRequired(source: Json, context: Context): Copy {
-  const copy = copySchema(source, context);
+function copyRequired(source: Json, pointer: string, attempt: Attempt): JsonObject {
+  const place = { pointer, nesting: 0, followed: new Set<string>() };
+  const copy = copySchema(source, place, attempt);
   if (copy !== null) return copy;
-  return { schema: emit(anything, context.dialect).schema, lost: isObject(source) ? source : { not: {} } };
+  attempt.losses.push({ pointer, keywords: isObject(source) ? source : { not: {} } });
+  return copySchema(true, place, attempt) ?? {};
 }
 
 /** The copy of a schema; null where it accepts nothing. */
-function copySchema(source: Json, context: Context): Copy | null {
-  const form = readForm(source, context);
-  return form.options.length === 0 ? null : emit(form, context.dialect);
+function copySchema(source: Json, place: Place, attempt: Attempt): JsonObject | null {
+  const { annotations, list } = readAlternatives(source, allTypes, place, attempt);
+  if (list.length === 0) return null;
+  return attempt.dialect === 'gemini' ? emitForGemini(annotations, list) : emit(annotations, list);
 }
 
-/** Keywords of several schemas that must all hold, as one schema: of two demands under one keyword the first is kept. */
+/** The alternatives of a schema among values of these types. */
+function readAlternatives(
+  source: Json,
+  types: readonly string[],
+  place: Place,
+  attempt: Attempt,
+): Alternatives {
+  const { dialect, losses, targets } = attempt;
+  attempt.budget -= 1;
+  const isTooDeep = place.nesting > maxNesting;
+  if (isTooDeep && isObject(source)) losses.push({ pointer: place.pointer, keywords: source });
+  if (isTooDeep || !isObject(source))
+    return { annotations: {}, list: source === false ? [] : [{ types, fields: {} }] };
+  const { $ref } = source;
+  const target = typeof $ref === 'string' ? targets.get($ref) : undefined;
+  if (dialect === 'compatible' && target !== undefined && isMereReference(source)) {
+    // Servers overlook, or refuse, what is beside a reference.
+    const { $ref: _, ...beside } = source;
+    if (Object.keys(beside).length > 0) losses.push({ pointer: place.pointer, keywords: beside });
+    const name = nameDefinition(String($ref), target, attempt);
+    return { annotations: {}, list: [{ types: null, fields: { $ref: `#/$defs/${name}` } }] };
+  }
+  const merged = mergeSchema(source, types, place, attempt);
+  return {
+    annotations: Object.fromEntries(merged.annotations),
+    list: merged.isImpossible ? [] : readMerged(merged, attempt),
+  };
+}
+
+/** The name of a definition, without characters that need an escape: llama.cpp reads pointers as they are. */
+function nameDefinition(reference: string, { name: own, schema }: Target, { wanted }: Attempt): string {
+  const before = wanted.get(reference);
+  if (before !== undefined) return before.name;
+  const names = new Set([...wanted.values()].map(({ name }) => name));
+  const plain = own.replaceAll(/[^\w.-]/g, '_') || '_';
+  let name = plain;
+  for (let n = 2; names.has(name); n += 1) name = `${plain}_${n}`;
+  wanted.set(reference, { name, schema });
+  return name;
+}
+
+/** The keywords of schemas that must all hold: of two demands under one keyword the first is kept. */
 interface Merged {
   types: readonly string[];
   readonly keywords: Map<string, Json>;
@@ -167,110 +176,76 @@ interface Merged {
   readonly required: Set<Json>;
   readonly annotations: Map<string, Json>;
   readonly unions: [keyword: string, branches: readonly Json[]][];
-  readonly lost: JsonObject[];
-  /** References that must hold as well; they are merged last. */
-  readonly references: string[];
-  readonly followed: Set<string>;
+  /** Where the schemas are; the references that were merged count as followed. */
+  readonly place: Place & { readonly followed: Set<string> };
   isImpossible: boolean;
 }
 
-function readForm(source: Json, context: Context): Form {
-  if (!isObject(source)) return source === false ? nothing : anything;
-  context.budget.left -= 1;
-  if (context.nesting > maxNesting) return { ...anything, lost: source };
+function mergeSchema(source: JsonObject, types: readonly string[], place: Place, attempt: Attempt): Merged {
   const merged: Merged = {
-    types: allTypes,
+    types,
     keywords: new Map(),
     properties: new Map(),
     required: new Set(),
     annotations: new Map(),
     unions: [],
-    lost: [],
-    references: [],
-    followed: new Set(context.followed),
+    place: { ...place, nesting: place.nesting + 1, followed: new Set(place.followed) },
     isImpossible: false,
   };
-  merge(source, merged, context.dialect);
-  mergeReferences(merged, context);
-  if (merged.isImpossible || merged.types.length === 0) return nothing;
-  return buildForm(merged, { ...context, followed: merged.followed, nesting: context.nesting + 1 });
+  const references = merge(source, merged, attempt);
+  // What a reference leads to may add references, which the loop still reaches.
+  for (const each of references) references.push(...mergeReference(each, merged, attempt));
+  merged.isImpossible ||= merged.types.length === 0;
+  return merged;
 }
 
-function merge(source: Json, merged: Merged, dialect: StrictDialect): void {
+/** Merges a schema and its `allOf`; returns the references that must hold as well. */
+function merge(source: Json, merged: Merged, attempt: Attempt): string[] {
   if (!isObject(source)) {
     merged.isImpossible ||= source === false;
-    return;
+    return [];
   }
-  const { $ref, allOf, type, properties, required, not, ...others } = source;
-  if (isObject(not) && isEmpty(not)) merged.isImpossible = true;
-  else if (not !== undefined) merged.lost.push({ not });
-  merged.types = commonTypes(merged.types, typesOf(type));
-  if (isObject(properties))
-    for (const [name, each] of Object.entries(properties)) mergeProperty(name, each, merged);
-  if (isArray(required ?? null)) for (const name of listAt(source, 'required')) merged.required.add(name);
-  mergeKeywords(others, merged, dialect);
-  for (const each of listAt(source, 'allOf')) merge(each, merged, dialect);
-  if (typeof $ref === 'string') merged.references.push($ref);
-}
-
-function mergeProperty(name: string, value: Json, { properties, lost }: Merged): void {
-  const before = properties.get(name);
-  if (before === undefined || before === true || (isObject(before) && isEmpty(before)))
-    properties.set(name, value);
-  else if (value !== true && !isSame(before, value))
-    lost.push({ properties: Object.fromEntries([[name, value]]) });
-}
-
-/** Keywords that mean something beside each other only: of two schemas with one of a group, the first counts. */
-const groups = [
-  ['items', 'prefixItems'],
-  ['additionalProperties', 'patternProperties'],
-  ['const', 'enum'],
-  ['if', 'then', 'else'],
-  ['contains', 'minContains', 'maxContains'],
-];
-
-function mergeKeywords(others: JsonObject, merged: Merged, dialect: StrictDialect): void {
-  const { keywords, annotations, unions, lost } = merged;
-  const taken = groups.filter((group) => group.some((keyword) => keywords.has(keyword))).flat();
-  const dropped: [string, Json][] = [];
-  for (const [keyword, value] of Object.entries(others)) {
+  const { keywords, annotations, properties, unions } = merged;
+  const lost = new Map<string, Json>();
+  const references: string[] = [];
+  for (const [keyword, value] of Object.entries(source)) {
     if (keyword === '$defs' || keyword === 'definitions') continue;
-    if (annotationsOf[dialect].has(keyword)) {
+    if (keyword === 'type') merged.types = commonTypes(merged.types, typesOf(value));
+    else if (keyword === 'required') for (const name of listAt(source, keyword)) merged.required.add(name);
+    else if (keyword === 'properties' && isObject(value))
+      for (const [name, each] of Object.entries(value)) {
+        const before = properties.get(name) ?? true;
+        if (isAny(before)) properties.set(name, each);
+        else if (!isAny(each) && !isSame(before, each))
+          lose({ properties: { [name]: each } }, merged, attempt);
+      }
+    else if (keyword === 'not' && isAny(value)) merged.isImpossible = true;
+    else if (keyword === 'allOf' && isArray(value))
+      for (const each of value) references.push(...merge(each, merged, attempt));
+    else if (keyword === '$ref' && typeof value === 'string') references.push(value);
+    else if ((keyword === 'anyOf' || keyword === 'oneOf') && isArray(value)) unions.push([keyword, value]);
+    else if (annotationsOf[attempt.dialect].has(keyword)) {
       if (!annotations.has(keyword)) annotations.set(keyword, value);
-    } else if ((keyword === 'anyOf' || keyword === 'oneOf') && isArray(value)) unions.push([keyword, value]);
-    else if (!taken.includes(keyword) && !keywords.has(keyword)) keywords.set(keyword, value);
-    else if (!isSame(keywords.get(keyword) ?? null, value)) dropped.push([keyword, value]);
+    } else if (!keywords.has(keyword)) keywords.set(keyword, value);
+    else if (!isSame(keywords.get(keyword) ?? null, value)) lost.set(keyword, value);
   }
-  if (dropped.length > 0) lost.push(Object.fromEntries(dropped));
+  lose(Object.fromEntries(lost), merged, attempt);
+  return references;
 }
 
-/** A reference stays one where nothing else is demanded; elsewhere what it leads to is merged. */
-function mergeReferences(merged: Merged, context: Context): void {
-  const { references, keywords, properties, required, unions } = merged;
-  const [reference] = references;
-  const target = context.targets.get(reference ?? '');
-  const isAlone = references.length + keywords.size + properties.size + required.size + unions.length === 1;
-  if (context.dialect === 'compatible' && isAlone && reference !== undefined && target !== undefined) {
-    keywords.set('$ref', `#/$defs/${nameDefinition(reference, target, context)}`);
-    return;
-  }
-  // What a reference leads to may add references, which the iterator still reaches.
-  for (const each of references) mergeTarget(each, merged, context);
+function lose(keywords: JsonObject, { place: { pointer } }: Merged, { losses }: Attempt): void {
+  if (Object.keys(keywords).length > 0) losses.push({ pointer, keywords });
 }
 
-function mergeTarget(
-  reference: string,
-  merged: Merged,
-  { targets, dialect, maxFollowed, budget }: Context,
-): void {
-  const target = targets.get(reference);
-  if (target === undefined) return;
-  if (!merged.followed.has(reference) && merged.followed.size < maxFollowed && budget.left >= 0) {
-    merged.followed.add(reference);
-    budget.left -= 1;
-    merge(target.schema, merged, dialect);
-    return;
+/** Merges what a reference leads to; where it would lead too far, a hint is all that is left of it. */
+function mergeReference(reference: string, merged: Merged, attempt: Attempt): readonly string[] {
+  const { followed } = merged.place;
+  const target = attempt.targets.get(reference);
+  if (target === undefined) return [];
+  if (!followed.has(reference) && followed.size < attempt.maxFollowed && attempt.budget >= 0) {
+    followed.add(reference);
+    attempt.budget -= 1;
+    return merge(target.schema, merged, attempt);
   }
   const { type, description }: JsonObject = isObject(target.schema) ? target.schema : {};
   const what =
@@ -282,286 +257,169 @@ function mergeTarget(
       'description',
       typeof description === 'string' ? `${description} (${hint})` : hint,
     );
-  merged.lost.push({ $ref: reference });
-}
-
-/** The name of a definition, without characters that need an escape: llama.cpp reads pointers as they are. */
-function nameDefinition(
-  reference: string,
-  { name: own, schema }: Target,
-  { wanted, names }: Context,
-): string {
-  const before = wanted.get(reference);
-  if (before !== undefined) return before.name;
-  const plain = own.replaceAll(/[^\w.-]/g, '_') || '_';
-  let name = plain;
-  for (let n = 2; names.has(name); n += 1) name = `${plain}_${n}`;
-  names.add(name);
-  wanted.set(reference, { name, schema });
-  return name;
+  lose({ $ref: reference }, merged, attempt);
+  return [];
 }
 
 /** Keywords that are read together with others. */
 const readTogether = new Set(['const', 'enum', 'items', 'prefixItems', 'additionalProperties']);
 
-function buildForm(merged: Merged, context: Context): Form {
-  const { dialect } = context;
-  const { keywords, lost } = merged;
-  const annotations = Object.fromEntries(merged.annotations);
-  const $ref = keywords.get('$ref');
-  if ($ref !== undefined)
-    return { options: [{ types: null, fields: { $ref } }], annotations, lost: combineLost(lost) };
+function readMerged(merged: Merged, attempt: Attempt): readonly Alternative[] {
+  const { dialect } = attempt;
+  const { keywords, unions, place } = merged;
   const kept = new Map<string, Json>();
+  const lost = new Map<string, Json>();
   for (const [keyword, value] of keywords) {
     if (readTogether.has(keyword)) continue;
-    if (merged.types.some((type) => isTaken(dialect, keyword, value, type))) kept.set(keyword, value);
-    else lost.push(Object.fromEntries([[keyword, value]]));
+    const isKept = merged.types.some((type) => isTaken(dialect, keyword, value, type));
+    (isKept ? kept : lost).set(keyword, value);
   }
-  const types = readLiterals(merged, kept, dialect);
+  lose(Object.fromEntries(lost), merged, attempt);
+  const types = readLiterals(merged, kept, attempt);
   if (dialect === 'gemini') readExclusive(merged, kept);
-  readProperties(merged, kept, context);
-  readItems(merged, kept, context);
-  if (types.length === 0) return nothing;
-  const single = { types, fields: Object.fromEntries(kept) };
-  const [union, ...others] = merged.unions.map(([keyword, branches]) =>
-    readUnion(keyword, branches, context),
-  );
-  if (union === undefined) return { options: [single], annotations, lost: combineLost(lost) };
-  if ([union, ...others].some(({ options }) => options.length === 0)) return nothing;
+  readProperties(merged, kept, attempt);
+  readItems(merged, kept, attempt);
+  const [union, ...others] = unions;
   // Keywords beside a union, and a second union, are not distributed over its branches: the note has them.
-  const isUnion = kept.size === 0;
-  const dropped = merged.unions
-    .slice(isUnion ? 1 : 0)
-    .map(([keyword, branches]) => Object.fromEntries([[keyword, branches]]));
-  const options = isUnion ? narrow(union.options, types) : [single];
-  return { options, annotations, lost: combineLost([...lost, ...(isUnion ? [union.lost] : []), ...dropped]) };
-}
-
-function narrow(options: readonly Option[], types: readonly string[]): readonly Option[] {
-  return options.flatMap((option): readonly Option[] => {
-    const common = option.types === null ? null : commonTypes(option.types, types);
-    return common?.length === 0 ? [] : [{ types: common, fields: option.fields }];
-  });
-}
-
-/** Both keywords become `anyOf`; where that says less, the keyword is lost. */
-function readUnion(keyword: string, branches: readonly Json[], context: Context): Form {
-  const forms = branches.map((each) => readForm(each, context));
-  const isWhole =
-    forms.every(({ lost }) => isEmpty(lost)) &&
-    (keyword === 'anyOf' || areDisjoint(branches.map((each) => resolve(each, context))));
-  const options = uniteOptions(forms);
-  return { options, annotations: {}, lost: isWhole ? {} : Object.fromEntries([[keyword, branches]]) };
-}
-
-function resolve(schema: Json, { targets }: Context): Json {
-  const reference = isObject(schema) ? schema['$ref'] : undefined;
-  return typeof reference === 'string' ? (targets.get(reference)?.schema ?? schema) : schema;
-}
-
-/** The options of all forms; those that are the same type, or literals of the same types, become one. */
-function uniteOptions(forms: readonly Form[]): readonly Option[] {
-  const known = new Map<string, Option>();
-  const literals = new Map<string, Set<Json>>();
-  for (const { options, annotations } of forms) {
-    for (const [at, { types, fields: own }] of options.entries()) {
-      // Beside a reference there is no place for annotations.
-      const fields = at === 0 && types !== null ? { ...annotations, ...own } : own;
-      const [keyword, ...more] = Object.keys(fields);
-      const isMergeable = types !== null && more.length === 0 && (keyword ?? 'enum') === 'enum';
-      const key = isMergeable ? `${types.join()} ${keyword}` : String(known.size);
-      if (!known.has(key)) known.set(key, { types, fields });
-      if (!isMergeable || keyword === undefined) continue;
-      const values = literals.get(key) ?? new Set();
-      literals.set(key, values);
-      for (const value of listAt(fields, 'enum')) values.add(value);
-    }
-  }
-  return [...known].map(([key, option]) => {
-    const values = literals.get(key);
-    return values === undefined ? option : { types: option.types, fields: { enum: [...values] } };
+  const isUnion = union !== undefined && kept.size === 0;
+  for (const [keyword, branches] of isUnion ? others : unions) lose({ [keyword]: branches }, merged, attempt);
+  if (!isUnion) return types.length === 0 ? [] : [{ types, fields: Object.fromEntries(kept) }];
+  const [keyword, branches] = union;
+  if (keyword === 'oneOf') lose({ oneOf: 'Only one of the alternatives may match.' }, merged, attempt);
+  return branches.flatMap((each, at) => {
+    const branch = { ...place, pointer: `${place.pointer}/${keyword}/${at}` };
+    const { annotations, list } = readAlternatives(each, types, branch, attempt);
+    // Beside a reference there is no place for annotations.
+    return list.map((option, index) =>
+      index > 0 || option.types === null
+        ? option
+        : { ...option, fields: { ...annotations, ...option.fields } },
+    );
   });
 }
 
 /** `const` and `enum`; returns the types that are left. */
-function readLiterals({ types, keywords, lost }: Merged, kept: Map<string, Json>, dialect: StrictDialect) {
-  const single = keywords.get('const');
-  const listed = keywords.get('enum');
-  if (single !== undefined && listed !== undefined) lost.push({ enum: listed });
+function readLiterals(merged: Merged, kept: Map<string, Json>, attempt: Attempt): readonly string[] {
+  const { const: single, enum: listed } = Object.fromEntries(merged.keywords);
+  if (single !== undefined && listed !== undefined) lose({ enum: listed }, merged, attempt);
   const values = single === undefined ? listed : [single];
-  if (values === undefined || !isArray(values)) return types;
-  kept.set('enum', values);
+  if (!isArray(values)) return merged.types;
   // Google's API has strings in `enum`, none of them empty; null is marked in another way.
-  const isSayable = values.every((each) => each === null || (typeof each === 'string' && each !== ''));
-  if (dialect === 'gemini' && !isSayable) lost.push({ enum: values });
-  return commonTypes(typesOf([...new Set(values.map(typeOf))]), types);
+  const strings = values.filter((each) => typeof each === 'string');
+  const isSayable = values.every((each) => each === null || typeof each === 'string');
+  if (attempt.dialect === 'compatible') kept.set('enum', values);
+  else if (!isSayable || strings.includes('')) lose({ enum: values }, merged, attempt);
+  if (attempt.dialect === 'gemini' && strings.length > 0 && !strings.includes('')) kept.set('enum', strings);
+  return commonTypes(typesOf([...new Set(values.map(typeOf))]), merged.types);
 }
 
 /** Exclusive bounds as inclusive ones, which are the same for integers only. */
 function readExclusive({ types, keywords }: Merged, kept: Map<string, Json>): void {
   const isWhole = types.every((type) => type !== 'number');
-  const above = keywords.get('exclusiveMinimum');
-  const below = keywords.get('exclusiveMaximum');
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = Object.fromEntries(keywords);
   if (typeof above === 'number') {
     const least = isWhole ? Math.floor(above) + 1 : above;
-    kept.set('minimum', Math.max(Number(keywords.get('minimum') ?? least), least));
+    kept.set('minimum', typeof minimum === 'number' ? Math.max(minimum, least) : least);
   }
   if (typeof below === 'number') {
     const most = isWhole ? Math.ceil(below) - 1 : below;
-    kept.set('maximum', Math.min(Number(keywords.get('maximum') ?? most), most));
+    kept.set('maximum', typeof maximum === 'number' ? Math.min(maximum, most) : most);
   }
 }
 
-function readProperties(merged: Merged, kept: Map<string, Json>, context: Context): void {
-  const { keywords, lost } = merged;
+function readProperties(merged: Merged, kept: Map<string, Json>, attempt: Attempt): void {
+  const { keywords, place, required } = merged;
+  const isGemini = attempt.dialect === 'gemini';
   const copies: [string, Json][] = [];
-  const losses: [string, Json][] = [];
   for (const [name, each] of merged.properties) {
-    const copy = copySchema(each, context);
-    if (copy !== null) copies.push([name, copy.schema]);
-    if (copy === null) losses.push([name, each]);
-    else if (!isEmpty(copy.lost)) losses.push([name, copy.lost]);
+    const pointer = `${place.pointer}${definitionPointer('properties', name).slice(1)}`;
+    const copy = copySchema(each, { ...place, pointer }, attempt);
+    if (copy !== null) copies.push([name, copy]);
+    else attempt.losses.push({ pointer, keywords: isObject(each) ? each : { not: {} } });
   }
-  if (copies.length > 0) kept.set('properties', Object.fromEntries(copies));
-  if (losses.length > 0) lost.push({ properties: Object.fromEntries(losses) });
-  if (merged.required.size > 0) kept.set('required', [...merged.required]);
-  const additionalProperties = keywords.get('additionalProperties');
-  if (additionalProperties === undefined && !keywords.has('patternProperties')) return;
-  const isGemini = context.dialect === 'gemini';
+  const properties = Object.fromEntries(copies);
+  if (copies.length > 0) kept.set('properties', properties);
+  const known = [...required].filter((name) => !isGemini || Object.hasOwn(properties, String(name)));
+  if (known.length > 0) kept.set('required', known);
+  if (known.length < required.size)
+    lose({ required: [...required].filter((name) => !known.includes(name)) }, merged, attempt);
+  const others = keywords.get('additionalProperties');
   // What the patterns allow must stay sayable, to llama.cpp too, which takes an object for closed by default.
   if (isGemini || keywords.has('patternProperties')) {
     if (!isGemini) kept.set('additionalProperties', true);
-    if (additionalProperties !== undefined && additionalProperties !== true)
-      lost.push({ additionalProperties });
-    return;
+    if (others !== undefined && others !== true) lose({ additionalProperties: others }, merged, attempt);
+  } else if (others !== undefined) {
+    const pointer = `${place.pointer}/additionalProperties`;
+    const copy = isObject(others) ? copySchema(others, { ...place, pointer }, attempt) : others;
+    kept.set('additionalProperties', copy ?? false);
   }
-  const copy = isObject(additionalProperties) ? copySchema(additionalProperties, context) : null;
-  const isClosed = isObject(additionalProperties) ? copy === null : additionalProperties === false;
-  kept.set('additionalProperties', copy?.schema ?? !isClosed);
-  if (copy !== null && !isEmpty(copy.lost) && additionalProperties !== undefined)
-    lost.push({ additionalProperties });
 }
 
 /** `items`, which a tuple becomes too: a list of whatever it has at any position. */
-function readItems({ keywords, lost }: Merged, kept: Map<string, Json>, context: Context): void {
-  const items = keywords.get('items');
-  const maxItems = keywords.get('maxItems');
-  const prefix = listAt(Object.fromEntries(keywords), 'prefixItems');
-  const isOpen = items === undefined || (isObject(items) && isEmpty(items));
-  if (prefix.length > 0) {
-    lost.push({ prefixItems: prefix });
-    if (items !== undefined && !isOpen) lost.push({ items });
-  }
+function readItems(merged: Merged, kept: Map<string, Json>, attempt: Attempt): void {
+  const { items = true, maxItems, prefixItems = [] } = Object.fromEntries(merged.keywords);
+  const prefix = isArray(prefixItems) ? prefixItems : [];
+  if (prefix.length > 0) lose({ prefixItems: prefix, ...(isAny(items) ? {} : { items }) }, merged, attempt);
   const isFull = typeof maxItems === 'number' && maxItems <= prefix.length;
   if (items === false && !isFull) kept.set('maxItems', prefix.length);
   const isClosed = items === false || isFull;
-  if (!isClosed && isOpen) return;
-  const schemas = isClosed || items === undefined ? prefix : [...prefix, items];
-  const [first, ...others] = schemas.map((each) => readForm(each, context));
-  if (first === undefined) return;
-  const form = others.length === 0 ? first : { ...anything, options: uniteOptions([first, ...others]) };
-  if (form.options.length === 0) {
-    kept.set('maxItems', 0);
-    return;
-  }
-  const isAny = isAnything(form) && isEmpty(form.annotations);
-  const copy = isAny ? { schema: {}, lost: form.lost } : emit(form, context.dialect);
-  kept.set('items', copy.schema);
-  if (prefix.length === 0 && !isEmpty(copy.lost)) lost.push({ items: copy.lost });
+  if (!isClosed && isAny(items)) return;
+  const schemas = isClosed ? prefix : [...prefix, items];
+  const place = { ...merged.place, pointer: `${merged.place.pointer}/items` };
+  const [only = true, ...others] = schemas;
+  const copy = isAny(only) ? {} : copySchema(others.length > 0 ? { anyOf: schemas } : only, place, attempt);
+  if (copy === null) kept.set('maxItems', 0);
+  else kept.set('items', copy);
 }
 
-/** A form as a schema. */
-function emit(form: Form, dialect: StrictDialect): Copy {
-  const { options, annotations, lost } = form;
-  if (dialect === 'gemini') return emitForGemini(form);
-  const [first, ...others] = options;
+function emit(annotations: JsonObject, list: readonly Alternative[]): JsonObject {
+  const [first, ...others] = list;
   if (first === undefined || others.length > 0)
-    return { schema: { ...annotations, anyOf: options.map((each) => emitOption(each, {})) }, lost };
-  // Servers overlook, or refuse, what is beside a reference.
-  if (first.types === null) return { schema: first.fields, lost: combineLost([annotations, lost]) };
-  return { schema: emitOption(first, annotations), lost };
+    return { ...annotations, anyOf: list.map((each) => emitAlternative(each, {})) };
+  return emitAlternative(first, annotations);
 }
 
-function emitOption({ types, fields }: Option, annotations: JsonObject): JsonObject {
-  if (types === null) return fields;
-  const [first, ...others] = types;
-  const rest = Object.entries(fields).filter(
-    ([keyword, value]) =>
-      annotationsOf.compatible.has(keyword) ||
-      types.some((type) => isTaken('compatible', keyword, value, type)),
-  );
-  const items = types.includes('array') && fields['items'] === undefined ? { items: {} } : {};
-  const type: Json = first !== undefined && others.length === 0 ? first : types;
-  return { type, ...annotations, ...Object.fromEntries(rest), ...items };
+function emitAlternative({ types, fields }: Alternative, annotations: JsonObject): JsonObject {
+  const [first, ...others] = types ?? [];
+  if (types === null || first === undefined) return fields;
+  return {
+    type: others.length === 0 ? first : types,
+    ...annotations,
+    ...pickFields(types, fields, 'compatible'),
+  };
 }
 
 /** One type to a schema; null is not a type but a mark on another one. */
-function emitForGemini({ options, annotations, lost }: Form): Copy {
-  const losses: JsonObject[] = [lost];
-  const typed = options.flatMap(({ types, fields }) =>
+function emitForGemini(annotations: JsonObject, list: readonly Alternative[]): JsonObject {
+  const typed = list.flatMap(({ types, fields }) =>
     (types ?? [])
       .filter((type) => type !== 'null')
-      .map((type): JsonObject => ({ type, ...fieldsFor(type, fields, losses) })),
+      .map((type): JsonObject => ({ type, ...pickFields([type], fields, 'gemini') })),
   );
-  const isNullable = options.some(({ types }) => types?.includes('null'));
-  const [first, ...others] = typed;
-  if (first === undefined) {
-    const schema = { type: 'string', ...annotations, nullable: true };
-    return { schema, lost: combineLost([...losses, { type: 'null' }]) };
-  }
+  const isNullable = list.some(({ types }) => types?.includes('null'));
+  const [first = { type: 'string' }, ...others] = typed;
   const { type, ...rest } = first;
   const head = { type: type ?? 'string', ...annotations, ...rest, ...(isNullable ? { nullable: true } : {}) };
   // Beside `anyOf` no other keyword is allowed.
-  return { schema: others.length === 0 ? head : { anyOf: [head, ...others] }, lost: combineLost(losses) };
+  return others.length === 0 ? head : { anyOf: [head, ...others] };
 }
 
-function fieldsFor(type: string, fields: JsonObject, losses: JsonObject[]): JsonObject {
-  const kept = new Map<string, Json>();
-  for (const [keyword, value] of Object.entries(fields)) {
-    if (annotationsOf.gemini.has(keyword)) kept.set(keyword, value);
-    else if (keyword === 'enum') {
-      const strings = isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-      if (type === 'string' && !strings.includes('')) kept.set(keyword, strings);
-    } else if (keyword === 'required' && type === 'object' && isArray(value)) {
-      const properties = fields['properties'];
-      const isKnown = (name: Json) =>
-        typeof name === 'string' && isObject(properties) && Object.hasOwn(properties, name);
-      const known = value.filter(isKnown);
-      if (known.length > 0) kept.set(keyword, known);
-      if (known.length < value.length) losses.push({ required: value.filter((name) => !isKnown(name)) });
-    } else if (isTaken('gemini', keyword, value, type)) kept.set(keyword, value);
-  }
-  if (type === 'array' && !kept.has('items')) kept.set('items', {});
-  return Object.fromEntries(kept);
-}
-
-/** Schemas that were lost at one place, as one. */
-export function combineLost(parts: readonly JsonObject[]): JsonObject {
-  const keywords = new Map<string, Json>();
-  const others: Json[] = [];
-  for (const part of parts) {
-    const entries = Object.entries(part);
-    if (entries.some(([keyword]) => keywords.has(keyword))) others.push(part);
-    else for (const [keyword, value] of entries) keywords.set(keyword, value);
-  }
-  const { allOf, ...rest } = Object.fromEntries(keywords);
-  if (others.length === 0) return allOf === undefined ? rest : { ...rest, allOf };
-  return { ...rest, allOf: [...(isArray(allOf) ? allOf : []), ...others] };
-}
-
-/** Whether an object has no keys. */
-export function isEmpty(object: JsonObject): boolean {
-  return Object.keys(object).length === 0;
-}
-
-function isAnything({ options: [first, ...others] }: Form): boolean {
-  return first?.types?.length === allTypes.length && others.length === 0 && isEmpty(first.fields);
+/** The fields that the dialect takes beside one of these types; an array has `items` always. */
+function pickFields(types: readonly string[], fields: JsonObject, dialect: StrictDialect): JsonObject {
+  const picked = Object.entries(fields).filter(
+    ([keyword, value]) =>
+      annotationsOf[dialect].has(keyword) || types.some((type) => isTaken(dialect, keyword, value, type)),
+  );
+  return {
+    ...Object.fromEntries(picked),
+    ...(types.includes('array') ? { items: fields['items'] ?? {} } : {}),
+  };
 }
 
 /** The types that a schema names, all of them where it names none. */
 function typesOf(type: Json | undefined): readonly string[] {
   if (typeof type === 'string') return [type];
-  if (type === undefined || !isArray(type)) return allTypes;
+  if (!isArray(type)) return allTypes;
   const names = type.filter((each) => typeof each === 'string');
   return names.includes('number') ? names.filter((each) => each !== 'integer') : names;
 }
@@ -570,8 +428,7 @@ function typesOf(type: Json | undefined): readonly string[] {
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (isArray(value)) return 'array';
-  if (typeof value !== 'number') return typeof value;
-  return Number.isInteger(value) ? 'integer' : 'number';
+  return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
 /** The types that both name. */
@@ -582,16 +439,11 @@ function commonTypes(one: readonly string[], other: readonly string[]): readonly
       type === 'integer' ? other.includes('number') : type === 'number' && other.includes('integer');
     return isNarrower ? ['integer'] : [];
   });
-  return distinct(common);
+  return [...new Set(common)];
 }
 
-function distinct<T>(values: readonly T[]): T[] {
-  return [...new Set(values)];
-}
-
-function listAt(schema: JsonObject, keyword: string): readonly Json[] {
-  const value = schema[keyword];
-  return value !== undefined && isArray(value) ? value : [];
+function isAny(schema: Json): boolean {
+  return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
 /** Whether two values are surely the same; large ones are not compared. */
@@ -601,53 +453,4 @@ function isSame(one: Json, other: Json): boolean {
     (each) => isObject(each) && Object.keys(each).length < 4 && !Object.values(each).some(isObject),
   );
   return isSmall && JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** Whether no value can match two of the branches, because of their types, their literals or a tag in each. */
-export function areDisjoint(branches: readonly Json[]): boolean {
-  const types = branches.map((branch) => distinct(typesIn(branch)));
-  const literals = branches.map((branch) => literalsOf(branch)?.map((each) => JSON.stringify(each)) ?? null);
-  return (
-    haveNoneInCommon(types) ||
-    haveNoneInCommon(literals.map((list) => list && distinct(list))) ||
-    haveOwnTags(branches)
-  );
-}
-
-function haveNoneInCommon(lists: readonly (readonly string[] | null)[]): boolean {
-  const all = lists.flatMap((list) => list ?? []);
-  return !lists.includes(null) && new Set(all).size === all.length;
-}
-
-function typesIn(branch: Json): readonly string[] {
-  const types = literalsOf(branch)?.map(typeOf) ?? typesOf(isObject(branch) ? branch['type'] : undefined);
-  return types.map((type) => (type === 'integer' ? 'number' : type));
-}
-
-function literalsOf(schema: Json | undefined): readonly Json[] | null {
-  if (!isObject(schema ?? null)) return null;
-  const { const: single, enum: listed }: JsonObject = isObject(schema) ? schema : {};
-  if (single !== undefined) return [single];
-  return listed !== undefined && isArray(listed) ? listed : null;
-}
-
-/** A property that all branches ask for, each with another string. */
-function haveOwnTags(branches: readonly Json[]): boolean {
-  const [first, ...others] = branches.map(tagsOf);
-  return [...(first ?? [])].some(([name, value]) => {
-    const values = [value, ...others.map((tags) => tags.get(name))];
-    return values.every((each) => each !== undefined) && new Set(values).size === values.length;
-  });
-}
-
-function tagsOf(branch: Json): ReadonlyMap<string, string> {
-  const tags = new Map<string, string>();
-  if (!isObject(branch) || branch['type'] !== 'object') return tags;
-  const { properties } = branch;
-  for (const name of listAt(branch, 'required')) {
-    if (typeof name !== 'string' || !isObject(properties) || !Object.hasOwn(properties, name)) continue;
-    const [value, ...more] = literalsOf(properties[name]) ?? [];
-    if (typeof value === 'string' && more.length === 0) tags.set(name, value);
-  }
-  return tags;
 }
