@@ -1,22 +1,25 @@
 /**
- * What a run judges, as one name: the tree of the working files in `subject-paths`, tracked ones and untracked ones that
- * are not ignored, as they lie there before the agent starts. A dirty checkout and generated files have another name
- * than a clean checkout; another commit, branch or merge queue with the same content has the same.
+ * What a run judges, as one hash: paths, modes and bytes of the working files in `subject-paths`, tracked ones and untracked
+ * ones that are not ignored, as they lie there before the agent starts. A dirty checkout and generated files have another
+ * hash than a clean checkout; another commit, branch or merge queue with the same content has the same.
  *
- * Which files there are is asked of git, and behind the wall only, as in `changes.ts`; what is in them is read here.
+ * Which files there are is asked of git, and behind the wall only, as in `workspace-diff.ts`; what is in them is read here,
+ * without git's filters: attributes (`text=auto`, `eol`, `filter=lfs`, `ident`) make one blob of working files that differ,
+ * and whoever judges reads the working files.
  */
-
-import { lstat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { InputError } from '../../errors.ts';
 import { refuseComponents } from '../../files/names.ts';
 import { quote } from '../../text/messages.ts';
+import { errorCode } from '../exec/error-code.ts';
 import type { Sandbox } from '../sandbox.ts';
-import { findLeaving, type Leaving } from './escaping-symlinks.ts';
-import { type GitPath, nameTree } from './git-tree.ts';
+import { type EscapingLink, findEscapingLink } from './escaping-symlinks.ts';
 import { isInside } from './path-policy.ts';
 
-/** The tree and the paths that it is of, or a clause that says why there is none. */
+/** The hash and the paths that it is of, or a clause that says why there is none. */
 export type SubjectTree =
   | {
       readonly kind: 'tree';
@@ -25,7 +28,12 @@ export type SubjectTree =
       /** Relative to the workspace, each once, sorted; the repository's root where none was named. */
       readonly paths: readonly string[];
     }
-  | { readonly kind: 'unknown'; readonly why: string };
+  | Unknown;
+
+interface Unknown {
+  readonly kind: 'unknown';
+  readonly why: string;
+}
 
 /** Where the files lie. */
 export interface SubjectOptions {
@@ -78,7 +86,7 @@ printf 'up %s\\nat %s\\n' "$up" "$work"
 `;
 
 /**
- * Names what is judged.
+ * Hashes what is judged.
  * @throws InputError for a subject path that does not say which files are meant, the signal's reason, and SandboxError
  *   where the wall did not come up.
  */
@@ -96,21 +104,14 @@ export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions)
   const chosen = named.length === 0 ? listed.paths : choose(named, root, workspace, listed.paths);
   const nested = chosen.find(({ path }) => path.endsWith('/'));
   if (nested !== undefined) return unknownNested(nested.path);
-  const tree = await nameTree(root, chosen, signal);
-  switch (tree.kind) {
-    case 'nested':
-      return unknownNested(tree.path);
-    case 'unreadable':
-      return { kind: 'unknown', why: `${quote(decode(tree.path))} cannot be read (${tree.code})` };
-    default: {
-      if (tree.files === 0) return { kind: 'unknown', why: 'git sees no file in the repository' };
-      const judged = named.length === 0 ? [root] : named.map(({ path }) => path);
-      const leaving = await findLeaving({ root, paths: chosen, links: tree.links, judged });
-      if (leaving !== null) return unknownLeaving(leaving);
-      const paths = [...new Set(judged.map((path) => posix.relative(workspace, path) || '.'))].sort();
-      return { kind: 'tree', tree: tree.name, paths };
-    }
-  }
+  const hashed = await hashFiles(root, chosen, signal);
+  if (hashed.kind === 'unknown') return hashed;
+  if (hashed.files.size === 0) return { kind: 'unknown', why: 'git sees no file in the repository' };
+  const judged = named.length === 0 ? [root] : named.map(({ path }) => path);
+  const escaping = await findEscapingLink({ root, judged, ...hashed });
+  if (escaping !== null) return unknownEscaping(escaping);
+  const paths = [...new Set(judged.map((path) => posix.relative(workspace, path) || '.'))].sort();
+  return { kind: 'tree', tree: hashed.hash, paths };
 }
 
 interface Named {
@@ -119,7 +120,7 @@ interface Named {
   readonly path: string;
 }
 
-/** Each file is looked at where it is said to lie: what stands behind a link is not what git would name. */
+/** Each file is looked at where it is said to lie: what stands behind a link is not what git lists. */
 async function requirePlain({ typed, path }: Named, workspace: string): Promise<void> {
   if (!isInside(path, workspace)) refuse(typed, 'leaves the workspace. Name files and folders inside it.');
   const components = path.slice(workspace.length).split('/').filter(Boolean);
@@ -141,9 +142,9 @@ function choose(
   named: readonly Named[],
   root: string,
   workspace: string,
-  all: readonly GitPath[],
-): readonly GitPath[] {
-  const chosen = new Set<GitPath>();
+  all: readonly ListedPath[],
+): readonly ListedPath[] {
+  const chosen = new Set<ListedPath>();
   for (const { typed, path } of named) {
     if (!isInside(path, root)) {
       const repository = posix.relative(workspace, root) || '.';
@@ -170,7 +171,7 @@ function refuse(typed: string, why: string): never {
   throw new InputError('subject-paths', `subject-paths names ${quote(typed)}, which ${why}`);
 }
 
-const UNKNOWN_OUTER: SubjectTree = {
+const UNKNOWN_OUTER: Unknown = {
   kind: 'unknown',
   why: 'the working directory is in a repository of its own, and not in that of the workspace; name subject-paths in it',
 };
@@ -184,12 +185,12 @@ async function liesInAnother(root: string, workspace: string): Promise<boolean> 
 }
 
 /** Its files are its own, and git says nothing of them here. */
-function unknownNested(path: string): SubjectTree {
+function unknownNested(path: string): Unknown {
   const name = quote(decode(path.replace(/\/$/u, '')));
   return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
 }
 
-function unknownLeaving({ path, to }: Leaving): SubjectTree {
+function unknownEscaping({ path, to }: EscapingLink): Unknown {
   const name = quote(decode(path));
   const why =
     to === 'outside'
@@ -198,11 +199,19 @@ function unknownLeaving({ path, to }: Leaving): SubjectTree {
   return { kind: 'unknown', why: `${name} ${why}` };
 }
 
+/** A file that git knows of, or that lies there untracked. */
+interface ListedPath {
+  /** Relative to the root; each character stands for one byte (latin1), because a name may be no UTF-8. */
+  readonly path: string;
+  /** The commit that the index has for a submodule; null for a file. */
+  readonly commit: string | null;
+}
+
 interface Listed {
   /** From the working directory up to the repository's root. */
   readonly up: string;
   /** Each once; a nested repository ends in a slash. */
-  readonly paths: readonly GitPath[];
+  readonly paths: readonly ListedPath[];
 }
 
 async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed | null> {
@@ -213,7 +222,7 @@ async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed 
   const tracked = await readList(sandbox, `${at}/tracked`);
   const others = await readList(sandbox, `${at}/others`);
   if (tracked === null || others === null) return null;
-  const paths = new Map<string, GitPath>();
+  const paths = new Map<string, ListedPath>();
   for (const path of others) paths.set(path, { path, commit: null });
   for (const entry of tracked) {
     const [, mode, object = '', path] = /^(\d{6}) ([0-9a-f]+) \d\t(.+)$/su.exec(entry) ?? [];
@@ -231,6 +240,157 @@ async function readList(sandbox: Sandbox, file: string): Promise<readonly string
     .toString('latin1')
     .split('\0')
     .filter((entry) => entry !== '');
+}
+
+/** Files that are read at a time. */
+const BATCH = 32;
+const CHUNK_BYTES = 256 * 1024;
+/** More than this in all is not read: a sparse file takes no room on the disk and may have any size. */
+const MAX_BYTES = 16 * 1024 ** 3;
+
+/** The hash of what is there, and what it is of; paths are latin1 like `ListedPath.path`. */
+interface HashedFiles {
+  readonly kind: 'hashed';
+  /** Hex. */
+  readonly hash: string;
+  /** All that is in the hash: files, links, submodules that are not checked out. */
+  readonly files: ReadonlySet<string>;
+  /** The symbolic links among them: the hash holds where they lead, not what lies there. */
+  readonly links: readonly string[];
+  /** Listed paths on the way to which there is a link: they are not in the hash. */
+  readonly behindLinks: readonly string[];
+}
+
+/** What one listed path is. */
+type Entry =
+  /** The digest of a file's bytes, a link's target or a submodule's commit. */
+  | { readonly kind: 'hashed'; readonly mode: string; readonly digest: string }
+  | { readonly kind: 'absent' | 'behind-link' }
+  | Unknown;
+
+/**
+ * Hashes those of the paths that are there: path, mode and bytes of each. One that is missing, or lies behind a symbolic
+ * link, is left out.
+ * @param root absolute.
+ * @throws the signal's reason.
+ */
+export async function hashFiles(
+  root: string,
+  paths: readonly ListedPath[],
+  signal: AbortSignal,
+): Promise<HashedFiles | Unknown> {
+  const kindOfFolder = rememberFolders(root);
+  const budget = { bytes: MAX_BYTES, signal };
+  const lines = new Map<string, string>();
+  const links: string[] = [];
+  const behindLinks: string[] = [];
+  for (let start = 0; start < paths.length; start += BATCH) {
+    signal.throwIfAborted();
+    const batch = paths.slice(start, start + BATCH);
+    const entries = await Promise.all(batch.map((path) => readEntry(root, path, kindOfFolder, budget)));
+    for (const [index, { path }] of batch.entries()) {
+      const entry = entries[index];
+      if (entry?.kind === 'unknown') return entry;
+      if (entry?.kind === 'behind-link') behindLinks.push(path);
+      if (entry?.kind !== 'hashed') continue;
+      if (entry.mode === LINK) links.push(path);
+      lines.set(path, `${entry.mode} ${entry.digest} ${path}\0`);
+    }
+  }
+  // No path holds a NUL, so that each line ends where it says. The first one tells this hash from any other.
+  const hash = createHash('sha256').update('structured-agent files v2\n');
+  for (const path of [...lines.keys()].sort()) hash.update(lines.get(path) ?? '', 'latin1');
+  return { kind: 'hashed', hash: hash.digest('hex'), files: new Set(lines.keys()), links, behindLinks };
+}
+
+const [FILE, PROGRAM, LINK, SUBMODULE] = ['100644', '100755', '120000', '160000'] as const;
+
+/** What ends the reading. */
+interface Budget {
+  bytes: number;
+  readonly signal: AbortSignal;
+}
+
+async function readEntry(
+  root: string,
+  { path, commit }: ListedPath,
+  kindOfFolder: (path: string) => Promise<FolderKind>,
+  budget: Budget,
+): Promise<Entry> {
+  try {
+    const folder = await kindOfFolder(parentOf(path));
+    if (folder !== 'folder') return { kind: folder === 'link' ? 'behind-link' : 'absent' };
+    const place = absolutePath(root, path);
+    const stats = await lstat(place);
+    if (stats.isSymbolicLink()) return hashed(LINK, await readlink(place, 'buffer'));
+    if (stats.isFile()) return await readFileEntry(place, budget);
+    if (!stats.isDirectory() || commit === null) return { kind: 'absent' };
+    // Not checked out: nothing of it can be read, and the commit says what is meant to be there.
+    return (await readdir(place)).length > 0 ? unknownNested(path) : hashed(SUBMODULE, commit);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === null) throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'absent' };
+    return { kind: 'unknown', why: `${quote(decode(path))} cannot be read (${code})` };
+  }
+}
+
+function hashed(mode: string, content: string | Buffer): Entry {
+  return { kind: 'hashed', mode, digest: createHash('sha256').update(content).digest('hex') };
+}
+
+async function readFileEntry(place: Buffer, budget: Budget): Promise<Entry> {
+  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return { kind: 'absent' };
+    const { size, mode } = stats;
+    budget.bytes -= size;
+    const hash = createHash('sha256').update(`${size} `);
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
+    // One that grows or shrinks meanwhile gets a hash that no file has: one byte beyond its size tells.
+    for (let left = size + 1; left > 0; ) {
+      budget.signal.throwIfAborted();
+      // Also where it is another file of the batch that was too much.
+      if (budget.bytes < 0) throw Object.assign(new Error('too much to read'), { code: 'EFBIG' });
+      const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, left), null);
+      if (bytesRead === 0) break;
+      hash.update(chunk.subarray(0, bytesRead));
+      left -= bytesRead;
+    }
+    const isProgram = (mode & constants.S_IXUSR) !== 0;
+    return { kind: 'hashed', mode: isProgram ? PROGRAM : FILE, digest: hash.digest('hex') };
+  } finally {
+    await file.close();
+  }
+}
+
+/** What a path is that has to be a folder; a link where one is on the way to it, too: git does not look behind one. */
+type FolderKind = 'folder' | 'link' | 'absent';
+
+function rememberFolders(root: string): (path: string) => Promise<FolderKind> {
+  const known = new Map<string, Promise<FolderKind>>([['', Promise.resolve('folder')]]);
+  const find = async (path: string): Promise<FolderKind> => {
+    const above = await kindOfFolder(parentOf(path));
+    if (above !== 'folder') return above;
+    const stats = await lstat(absolutePath(root, path));
+    return stats.isDirectory() ? 'folder' : stats.isSymbolicLink() ? 'link' : 'absent';
+  };
+  const kindOfFolder = (path: string): Promise<FolderKind> => {
+    const found = known.get(path) ?? find(path);
+    known.set(path, found);
+    return found;
+  };
+  return kindOfFolder;
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** Where a path of git's, which is latin1, lies on the disk. */
+function absolutePath(root: string, path: string): Buffer {
+  return Buffer.concat([Buffer.from(root), Buffer.from(`/${path}`, 'latin1')]);
 }
 
 function decode(path: string): string {
