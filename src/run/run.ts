@@ -11,7 +11,7 @@ import type { PullRequestContext } from '../github/find-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import { repositoryAround } from '../reporters/checkouts.ts';
 import type { Report, RunEvent } from '../reporters/report-types.ts';
-import { probeWalls, type Walls } from '../sandbox/isolation/probe.ts';
+import { type Walls, probeWalls } from '../sandbox/isolation/detect.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { writeGitDiff } from '../sandbox/workspace/patch.ts';

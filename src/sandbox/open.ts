@@ -7,10 +7,10 @@ import type { Isolation } from '../types.ts';
 import { runProcess } from './exec/process.ts';
 import { MAX_COMMAND_BYTES } from './exec/shell-line.ts';
 import type { Wall } from './isolation/backend.ts';
+import { probeWalls, type Walls } from './isolation/detect.ts';
 import { findHiddenPaths, type HiddenPaths, NOTHING_HIDDEN } from './isolation/hidden-paths.ts';
 import { isContainer } from './isolation/host.ts';
 import { createOpenGround } from './isolation/none.ts';
-import { probeWalls, type Walls } from './isolation/probe.ts';
 import { raiseFirst, shellPlace } from './isolation/start.ts';
 import {
   describeOptions,

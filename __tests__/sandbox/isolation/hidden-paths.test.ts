@@ -335,8 +335,6 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
         args: ['-c', command.split('\n').filter(concerns).join('\n')],
         cwd: '/',
         environment,
-        instructions: null,
-        trace: null,
       }),
     };
     const limits = { timeoutMs: 20_000, maxOutputBytes: 4_096, signal: new AbortController().signal };

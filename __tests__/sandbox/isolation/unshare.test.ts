@@ -1,8 +1,9 @@
 /** Which processes a sweep looks for behind the namespaces of util-linux. */
+
 import { spawn, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { findUpToInit } from '../../../src/sandbox/isolation/unshare.ts';
+import { findUpToInit, readMountPoints } from '../../../src/sandbox/isolation/unshare.ts';
 import { createMark, shellWays, UNSHARE, until } from '../world.ts';
 
 const CHILDREN = 1_000;
@@ -81,3 +82,19 @@ it.runIf(shellWays.some(({ name }) => name === UNSHARE))(
     expect(alive.filter((stat) => stat.includes('(sleep)'))).toEqual([]);
   },
 );
+
+it('of the mounts of a machine, those count that are seen', () => {
+  const text = [
+    '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw',
+    '21 20 8:2 / /data rw,nosuid,relatime - ext4 /dev/sda2 rw',
+    '22 21 8:3 / /data/deep ro,nodev - ext4 /dev/sda3 rw',
+    '23 20 8:4 / /data rw,noexec - ext4 /dev/sda4 rw',
+    '24 20 8:5 / /mnt/a\\040b rw - ext4 /dev/sda5 rw',
+    '',
+  ].join('\n');
+  expect(readMountPoints(text)).toEqual([
+    { at: '/', options: ['rw', 'relatime'] },
+    { at: '/data', options: ['rw', 'noexec'] },
+    { at: '/mnt/a b', options: ['rw'] },
+  ]);
+});

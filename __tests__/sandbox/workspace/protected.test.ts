@@ -11,7 +11,7 @@ import {
   PROTECTED_NAMES,
   refuseComponents,
 } from '../../../src/files/names.ts';
-import { rootScript } from '../../../src/sandbox/isolation/root-script.ts';
+import { rootScript } from '../../../src/sandbox/isolation/unshare.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { protectedAtTops } from '../../../src/sandbox/workspace/protected.ts';
 import { createTamperCheck } from '../../../src/sandbox/workspace/tamper.ts';

@@ -35,7 +35,7 @@ import { sarifLog } from '../../../src/reporters/sarif.ts';
 import { alertsOf } from '../../../src/reporters/sarif-alerts.ts';
 import { sourceFile } from '../../../src/reporters/source-locations.ts';
 import { fitColumns } from '../../../src/reporters/terminal.ts';
-import { readMountPoints } from '../../../src/sandbox/isolation/root-script.ts';
+import { readMountPoints } from '../../../src/sandbox/isolation/unshare.ts';
 import { boundNames } from '../../../src/sandbox/isolation/sockets.ts';
 import {
   hasCredentials,

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Isolation } from '../../types.ts';
+import type { ShellOptions } from '../exec/shell-line.ts';
 
 /** How one command is started. */
 export interface Launch {
@@ -10,10 +11,10 @@ export interface Launch {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What the child is told besides, and where it says how it goes; null for one that is told nothing. */
-  readonly instructions: Instructions | null;
-  /** How to find the processes of this command without a wall; null behind one. */
-  readonly trace: Trace | null;
+  /** What the child is told besides, and where it says how it goes. */
+  readonly instructions?: Instructions;
+  /** How to find the processes of this command where nothing isolates them. */
+  readonly trace?: Trace;
 }
 
 /**
@@ -62,22 +63,22 @@ interface Launched {
   readonly ended: boolean;
 }
 
+/** What a backend is started with. */
+export interface BackendOptions extends ShellOptions {
+  readonly mounts: readonly Mount[];
+  readonly shellNetwork: boolean;
+  readonly runFolder: string;
+}
+
 /** One mount. A deeper one is made after, and so stands before, the one that contains it. */
-export type Mount =
-  | {
-      readonly kind: 'read-only' | 'read-write';
-      readonly from: string;
-      readonly at: string;
-      /** It covers what may go away at any time (a socket, a lock of git's), and then there is nothing left to cover. */
-      readonly fleeting?: true;
-    }
+export type Mount = {
+  readonly at: string /** It covers what may go away at any time, such as a socket or a lock of git's. */;
+  readonly fleeting?: true;
+} & (
+  | { readonly kind: 'read-only' | 'read-write'; readonly from: string }
   /** An empty folder that nothing can be written to. */
-  | {
-      readonly kind: 'empty';
-      readonly at: string;
-      /** It hides what may go away at any time, and then there is nothing left to hide. */
-      readonly fleeting?: true;
-    };
+  | { readonly kind: 'empty' }
+);
 
 /**
  * bwrap's arguments for a read-only root, its own /proc and /dev, and these mounts.
@@ -102,7 +103,7 @@ export function mountArguments(mounts: readonly Mount[], byRoot = false): readon
 
 /** The mounts without those over something that went away since they were planned. */
 export function withoutGone(mounts: readonly Mount[]): readonly Mount[] {
-  return mounts.filter((mount) => !('fleeting' in mount) || isThere(mount.at));
+  return mounts.filter((mount) => mount.fleeting !== true || isThere(mount.at));
 }
 
 /** Right below the root by the list of names: to look at a file system there waits for its server. */
@@ -112,7 +113,12 @@ function isThere(path: string): boolean {
 
 /** Mounts in the order in which they are made. */
 export function sorted(mounts: readonly Mount[]): readonly Mount[] {
-  return [...mounts].sort((a, b) => depth(a.at) - depth(b.at));
+  return [...mounts].sort(byDepth);
+}
+
+/** The order in which a folder comes before what is in it. */
+export function byDepth(a: { readonly at: string }, b: { readonly at: string }): number {
+  return depth(a.at) - depth(b.at);
 }
 
 /** The folders that bwrap has to make between a mount and the one that holds it. */

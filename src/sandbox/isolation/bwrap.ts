@@ -1,17 +1,12 @@
 /** The wall of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
 import { randomBytes } from 'node:crypto';
 import { type Identity, quote, settled, shellArguments, withoutStrays } from '../exec/shell-line.ts';
-import { type Instructions, type Mount, mountArguments, type Wall, withoutGone } from './backend.ts';
+import { type BackendOptions, type Launch, mountArguments, type Wall, withoutGone } from './backend.ts';
 import { keepWatch, killAll, type Privilege } from './host.ts';
 
 /** What the wall is built from. */
-export interface BwrapOptions {
+interface BwrapOptions extends BackendOptions {
   readonly bwrap: string;
-  readonly shell: string;
-  readonly mounts: readonly Mount[];
-  readonly workingDirectory: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly shellNetwork: boolean;
   /** A file that holds the filter of system calls; null where there is none. */
   readonly filter: string | null;
   /** Where root makes the namespaces and hands over to an ordinary user; null where that user makes them. */
@@ -39,13 +34,11 @@ export function createBwrapWall(options: BwrapOptions): Wall {
     name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
     filtersCalls: options.filter !== null,
     // A socket may go between the look at it and its mount.
-    mayFailOnce: options.mounts.some((mount) => 'fleeting' in mount),
+    mayFailOnce: options.mounts.some((mount) => mount.fleeting === true),
     async launch(command) {
-      const start =
-        byRoot === null || watch === null
-          ? direct(options, walls(), command)
-          : handedOver(options, byRoot, walls(), command, watch.mark);
-      return { ...start, cwd: '/', trace: null };
+      return byRoot === null || watch === null
+        ? launchDirectly(options, walls(), command)
+        : launchByRoot(options, byRoot, walls(), command, watch.mark);
     },
     cameUp: (status) => status.includes('"exit-code"'),
     // Said before it lets the namespace's first process go on; that one is bound to its maker's life only later.
@@ -71,14 +64,7 @@ export function bwrapProbe(
   ];
 }
 
-interface Start {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-  readonly instructions: Instructions;
-}
-
-function direct(options: BwrapOptions, walls: readonly string[], command: string): Start {
+function launchDirectly(options: BwrapOptions, walls: readonly string[], command: string): Launch {
   const shell = [options.shell, ...shellArguments(options, command)];
   const words = [options.bwrap, '--args', '3', '--json-status-fd', '4', '--', ...shell];
   const [file = '', ...args] = withoutStrays(options.shell, words, options.filter);
@@ -86,19 +72,20 @@ function direct(options: BwrapOptions, walls: readonly string[], command: string
     file,
     // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
     args,
+    cwd: '/',
     environment: options.environment,
     instructions: { text: `${walls.join('\0')}\0`, channel: 'descriptors' },
   };
 }
 
 /** All by the input: sudo closes descriptors, and writes arguments into the system's log. */
-function handedOver(
+function launchByRoot(
   options: BwrapOptions,
   byRoot: ByRoot,
   walls: readonly string[],
   command: string,
   mark: string,
-): Start {
+): Launch {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
   const told = walls.map(quote).join(' ');
   const bwrap = [options.bwrap, '--args', '4', '--json-status-fd', '3', '--'];
@@ -108,7 +95,7 @@ function handedOver(
     options.filter,
   );
   const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
-  return { file, args, environment: {}, instructions: { text: script, channel: 'standard' } };
+  return { file, args, cwd: '/', environment: {}, instructions: { text: script, channel: 'standard' } };
 }
 
 function namespaceArguments(

@@ -1,43 +1,26 @@
 /** The kinds of wall that this machine may have, in the order in which they are tried. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SandboxError } from '../../errors.ts';
 import type { Isolation } from '../../types.ts';
-import { findHelper } from '../exec/host-program.ts';
+import { findHelper, HELPER_FOLDERS, runHelper } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
-import type { Mount, Wall } from './backend.ts';
+import type { SandboxOptions } from '../sandbox.ts';
+import type { BackendOptions, Wall } from './backend.ts';
 import { type ByRoot, bwrapProbe, createBwrapWall } from './bwrap.ts';
-import { findPrivilege, type Privilege } from './host.ts';
+import { brokenWall, findPrivilege, isContainer, missingWall } from './host.ts';
 import { filteredByPerl, systemCallFilter } from './system-calls.ts';
 import { raiseUnshareWall, unshareProbe } from './unshare.ts';
 
 /** A wall that may be tried. */
 export interface Candidate {
   readonly isolation: Isolation;
-  /** A harmless command in new namespaces with the mounts that every wall of this kind needs. */
-  readonly probe: Probe;
-  raise(place: Place): Promise<Wall>;
-}
-
-/** A command whose failure shows that a wall of this kind cannot start; its success shows nothing more. */
-export interface Probe {
-  readonly file: string;
-  readonly args: readonly string[];
-}
-
-/** What a probe must know of the walls that it stands for. */
-export interface ProbePlace {
-  readonly shell: string;
-  readonly shellNetwork: boolean;
-}
-
-/** What a wall is put up around. */
-export interface Place {
-  readonly shell: string;
-  readonly mounts: readonly Mount[];
-  readonly workingDirectory: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly shellNetwork: boolean;
-  readonly runFolder: string;
+  /**
+   * A harmless command in new namespaces with the mounts that every wall of this kind needs. Its failure shows that such a
+   * wall cannot start; its success shows nothing more. It names nothing of this run, so that sudo may log it.
+   */
+  readonly probe: readonly string[];
+  raise(options: BackendOptions): Promise<Wall>;
 }
 
 /**
@@ -48,43 +31,38 @@ export async function findCandidates(
   workspace: string,
   folders: readonly string[],
   platform: NodeJS.Platform,
-  place: ProbePlace,
+  probed: Pick<BackendOptions, 'shell' | 'shellNetwork'>,
 ): Promise<readonly Candidate[]> {
   if (platform !== 'linux') return [];
-  const helper = (name: string) => findHelper([name], folders);
   const [bwrap, setpriv, unshare, nsenter, sudo, perl] = await Promise.all(
-    ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo', 'perl'].map(helper),
+    ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo', 'perl'].map((name) => findHelper([name], folders)),
   );
   const filter = (await kernelFilters()) ? systemCallFilter(process.arch) : null;
   const identity = await agentOf(workspace);
   const isSelf = identity.uid === process.getuid?.();
   const candidates: Candidate[] = [];
-  if (bwrap != null && isSelf) {
+  const addBwrap = (program: string, isolation: Isolation, byRoot: ByRoot | null) =>
     candidates.push({
-      isolation: 'bwrap',
-      probe: { file: bwrap, args: bwrapProbe({ ...place, byRoot: null }) },
-      raise: async (around) =>
-        createBwrapWall({ ...around, bwrap, byRoot: null, filter: await placeFilter(filter, around) }),
+      isolation,
+      probe: [...(byRoot?.privilege.prefix ?? []), program, ...bwrapProbe({ ...probed, byRoot })],
+      raise: async (options) => {
+        const file = filter === null ? null : join(options.runFolder, 'walls', 'system-calls');
+        if (filter !== null && file !== null) await writeFile(file, filter);
+        return createBwrapWall({ ...options, bwrap: program, byRoot, filter: file });
+      },
     });
-  }
+  if (bwrap != null && isSelf) addBwrap(bwrap, 'bwrap', null);
   const privilege = setpriv == null ? null : await findPrivilege(sudo ?? null);
   if (setpriv == null || privilege === null) return candidates;
   const byRoot: ByRoot = { privilege, setpriv, identity };
   const viaSudo = privilege.prefix.length > 0;
-  if (bwrap != null && (viaSudo || !isSelf)) {
-    candidates.push({
-      isolation: viaSudo ? 'sudo-bwrap' : 'bwrap',
-      probe: asRoot(privilege, [bwrap, ...bwrapProbe({ ...place, byRoot })]),
-      raise: async (around) =>
-        createBwrapWall({ ...around, bwrap, byRoot, filter: await placeFilter(filter, around) }),
-    });
-  }
+  if (bwrap != null && (viaSudo || !isSelf)) addBwrap(bwrap, viaSudo ? 'sudo-bwrap' : 'bwrap', byRoot);
   if (unshare != null && nsenter != null) {
     const filtered = filter === null || perl == null ? [] : filteredByPerl(perl, process.arch);
     candidates.push({
       isolation: viaSudo ? 'sudo-unshare' : 'unshare',
-      probe: asRoot(privilege, [unshare, ...unshareProbe(place)]),
-      raise: (around) => raiseUnshareWall({ ...around, helpers: { unshare, nsenter }, byRoot, filtered }),
+      probe: [...privilege.prefix, unshare, ...unshareProbe(probed)],
+      raise: (options) => raiseUnshareWall({ ...options, unshare, nsenter, byRoot, filtered }),
     });
   }
   return candidates;
@@ -96,24 +74,77 @@ async function kernelFilters(): Promise<boolean> {
   return actions.split(/\s/u).includes('errno');
 }
 
-/** The file that bubblewrap reads the filter from. */
-async function placeFilter(filter: Buffer | null, { runFolder }: Place): Promise<string | null> {
-  if (filter === null) return null;
-  const file = join(runFolder, 'walls', 'system-calls');
-  await writeFile(file, filter);
-  return file;
-}
-
-/** As arguments: they name nothing of this run, so that it does no harm that sudo logs them. */
-function asRoot({ prefix }: Privilege, command: readonly string[]): Probe {
-  const [file = '', ...args] = [...prefix, ...command];
-  return { file, args };
-}
-
 /** Who runs the commands. Never more rights than the workspace's owner has: who else made these files may be anybody. */
 export async function agentOf(workspace: string): Promise<Identity> {
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   if (own.uid !== 0) return own;
   const { uid, gid } = await stat(workspace);
   return { uid, gid };
+}
+
+const MAX_COMPLAINT = 1_000;
+
+/** What this machine has to put a wall up with. */
+export interface Walls {
+  readonly shell: string;
+  /** In the order in which they are tried; none with `off`. */
+  readonly candidates: readonly Candidate[];
+  /**
+   * Resolves once one of them was seen to start; at once with `auto` and `off`. Handled: nobody need await it.
+   * @throws SandboxError as `requireStart` does.
+   */
+  readonly started: Promise<void>;
+}
+
+/** Looks for the walls of this machine, and tries them; needs nothing of what a run finds out later. */
+export async function probeWalls(
+  options: Pick<
+    SandboxOptions,
+    'workspace' | 'mode' | 'shellNetwork' | 'kinds' | 'helperFolders' | 'platform'
+  >,
+  signal: AbortSignal,
+): Promise<Walls> {
+  const { mode, shellNetwork, kinds, helperFolders = HELPER_FOLDERS, platform = process.platform } = options;
+  const shell = (await findHelper(['bash', 'sh'])) ?? '/bin/sh';
+  const found =
+    mode === 'off'
+      ? []
+      : await findCandidates(options.workspace, helperFolders, platform, { shell, shellNetwork });
+  const candidates = found.filter(({ isolation }) => kinds?.includes(isolation) ?? true);
+  const started = mode === 'required' ? requireStart(candidates, platform, signal) : Promise.resolve();
+  started.catch(() => undefined);
+  return { shell, candidates, started };
+}
+
+/**
+ * Resolves with the first candidate that starts, some milliseconds after it was called. The self-test tries the wall itself.
+ * @throws SandboxError with what is wrong with each, or that there is none to try.
+ */
+async function requireStart(
+  candidates: readonly Candidate[],
+  platform: NodeJS.Platform,
+  signal: AbortSignal,
+): Promise<void> {
+  if (candidates.length === 0) throw new SandboxError(missingWall(platform, await isContainer()));
+  const problems: string[] = [];
+  for (const { isolation, probe } of candidates) {
+    // Twice: a mount of this machine may go away while the new root is made of all of them.
+    const complaint = (await complaintOf(probe, signal)) === null ? null : await complaintOf(probe, signal);
+    if (complaint === null) return;
+    problems.push(`${isolation}: The sandbox did not come up: ${complaint || 'no reason was given'}`);
+  }
+  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
+}
+
+/** What a probe said when it failed; null where it did not, or could not be waited for. */
+async function complaintOf(
+  [file = '', ...args]: Candidate['probe'],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const ended = await runHelper(file, args, { signal }).catch((error: Error) => ({
+    exitCode: 127,
+    stderr: error.message,
+  }));
+  if (ended === null || ended.exitCode === 0 || ended.exitCode === null) return null;
+  return ended.stderr.trim().slice(0, MAX_COMPLAINT);
 }

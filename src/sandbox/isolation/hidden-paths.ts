@@ -2,7 +2,7 @@
  * What of this machine a command must not see. Behind the wall it runs as the runner's own user, so that the permissions
  * of files hold nothing back from it: what only that user may read has to be hidden by its place.
  */
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../../errors.ts';
@@ -11,8 +11,9 @@ import { quote } from '../../text/messages.ts';
 import { pathFolders, toolFolders } from '../exec/environment.ts';
 import { findHelper } from '../exec/host-program.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import { isInside, realOrNull, realOrSame } from '../workspace/path-policy.ts';
+import { exists, isInside, realOrNull, realOrSame } from '../workspace/path-policy.ts';
 import { agentOf } from './detect.ts';
+import { listProcesses } from './host.ts';
 
 /** Real paths that are not seen, but for what is shown in them on purpose. */
 export interface HiddenPaths {
@@ -207,20 +208,15 @@ const RUNNER_PROGRAMS = new Set(['Runner.Listener', 'Runner.Worker']);
 /** Variables of a job that name a folder below the runner's root or its work folder. */
 const VARIABLES = ['RUNNER_TOOL_CACHE', 'RUNNER_WORKSPACE', 'GITHUB_ACTION_PATH'];
 
-/** What is known of the job. */
-interface JobFolders {
-  /** A real path. */
-  readonly workspace: string;
-  readonly runnerTemp: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
 /**
  * The real paths of the roots and work folders of the runner that runs this job, and of the others whose processes this
  * user can see: their keys, their logs, and the checkouts of their jobs belong to the user that the agent's commands run as.
  */
-async function findRunnerFolders(job: JobFolders): Promise<readonly string[]> {
-  const { workspace, runnerTemp, environment } = job;
+async function findRunnerFolders({
+  workspace,
+  runnerTemp,
+  environment,
+}: SandboxOptions): Promise<readonly string[]> {
   const named = [runnerTemp, ...VARIABLES.map((name) => environment[name])];
   const starts = [...named, process.execPath, process.argv[1], ...(await runningPrograms())];
   const roots = new Set<string>();
@@ -242,16 +238,16 @@ async function findRunnerFolders(job: JobFolders): Promise<readonly string[]> {
 
 /** The programs of runners that run now, as far as this user can see them: each runner of a machine has a root of its own. */
 async function runningPrograms(): Promise<readonly string[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const processes = names.filter((name) => /^\d+$/u.test(name));
-  const programs = await Promise.all(processes.map((pid) => readlink(`/proc/${pid}/exe`).catch(() => '')));
+  const programs = await Promise.all(
+    (await listProcesses()).map((pid) => readlink(`/proc/${pid}/exe`).catch(() => '')),
+  );
   return programs.filter((program) => RUNNER_PROGRAMS.has(basename(program)));
 }
 
 async function rootsAbove(path: string): Promise<readonly string[]> {
   const roots: string[] = [];
   for (let at = path; ; at = dirname(at)) {
-    const marks = await Promise.all(MARKERS.map((name) => isThere(join(at, name))));
+    const marks = await Promise.all(MARKERS.map((name) => exists(join(at, name))));
     if (marks.includes(true)) roots.push(at);
     if (at === dirname(at)) return roots;
   }
@@ -267,13 +263,6 @@ function workFolderOf(root: string): string | null {
   } catch {
     return null;
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Who would read the files. */
@@ -382,40 +371,27 @@ function literal(path: string): string {
   return path.replace(/[\\*?[\]]/gu, '\\$&');
 }
 
-/** Folders that may not be entered make `find` end with 1. */
+/** Runs `find`; what it said until it was stopped counts. Folders that may not be entered make it end with 1. */
 function run(
   file: string,
   args: readonly string[],
   withinMs: number,
   signal: AbortSignal,
 ): Promise<{ text: string; complete: boolean }> {
-  if (signal.aborted) return Promise.resolve({ text: '', complete: false });
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const child = spawn(file, args, {
+    const options = {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const end = (complete: boolean) => {
+      maxBuffer: MAX_BYTES,
+      timeout: withinMs,
+      killSignal: 'SIGKILL',
+      signal,
+    } as const;
+    // What waits for a server that does not answer cannot be killed.
+    const timer = setTimeout(() => resolve({ text: '', complete: false }), withinMs + 1_000);
+    execFile(file, args, options, (error, text) => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      resolve({ text: Buffer.concat(chunks).toString('utf8'), complete });
-    };
-    const stop = () => {
-      child.kill('SIGKILL');
-      // Not when it ends: what waits for a server that does not answer cannot be killed.
-      end(false);
-    };
-    const timer = setTimeout(stop, withinMs);
-    signal.addEventListener('abort', stop);
-    child.stdout.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_BYTES) stop();
+      resolve({ text, complete: error === null || error.code === 1 });
     });
-    child.once('error', () => end(false));
-    child.once('close', (code) => end(code === 0 || code === 1));
   });
 }

@@ -1,11 +1,12 @@
 /** What this machine has for a sandbox, and what to tell a person where it has nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Door, Naming, Wording } from '../../text/naming.ts';
 import { runHelper } from '../exec/host-program.ts';
+import { exists } from '../workspace/path-policy.ts';
 
 function wayOut({ setting }: Naming): string {
   return `For a repository and pull requests that you trust entirely, set \`${setting('sandbox', 'off')}\`; with \`${setting('sandbox', 'auto')}\` the agent works without its shell.`;
@@ -37,16 +38,9 @@ const IN_CONTAINER: Readonly<Record<Door, string>> = {
  */
 export async function isContainer(root = '/'): Promise<boolean> {
   const hints = ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io'];
-  for (const hint of hints) if (await isThere(join(root, hint))) return true;
+  for (const hint of hints) if (await exists(join(root, hint))) return true;
   const cgroup = await readFile(join(root, 'proc/1/cgroup'), 'utf8').catch(() => '');
   return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Operating systems by Node's names for them. */
@@ -76,6 +70,33 @@ export function brokenWall(problem: string, inContainer = false): Wording {
     const fix = `Fix where unprivileged user namespaces are restricted (Ubuntu 24.04)${placeOfFix(naming)}`;
     return `${problem}. ${fix}: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. ${wayOut(naming)}`;
   };
+}
+
+/** A row of `/proc/self/mountinfo` (proc(5)): which part of which file system is mounted where. */
+export interface MountedPart {
+  readonly device: string;
+  readonly root: string;
+  readonly at: string;
+  readonly options: readonly string[];
+  /** The kind of file system. */
+  readonly type: string;
+}
+
+/** Reads the rows in their order. */
+export function readMountInfo(text: string): readonly MountedPart[] {
+  const decode = (word: string) =>
+    word.replace(/\\([0-7]{3})/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+  return text.split('\n').flatMap((line) => {
+    const [, , device, root, at, options] = line.split(' ');
+    if (device === undefined || root === undefined || at === undefined || options === undefined) return [];
+    const type = / - (\S+) /u.exec(line)?.[1] ?? '';
+    return [{ device, root: decode(root), at: decode(at), options: options.split(','), type }];
+  });
+}
+
+/** The numbers of the processes that can be seen, as text. */
+export async function listProcesses(): Promise<readonly string[]> {
+  return (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name));
 }
 
 /** A way to act as root. */

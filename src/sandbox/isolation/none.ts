@@ -1,22 +1,15 @@
 /** No wall: commands run as the step itself does, and what they leave behind is hunted down as far as it can be seen. */
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withLimits } from '../exec/shell-line.ts';
+import { type ShellOptions, withLimits } from '../exec/shell-line.ts';
 import type { Trace, Wall } from './backend.ts';
-import { killOne } from './host.ts';
-
-/** What commands without a wall are started with. */
-export interface OpenGroundOptions {
-  readonly shell: string;
-  readonly workingDirectory: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
+import { killOne, listProcesses } from './host.ts';
 
 const MARKER = 'STRUCTURED_AGENT_COMMAND';
 
 /** Makes the absence of a wall. */
-export function createOpenGround(options: OpenGroundOptions): Wall {
+export function createOpenGround(options: ShellOptions): Wall {
   return {
     name: 'none',
     async launch(command) {
@@ -27,7 +20,6 @@ export function createOpenGround(options: OpenGroundOptions): Wall {
         args: ['-c', '"$@"; exit $?', options.shell, options.shell, ...withLimits(options.shell, command)],
         cwd: options.workingDirectory,
         environment: { ...options.environment, [MARKER]: id },
-        instructions: null,
         trace: { marker: `${MARKER}=${id}`, since: await ticksSinceBoot() },
       };
     },
@@ -35,7 +27,7 @@ export function createOpenGround(options: OpenGroundOptions): Wall {
     async sweep({ pid, ended }, _status, { trace }) {
       for (let round = 0; round < 100; round += 1) {
         // Before the group is killed: whose parent died is nobody's child any more.
-        const victims = trace === null ? [] : await remaining(ended ? undefined : pid, trace);
+        const victims = trace === undefined ? [] : await remaining(ended ? undefined : pid, trace);
         // The group keeps its number as long as one process is in it, also when its leader has ended.
         if (pid !== undefined) killOne(-pid);
         for (const victim of victims) killOne(victim);
@@ -52,7 +44,7 @@ export function createOpenGround(options: OpenGroundOptions): Wall {
  * its parents is not found: without a wall this is best effort.
  */
 async function remaining(root: number | undefined, trace: Trace): Promise<readonly number[]> {
-  const young = (await Promise.all((await processNames()).map(look))).filter(
+  const young = (await Promise.all((await listProcesses()).map(look))).filter(
     (seen) => seen !== null && seen.started >= trace.since,
   );
   const children = new Map<number, number[]>();
@@ -77,14 +69,6 @@ interface Seen {
   readonly parent: number;
   /** Clock ticks since boot. */
   readonly started: number;
-}
-
-async function processNames(): Promise<readonly string[]> {
-  try {
-    return (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
-  } catch {
-    return [];
-  }
 }
 
 /** A process as the kernel tells of it (proc(5)); null for one that is gone or a zombie. */

@@ -11,6 +11,7 @@ import { KERNEL_FOLDERS } from '../../files/names.ts';
 import { quote } from '../../text/messages.ts';
 import { isInside, realOrSame } from '../workspace/path-policy.ts';
 import { type Mount, sorted } from './backend.ts';
+import { listProcesses, type MountedPart, readMountInfo } from './host.ts';
 
 /** bubblewrap reads the list of mounts again for each of them: so many cost every command a tenth of a second. */
 const MAX_SOCKETS = 200;
@@ -39,7 +40,7 @@ export async function findEndpoints(): Promise<readonly string[]> {
   const bound = boundNames(list).map((name) => Buffer.from(name, 'latin1'));
   const relative = bound.filter((name) => name[0] !== SLASH);
   const folders = relative.length === 0 ? [] : await workingFolders();
-  const mounts = readMounts(mounted);
+  const mounts = readMountInfo(mounted);
   const names = [
     ...bound.filter((name) => name[0] === SLASH),
     ...(await Promise.all(folders.map((folder) => namesFrom(folder, relative)))).flat(),
@@ -106,7 +107,7 @@ async function namesFrom(folder: string, relative: readonly Buffer[]): Promise<r
 /** Where processes stand, as far as this user may know. */
 async function workingFolders(): Promise<readonly string[]> {
   const folders = await Promise.all(
-    (await processes()).map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)),
+    (await listProcesses()).map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)),
   );
   return [...new Set(folders.filter((folder) => folder !== null))];
 }
@@ -115,7 +116,7 @@ async function workingFolders(): Promise<readonly string[]> {
 async function openNames(): Promise<readonly string[]> {
   const names = new Set<string>();
   let left = MAX_DESCRIPTORS;
-  for (const pid of await processes()) {
+  for (const pid of await listProcesses()) {
     const folder = `/proc/${pid}/fd`;
     const descriptors = (await readdir(folder).catch(() => [])).slice(0, left);
     left -= descriptors.length;
@@ -124,10 +125,6 @@ async function openNames(): Promise<readonly string[]> {
     if (left === 0) break;
   }
   return [...names];
-}
-
-async function processes(): Promise<readonly string[]> {
-  return (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name));
 }
 
 interface Endpoint {
@@ -152,26 +149,6 @@ async function endpointAt(name: Buffer): Promise<Endpoint | null> {
   } catch {
     return null;
   }
-}
-
-/** A row of `/proc/self/mountinfo`: which part of which file system is mounted where. */
-interface MountedPart {
-  readonly device: string;
-  readonly root: string;
-  readonly at: string;
-  /** The kind of file system. */
-  readonly type: string;
-}
-
-function readMounts(text: string): readonly MountedPart[] {
-  const unescaped = (word: string) =>
-    word.replace(/\\([0-7]{3})/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
-  return text.split('\n').flatMap((line) => {
-    const [, , device, root, at] = line.split(' ');
-    const type = / - (\S+) /u.exec(line)?.[1] ?? '';
-    if (device === undefined || root === undefined || at === undefined) return [];
-    return [{ device, root: unescaped(root), at: unescaped(at), type }];
-  });
 }
 
 /** The names that a path has by other mounts of what it lies in; some may be covered, and stand for something else. */

@@ -2,7 +2,8 @@
 import { lstat, mkdir, realpath, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { readBounded } from '../../files/read-bounded.ts';
-import { isInside, realOrNull, realOrSame, realWithout } from '../workspace/path-policy.ts';
+import { MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
+import { exists, isInside, realOrNull, realOrSame, realWithout } from '../workspace/path-policy.ts';
 import { findOwnerOnlyFiles } from './hidden-paths.ts';
 
 /** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
@@ -34,7 +35,6 @@ const CREDENTIAL_PATHS =
 const CARGO_CONFIGS = ['.cargo/config.toml', '.cargo/config', 'config.toml', 'config'];
 const CARGO_TOKEN = /^[\w \t."'-]*\b(?:token|secret-key)["']?\s*=|[{,]\s*(["']?)(?:token|secret-key)\1\s*=/mu;
 
-const MAX_CONFIG_BYTES = 1024 ** 2;
 /** The most files of one user's alone that are masked one by one: each costs every command half a millisecond. */
 const MAX_OWNER_ONLY = 200;
 
@@ -258,7 +258,7 @@ export async function linkCaches(options: CacheOptions): Promise<void> {
     const place = join(options.privateHome, name);
     // Never below a link of our own: that would write into the real home.
     if (real === null || !options.isSeen(real) || linked.some((other) => isInside(place, other))) continue;
-    if (await isThere(place)) continue;
+    if (await exists(place)) continue;
     await mkdir(dirname(place), { recursive: true, mode: 0o700 });
     await symlink(real, place);
     linked.push(place);
@@ -275,11 +275,4 @@ function wanted({ environment, home, readable }: CacheOptions): { at: string; na
       .filter((at) => at !== home && isInside(at, home))
       .map((at) => ({ at, name: relative(home, at) })),
   ];
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

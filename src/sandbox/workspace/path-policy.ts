@@ -179,6 +179,14 @@ async function followFirstLink(path: string): Promise<string | null> {
   return path;
 }
 
+/** Whether anything lies at a path, be it a link that leads nowhere. */
+export async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Names in a folder, sorted; empty where it cannot be read. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
