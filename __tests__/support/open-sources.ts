@@ -6,12 +6,20 @@ const ROOT = path.join(import.meta.dirname, '..', '..');
 
 /**
  * Copies the sources into a folder and returns where they are, so that a process of another user can import them: that
- * user may not be allowed to enter the checkout, as below /root. Modules that import a package are of no use there.
+ * user may not be allowed to enter the checkout, as below /root. Of the packages only those of the sandbox are there.
  */
 export function copySources(folder: string): string {
   const sources = path.join(folder, 'src');
   cpSync(path.join(ROOT, 'src'), sources, { recursive: true });
+  for (const name of ['exec', 'io']) {
+    const at = path.join('node_modules/@actions', name);
+    cpSync(path.join(ROOT, at), path.join(folder, at), { recursive: true });
+  }
   cpSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
-  execFileSync('chmod', ['-R', 'a+rX', sources, path.join(folder, 'package.json')]);
+  execFileSync('chmod', [
+    '-R',
+    'a+rX',
+    ...['src', 'node_modules', 'package.json'].map((name) => path.join(folder, name)),
+  ]);
   return sources;
 }
