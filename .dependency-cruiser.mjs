@@ -5,7 +5,8 @@ const LEAVES = '^src/(text/|(types|errors)\\.ts$|reporters/report-types\\.ts$)';
 /** How files of the machine are read and written: for every layer that may touch files at all. */
 const FILES = '^src/files/';
 // With or without node_modules: a package that is not installed is told by its bare name.
-const ACTIONS = '(^|node_modules/)@actions/(?!exec(/|$)|io(/|$))';
+// GitHub's parser of expressions is no part of it: it asks no runner, and only the check loads it.
+const ACTIONS = '(^|node_modules/)@actions/(?!(?:exec|expressions|io)(?:/|$))';
 const MACHINE =
   '^(node:)?(fs|fs/promises|child_process|net|http|https|os|process|timers|timers/promises|perf_hooks|worker_threads)$';
 
@@ -215,6 +216,12 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/commands/check/yaml-(file|fix)\\.ts$' },
       to: { path: '(^|node_modules/)yaml(/|$)' },
+    },
+    {
+      name: '6-only-the-check-reads-expressions',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/commands/check/expression\\.ts$' },
+      to: { path: '(^|node_modules/)@actions/expressions(/|$)' },
     },
     { name: 'not-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],

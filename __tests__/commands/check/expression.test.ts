@@ -17,7 +17,11 @@ function result(text: string, known: Readonly<Record<string, Value>> = {}): Valu
 
 describe('an expression', () => {
   it.each([
-    ["'it''s'", "it's"],
+    ["'it''s ''so'''", "it's 'so'"],
+    ["'a\nb' == 'a b'", false],
+    ['\n1\r\n&& 2 &&\n3', 3],
+    ['1 && 0 && github.ref', 0],
+    ['github.ref && 1 && false', false],
     ['0x10', 16],
     ['-2.5e1', -25],
     ['true && 1', 1],
@@ -53,7 +57,10 @@ describe('an expression', () => {
     'a..b',
     '(a',
     'f(a',
-    'f(a,)',
+    'f(,)',
+    "contains('a')",
+    `'${'a'.repeat(21_000)}'`,
+    `a${' && a'.repeat(1000)}`,
     "'open",
     'a b',
     'a[',
@@ -71,6 +78,18 @@ describe('an expression', () => {
       },
     );
     expect(paths).toEqual([['steps', 're-view', 'outputs', 'x'], null, ['steps', 'a', '*'], null]);
+  });
+
+  it.each([
+    ["f( (a) , ('b') ) == 1", "f( (a) , ('b') )"],
+    ['(a.b)[ 1 ] == 1', '(a.b)[ 1 ]'],
+    ['a[*].b.* == 1', 'a[*].b.*'],
+    ['!(a) == 1', '!(a)'],
+    ["'a\nb' == 1", "'a\nb'"],
+  ])('%j: the left side is where the text has it', (text, left) => {
+    const root = parseExpression(text);
+    const node = root?.kind === 'comparison' ? root.operands[0] : null;
+    expect(text.slice(node?.at, node?.end)).toBe(left);
   });
 
   it('is found between ${{ and }}, quotes respected', () => {
@@ -110,7 +129,9 @@ describe('an expression', () => {
           if (root === null) return;
           for (const node of nodesOf(root)) {
             expect(node.at).toBeLessThan(node.end);
-            expect(text.slice(node.at, node.end).trim()).toBe(text.slice(node.at, node.end));
+            const part = text.slice(node.at, node.end);
+            expect(part.trim()).toBe(part);
+            expect(parseExpression(part)).not.toBeNull();
             evaluate(node, () => 'x');
           }
         },

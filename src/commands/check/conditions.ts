@@ -1,5 +1,5 @@
 /** Conditions on outputs that hold although nothing was judged: an output without a verdict is an empty text. */
-import { type Expression, evaluate, isTruthy, partsOf } from './expression.ts';
+import { type Expression, evaluate, isTruthy, nodesOf, partsOf } from './expression.ts';
 import { doubtful, type Fault, wrong } from './finding.ts';
 import type { Output } from './outputs.ts';
 
@@ -20,14 +20,14 @@ export interface Atom {
 export function atomsOf(root: Expression, isCondition: boolean, reads: readonly Read[]): readonly Atom[] {
   const found: Atom[] = [];
   const visit = (node: Expression, negated: boolean, isAsked: boolean): void => {
-    const isTest = node.kind === 'binary' && node.operator !== '&&' && node.operator !== '||';
     if (node.kind === 'not') {
-      for (const part of node.operands) visit(part, !negated, true);
-    } else if (node.kind === 'binary' && !isTest) {
-      // As a value, the left side of && and || is only asked whether it is true.
-      visit(node.operands[0], negated, isAsked || node.operator === '&&');
-      visit(node.operands[1], negated, isAsked);
-    } else if (isTest || (node.kind === 'call' && TESTS.has(node.name))) {
+      visit(node.operands[0], !negated, true);
+    } else if (node.kind === 'logical') {
+      for (const part of node.operands) {
+        // As a value, what comes before an && is only asked whether it is true.
+        visit(part, negated, isAsked || (node.operator === '&&' && part !== node.operands.at(-1)));
+      }
+    } else if (node.kind === 'comparison' || (node.kind === 'call' && TESTS.has(node.name))) {
       add(node, negated);
     } else if (node.kind === 'call') {
       for (const part of node.operands) visit(part, false, false);
@@ -92,7 +92,7 @@ function goodOf(kind: Output['kind'], values: readonly string[]): string {
 
 /** `x == ''` and `x != ''` say that they are about the absence. */
 function isAbsenceTest(node: Expression): boolean {
-  if (node.kind !== 'binary') return false;
+  if (node.kind !== 'comparison') return false;
   return node.operands.some((each) => each.kind === 'literal' && each.value === '');
 }
 
@@ -137,19 +137,17 @@ export function openDefaults(
   root: Expression,
   reads: readonly Read[],
 ): readonly { node: Expression; fault: Fault }[] {
-  const found: { node: Expression; fault: Fault }[] = [];
-  const rest: Expression[] = [root];
-  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
-    rest.push(...partsOf(node));
-    if (node.kind !== 'binary' || node.operator !== '||') continue;
-    const [left, right] = node.operands;
-    const output = reads.find((read) => read.node === left)?.output;
-    if (output === undefined || output.good === null || right.kind !== 'literal') continue;
-    if (String(right.value) !== output.good) continue;
-    const message = `Without a verdict ${output.name} is empty, and '${output.good}' takes its place here.`;
-    found.push({ node, fault: wrong('default-passes', message, 'Take the default out.') });
-  }
-  return found;
+  return nodesOf(root).flatMap((node) => {
+    if (node.kind !== 'logical' || node.operator !== '||') return [];
+    return node.operands.flatMap((left, at) => {
+      const right = node.operands[at + 1];
+      const output = reads.find((read) => read.node === left)?.output;
+      if (output === undefined || output.good === null || right?.kind !== 'literal') return [];
+      if (String(right.value) !== output.good) return [];
+      const message = `Without a verdict ${output.name} is empty, and '${output.good}' takes its place here.`;
+      return [{ node, fault: wrong('default-passes', message, 'Take the default out.') }];
+    });
+  });
 }
 
 function holdsNode(node: Expression, wanted: Expression): boolean {

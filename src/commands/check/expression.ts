@@ -1,63 +1,140 @@
-/** Reads GitHub's expressions: the text between `${{` and `}}`, or of an `if:`, as a tree. */
+/** GitHub's expressions: the text between `${{` and `}}`, or of an `if:`, read by GitHub's own lexer and parser. */
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Star,
+  Unary,
+} from '@actions/expressions/ast';
+import { Lexer, type Token, TokenType } from '@actions/expressions/lexer';
+import { Parser } from '@actions/expressions/parser';
 
-/** A node; `at` and `end` are offsets into the expression's text. */
-export type Expression =
-  | {
-      readonly kind: 'literal';
-      readonly value: string | number | boolean | null;
-      readonly at: number;
-      readonly end: number;
-    }
-  | { readonly kind: 'name'; readonly name: string; readonly at: number; readonly end: number }
+/** A node of our own, which knows where it is: `at` and `end` are offsets into the expression's text. */
+export type Expression = (
+  | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
+  | { readonly kind: 'name'; readonly name: string }
   /** `object.key`, `object[key]`; a key of null is the filter `*`. */
+  | { readonly kind: 'member'; readonly object: Expression; readonly key: Expression | null }
+  | { readonly kind: 'call'; readonly name: string; readonly operands: readonly Expression[] }
+  | { readonly kind: 'not'; readonly operands: readonly [Expression] }
+  | { readonly kind: 'logical'; readonly operator: '||' | '&&'; readonly operands: readonly Expression[] }
   | {
-      readonly kind: 'member';
-      readonly object: Expression;
-      readonly key: Expression | null;
-      readonly at: number;
-      readonly end: number;
-    }
-  | {
-      readonly kind: 'call';
-      readonly name: string;
-      readonly operands: readonly Expression[];
-      readonly at: number;
-      readonly end: number;
-    }
-  | {
-      readonly kind: 'not';
-      readonly operands: readonly Expression[];
-      readonly at: number;
-      readonly end: number;
-    }
-  | {
-      readonly kind: 'binary';
-      readonly operator: Operator;
+      readonly kind: 'comparison';
+      readonly operator: string;
       readonly operands: readonly [Expression, Expression];
-      readonly at: number;
-      readonly end: number;
-    };
+    }
+) & { readonly at: number; readonly end: number };
 
-/** The operators between two operands. */
-type Operator = '||' | '&&' | '==' | '!=' | '<' | '<=' | '>' | '>=';
+/** More than any condition that a person can follow. GitHub's own limits are 21,000 characters and a depth of 50. */
+const MAX_TOKENS = 2000;
 
-/** From the loosest to the tightest. */
-const LEVELS: readonly (readonly Operator[])[] = [['||'], ['&&'], ['==', '!='], ['<=', '>=', '<', '>']];
-/** Deeper nesting is not read; no workflow needs it. */
-const MAX_DEPTH = 50;
-interface Cursor {
-  readonly tokens: readonly Token[];
-  next: number;
-  depth: number;
+/** The expression as a tree; null where it is none, or one that is too long. */
+export function parseExpression(text: string): Expression | null {
+  try {
+    // Line breaks are blanks, too; without them the columns of tokens are offsets.
+    const { tokens } = new Lexer(text.replaceAll(/[\r\n]/gu, ' ')).lex();
+    if (tokens.length < 2 || tokens.length > MAX_TOKENS) return null;
+    // Whatever it names is known here: what it is worth is another question.
+    const names = tokens.flatMap(({ type, lexeme }) => (type === TokenType.IDENTIFIER ? [lexeme] : []));
+    const functions = names.map((name) => ({ name, minArgs: 0, maxArgs: 255, call: unused }));
+    return treeOf(new Parser(tokens, names, functions).parse(), text, tokens);
+  } catch {
+    return null;
+  }
 }
 
-/** The expression as a tree; null where it is none. */
-export function parseExpression(text: string): Expression | null {
-  const tokens = tokensOf(text);
-  if (tokens === null || tokens.length === 0) return null;
-  const cursor: Cursor = { tokens, next: 0, depth: 0 };
-  const expression = readLevel(cursor, 0);
-  return cursor.next === tokens.length ? expression : null;
+function unused(): never {
+  throw new Error('Nothing is called while an expression is read.');
+}
+
+/** A node with its first and last token, by their index. */
+interface Span {
+  readonly node: Expression;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** GitHub's tree tells of a few tokens only; where the others are follows from their order. */
+function treeOf(root: Expr, text: string, tokens: readonly Token[]): Expression {
+  const indexes = new Map(tokens.map((token, index) => [token, index]));
+  const typeAt = (index: number) => tokens[index]?.type;
+  const span = (first: number, last: number, make: (at: number, end: number) => Expression): Span => ({
+    first,
+    last,
+    node: make(tokens[first]?.range.start.column ?? 0, tokens[last]?.range.end.column ?? 0),
+  });
+  const convert = (expr: Expr): Span => {
+    if (expr instanceof Literal) {
+      const index = indexes.get(expr.token) ?? 0;
+      return span(index, index, (at, end) => ({
+        kind: 'literal',
+        value: literalValue(expr.token, text),
+        at,
+        end,
+      }));
+    }
+    if (expr instanceof ContextAccess) {
+      const index = indexes.get(expr.name) ?? 0;
+      return span(index, index, (at, end) => ({ kind: 'name', name: expr.name.lexeme, at, end }));
+    }
+    if (expr instanceof Grouping) {
+      const { node, first, last } = convert(expr.group);
+      return { node, first: first - 1, last: last + 1 };
+    }
+    if (expr instanceof Unary) {
+      const { node, last } = convert(expr.expr);
+      const first = indexes.get(expr.operator) ?? 0;
+      return span(first, last, (at, end) => ({ kind: 'not', operands: [node], at, end }));
+    }
+    if (expr instanceof FunctionCall) {
+      const first = indexes.get(expr.functionName) ?? 0;
+      const parts = expr.args.map(convert);
+      const close = (parts.at(-1)?.last ?? first + 1) + 1;
+      const operands = parts.map(({ node }) => node);
+      const name = expr.functionName.lexeme.toLowerCase();
+      // A comma may come after the last argument.
+      const last = typeAt(close) === TokenType.COMMA ? close + 1 : close;
+      return span(first, last, (at, end) => ({ kind: 'call', name, operands, at, end }));
+    }
+    if (expr instanceof IndexAccess) {
+      const { node: object, first, last: before } = convert(expr.expr);
+      const index = expr.index instanceof Star ? null : convert(expr.index);
+      const isDotted = typeAt(before + 1) === TokenType.DOT;
+      const last = isDotted ? before + 2 : (index?.last ?? before + 2) + 1;
+      return span(first, last, (at, end) => ({ kind: 'member', object, key: index?.node ?? null, at, end }));
+    }
+    if (expr instanceof Binary) {
+      const [left, right] = [convert(expr.left), convert(expr.right)];
+      const operator = expr.operator.lexeme;
+      const operands = [left.node, right.node] as const;
+      return span(left.first, right.last, (at, end) => ({ kind: 'comparison', operator, operands, at, end }));
+    }
+    if (!(expr instanceof Logical)) throw new TypeError('an unknown node');
+    const parts = expr.args.map(convert);
+    const operator = expr.operator.type === TokenType.AND ? '&&' : '||';
+    const operands = parts.map(({ node }) => node);
+    return span(parts[0]?.first ?? 0, parts.at(-1)?.last ?? 0, (at, end) => ({
+      kind: 'logical',
+      operator,
+      operands,
+      at,
+      end,
+    }));
+  };
+  return convert(root).node;
+}
+
+function literalValue({ type, lexeme, value, range }: Token, text: string): string | number | boolean | null {
+  if (type === TokenType.STRING)
+    return text.slice(range.start.column + 1, range.end.column - 1).replaceAll("''", "'");
+  if (type === TokenType.IDENTIFIER) return lexeme;
+  if (type === TokenType.NULL) return null;
+  return type === TokenType.NUMBER ? Number(value) : type === TokenType.TRUE;
 }
 
 /** A part of a text that is an expression, without `${{` and `}}`. */
@@ -90,22 +167,20 @@ function closing(text: string, from: number): number {
 }
 
 /** The tree's nodes, the outermost first. */
-export function* nodesOf(root: Expression): Generator<Expression> {
-  yield root;
-  for (const part of partsOf(root)) yield* nodesOf(part);
+export function nodesOf(root: Expression): readonly Expression[] {
+  const found: Expression[] = [];
+  const rest = [root];
+  for (let node = rest.pop(); node !== undefined; node = rest.pop()) {
+    found.push(node);
+    rest.push(...partsOf(node).toReversed());
+  }
+  return found;
 }
 
 /** What a node is made of. */
 export function partsOf(node: Expression): readonly Expression[] {
-  switch (node.kind) {
-    case 'literal':
-    case 'name':
-      return [];
-    case 'member':
-      return node.key === null ? [node.object] : [node.object, node.key];
-    default:
-      return node.operands;
-  }
+  if (node.kind === 'member') return node.key === null ? [node.object] : [node.object, node.key];
+  return 'operands' in node ? node.operands : [];
 }
 
 /** `steps.x.outputs.y` as lower-case segments, `*` for a filter; null for what is computed. */
@@ -117,143 +192,6 @@ export function pathOf(node: Expression): readonly string[] | null {
   if (node.key === null) return [...before, '*'];
   if (node.key.kind !== 'literal' || typeof node.key.value !== 'string') return null;
   return [...before, node.key.value.toLowerCase()];
-}
-
-function take(cursor: Cursor, ...marks: readonly string[]): Token | null {
-  const token = cursor.tokens[cursor.next];
-  if (token?.kind !== 'mark' || !marks.includes(token.text)) return null;
-  cursor.next += 1;
-  return token;
-}
-
-function readLevel(cursor: Cursor, level: number): Expression | null {
-  const operators = LEVELS[level];
-  if (operators === undefined) return readNot(cursor);
-  let left = readLevel(cursor, level + 1);
-  for (;;) {
-    const token = left === null ? null : take(cursor, ...operators);
-    if (left === null || token === null) return left;
-    const right = readLevel(cursor, level + 1);
-    const operator = operators.find((each) => each === token.text);
-    if (right === null || operator === undefined) return null;
-    left = { kind: 'binary', operator, operands: [left, right], at: left.at, end: right.end };
-  }
-}
-
-function readNot(cursor: Cursor): Expression | null {
-  const token = take(cursor, '!');
-  if (token === null) return readChain(cursor);
-  cursor.depth += 1;
-  const operand = cursor.depth > MAX_DEPTH ? null : readNot(cursor);
-  cursor.depth -= 1;
-  return operand === null ? null : { kind: 'not', operands: [operand], at: token.at, end: operand.end };
-}
-
-/** A value with whatever is read out of it. */
-function readChain(cursor: Cursor): Expression | null {
-  let object = readValue(cursor);
-  for (;;) {
-    const token = object === null ? null : take(cursor, '.', '[');
-    if (object === null || token === null) return object;
-    const key = token.text === '.' ? readKey(cursor) : readIndex(cursor);
-    if (key === undefined) return null;
-    const end = cursor.tokens[cursor.next - 1]?.end ?? token.end;
-    object = { kind: 'member', object, key, at: object.at, end };
-  }
-}
-
-/** What stands after a dot; undefined where it cannot stand there. */
-function readKey(cursor: Cursor): Expression | null | undefined {
-  if (take(cursor, '*') !== null) return null;
-  const token = cursor.tokens[cursor.next];
-  if (token?.kind !== 'name') return undefined;
-  cursor.next += 1;
-  return { kind: 'literal', value: token.text, at: token.at, end: token.end };
-}
-
-function readIndex(cursor: Cursor): Expression | null | undefined {
-  const key = take(cursor, '*') === null ? readInside(cursor) : null;
-  if (key === undefined || take(cursor, ']') === null) return undefined;
-  return key;
-}
-
-/** An expression between brackets; undefined where there is none. */
-function readInside(cursor: Cursor): Expression | undefined {
-  cursor.depth += 1;
-  const inside = cursor.depth > MAX_DEPTH ? null : readLevel(cursor, 0);
-  cursor.depth -= 1;
-  return inside ?? undefined;
-}
-
-const WORDS: ReadonlyMap<string, boolean | null | number> = new Map<string, boolean | null | number>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-  ['nan', Number.NaN],
-  ['infinity', Number.POSITIVE_INFINITY],
-]);
-
-function readValue(cursor: Cursor): Expression | null {
-  if (take(cursor, '(') !== null) {
-    const inside = readInside(cursor);
-    return inside === undefined || take(cursor, ')') === null ? null : inside;
-  }
-  const token = cursor.tokens[cursor.next];
-  if (token === undefined || token.kind === 'mark') return null;
-  cursor.next += 1;
-  const { text, at, end } = token;
-  if (token.kind === 'string') {
-    return { kind: 'literal', value: text.slice(1, -1).replaceAll("''", "'"), at, end };
-  }
-  if (token.kind === 'number') return { kind: 'literal', value: Number(text), at, end };
-  if (take(cursor, '(') !== null) return readCall(cursor, token);
-  const word = WORDS.get(text.toLowerCase());
-  return word === undefined
-    ? { kind: 'name', name: text, at, end }
-    : { kind: 'literal', value: word, at, end };
-}
-
-function readCall(cursor: Cursor, { text, at }: Token): Expression | null {
-  const operands: Expression[] = [];
-  for (let closed = take(cursor, ')'); ; closed = take(cursor, ')')) {
-    if (closed !== null) return { kind: 'call', name: text.toLowerCase(), operands, at, end: closed.end };
-    if (operands.length > 0 && take(cursor, ',') === null) return null;
-    const operand = readInside(cursor);
-    if (operand === undefined) return null;
-    operands.push(operand);
-  }
-}
-
-/** More than any condition that a person can follow; trees grow as deep as their operators are many. */
-const MAX_TOKENS = 2000;
-const TOKEN =
-  /\s*(?:(?<string>'(?:[^']|'')*')|(?<number>[+-]?(?:0x[0-9a-f]+|0o[0-7]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?))|(?<name>[a-z_][\w-]*)|(?<mark>\|\||&&|==|!=|<=|>=|[<>!()[\],.*]))/iy;
-
-/** A token; offsets are into the expression's text. */
-interface Token {
-  readonly kind: 'string' | 'number' | 'name' | 'mark';
-  readonly text: string;
-  readonly at: number;
-  readonly end: number;
-}
-
-/** The tokens of an expression; null where it holds what is none, or too many. */
-function tokensOf(text: string): readonly Token[] | null {
-  const tokens: Token[] = [];
-  const pattern = new RegExp(TOKEN);
-  const length = text.trimEnd().length;
-  for (let at = 0; at < length; ) {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (match === null) return null;
-    const kinds = ['string', 'number', 'name', 'mark'] as const;
-    const kind = kinds.find((each) => match.groups?.[each] !== undefined) ?? 'mark';
-    const own = match.groups?.[kind] ?? '';
-    at = pattern.lastIndex;
-    if (tokens.length === MAX_TOKENS) return null;
-    tokens.push({ kind, text: own, at: at - own.length, end: at });
-  }
-  return tokens;
 }
 
 /** A value; undefined where it cannot be told. */
@@ -268,19 +206,21 @@ export function evaluate(node: Expression, known: (node: Expression) => Value): 
     case 'member':
       return known(node);
     case 'not': {
-      const [operand] = node.operands;
-      const value = operand === undefined ? undefined : evaluate(operand, known);
+      const value = evaluate(node.operands[0], known);
       return value === undefined ? undefined : !isTruthy(value);
     }
-    case 'call': {
+    case 'call':
       return call(
         node.name,
         node.operands.map((each) => evaluate(each, known)),
       );
-    }
-    case 'binary': {
-      const [left, right] = node.operands.map((each) => evaluate(each, known));
-      return join(node.operator, left, right);
+    case 'logical':
+      return node.operands
+        .map((each) => evaluate(each, known))
+        .reduce((left, right) => joinLogically(left, right, node.operator === '||'));
+    case 'comparison': {
+      const [left, right] = node.operands;
+      return compare(node.operator, evaluate(left, known), evaluate(right, known));
     }
   }
 }
@@ -290,13 +230,13 @@ export function isTruthy(value: Exclude<Value, undefined>): boolean {
   return value !== false && value !== null && value !== '' && value !== 0 && !Number.isNaN(value);
 }
 
-function join(operator: Operator, left: Value, right: Value): Value {
-  if (operator === '&&' || operator === '||') {
-    const decisive = operator === '||';
-    // Whatever is not known: one side alone can decide whether the whole is true.
-    if (left === undefined) return right !== undefined && isTruthy(right) === decisive ? decisive : undefined;
-    return isTruthy(left) === decisive ? left : right;
-  }
+/** One side alone can decide whether the whole is true, whatever is not known. */
+function joinLogically(left: Value, right: Value, decisive: boolean): Value {
+  if (left === undefined) return right !== undefined && isTruthy(right) === decisive ? decisive : undefined;
+  return isTruthy(left) === decisive ? left : right;
+}
+
+function compare(operator: string, left: Value, right: Value): Value {
   if (left === undefined || right === undefined) return undefined;
   const [one, other] = comparable(left, right);
   switch (operator) {
@@ -310,7 +250,7 @@ function join(operator: Operator, left: Value, right: Value): Value {
       return one <= other;
     case '>':
       return one > other;
-    case '>=':
+    default:
       return one >= other;
   }
 }

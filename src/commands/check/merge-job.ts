@@ -110,7 +110,7 @@ function isHarmless(root: Expression | null): boolean {
 function isPlanned(condition: string, { node }: Step): boolean {
   const expected = pathIn(conditionOf(textAt(valueAt(node, 'with'), 'expect') ?? ''));
   const root = conditionOf(condition);
-  if (expected === null || root?.kind !== 'binary' || root.operator !== '!=') return false;
+  if (expected === null || root?.kind !== 'comparison' || root.operator !== '!=') return false;
   const isNone = (operand: Expression) => operand.kind === 'literal' && operand.value === '[]';
   const [one, other] = root.operands;
   return [one, other].some(isNone) && [one, other].some((operand) => pathIn(operand) === expected);

@@ -118,7 +118,7 @@ const redBefore = doubtful(
 function neverRuns(root: Expression, reads: Reads, site: Site): boolean {
   for (const node of nodesOf(root)) {
     if (node.kind === 'call' && ['always', 'failure', 'cancelled'].includes(node.name)) return false;
-    if (node.kind === 'binary' && node.operator === '||') return false;
+    if (node.kind === 'logical' && node.operator === '||') return false;
   }
   return atomsOf(root, site.isCondition, reads).some((atom) => {
     const source = reads.find((each) => atom.reads.some((read) => read.node === each.node))?.source;
