@@ -198,7 +198,7 @@ export default {
           LEAVES,
           FILES,
           '^src/(config|contract)/',
-          '^src/merge/(config|inputs|rule-inputs)\\.ts$',
+          '^src/merge/config\\.ts$',
           '^src/providers/(provider|registry|schema/project|pricing)\\.ts$',
           '^src/tools/structured-output\\.ts$',
         ],

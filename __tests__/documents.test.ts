@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OUTPUTS } from '../scripts/generate.ts';
 import { INPUTS } from '../src/config/inputs.ts';
-import { MERGE_NAMES } from '../src/merge/inputs.ts';
+import { MERGE_NAMES } from '../src/merge/config.ts';
 import { envelope } from '../src/reporters/envelope.ts';
 import { sampleReport } from './reporters/sample-report.ts';
 import { configFrom, mergeConfigFrom } from './support/fakes/runner/inputs.ts';

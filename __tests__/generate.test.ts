@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { MERGE_OUTPUTS, OUTPUTS, TARGETS } from '../scripts/generate.ts';
 import { INPUTS } from '../src/config/inputs.ts';
 import { presets } from '../src/contract/presets.ts';
-import { MERGE_INPUTS, MERGE_NAMES } from '../src/merge/inputs.ts';
+import { MERGE_INPUTS, MERGE_NAMES } from '../src/merge/config.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');

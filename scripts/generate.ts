@@ -11,8 +11,8 @@ import { FLAGS, GROUPS } from '../src/cli/flags.ts';
 import { INPUTS, type Input } from '../src/config/inputs.ts';
 import { draft07Id, options } from '../src/contract/ajv.ts';
 import { type Preset, presets } from '../src/contract/presets.ts';
-import { MERGE_INPUTS } from '../src/merge/inputs.ts';
-import { mergeOutputs } from '../src/merge/outputs.ts';
+import { MERGE_INPUTS } from '../src/merge/config.ts';
+import { mergeOutputs } from '../src/merge/report.ts';
 import { RUN_OUTPUTS } from '../src/reporters/outputs.ts';
 import type { RunOutput } from '../src/reporters/report-types.ts';
 import { isArray, isObject } from '../src/text/json.ts';
@@ -75,7 +75,7 @@ function makeMergeAction(): string {
     description:
       'Merges the verdicts of many legs into one that fails closed: what is missing never turns it green.',
     icon: 'git-merge',
-    source: 'src/merge/inputs.ts',
+    source: 'src/merge/config.ts',
     main: '../dist/merge.js',
   });
 }

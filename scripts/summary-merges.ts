@@ -7,7 +7,7 @@ import {
   sampleVote,
 } from '../__tests__/merge/sample-merged.ts';
 import { sampleReusedReport } from '../__tests__/reporters/sample-report.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../src/merge/types.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome } from '../src/merge/types.ts';
 import type { Report } from '../src/reporters/report-types.ts';
 
 const CUT_OFF = {
@@ -25,11 +25,11 @@ const CUT_OFF = {
 const UNSIGNED = 'it is not signed';
 const NO_ENVELOPE = 'it is no envelope of this action: see /type (const)';
 
-function three(name: string, ballot: Ballot, ...ballots: readonly Ballot[]): MergedLeg {
+function three(name: string, outcome: Outcome, ...outcomes: readonly Outcome[]): MergedLeg {
   return sampleLeg(
     name,
-    ballot,
-    ballots.map((each, at) => sampleVote(each, { vote: String(at + 1) })),
+    outcome,
+    outcomes.map((each, at) => sampleVote(each, { vote: String(at + 1) })),
   );
 }
 
@@ -50,17 +50,17 @@ const many = Array.from({ length: 256 }, (_, at) => {
 const EVIL =
   '</details></td><script>alert(1)</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) ![i](https://c.d/e.png) <!-- sticky --> /merge :tada: $x^2$ **b** _i_';
 
-const evilVote = (ballot: Ballot) =>
-  sampleVote(ballot, { vote: EVIL, why: EVIL, model: EVIL, url: `javascript:${EVIL}`, reused: true });
+const evilVote = (outcome: Outcome) =>
+  sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL, url: `javascript:${EVIL}`, reused: true });
 
 /** A merge all of whose texts are hostile. */
-function evilMerge(ballot: Ballot): Merged {
+function evilMerge(outcome: Outcome): Merged {
   const legs = [
-    sampleLeg(EVIL, ballot, [evilVote(ballot), evilVote('abstain')]),
+    sampleLeg(EVIL, outcome, [evilVote(outcome), evilVote('abstain')]),
     sampleLeg(`${EVIL}2`, 'pass'),
   ];
   return sampleMerged({
-    ballot,
+    outcome,
     legs,
     rule: EVIL,
     votes: EVIL,
@@ -152,7 +152,7 @@ export const mergeReports: Readonly<Record<string, Report>> = {
       sampleLeg('gpt', 'pass', [sampleVote('pass', { model: 'gpt-5', costUsd: null })], 1),
       sampleLeg('llama', 'fail', [sampleVote('fail', { model: 'llama-3', costUsd: 0 })], 0.5),
     ],
-    { rule: 'weighted:2', ballot: 'pass' },
+    { rule: 'weighted:2', outcome: 'pass' },
   ),
   'merge-refused': merge([...nine.slice(0, 7), sampleLeg('ui', 'abstain'), ...nine.slice(8)], {
     refused: [

@@ -146,7 +146,7 @@ describe('the merge action', () => {
     ]);
   });
 
-  it('takes no votes of one leg from different judges, and says in what they differ', async () => {
+  it('takes no votes of one leg by different policies, and says in what they differ', async () => {
     const other = {
       ...of(passing, 'api', '2'),
       judge: { ...Object(passing['judge']), gate_sha256: 'a'.repeat(64) },

@@ -109,8 +109,8 @@ describe('the schema of the envelope', () => {
   it('takes what a run and a merge write, decided or not, signed or not', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const cancelled = { reason: 'cancelled', subtype: 'error_cancelled', exitCode: 130 } as const;
-    const merges = (['pass', 'fail', 'abstain'] as const).map((ballot) =>
-      envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg(null, ballot)] })), same),
+    const merges = (['pass', 'fail', 'abstain'] as const).map((outcome) =>
+      envelope(sampleMergedReport(sampleMerged({ legs: [sampleLeg(null, outcome)] })), same),
     );
     for (const told of [
       accepted,

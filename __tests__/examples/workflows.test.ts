@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { OUTPUTS } from '../../scripts/generate.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
 import { presets } from '../../src/contract/presets.ts';
-import { MERGE_NAMES } from '../../src/merge/inputs.ts';
+import { MERGE_NAMES } from '../../src/merge/config.ts';
 import { configFrom, mergeConfigFrom } from '../support/fakes/runner/inputs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -99,7 +99,7 @@ describe('the configuration of a merge', () => {
     [
       { ...least, votes: 'weighted:1 of 2', weights: 'a: 1\nb: 1\nc: 1' },
       'weights',
-      'weights names 3 votes ("a", "b", "c"), and a leg has 2. Remove those that no leg casts.',
+      'weights names 3 votes ("a", "b", "c"), and a leg has 2. Remove those that no leg has.',
     ],
     [
       { ...least, rule: 'weighted:2' },

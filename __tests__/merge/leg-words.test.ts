@@ -30,8 +30,8 @@ describe('tallyWords', () => {
     [['pass', 'fail'], '1 of 2 legs passes, 1 fails'],
     [['pass', 'pass', 'abstain'], '2 of 3 legs pass, 1 is missing'],
     [['abstain', 'abstain'], '0 of 2 legs pass, 2 are missing'],
-  ] as const)('of %j is %j', (ballots, words) => {
-    const legs = ballots.map((ballot, at) => sampleLeg(`leg ${at}`, ballot));
+  ] as const)('of %j is %j', (outcomes, words) => {
+    const legs = outcomes.map((outcome, at) => sampleLeg(`leg ${at}`, outcome));
     expect(tallyWords(sampleMerged({ legs }))).toBe(words);
   });
 
@@ -54,7 +54,7 @@ describe('gravestLegs', () => {
       sampleLeg('c', 'fail'),
       sampleLeg('d', 'pass'),
     ];
-    const order = (ballot: 'fail' | 'abstain') => gravestLegs({ ballot, legs }).map(({ leg }) => leg);
+    const order = (outcome: 'fail' | 'abstain') => gravestLegs({ outcome, legs }).map(({ leg }) => leg);
     expect([order('fail'), order('abstain')]).toEqual([
       ['c', 'b', 'a', 'd'],
       ['b', 'c', 'a', 'd'],
@@ -96,7 +96,7 @@ describe('what the runs of a merge are told to rest on', () => {
     sampleLeg('web', 'pass', [vote('missing', 3, { vote: '1' }), vote('missing', 1, { vote: '2' })]),
     sampleLeg('ui', 'pass', [vote('truncated', 1, { vote: '1' }), sampleVote('pass', { evidence: null })]),
     sampleLeg('docs', 'abstain', [
-      vote('none', 0, { ballot: 'abstain', conclusion: 'inconclusive', reason: 'timeout' }),
+      vote('none', 0, { outcome: 'abstain', conclusion: 'inconclusive', reason: 'timeout' }),
       sampleVote('abstain'),
     ]),
   ];

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { byName, legsOf } from '../../src/merge/legs.ts';
-import { SUBJECT, sampleCast } from './casts.ts';
+import { byName, groupLegs } from '../../src/merge/legs.ts';
+import { legVote, SUBJECT } from './votes.ts';
 
 const two = {
   expect: { kind: 'legs', names: ['api', 'web'] },
-  votes: 3,
+  votes: { rule: { kind: 'all' }, count: 3 },
   subject: SUBJECT,
   anyCommit: false,
 } as const;
@@ -44,13 +44,16 @@ describe('votes', () => {
       file: `${run_attempt}.json`,
     });
     const casts = [
-      sampleCast('web', '10', 'pass'),
-      sampleCast('web', '2', 'fail', at(2)),
-      sampleCast('api', null, 'pass'),
-      sampleCast('web', '2', 'pass', at(1)),
+      legVote('web', '10', 'pass'),
+      legVote('web', '2', 'fail', at(2)),
+      legVote('api', null, 'pass'),
+      legVote('web', '2', 'pass', at(1)),
     ];
     expect(
-      legsOf(casts, two).map(({ name, casts: own }) => [name, own.map(({ vote, ballot }) => [vote, ballot])]),
+      groupLegs(casts, two).map(({ name, votes: own }) => [
+        name,
+        own.map(({ vote, outcome }) => [vote, outcome]),
+      ]),
     ).toEqual([
       ['api', [[null, 'pass']]],
       [
@@ -65,28 +68,28 @@ describe('votes', () => {
 
   it('of names that every object has are names like any other', () => {
     const names = ['__proto__', 'constructor', 'toString'];
-    const casts = names.map((leg) => sampleCast(leg, null, 'pass'));
+    const casts = names.map((leg) => legVote(leg, null, 'pass'));
     const expected = { ...two, expect: { kind: 'legs', names } } as const;
     expect(
-      legsOf(casts, expected)
+      groupLegs(casts, expected)
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(names.toSorted());
-    expect(() => legsOf(casts.slice(0, 1), two)).toThrow(InputError);
+    expect(() => groupLegs(casts.slice(0, 1), two)).toThrow(InputError);
   });
 
   it('are held against the first of them where the merge itself knows no subject', () => {
-    const off = ['api', 'web'].map((leg) => sampleCast(leg, null, 'pass', { subject: null }));
-    expect(legsOf(off, { ...two, subject: null }).length).toBe(2);
-    const mixed = [sampleCast('api', null, 'pass'), ...off.slice(1)];
-    expect(() => legsOf(mixed, { ...two, subject: null })).toThrow(InputError);
+    const off = ['api', 'web'].map((leg) => legVote(leg, null, 'pass', { subject: null }));
+    expect(groupLegs(off, { ...two, subject: null }).length).toBe(2);
+    const mixed = [legVote('api', null, 'pass'), ...off.slice(1)];
+    expect(() => groupLegs(mixed, { ...two, subject: null })).toThrow(InputError);
   });
 
   it('are refused alike whichever was read first', () => {
-    const all = ['a', 'b', 'c', 'd'].map((leg) => sampleCast(leg, null, 'pass'));
+    const all = ['a', 'b', 'c', 'd'].map((leg) => legVote(leg, null, 'pass'));
     const message = (casts: typeof all) => {
       try {
-        legsOf(casts, two);
+        groupLegs(casts, two);
       } catch (error) {
         return String(error);
       }
@@ -102,11 +105,11 @@ describe('votes', () => {
 
   it('name no more files than anybody reads, and no long names whole', () => {
     const casts = Array.from({ length: 40 }, (_, at) =>
-      sampleCast(`leg-${at}`, null, 'pass', { file: `${'f'.repeat(3_000)}-${at}` }),
+      legVote(`leg-${at}`, null, 'pass', { file: `${'f'.repeat(3_000)}-${at}` }),
     );
     const expected = { ...two, expect: { kind: 'envelopes', count: 3 } } as const;
     try {
-      legsOf(casts, expected);
+      groupLegs(casts, expected);
       expect.unreachable();
     } catch (error) {
       expect(String(error).length).toBeLessThan(2_500);
@@ -116,7 +119,7 @@ describe('votes', () => {
   it('say how a stranger may have come there: a slip in a name, names without commas', () => {
     const message = (leg: string, names: readonly string[]) => {
       try {
-        legsOf([sampleCast(leg, null, 'pass')], { ...two, expect: { kind: 'legs', names } });
+        groupLegs([legVote(leg, null, 'pass')], { ...two, expect: { kind: 'legs', names } });
       } catch (error) {
         return String(error);
       }
@@ -129,6 +132,6 @@ describe('votes', () => {
 
   it('name a leg whole, so that a secret in it is found and masked', () => {
     const leg = `${'x'.repeat(90)}sk-${'s'.repeat(40)}`;
-    expect(() => legsOf([sampleCast(leg, null, 'pass')], two)).toThrow(leg);
+    expect(() => groupLegs([legVote(leg, null, 'pass')], two)).toThrow(leg);
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Cast, merge } from '../../src/merge/merge.ts';
-import { type ENDINGS, envelopes, legs, majorityOf, options, SUBJECT, sampleCast } from './casts.ts';
+import { merge } from '../../src/merge/merge.ts';
+import type { Vote } from '../../src/merge/vote.ts';
+import { type ENDINGS, envelopes, legs, legVote, majorityOf, options, SUBJECT } from './votes.ts';
 
 const attempt = (run_attempt: number) => ({ subject: { ...SUBJECT, run_attempt } });
 
@@ -13,14 +14,14 @@ describe('any folder', () => {
         leg: fc.constantFrom(...NAMES),
         vote: fc.constantFrom('1', '2', '3'),
         attempt: fc.integer({ min: 1, max: 3 }),
-        ballot: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
+        outcome: fc.constantFrom<keyof typeof ENDINGS>('pass', 'fail', 'abstain'),
         cost: fc.double({ min: 0, max: 50, noNaN: true }),
       }),
       { selector: ({ leg, vote, attempt: number }) => `${leg} ${vote} ${number}`, maxLength: 20 },
     )
     .map((all) =>
-      all.map(({ leg, vote, attempt: number, ballot, cost }, at) =>
-        sampleCast(leg, vote, ballot, { ...attempt(number), file: `${at}.json`, costUsd: cost }),
+      all.map(({ leg, vote, attempt: number, outcome, cost }, at) =>
+        legVote(leg, vote, outcome, { ...attempt(number), file: `${at}.json`, costUsd: cost }),
       ),
     );
   const shuffled = there.chain((all) =>
@@ -52,12 +53,12 @@ describe('any folder', () => {
         expect([pass + fail + abstain, sum, merged.legs.length]).toEqual([5, 5, 5]);
         for (const { votes } of merged.legs) expect(votes.length).toBe(3);
         if (across === 'all') {
-          expect(merged.ballot === 'pass').toBe(pass === 5);
-          expect(merged.ballot === 'fail').toBe(fail > 0);
+          expect(merged.outcome === 'pass').toBe(pass === 5);
+          expect(merged.outcome === 'fail').toBe(fail > 0);
         }
-        if (across === 'any') expect(merged.ballot === 'pass').toBe(pass > 0);
-        if (across === 'majority') expect(merged.ballot === 'pass').toBe(pass >= 3);
-        if (across === 'majority') expect(merged.ballot === 'fail').toBe(fail >= 3);
+        if (across === 'any') expect(merged.outcome === 'pass').toBe(pass > 0);
+        if (across === 'majority') expect(merged.outcome === 'pass').toBe(pass >= 3);
+        if (across === 'majority') expect(merged.outcome === 'fail').toBe(fail >= 3);
       }),
     );
   });
@@ -66,12 +67,12 @@ describe('any folder', () => {
     const order = ['fail', 'abstain', 'pass'];
     fc.assert(
       fc.property(there, fc.constantFrom('all', 'majority'), (all, kind) => {
-        const ballot = (casts: readonly Cast[], names: readonly string[]) =>
+        const outcome = (casts: readonly Vote[], names: readonly string[]) =>
           order.indexOf(
-            merge(casts, options({ rule: { kind }, votes: majorityOf(3), expect: legs(...names) })).ballot,
+            merge(casts, options({ rule: { kind }, votes: majorityOf(3), expect: legs(...names) })).outcome,
           );
-        const bad = ['1', '2', '3'].map((vote) => sampleCast('bad', vote, 'fail', { file: `bad-${vote}` }));
-        expect(ballot([...all, ...bad], [...NAMES, 'bad'])).toBeLessThanOrEqual(ballot(all, NAMES));
+        const bad = ['1', '2', '3'].map((vote) => legVote('bad', vote, 'fail', { file: `bad-${vote}` }));
+        expect(outcome([...all, ...bad], [...NAMES, 'bad'])).toBeLessThanOrEqual(outcome(all, NAMES));
       }),
     );
   });
@@ -79,7 +80,7 @@ describe('any folder', () => {
   it('tells sums that JSON can hold, whatever a file claims', () => {
     const huge = { costUsd: 1e300, turns: Number.MAX_SAFE_INTEGER };
     const usage = { inputTokens: 1e308, outputTokens: 1e308, cachedInputTokens: 0, cacheWriteTokens: 0 };
-    const casts = ['api', 'web'].map((leg) => sampleCast(leg, null, 'pass', { ...huge, usage }));
+    const casts = ['api', 'web'].map((leg) => legVote(leg, null, 'pass', { ...huge, usage }));
     const merged = merge(casts, options());
     for (const sum of [merged.costUsd, merged.turns, merged.usage.inputTokens])
       expect(sum).toSatisfy(

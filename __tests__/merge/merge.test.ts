@@ -1,24 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { type Cast, merge } from '../../src/merge/merge.ts';
+import { WEIGHT_UNIT } from '../../src/merge/config.ts';
+import { merge } from '../../src/merge/merge.ts';
 import type { Merged } from '../../src/merge/types.ts';
+import type { Vote } from '../../src/merge/vote.ts';
 import type { Subject } from '../../src/types.ts';
 import {
   envelopes,
   findingPayload,
   legs,
+  legVote,
   majorityOf,
   type Options,
   options,
   SUBJECT,
-  sampleCast,
-} from './casts.ts';
+} from './votes.ts';
 
 const of = (changes: Partial<Subject>) => ({ subject: { ...SUBJECT, run_attempt: 1, ...changes } });
 const attempt = (run_attempt: number) => of({ run_attempt });
-const ballots = (merged: Merged) => merged.legs.map(({ leg, ballot }) => [leg, ballot]);
+const outcomes = (merged: Merged) => merged.legs.map(({ leg, outcome }) => [leg, outcome]);
 
-function refusal(casts: readonly Cast[], changes: Options = {}): string {
+function refusal(casts: readonly Vote[], changes: Options = {}): string {
   try {
     merge(casts, options(changes));
   } catch (error) {
@@ -30,9 +32,9 @@ function refusal(casts: readonly Cast[], changes: Options = {}): string {
 
 describe('a merge', () => {
   it('of legs that all pass passes, and adds up what they took', () => {
-    const merged = merge([sampleCast('web', null, 'pass'), sampleCast('api', null, 'pass')], options());
+    const merged = merge([legVote('web', null, 'pass'), legVote('api', null, 'pass')], options());
     expect(merged).toMatchObject({
-      ballot: 'pass',
+      outcome: 'pass',
       tally: { pass: 2, fail: 0, abstain: 0, expected: 2 },
       turns: 4,
       rejections: 2,
@@ -40,7 +42,7 @@ describe('a merge', () => {
       costUsd: 0.2,
       models: ['model-1'],
     });
-    expect(ballots(merged)).toEqual([
+    expect(outcomes(merged)).toEqual([
       ['api', 'pass'],
       ['web', 'pass'],
     ]);
@@ -50,9 +52,9 @@ describe('a merge', () => {
     const finding = { severity: 'high', path: 'index.js', line: 1, rule: 'r', message: 'It leaks.' };
     const found = (leg: string, path: string | null) => {
       const evidence = { context: 'none', toolCalls: 1, findings: [{ path }] } as const;
-      return sampleCast(leg, null, 'pass', { payload: findingPayload(finding), evidence });
+      return legVote(leg, null, 'pass', { payload: findingPayload(finding), evidence });
     };
-    const paths = (...casts: readonly Cast[]) =>
+    const paths = (...casts: readonly Vote[]) =>
       merge(casts, options()).findings.map(({ path, legs: names }) => [path, names]);
     expect(paths(found('api', 'packages/api/index.js'), found('web', 'packages/web/index.js'))).toEqual([
       ['packages/api/index.js', ['api']],
@@ -65,20 +67,20 @@ describe('a merge', () => {
   });
 
   it('counts a leg by its name that has no envelope as abstaining', () => {
-    const merged = merge([sampleCast('web', null, 'pass')], options());
-    expect(merged.ballot).toBe('abstain');
+    const merged = merge([legVote('web', null, 'pass')], options());
+    expect(merged.outcome).toBe('abstain');
     expect(merged.legs[0]).toMatchObject({
       leg: 'api',
-      ballot: 'abstain',
+      outcome: 'abstain',
       votes: [{ vote: null, conclusion: 'missing', reason: 'missing', costUsd: 0 }],
     });
   });
 
   it('counts what a number of envelopes lacks as legs without a name, behind the others', () => {
-    const merged = merge([sampleCast('web', '1', 'pass'), sampleCast('web', '2', 'pass')], {
+    const merged = merge([legVote('web', '1', 'pass'), legVote('web', '2', 'pass')], {
       ...options({ expect: envelopes(6), votes: majorityOf(2) }),
     });
-    expect(ballots(merged)).toEqual([
+    expect(outcomes(merged)).toEqual([
       ['web', 'pass'],
       [null, 'abstain'],
       [null, 'abstain'],
@@ -88,20 +90,16 @@ describe('a merge', () => {
   });
 
   it('is decided without what is missing where that could not change it', () => {
-    const casts = [sampleCast('api', null, 'fail')];
-    expect(merge(casts, options()).ballot).toBe('fail');
-    expect(merge(casts, options({ rule: { kind: 'any' } })).ballot).toBe('abstain');
-    expect(merge([sampleCast('api', null, 'pass')], options({ rule: { kind: 'any' } })).ballot).toBe('pass');
-    const two = [sampleCast('api', '1', 'pass'), sampleCast('api', '2', 'pass')];
-    expect(merge(two, options({ expect: legs('api'), votes: majorityOf(3) })).ballot).toBe('pass');
+    const casts = [legVote('api', null, 'fail')];
+    expect(merge(casts, options()).outcome).toBe('fail');
+    expect(merge(casts, options({ rule: { kind: 'any' } })).outcome).toBe('abstain');
+    expect(merge([legVote('api', null, 'pass')], options({ rule: { kind: 'any' } })).outcome).toBe('pass');
+    const two = [legVote('api', '1', 'pass'), legVote('api', '2', 'pass')];
+    expect(merge(two, options({ expect: legs('api'), votes: majorityOf(3) })).outcome).toBe('pass');
   });
 
   it('names the votes that a leg lacks where other legs cast them', () => {
-    const casts = [
-      sampleCast('api', 'a', 'pass'),
-      sampleCast('api', 'b', 'pass'),
-      sampleCast('web', 'b', 'pass'),
-    ];
+    const casts = [legVote('api', 'a', 'pass'), legVote('api', 'b', 'pass'), legVote('web', 'b', 'pass')];
     const merged = merge(casts, options({ votes: majorityOf(2) }));
     expect(merged.legs[1]?.votes.map(({ vote, conclusion }) => [vote, conclusion])).toEqual([
       ['b', 'success'],
@@ -111,33 +109,33 @@ describe('a merge', () => {
 
   it('weighs legs by name, the missing ones too', () => {
     const weights = new Map([
-      ['api', 30],
-      ['web', 10],
+      ['api', 3 * WEIGHT_UNIT],
+      ['web', WEIGHT_UNIT],
     ]);
-    const rule = { kind: 'weighted', threshold: 25 } as const;
-    const all = (casts: readonly Cast[]) => merge(casts, options({ weights, rule })).ballot;
-    expect(all([sampleCast('api', null, 'pass')])).toBe('pass');
-    expect(all([sampleCast('web', null, 'pass')])).toBe('abstain');
-    expect(all([sampleCast('web', null, 'pass'), sampleCast('api', null, 'fail')])).toBe('fail');
-    expect(all([sampleCast('api', null, 'fail')])).toBe('fail');
+    const rule = { kind: 'weighted', threshold: 2.5 * WEIGHT_UNIT } as const;
+    const all = (casts: readonly Vote[]) => merge(casts, options({ weights, rule })).outcome;
+    expect(all([legVote('api', null, 'pass')])).toBe('pass');
+    expect(all([legVote('web', null, 'pass')])).toBe('abstain');
+    expect(all([legVote('web', null, 'pass'), legVote('api', null, 'fail')])).toBe('fail');
+    expect(all([legVote('api', null, 'fail')])).toBe('fail');
   });
 
   it('weighs votes by name, and knows which ones are missing', () => {
-    const weights = new Map([['opus', 20]]);
-    const votes = { rule: { kind: 'weighted', threshold: 20 } as const, count: 3 };
-    const all = (...casts: readonly Cast[]) =>
-      merge(casts, options({ expect: legs('api'), weights, votes })).ballot;
-    const [opus, haiku] = [sampleCast('api', 'opus', 'pass'), sampleCast('api', 'haiku', 'pass')];
+    const weights = new Map([['opus', 2 * WEIGHT_UNIT]]);
+    const votes = { rule: { kind: 'weighted', threshold: 2 * WEIGHT_UNIT } as const, count: 3 };
+    const all = (...casts: readonly Vote[]) =>
+      merge(casts, options({ expect: legs('api'), weights, votes })).outcome;
+    const [opus, haiku] = [legVote('api', 'opus', 'pass'), legVote('api', 'haiku', 'pass')];
     expect(all(opus, haiku)).toBe('pass');
     expect(all(opus)).toBe('abstain');
-    expect(all(sampleCast('api', 'opus', 'fail'), haiku)).toBe('fail');
-    expect(all(sampleCast('api', 'haiku', 'fail'), sampleCast('api', 'sonnet', 'fail'))).toBe('fail');
+    expect(all(legVote('api', 'opus', 'fail'), haiku)).toBe('fail');
+    expect(all(legVote('api', 'haiku', 'fail'), legVote('api', 'sonnet', 'fail'))).toBe('fail');
   });
 
   it('puts the findings of all votes together', () => {
     const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' });
     const merged = merge(
-      [sampleCast('web', null, 'pass', { payload }), sampleCast('api', null, 'pass', { payload })],
+      [legVote('web', null, 'pass', { payload }), legVote('api', null, 'pass', { payload })],
       options(),
     );
     expect(merged.findings).toMatchObject([{ legs: ['api', 'web'], votes: 2 }]);
@@ -147,14 +145,14 @@ describe('a merge', () => {
     const FINDING = { severity: 'high', file: 'a.ts', line: 1, rule: 'r', message: 'No.' } as const;
     const failing = { payload: { ...findingPayload(FINDING), passed: false } };
     const passing = { payload: findingPayload(FINDING) };
-    const vote = (leg: string, ballots: readonly ('pass' | 'fail' | 'abstain' | 'nit')[]) =>
-      ballots.map((ballot, at) => {
-        if (ballot === 'nit') return sampleCast(leg, `${at}`, 'pass', passing);
-        return sampleCast(leg, `${at}`, ballot, ballot === 'fail' ? failing : {});
+    const vote = (leg: string, outcomes: readonly ('pass' | 'fail' | 'abstain' | 'nit')[]) =>
+      outcomes.map((outcome, at) => {
+        if (outcome === 'nit') return legVote(leg, `${at}`, 'pass', passing);
+        return legVote(leg, `${at}`, outcome, outcome === 'fail' ? failing : {});
       });
-    const outvoted = (casts: readonly Cast[], changes: Options = {}) => {
-      const { ballot, findings } = merge(casts, options({ votes: majorityOf(3), ...changes }));
-      return [ballot, findings.map((finding) => finding.outvoted)];
+    const outvoted = (casts: readonly Vote[], changes: Options = {}) => {
+      const { outcome, findings } = merge(casts, options({ votes: majorityOf(3), ...changes }));
+      return [outcome, findings.map((finding) => finding.outvoted)];
     };
     const alone = { expect: legs('api') };
     const majority = { rule: { kind: 'majority' }, expect: legs('api', 'web', 'docs') } as const;
@@ -167,7 +165,7 @@ describe('a merge', () => {
 
     it('also where other legs make the merge fail, or leave it undecided', () => {
       const casts = vote('api', ['fail', 'pass', 'pass']);
-      const silent = ['0', '1', '2'].map((name) => sampleCast('web', name, 'fail'));
+      const silent = ['0', '1', '2'].map((name) => legVote('web', name, 'fail'));
       expect(outvoted(casts)).toEqual(['abstain', [true]]);
       expect(outvoted([...casts, ...silent])).toEqual(['fail', [true]]);
       expect(outvoted([...casts, ...vote('web', ['fail', 'fail', 'pass'])])).toEqual(['fail', [false]]);
@@ -190,44 +188,44 @@ describe('a merge', () => {
   });
 
   it('knows no cost where one is not known', () => {
-    const casts = [sampleCast('web', null, 'pass', { costUsd: null }), sampleCast('api', null, 'pass')];
+    const casts = [legVote('web', null, 'pass', { costUsd: null }), legVote('api', null, 'pass')];
     expect(merge(casts, options()).costUsd).toBe(null);
   });
 });
 
 describe('attempts', () => {
   it('the later one replaces the earlier, better or worse, and what that took', () => {
-    const one = sampleCast('api', null, 'abstain', { ...attempt(1), file: 'one' });
-    const two = sampleCast('api', null, 'pass', { ...attempt(2), file: 'two' });
-    const web = sampleCast('web', null, 'pass');
+    const one = legVote('api', null, 'abstain', { ...attempt(1), file: 'one' });
+    const two = legVote('api', null, 'pass', { ...attempt(2), file: 'two' });
+    const web = legVote('web', null, 'pass');
     const better = merge([two, one, web], options());
-    expect(better.ballot).toBe('pass');
+    expect(better.outcome).toBe('pass');
     expect(better.turns).toBe(4);
     expect(better.legs[0]?.votes).toMatchObject([{ attempt: 2 }]);
     const worse = [
-      sampleCast('api', null, 'pass', { ...attempt(1), file: 'one' }),
-      sampleCast('api', null, 'fail', { ...attempt(3), file: 'three' }),
+      legVote('api', null, 'pass', { ...attempt(1), file: 'one' }),
+      legVote('api', null, 'fail', { ...attempt(3), file: 'three' }),
       web,
     ];
-    expect(merge(worse, options()).ballot).toBe('fail');
+    expect(merge(worse, options()).outcome).toBe('fail');
   });
 
   it('two envelopes of one vote in the same attempt are two runs: the later one of one of them replaces neither', () => {
     const clash = (number: number) => [
-      sampleCast('api', null, 'fail', { ...attempt(number), file: 'x.json' }),
-      sampleCast('api', null, 'abstain', { ...attempt(number), file: 'y.json' }),
+      legVote('api', null, 'fail', { ...attempt(number), file: 'x.json' }),
+      legVote('api', null, 'abstain', { ...attempt(number), file: 'y.json' }),
     ];
     for (const [number, other] of [
       [1, 2],
       [3, 1],
     ] as const)
-      expect(refusal([...clash(number), sampleCast('api', null, 'pass', attempt(other))])).toBe(
+      expect(refusal([...clash(number), legVote('api', null, 'pass', attempt(other))])).toBe(
         'verdicts: "x.json" and "y.json" are both of leg "api", with no vote, in the same attempt. Give each run of a leg a vote of its own: vote: ${{ matrix.vote }}.',
       );
   });
 
   it('of the future are refused', () => {
-    expect(refusal([sampleCast('api', null, 'pass', { ...attempt(4), file: 'x' })])).toContain(
+    expect(refusal([legVote('api', null, 'pass', { ...attempt(4), file: 'x' })])).toContain(
       '"x" is of attempt 4, and this is attempt 3',
     );
   });
@@ -239,10 +237,10 @@ describe('a folder that cannot be believed', () => {
     ['workflow run', { run_id: '41' }],
     ['commit', { sha: 'b'.repeat(40) }],
   ])('holds an envelope of another %s, passing or not', (what, changes) => {
-    for (const ballot of ['pass', 'fail', 'abstain'] as const) {
+    for (const outcome of ['pass', 'fail', 'abstain'] as const) {
       const casts = [
-        sampleCast('api', null, 'pass'),
-        sampleCast('web', null, ballot, { ...of(changes), file: 'w.json' }),
+        legVote('api', null, 'pass'),
+        legVote('web', null, outcome, { ...of(changes), file: 'w.json' }),
       ];
       expect(refusal(casts)).toMatch(
         new RegExp(
@@ -254,31 +252,31 @@ describe('a folder that cannot be believed', () => {
   });
 
   it('holds an envelope that was made outside GitHub', () => {
-    expect(refusal([sampleCast('api', null, 'pass', { subject: null })])).toContain('made outside GitHub');
+    expect(refusal([legVote('api', null, 'pass', { subject: null })])).toContain('made outside GitHub');
   });
 
   it('may be of another commit than this job where legs check out what they judge, but of one', () => {
     const other = of({ sha: 'b'.repeat(40) });
-    const both = [sampleCast('api', null, 'pass', other), sampleCast('web', null, 'pass', other)];
+    const both = [legVote('api', null, 'pass', other), legVote('web', null, 'pass', other)];
     expect(refusal(both)).toContain('another commit');
-    expect(merge(both, options({ anyCommit: true })).ballot).toBe('pass');
-    const mixed = [sampleCast('api', null, 'pass', other), sampleCast('web', null, 'pass')];
+    expect(merge(both, options({ anyCommit: true })).outcome).toBe('pass');
+    const mixed = [legVote('api', null, 'pass', other), legVote('web', null, 'pass')];
     expect(refusal(mixed, { anyCommit: true })).toContain('another commit');
   });
 
   it('holds a leg that nobody expects', () => {
-    const casts = [sampleCast('api', null, 'pass'), sampleCast('docs', null, 'abstain', { file: 'd.json' })];
+    const casts = [legVote('api', null, 'pass'), legVote('docs', null, 'abstain', { file: 'd.json' })];
     expect(refusal(casts)).toBe(
       'expect: "d.json" is of leg "docs", which is not expected. Add it to expect, or give that step another leg.',
     );
   });
 
   it('holds more legs than the number says, or more votes', () => {
-    const casts = ['a', 'b', 'c'].map((leg) => sampleCast(leg, null, 'pass', { file: `${leg}.json` }));
+    const casts = ['a', 'b', 'c'].map((leg) => legVote(leg, null, 'pass', { file: `${leg}.json` }));
     expect(refusal(casts, { expect: envelopes(2) })).toBe(
       'expect: There are 3 legs, "a" ("a.json"), "b" ("b.json"), "c" ("c.json"), and expect: 2 is a number of envelopes: 2 legs. Correct expect, or the download.',
     );
-    const votes = ['1', '2', '3'].map((vote) => sampleCast('api', vote, 'pass', { file: `${vote}.json` }));
+    const votes = ['1', '2', '3'].map((vote) => legVote('api', vote, 'pass', { file: `${vote}.json` }));
     expect(refusal(votes)).toBe(
       'votes: Leg "api" has 3 votes ("1.json", "2.json", "3.json"), more than expected. Say how they count: votes: majority of 3',
     );
@@ -294,38 +292,38 @@ describe('a folder that cannot be believed', () => {
   ])('holds votes of one leg by judges that differ in their %s', (what, changes) => {
     const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
     const casts = [
-      sampleCast('api', '1', 'pass', { file: 'one.json' }),
-      sampleCast('api', '2', 'fail', { file: 'two.json', policy: judge }),
+      legVote('api', '1', 'pass', { file: 'one.json' }),
+      legVote('api', '2', 'fail', { file: 'two.json', policy: judge }),
     ];
     const own = { expect: legs('api'), votes: majorityOf(2) };
     expect(refusal(casts, own)).toContain(`"one.json" and "two.json" differ in ${what}.`);
-    const apart = [casts[0], sampleCast('web', '2', 'pass', { policy: judge })].filter(
+    const apart = [casts[0], legVote('web', '2', 'pass', { policy: judge })].filter(
       (each) => each !== undefined,
     );
-    expect(merge(apart, options()).ballot).toBe('pass');
-    const open = [casts[0], sampleCast('api', '2', 'abstain', { policy: judge })].filter(
+    expect(merge(apart, options()).outcome).toBe('pass');
+    const open = [casts[0], legVote('api', '2', 'abstain', { policy: judge })].filter(
       (each) => each !== undefined,
     );
-    expect(merge(open, options(own)).ballot).toBe('abstain');
+    expect(merge(open, options(own)).outcome).toBe('abstain');
   });
 
   it('has a weight for a leg and a vote of the same name, under two weighted rules', () => {
-    const casts = [sampleCast('1', '1', 'pass'), sampleCast('2', '1', 'pass')];
-    const rule = { kind: 'weighted', threshold: 10 } as const;
-    const votes = { rule: { kind: 'weighted', threshold: 15 } as const, count: 3 };
-    const weights = new Map([['1', 50]]);
+    const casts = [legVote('1', '1', 'pass'), legVote('2', '1', 'pass')];
+    const rule = { kind: 'weighted', threshold: WEIGHT_UNIT } as const;
+    const votes = { rule: { kind: 'weighted', threshold: 1.5 * WEIGHT_UNIT } as const, count: 3 };
+    const weights = new Map([['1', 5 * WEIGHT_UNIT]]);
     expect(refusal(casts, { expect: legs('1', '2'), rule, votes, weights })).toMatch(
       /^weights: weights names "1", which is a leg and a vote/u,
     );
     const all = { kind: 'all' } as const;
-    expect(merge(casts, options({ expect: legs('1', '2'), rule: all, votes, weights })).ballot).toBe('pass');
+    expect(merge(casts, options({ expect: legs('1', '2'), rule: all, votes, weights })).outcome).toBe('pass');
   });
 
   it('has votes under other names than the weights', () => {
-    const casts = [sampleCast('api', 'opus', 'pass'), sampleCast('api', 'haiku', 'pass')];
-    const votes = { rule: { kind: 'weighted', threshold: 5 } as const, count: 2 };
-    expect(refusal(casts, { expect: legs('api'), votes, weights: new Map([['opsu', 9]]) })).toMatch(
-      /^weights: weights names the vote "opsu", and leg "api" has the votes "haiku", "opus"\./u,
-    );
+    const casts = [legVote('api', 'opus', 'pass'), legVote('api', 'haiku', 'pass')];
+    const votes = { rule: { kind: 'weighted', threshold: 0.5 * WEIGHT_UNIT } as const, count: 2 };
+    expect(
+      refusal(casts, { expect: legs('api'), votes, weights: new Map([['opsu', 0.9 * WEIGHT_UNIT]]) }),
+    ).toMatch(/^weights: weights names the vote "opsu", and leg "api" has the votes "haiku", "opus"\./u);
   });
 });

@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { payloadOf } from '../../src/merge/merge.ts';
-import { mergedJson } from '../../src/merge/merged-json.ts';
+import { buildPayload, mergedJson } from '../../src/merge/payload.ts';
+import type { MergedLeg } from '../../src/merge/types.ts';
 import { shellSafeJson } from '../../src/reporters/inert-json.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
-
-const payload = (merged = sampleMerged(), secrets = createSecrets()) =>
-  payloadOf(
-    merged,
-    mergedJson(merged, (text) => text),
-    secrets,
-  );
 
 describe('the payload of a merge', () => {
   it('tells the verdict, what was counted, the findings and what it took', () => {
     const merged = sampleMerged({ findingsLeftOut: 4 });
-    expect(payload(merged)).toMatchObject({
+    expect(buildPayload(merged)).toMatchObject({
       passed: true,
       summary: merged.summary,
       rule: 'all',
@@ -28,7 +20,7 @@ describe('the payload of a merge', () => {
   });
 
   it('leaves out what a finding does not say', () => {
-    expect(payload()['findings']).toEqual([
+    expect(buildPayload(sampleMerged())['findings']).toEqual([
       {
         severity: 'error',
         path: 'src/billing/invoice.ts',
@@ -45,19 +37,21 @@ describe('the payload of a merge', () => {
 
   it('says of a finding that it was outvoted only where it was', () => {
     const findings = sampleMerged().findings.map((each, at) => ({ ...each, outvoted: at === 1 }));
-    expect(payload(sampleMerged({ findings }))['findings']).toEqual([
+    expect(buildPayload(sampleMerged({ findings }))['findings']).toEqual([
       expect.not.objectContaining({ outvoted: expect.anything() }),
       expect.objectContaining({ outvoted: true }),
     ]);
   });
 
   it('passes only where the legs together pass', () => {
-    for (const ballot of ['fail', 'abstain'] as const)
-      expect(payload(sampleMerged({ ballot, legs: [sampleLeg('api', ballot)] }))['passed']).toBe(false);
+    for (const outcome of ['fail', 'abstain'] as const)
+      expect(buildPayload(sampleMerged({ outcome, legs: [sampleLeg('api', outcome)] }))['passed']).toBe(
+        false,
+      );
   });
 
   it('tells no cost where one is not known', () => {
-    expect(payload(sampleMerged({ costUsd: null }))['total']).toMatchObject({ cost_usd: null });
+    expect(buildPayload(sampleMerged({ costUsd: null }))['total']).toMatchObject({ cost_usd: null });
   });
 });
 
@@ -92,17 +86,21 @@ describe('the payload of a large merge', () => {
     ['of control characters', '\u0001'],
     ['of halves of pairs', '\ud800'],
   ])('has as many findings %s as fit into an output of a step, and counts the others', (_, part) => {
-    const told = payload(sampleMerged({ findings: findings(2_000, text(part, 700)), findingsLeftOut: 7 }));
+    const told = buildPayload(
+      sampleMerged({ findings: findings(2_000, text(part, 700)), findingsLeftOut: 7 }),
+    );
     expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
     expect(bytes(told)).toBeGreaterThan(LIMIT - 6_000);
     expect(shown(told).length + leftOut(told)).toBe(2_007);
-    expect(shown(told)).toEqual(shown(payload(sampleMerged({ findings: findings(2_000, text(part, 700)) }))));
+    expect(shown(told)).toEqual(
+      shown(buildPayload(sampleMerged({ findings: findings(2_000, text(part, 700)) }))),
+    );
   });
 
   it('has the gravest findings, and not later ones that are shorter', () => {
     const [first, last] = sampleMerged().findings;
     if (first === undefined || last === undefined) throw new Error('The sample has two findings.');
-    const told = payload(
+    const told = buildPayload(
       sampleMerged({ findings: [first, { ...first, message: text('x', LIMIT) }, last], findingsLeftOut: 1 }),
     );
     expect([shown(told).length, leftOut(told)]).toEqual([1, 3]);
@@ -110,57 +108,61 @@ describe('the payload of a large merge', () => {
 
   it('keeps every text of the votes where findings have room beside them', () => {
     const why = text('It says so. ', 500);
-    const told = payload(
+    const told = buildPayload(
       sampleMerged({ legs: legsOf('leg', why).slice(0, 100), findings: findings(300, 'x') }),
     );
     expect(new Set(votesIn(told).map((vote: { why: string }) => vote.why))).toEqual(new Set([why]));
     expect(leftOut(told)).toBe(0);
   });
 
-  it('shortens why each vote fails where that leaves findings less than a quarter of it', () => {
-    const why = text('It says so. ', 500);
-    const legs = legsOf('leg', why);
-    const told = payload(sampleMerged({ legs, findings: findings(2_000, text('x', 480)) }));
-    expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
-    expect(votesIn(told)).toHaveLength(768);
-    for (const vote of votesIn(told)) expect(vote.why).toMatch(/^It says so\..{60,189}…$/);
-    expect(shown(told).length).toBeGreaterThan(350);
-    const alone = payload(sampleMerged({ legs, findings: [] }));
-    expect(votesIn(alone)[0]).toMatchObject({ why });
-  });
-
-  it('has every vote of 256 legs with three whose names have 200 Chinese characters, without why', () => {
-    const why = text(CJK, 500);
-    const told = payload(sampleMerged({ legs: legsOf(CJK, why), findings: findings(2_000, CJK) }));
-    expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
-    expect(votesIn(told)).toHaveLength(768);
-    expect(votesIn(told)[0]).toMatchObject({ why: null, passed: false, vote: text(`1${CJK}`, 200) });
-    expect(shown(told).length).toBeGreaterThan(0);
-  });
-
-  it('names 256 legs in full even where nothing else of their votes fits', () => {
-    const legs = legsOf("'", text("'", 500), text("'", 500));
-    const told = payload(sampleMerged({ legs, findings: findings(2_000, text("'", 480)) }));
-    expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
-    expect(votesIn(told)).toEqual([]);
-    expect(told['legs']).toEqual(
-      legs.map(({ leg }) => expect.objectContaining({ leg, passed: false, votes: [] })),
-    );
-    expect(shown(told).length).toBeGreaterThan(100);
-  });
-
-  it('leaves no half of a secret where it shortens', () => {
-    const secrets = createSecrets();
-    const secret = 'correct horse battery staple';
-    secrets.add(secret);
-    for (let before = 150; before < 230; before += 7) {
-      const why = `${text('x ', before)}${secret} ${text('so ', 500 - before)}`;
-      const told = payload(
-        sampleMerged({ legs: legsOf('leg', why), findings: findings(2_000, 'x') }),
-        secrets,
+  it('names 256 legs in full, without their votes where those leave findings less than a quarter of it', () => {
+    for (const [name, why] of [
+      ['leg', 'It says so. '],
+      [CJK, CJK],
+      ["'", "'"],
+    ] as const) {
+      const legs = legsOf(name, text(why, 500), text(why, 500));
+      const told = buildPayload(sampleMerged({ legs, findings: findings(2_000, text(why, 480)) }));
+      expect(bytes(told)).toBeLessThanOrEqual(LIMIT);
+      expect(told['legs']).toEqual(
+        legs.map(({ leg }) => expect.objectContaining({ leg, passed: false, votes: [] })),
       );
-      expect(votesIn(told)[0].why.length).toBeLessThan(why.length);
-      expect(JSON.stringify(told).replaceAll(secret, '')).not.toContain('correct');
+      expect(shown(told).length).toBeGreaterThan(100);
     }
+  });
+});
+
+describe('what a merge counted, as JSON', () => {
+  const legOf = (leg: MergedLeg) =>
+    mergedJson(sampleMerged({ legs: [leg], votes: 'majority of 3' }), (each) => each).legs[0];
+
+  it('knows no cost of a leg where that of one vote is not known, and adds up the others exactly', () => {
+    const costs = (...all: readonly (number | null)[]) =>
+      legOf(
+        sampleLeg(
+          'api',
+          'pass',
+          all.map((costUsd) => sampleVote('pass', { costUsd })),
+        ),
+      );
+    expect(costs(0.1, null, 0.2)).toMatchObject({ total_cost_usd: null });
+    expect(costs(0.1, 0.2)).toMatchObject({ total_cost_usd: 0.3 });
+  });
+
+  it('tells a leg in the words of its vote, and one of several in those of the rule unless all are missing', () => {
+    const cutOff = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
+    const missing = sampleVote('abstain', { conclusion: 'missing', reason: 'missing' });
+    const words = (...votes: Parameters<typeof sampleLeg>[2] & {}) =>
+      legOf(sampleLeg('api', 'abstain', votes));
+    expect(words(cutOff)).toMatchObject({ conclusion: 'inconclusive', reason: 'timeout', passed: null });
+    expect(words(cutOff, missing)).toMatchObject({ conclusion: 'inconclusive', reason: 'undecided' });
+    expect(words(missing, missing)).toMatchObject({ conclusion: 'missing', reason: 'missing' });
+  });
+
+  it('masks what other jobs wrote', () => {
+    const vote = sampleVote('fail', { vote: 'key', why: 'key', model: 'key' });
+    const merged = sampleMerged({ legs: [sampleLeg('key', 'fail', [vote])] });
+    const told: JsonObject = mergedJson(merged, (text) => text.replaceAll('key', '***'));
+    expect(JSON.stringify(told)).not.toContain('key');
   });
 });

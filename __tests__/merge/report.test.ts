@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Ballot, Merged } from '../../src/merge/types.ts';
+import type { Merged, Outcome } from '../../src/merge/types.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
@@ -23,12 +23,12 @@ const EVIL =
   '</details></td><script>1</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) <!-- structured-agent:sticky --> /merge';
 
 /** Where every text is `text`. */
-function saying(text: string, ballot: Ballot): Merged {
-  const vote = (said: Ballot) =>
+function saying(text: string, outcome: Outcome): Merged {
+  const vote = (said: Outcome) =>
     sampleVote(said, { vote: text, why: text, model: text, url: text, reused: true });
   return sampleMerged({
-    ballot,
-    legs: [sampleLeg(text, ballot, [vote(ballot), vote('abstain')]), sampleLeg(text, 'pass')],
+    outcome,
+    legs: [sampleLeg(text, outcome, [vote(outcome), vote('abstain')]), sampleLeg(text, 'pass')],
     rule: text,
     votes: text,
     summary: text,
@@ -52,12 +52,12 @@ function saying(text: string, ballot: Ballot): Merged {
 }
 
 /** As many legs and votes as a matrix has, all of their texts as long as they may be. */
-function huge(text: string, ballot: Ballot): Merged {
+function huge(text: string, outcome: Outcome): Merged {
   const votes = [1, 2, 3].map((vote) =>
-    sampleVote(ballot, { vote: `${vote}${text}`, why: `${vote}${text}` }),
+    sampleVote(outcome, { vote: `${vote}${text}`, why: `${vote}${text}` }),
   );
   return sampleMerged({
-    legs: Array.from({ length: 256 }, (_, at) => sampleLeg(`${at}${text}`, ballot, votes)),
+    legs: Array.from({ length: 256 }, (_, at) => sampleLeg(`${at}${text}`, outcome, votes)),
     votes: 'majority of 3',
     findings: Array.from({ length: 500 }, (_, at) => ({
       severity: 'error',
@@ -145,8 +145,8 @@ describe('a merge in the job summary', () => {
     expect(text).not.toContain('Payload as JSON');
   });
 
-  it.each(['pass', 'fail', 'abstain'] as const)('says nothing of an agent’s own run: %s', (ballot) => {
-    const legs = [sampleLeg('api', ballot), sampleLeg('web', 'pass')];
+  it.each(['pass', 'fail', 'abstain'] as const)('says nothing of an agent’s own run: %s', (outcome) => {
+    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
     const merged = sampleMerged({ legs });
     for (const text of [summary(merged), comment(merged)])
       expect(text).not.toMatch(/sandbox|timeline|no gate|gate `|0 turns|the model/i);
@@ -198,8 +198,8 @@ describe('a merge in the job summary', () => {
     }
   });
 
-  it.each(['pass', 'fail', 'abstain'] as const)('every text of a hostile merge is inert: %s', (ballot) => {
-    const merged = saying(EVIL, ballot);
+  it.each(['pass', 'fail', 'abstain'] as const)('every text of a hostile merge is inert: %s', (outcome) => {
+    const merged = saying(EVIL, outcome);
     for (const markdown of [summary(merged), comment(merged)]) {
       const html = render(markdown);
       expect(html).not.toMatch(/<script|<img|<!--/u);
@@ -228,9 +228,9 @@ describe('a merge in the job summary', () => {
     );
   });
 
-  it.each(['pass', 'fail', 'abstain'] as const)('of 256 legs of 3 votes fits, legs first: %s', (ballot) => {
+  it.each(['pass', 'fail', 'abstain'] as const)('of 256 legs of 3 votes fits, legs first: %s', (outcome) => {
     for (const text of ['', '&'.repeat(400), '界'.repeat(400)]) {
-      const merged = huge(text, ballot);
+      const merged = huge(text, outcome);
       const whole = summary(merged);
       const short = comment(merged);
       expect(Buffer.byteLength(whole)).toBeLessThanOrEqual(MIB);
@@ -238,7 +238,7 @@ describe('a merge in the job summary', () => {
       for (const page of [whole, short]) {
         expect(page).toMatch(/^## /);
         expect(page).not.toMatch(/Too large[^\n]*the legs/);
-        expect(page).toMatch(ballot === 'pass' ? /256 legs pass/ : /\*\*0/);
+        expect(page).toMatch(outcome === 'pass' ? /256 legs pass/ : /\*\*0/);
       }
     }
   });

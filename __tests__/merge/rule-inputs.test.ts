@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { parseExpectation, parseRule, parseVotes, parseWeights } from '../../src/merge/rule-inputs.ts';
+import { parseExpectation, parseRule, parseVotes, parseWeights } from '../../src/merge/config.ts';
 
 function refusal(parse: () => unknown): string {
   try {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, type Rule, type Weighed } from '../../src/merge/rules.ts';
-import type { Ballot } from '../../src/merge/types.ts';
+import type { Rule } from '../../src/merge/config.ts';
+import { decide, type Weighed } from '../../src/merge/merge.ts';
+import type { Outcome } from '../../src/merge/types.ts';
 
-const ballot = fc.constantFrom<Ballot>('pass', 'fail', 'abstain');
+const outcome = fc.constantFrom<Outcome>('pass', 'fail', 'abstain');
 /** Small weights, so that sums meet thresholds. */
-const weighed = fc.record({ ballot, weight: fc.integer({ min: 0, max: 4 }) });
-const ballots = fc.array(weighed, { minLength: 1, maxLength: 7 });
+const weighed = fc.record({ outcome, weight: fc.integer({ min: 0, max: 4 }) });
+const outcomes = fc.array(weighed, { minLength: 1, maxLength: 7 });
 const rule = fc.oneof(
   fc.constantFrom<Rule>({ kind: 'all' }, { kind: 'any' }, { kind: 'majority' }),
   fc.integer({ min: 0, max: 14 }).map((threshold): Rule => ({ kind: 'weighted', threshold })),
@@ -14,14 +15,14 @@ const rule = fc.oneof(
 
 /** What each rule means, said once more and by nothing of the code under test. */
 function holds(rule: Rule, sure: readonly Weighed[]): boolean {
-  const passing = sure.filter((each) => each.ballot === 'pass');
+  const passing = sure.filter((each) => each.outcome === 'pass');
   if (rule.kind === 'weighted') {
     let sum = 0;
     for (const { weight } of passing) sum += weight;
     return sum > rule.threshold;
   }
-  if (rule.kind === 'all') return sure.every((each) => each.ballot === 'pass');
-  if (rule.kind === 'any') return sure.some((each) => each.ballot === 'pass');
+  if (rule.kind === 'all') return sure.every((each) => each.outcome === 'pass');
+  if (rule.kind === 'any') return sure.some((each) => each.outcome === 'pass');
   return passing.length > sure.length - passing.length;
 }
 
@@ -29,36 +30,36 @@ function holds(rule: Rule, sure: readonly Weighed[]): boolean {
 function assignments(open: readonly Weighed[]): readonly (readonly Weighed[])[] {
   let made: Weighed[][] = [[]];
   for (const each of open) {
-    const ways: readonly Ballot[] = each.ballot === 'abstain' ? ['pass', 'fail'] : [each.ballot];
-    made = made.flatMap((some) => ways.map((way) => [...some, { ...each, ballot: way }]));
+    const ways: readonly Outcome[] = each.outcome === 'abstain' ? ['pass', 'fail'] : [each.outcome];
+    made = made.flatMap((some) => ways.map((way) => [...some, { ...each, outcome: way }]));
   }
   return made;
 }
 
-function agreed(results: readonly boolean[]): Ballot {
+function agreed(results: readonly boolean[]): Outcome {
   if (results.every(Boolean)) return 'pass';
   return results.some(Boolean) ? 'abstain' : 'fail';
 }
 
 /** Whether no vote that is still open can save it. */
 function isLost(rule: Rule, all: readonly Weighed[]): boolean {
-  const count = (wanted: Ballot) => all.filter((each) => each.ballot === wanted).length;
-  const weights = (wanted: Ballot) =>
-    all.reduce((sum, each) => sum + (each.ballot === wanted ? each.weight : 0), 0);
+  const count = (wanted: Outcome) => all.filter((each) => each.outcome === wanted).length;
+  const weights = (wanted: Outcome) =>
+    all.reduce((sum, each) => sum + (each.outcome === wanted ? each.weight : 0), 0);
   if (rule.kind === 'weighted') return weights('pass') + weights('abstain') <= rule.threshold;
   if (rule.kind === 'all') return count('fail') > 0;
   if (rule.kind === 'any') return count('fail') === all.length;
   return 2 * (count('pass') + count('abstain')) <= all.length;
 }
 
-const ORDER: readonly Ballot[] = ['fail', 'abstain', 'pass'];
-const grade = (each: Ballot) => ORDER.indexOf(each);
-const plain = (...list: readonly Ballot[]) => list.map((each) => ({ ballot: each, weight: 1 }));
+const ORDER: readonly Outcome[] = ['fail', 'abstain', 'pass'];
+const grade = (each: Outcome) => ORDER.indexOf(each);
+const plain = (...list: readonly Outcome[]) => list.map((each) => ({ outcome: each, weight: 1 }));
 
-describe('a rule over ballots, some of which abstain', () => {
+describe('a rule over outcomes, some of which abstain', () => {
   it('decides exactly where every assignment of those that abstain comes to the same', () => {
     fc.assert(
-      fc.property(rule, ballots, (each, all) => {
+      fc.property(rule, outcomes, (each, all) => {
         expect(decide(each, all)).toBe(agreed(assignments(all).map((sure) => holds(each, sure))));
       }),
       { numRuns: 500 },
@@ -74,7 +75,7 @@ describe('a rule over ballots, some of which abstain', () => {
       fc.property(rule, rule, legs, (across, within, all) => {
         const nested = decide(
           across,
-          all.map(({ votes, weight }) => ({ ballot: decide(within, votes), weight })),
+          all.map(({ votes, weight }) => ({ outcome: decide(within, votes), weight })),
         );
         let results: boolean[][] = [[]];
         for (const { votes } of all) {
@@ -84,7 +85,7 @@ describe('a rule over ballots, some of which abstain', () => {
         const verdicts = results.map((passing) =>
           holds(
             across,
-            passing.map((way, at) => ({ ballot: way ? 'pass' : 'fail', weight: all[at]?.weight ?? 0 })),
+            passing.map((way, at) => ({ outcome: way ? 'pass' : 'fail', weight: all[at]?.weight ?? 0 })),
           ),
         );
         expect(nested).toBe(agreed(verdicts));
@@ -93,12 +94,12 @@ describe('a rule over ballots, some of which abstain', () => {
     );
   });
 
-  it('is monotone: a better ballot never makes it worse', () => {
+  it('is monotone: a better outcome never makes it worse', () => {
     fc.assert(
-      fc.property(rule, ballots, fc.nat(), ballot, (each, all, seed, better) => {
+      fc.property(rule, outcomes, fc.nat(), outcome, (each, all, seed, better) => {
         const at = seed % all.length;
         const changed = all.map((one, index) =>
-          index === at && grade(better) > grade(one.ballot) ? { ...one, ballot: better } : one,
+          index === at && grade(better) > grade(one.outcome) ? { ...one, outcome: better } : one,
         );
         expect(grade(decide(each, changed))).toBeGreaterThanOrEqual(grade(decide(each, all)));
       }),
@@ -107,7 +108,7 @@ describe('a rule over ballots, some of which abstain', () => {
 
   it('with a decisive failure is never a pass, and always a fail', () => {
     fc.assert(
-      fc.property(rule, ballots, (each, all) => {
+      fc.property(rule, outcomes, (each, all) => {
         if (isLost(each, all)) expect(decide(each, all)).toBe('fail');
         else expect(decide(each, all)).not.toBe('fail');
       }),
@@ -119,7 +120,7 @@ describe('a rule over ballots, some of which abstain', () => {
     fc.assert(
       fc.property(
         rule,
-        ballots.chain((all) =>
+        outcomes.chain((all) =>
           fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
         ),
         (each, [all, shuffled]) => {
@@ -131,8 +132,8 @@ describe('a rule over ballots, some of which abstain', () => {
 
   it('of all or a majority never turns better by one more leg that fails', () => {
     fc.assert(
-      fc.property(fc.constantFrom<Rule>({ kind: 'all' }, { kind: 'majority' }), ballots, (each, all) => {
-        const more = [...all, { ballot: 'fail', weight: 1 } as const];
+      fc.property(fc.constantFrom<Rule>({ kind: 'all' }, { kind: 'majority' }), outcomes, (each, all) => {
+        const more = [...all, { outcome: 'fail', weight: 1 } as const];
         expect(grade(decide(each, more))).toBeLessThanOrEqual(grade(decide(each, all)));
       }),
     );
@@ -149,19 +150,19 @@ describe('ties', () => {
 
   it('of weights fail: 0.1 + 0.2 is not more than 0.3, and a millionth more is', () => {
     const legs = [
-      { ballot: 'pass', weight: 100_000 },
-      { ballot: 'pass', weight: 200_000 },
+      { outcome: 'pass', weight: 100_000 },
+      { outcome: 'pass', weight: 200_000 },
     ] as const;
     expect(decide({ kind: 'weighted', threshold: 300_000 }, legs)).toBe('fail');
     expect(decide({ kind: 'weighted', threshold: 299_999 }, legs)).toBe('pass');
   });
 
   it('of nothing at all fail: weights of 0 do not outweigh 0', () => {
-    expect(decide({ kind: 'weighted', threshold: 0 }, [{ ballot: 'pass', weight: 0 }])).toBe('fail');
+    expect(decide({ kind: 'weighted', threshold: 0 }, [{ outcome: 'pass', weight: 0 }])).toBe('fail');
   });
 });
 
-describe('one ballot', () => {
+describe('one outcome', () => {
   it.each(['all', 'any', 'majority'] as const)('under %s is the verdict', (kind) => {
     for (const each of ORDER) expect(decide({ kind }, plain(each))).toBe(each);
   });

@@ -1,11 +1,9 @@
 /** Merges to tell about; each test changes what it is about. */
-import { payloadOf } from '../../src/merge/merge.ts';
-import { mergedJson } from '../../src/merge/merged-json.ts';
+import { buildPayload } from '../../src/merge/payload.ts';
 import { describeMerge } from '../../src/merge/report.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote } from '../../src/merge/types.ts';
-import { summaryOf, undecidedText, wantsOf } from '../../src/merge/words.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
+import { describeGate, describeUndecided, summarize } from '../../src/merge/words.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { Verdict } from '../../src/types.ts';
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 
@@ -13,7 +11,7 @@ const RUN = 'https://github.com/octo/demo/actions/runs/42/attempts';
 const NOTHING = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
 /** A vote: one that passes takes two turns and two cents; one that abstains without a `conclusion` is missing. */
-export function sampleVote(ballot: Ballot, changes: Partial<MergedVote> = {}): MergedVote {
+export function sampleVote(outcome: Outcome, changes: Partial<MergedVote> = {}): MergedVote {
   const cast = {
     turns: 2,
     usage: { inputTokens: 3000, outputTokens: 210, cachedInputTokens: 1200, cacheWriteTokens: 0 },
@@ -43,18 +41,18 @@ export function sampleVote(ballot: Ballot, changes: Partial<MergedVote> = {}): M
       attempt: null,
       url: null,
     },
-  } as const satisfies Record<Ballot, object>;
-  return { vote: null, ballot, ...asks[ballot], ...changes };
+  } as const satisfies Record<Outcome, object>;
+  return { vote: null, outcome, ...asks[outcome], ...changes };
 }
 
 /** A leg of one vote, or of those given. */
 export function sampleLeg(
   leg: string | null,
-  ballot: Ballot,
-  votes: readonly MergedVote[] = [sampleVote(ballot)],
+  outcome: Outcome,
+  votes: readonly MergedVote[] = [sampleVote(outcome)],
   weight = 1,
 ): MergedLeg {
-  return { leg, ballot, weight, votes };
+  return { leg, outcome, weight, votes };
 }
 
 /** Nine legs under the rule `all`, all of which pass; what follows from `legs` is worked out from them. */
@@ -62,7 +60,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
   const names = ['api', 'auth', 'billing', 'cli', 'core', 'docs', 'search', 'ui', 'web'];
   const legs = changes.legs ?? names.map((name) => sampleLeg(name, 'pass'));
   const votes = legs.flatMap((leg) => leg.votes);
-  const count = (ballot: Ballot) => legs.filter((leg) => leg.ballot === ballot).length;
+  const count = (outcome: Outcome) => legs.filter((leg) => leg.outcome === outcome).length;
   const tally = {
     pass: count('pass'),
     fail: count('fail'),
@@ -70,9 +68,9 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
     expected: legs.length,
   };
   const sum = (value: (vote: MergedVote) => number) => votes.reduce((total, vote) => total + value(vote), 0);
-  const ballot = changes.ballot ?? (tally.fail > 0 ? 'fail' : tally.abstain > 0 ? 'abstain' : 'pass');
+  const outcome = changes.outcome ?? (tally.fail > 0 ? 'fail' : tally.abstain > 0 ? 'abstain' : 'pass');
   return {
-    ballot,
+    outcome,
     rule: 'all',
     votes: null,
     tally,
@@ -104,7 +102,7 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
       },
     ],
     findingsLeftOut: 0,
-    summary: summaryOf(ballot, { tally, legs }, changes.rule ?? 'all'),
+    summary: summarize(outcome, { tally, legs }, changes.rule ?? 'all'),
     turns: sum((vote) => vote.turns),
     rejections: 0,
     usage: {
@@ -120,19 +118,13 @@ export function sampleMerged(changes: Partial<Merged> = {}): Merged {
   };
 }
 
-/** The report of a merge that ended as its ballot says. */
+/** The report of a merge that ended as its outcome says. */
 export function sampleMergedReport(merged: Merged = sampleMerged(), changes: Partial<Report> = {}): Report {
-  const decided = merged.ballot !== 'abstain';
+  const decided = merged.outcome !== 'abstain';
   const report = sampleReport({
-    verdict: VERDICTS[merged.ballot](merged),
-    payload: decided
-      ? payloadOf(
-          merged,
-          mergedJson(merged, (text) => text),
-          createSecrets(),
-        )
-      : null,
-    gate: decided ? { status: merged.ballot === 'pass' ? 'met' : 'not_met', issues: [] } : null,
+    verdict: VERDICTS[merged.outcome](merged),
+    payload: decided ? buildPayload(merged) : null,
+    gate: decided ? { status: merged.outcome === 'pass' ? 'met' : 'not_met', issues: [] } : null,
     ...WITHOUT_AGENT,
   });
   return { ...describeMerge(report, merged, (text) => text), ...changes };
@@ -154,7 +146,7 @@ const WITHOUT_AGENT = {
   transcriptFile: null,
 } as const satisfies Partial<Report>;
 
-const VERDICTS: Readonly<Record<Ballot, (merged: Merged) => Verdict>> = {
+const VERDICTS: Readonly<Record<Outcome, (merged: Merged) => Verdict>> = {
   pass: () => ({
     conclusion: 'success',
     reason: 'accepted',
@@ -169,14 +161,14 @@ const VERDICTS: Readonly<Record<Ballot, (merged: Merged) => Verdict>> = {
     subtype: 'gate_not_met',
     exitCode: 1,
     published: true,
-    error: `The gate is not met: it ${wantsOf({ kind: 'all' }, merged, merged.rule)}.`,
+    error: `The gate is not met: it ${describeGate({ kind: 'all' }, merged, merged.rule)}.`,
   }),
-  abstain: ({ summary, legs }) => ({
+  abstain: (merged) => ({
     conclusion: 'inconclusive',
     reason: 'undecided',
     subtype: 'error_undecided',
     exitCode: 1,
     published: false,
-    error: undecidedText(summary, legs),
+    error: describeUndecided(merged),
   }),
 };

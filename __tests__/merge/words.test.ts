@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { undecidedText, wantsOf } from '../../src/merge/merge.ts';
-import { summaryOf } from '../../src/merge/words.ts';
+import type { Merged, MergedLeg } from '../../src/merge/types.ts';
+import { describeGate, describeUndecided, summarize } from '../../src/merge/words.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 
 describe('the summary of a merge', () => {
   it('says what the rule makes of the legs', () => {
     const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('docs', 'abstain')];
-    const says = (ballot: 'pass' | 'fail' | 'abstain') => summaryOf(ballot, sampleMerged({ legs }), 'any');
+    const says = (outcome: 'pass' | 'fail' | 'abstain') => summarize(outcome, sampleMerged({ legs }), 'any');
     expect(says('pass')).toMatch(/^1 of 3 legs passes, .* \(rule: any\): passed\.$/u);
     expect(says('fail')).toMatch(/ \(rule: any\): not passed\.$/u);
     expect(says('abstain')).toMatch(/ \(rule: any\): no verdict\.$/u);
@@ -17,11 +17,11 @@ describe('what a rule wants', () => {
   it('is told with what there is, and what could not change it', () => {
     const tally = { pass: 1, fail: 2, abstain: 1, expected: 4 };
     const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('"\n', 'fail')];
-    expect(wantsOf({ kind: 'all' }, { tally, legs }, 'all')).toBe(
+    expect(describeGate({ kind: 'all' }, { tally, legs }, 'all')).toBe(
       String.raw`wants every leg to pass (rule: all), and 1 of 4 passes, 2 fail ("web", "\"\n"); what is open cannot change it`,
     );
     expect(
-      wantsOf(
+      describeGate(
         { kind: 'weighted', threshold: 1 },
         { tally: { pass: 2, fail: 0, abstain: 0, expected: 2 }, legs: legs.slice(0, 1) },
         'weighted:1',
@@ -32,16 +32,19 @@ describe('what a rule wants', () => {
   it('names five failing legs, and how many more there are', () => {
     const legs = Array.from({ length: 7 }, (_, at) => sampleLeg(`leg ${at}`, 'fail'));
     const tally = { pass: 0, fail: 7, abstain: 0, expected: 7 };
-    expect(wantsOf({ kind: 'all' }, { tally, legs }, 'all')).toMatch(
+    expect(describeGate({ kind: 'all' }, { tally, legs }, 'all')).toMatch(
       / 7 fail \("leg 0", "leg 1", "leg 2", "leg 3", "leg 4" and 2 more\)$/u,
     );
   });
 });
 
 describe('an undecided merge', () => {
+  const undecided = (legs: readonly MergedLeg[], refused: Merged['refused'] = []) =>
+    describeUndecided({ summary: 'No verdict.', legs, refused });
+
   it('names the open legs and votes with their reasons, and what to do', () => {
     const cut = sampleVote('abstain', { vote: '2', conclusion: 'inconclusive', reason: 'timeout' });
-    const text = undecidedText('No verdict.', [
+    const text = undecided([
       sampleLeg('api', 'pass'),
       sampleLeg('web', 'abstain', [sampleVote('pass', { vote: '1' }), cut]),
       sampleLeg('docs', 'abstain'),
@@ -55,7 +58,7 @@ describe('an undecided merge', () => {
     const missing = (vote: string) =>
       sampleVote('abstain', { vote, conclusion: 'missing', reason: 'missing' });
     const replayed = sampleVote('abstain', { vote: '3', conclusion: 'success', reason: 'accepted' });
-    const text = undecidedText('No verdict.', [
+    const text = undecided([
       sampleLeg('api', 'abstain', [missing('1'), missing('2'), missing('3')]),
       sampleLeg('web', 'abstain', [missing('1'), missing('2'), replayed]),
     ]);
@@ -65,24 +68,24 @@ describe('an undecided merge', () => {
   it('names the files that did not count before anything else: what is missing may be among them', () => {
     const file = { file: 'verdict-api-1/result.json', why: 'it is not signed' };
     const legs = [sampleLeg('api', 'abstain')];
-    expect(undecidedText('No verdict.', legs, [file])).toContain(
+    expect(undecided(legs, [file])).toContain(
       'No verdict. 1 file did not count, "verdict-api-1/result.json": it is not signed. What is open',
     );
-    expect(undecidedText('No verdict.', legs, [file, file])).toContain(
+    expect(undecided(legs, [file, file])).toContain(
       '2 files did not count, the first of them "verdict-api-1/result.json": it is not signed.',
     );
   });
 
   it('sends nobody to run green jobs again where something is missing', () => {
     const cut = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
-    expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain', [cut])])).not.toContain('green');
+    expect(undecided([sampleLeg('api', 'abstain', [cut])])).not.toContain('green');
     const legs = [sampleLeg('api', 'abstain'), sampleLeg('web', 'pass')];
-    expect(undecidedText('No verdict.', legs)).toContain('look at what it uploaded');
+    expect(undecided(legs)).toContain('look at what it uploaded');
   });
 
   it('sends everybody to the folder first where not one envelope counts', () => {
     const legs = [sampleLeg('api', 'abstain'), sampleLeg('web', 'abstain')];
-    expect(undecidedText('No verdict.', legs)).toContain(
+    expect(undecided(legs)).toContain(
       '(missing). Not one envelope counts: look at what the legs uploaded, and whether verdicts is the folder into which it was downloaded. "Re-run failed jobs"',
     );
   });
@@ -90,23 +93,23 @@ describe('an undecided merge', () => {
   it('promises nothing of running again where every job is green and nobody judged', () => {
     const skipped = sampleVote('abstain', { conclusion: 'skipped', reason: 'missing_key' });
     const replayed = sampleVote('abstain', { conclusion: 'success', reason: 'accepted' });
-    const text = undecidedText('No verdict.', [sampleLeg('api', 'abstain', [skipped, replayed])]);
+    const text = undecided([sampleLeg('api', 'abstain', [skipped, replayed])]);
     expect(text).toMatch(/no judgement\)\. Their jobs are green, .* A leg needs a key, and no replay\.$/u);
     const cut = sampleVote('abstain', { conclusion: 'inconclusive', reason: 'timeout' });
-    expect(undecidedText('No verdict.', [sampleLeg('api', 'abstain', [skipped, cut])])).toContain('Re-run');
+    expect(undecided([sampleLeg('api', 'abstain', [skipped, cut])])).toContain('Re-run');
   });
 
   it('says of how many votes a reason is where they have no names', () => {
     const missing = sampleVote('abstain', { vote: null, conclusion: 'missing', reason: 'missing' });
     const legs = [sampleLeg('api', 'abstain', [sampleVote('pass', { vote: '1' }), missing, missing])];
-    expect(undecidedText('No verdict.', legs)).toContain('"api" (2 of 3 votes: missing).');
+    expect(undecided(legs)).toContain('"api" (2 of 3 votes: missing).');
   });
 
   it('names no more legs than anybody reads, and quotes hostile names', () => {
     const legs = Array.from({ length: 300 }, (_, at) =>
       sampleLeg(`x\n::error::${at}${'y'.repeat(200)}`, 'abstain'),
     );
-    const text = undecidedText('No verdict.', legs);
+    const text = undecided(legs);
     expect(text).toContain('280 more');
     expect(text).not.toContain('\n');
     expect(text.length).toBeLessThan(6_000);

@@ -140,8 +140,8 @@ describe('the commit status of a merge', () => {
     ['pass', 'success', 'Success: 2 of 2 legs pass (rule all)'],
     ['fail', 'failure', 'Failure: 1 of 2 legs passes, 1 fails (rule all)'],
     ['abstain', 'error', 'Undecided: 1 of 2 legs passes, 1 is missing (rule all). Re-run failed jobs'],
-  ] as const)('tells how the legs stand: %s', async (ballot, state, description) => {
-    const legs = [sampleLeg('api', ballot), sampleLeg('web', 'pass')];
+  ] as const)('tells how the legs stand: %s', async (outcome, state, description) => {
+    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
     expect(await told(sampleMergedReport(sampleMerged({ legs })))).toEqual([{ state, description }]);
   });
 

@@ -39,8 +39,8 @@ describe('the title of a merge', () => {
     ['pass', '✅ Success: 2 of 2 legs pass'],
     ['fail', '❌ Failure: 1 of 2 legs passes, 1 fails'],
     ['abstain', '⚠️ Undecided: 1 of 2 legs passes, 1 is missing'],
-  ] as const)('is how the legs stand: %s', (ballot, title) => {
-    const legs = [sampleLeg('api', ballot), sampleLeg('web', 'pass')];
+  ] as const)('is how the legs stand: %s', (outcome, title) => {
+    const legs = [sampleLeg('api', outcome), sampleLeg('web', 'pass')];
     expect(verdictTitle(sampleMergedReport(sampleMerged({ legs })))).toBe(title);
   });
 

@@ -57,48 +57,6 @@ describe('mask', () => {
   });
 });
 
-describe('spans', () => {
-  const known = (...values: readonly string[]) => {
-    const secrets = createSecrets();
-    for (const value of values) secrets.add(value);
-    return secrets;
-  };
-
-  it('are where known values stand, by their beginnings, overlapping ones too', () => {
-    const secrets = known('abcd', 'cdef', 'abc', '  blank  ');
-    expect(secrets.spans('-abcdef-blank', 99)).toEqual([
-      [1, 5],
-      [3, 7],
-      [8, 13],
-    ]);
-  });
-
-  it('are of encoded, reversed and rotated forms too', () => {
-    const value = 'p@ss "word"';
-    const forms = [
-      value,
-      encodeURIComponent(value),
-      JSON.stringify(value).slice(1, -1),
-      Buffer.from(value).toString('hex'),
-      [...value].reverse().join(''),
-      'c@ff "jbeq"',
-    ];
-    for (const form of forms) {
-      expect(known(value).spans(`--${form}--`, 99), form).toEqual([[2, 2 + form.length]]);
-    }
-  });
-
-  it('are those that begin before the end, whole', () => {
-    const secrets = known('abcd', 'a-longer-value');
-    expect(secrets.spans('abcdabcd', 4)).toEqual([[0, 4]]);
-    expect(secrets.spans('abcdabcd', 5)).toEqual([
-      [0, 4],
-      [4, 8],
-    ]);
-    expect(known().spans('abcd', 4)).toEqual([]);
-  });
-});
-
 describe('find', () => {
   const bytes = Buffer.from(KEY);
   const rows: [string, string, string][] = [

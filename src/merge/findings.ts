@@ -1,20 +1,20 @@
-/** The findings of all runs, each told once: by file, rule and nearby line, with the legs that agree. */
-import { createHash } from 'node:crypto';
+/** The findings of all runs, each shown once: by file, rule and nearby line, with the legs that agree. */
 import path from 'node:path';
 import { SEVERITIES } from '../reporters/findings.ts';
-import { byGravity, type Cluster, clustersOf, type Found, type Group, type Member } from './clusters.ts';
-import type { KeptFinding } from './kept.ts';
 import { byName } from './legs.ts';
 import type { MergedFinding } from './types.ts';
+import type { VoteFinding } from './vote.ts';
 
-export type { Found } from './clusters.ts';
-
-/** Others of a kind that are told beside the gravest one. */
-const MAX_ALSO = 5;
-/** More than anybody reads. */
-const MAX_FINDINGS = 2_000;
-/** As JSON; the output of a step takes what of them fits beside the legs. */
-const MAX_CHARACTERS = 500_000;
+/** What one run found. */
+export interface RunFindings {
+  readonly leg: string;
+  /** Tells the runs of one leg apart. */
+  readonly run: string;
+  /** Whether the run fails and what it is a vote of passes. */
+  readonly outvoted: boolean;
+  readonly findings: readonly VoteFinding[];
+  readonly leftOut: number;
+}
 
 /** The findings, the gravest first, and how many more there are. */
 export interface MergedFindings {
@@ -22,45 +22,64 @@ export interface MergedFindings {
   readonly leftOut: number;
 }
 
+/** Two models may place what they both mean at most so many lines apart. */
+const NEARBY_LINES = 3;
+/** Others of a kind that are quoted beside the gravest one. */
+const MAX_ALSO = 5;
+/** More than anybody reads. */
+const MAX_FINDINGS = 2_000;
+/** As JSON; the output of a step takes what of them fits beside the legs. */
+const MAX_CHARACTERS = 500_000;
+
+/** A finding and the run that it is of. */
+interface Member {
+  readonly run: RunFindings;
+  readonly index: number;
+  readonly finding: VoteFinding;
+  readonly file: string | null;
+  readonly line: number | null;
+  /** What it is about, and in which file. */
+  readonly key: string;
+  /** In `SEVERITIES`. */
+  readonly rank: number;
+}
+
+/** Findings of different runs that mean the same place. */
+interface Cluster {
+  readonly first: Member;
+  readonly runs: Set<RunFindings>;
+  readonly members: Member[];
+  gravest: Member;
+}
+
 /**
  * Merges what several runs found. Two findings of one run always stay two: a run that names two lines means both.
  * Findings without a rule are the same where their titles or messages are; of those of one kind the words of all are kept.
  * @param workspace the folder that absolute paths are in; null where it is not known.
  */
-export function mergeFindings(found: readonly Found[], workspace: string | null): MergedFindings {
-  const root = workspace === null ? null : slashed(workspace).replace(/(?<!\/)\/+$/u, '');
-  const groups = new Map<string, Group>();
-  // One list for all: tens of thousands of short ones would take more than what is in them.
-  const members: Member[] = [];
-  let leftOut = 0;
-  for (const run of found) {
-    leftOut += run.findings.leftOut;
-    for (const [index, finding] of run.findings.read().entries()) {
-      const file = finding.path === null ? null : pathOf(finding.path, root);
-      const key = keyOf(file, finding);
-      const group = groups.get(key) ?? { key, file, at: groups.size, hasKinds: false };
-      if (group.at === groups.size) groups.set(key, group);
-      if (finding.inShort !== null) group.hasKinds = true;
-      members.push({ group, run, index, rank: SEVERITIES.indexOf(finding.severity), line: finding.line });
-    }
-  }
-  const merged = clustersOf(members).sort(byGravity);
-  const findings = fitting(told(merged.slice(0, MAX_FINDINGS)));
-  return { findings, leftOut: leftOut + merged.length - findings.length };
+export function mergeFindings(found: readonly RunFindings[], workspace: string | null): MergedFindings {
+  const root = workspace === null ? null : toSlashes(workspace).replace(/(?<!\/)\/+$/u, '');
+  const members = found.flatMap((run) =>
+    run.findings.map((finding, index) => toMember(run, index, finding, root)),
+  );
+  const clusters = [...Map.groupBy(members, ({ key }) => key).values()]
+    .flatMap(clusterNearby)
+    .sort(byGravity);
+  const findings = takeFitting(clusters.slice(0, MAX_FINDINGS).map(toMergedFinding));
+  const leftOut = found.reduce((sum, run) => sum + run.leftOut, 0);
+  return { findings, leftOut: leftOut + clusters.length - findings.length };
 }
 
-/** Short whatever the file and the finding say. */
-function keyOf(file: string | null, finding: KeptFinding): string {
-  const key = JSON.stringify([file, subjectOf(finding)]);
-  return key.length <= 200 ? key : createHash('sha256').update(key).digest('hex');
+function toMember(run: RunFindings, index: number, finding: VoteFinding, root: string | null): Member {
+  const { place, rule, title, message, severity } = finding;
+  const file = place === null ? null : repositoryPath(place.path, root);
+  const about = rule === null ? `says ${normalize(title ?? message)}` : `rule ${normalize(rule)}`;
+  const key = JSON.stringify([file, about]);
+  return { run, index, finding, file, line: place?.line ?? null, key, rank: SEVERITIES.indexOf(severity) };
 }
 
-/** What a finding is about, in words that two models may both use. */
-function subjectOf({ rule, title, message }: KeptFinding): string {
-  return rule === null ? `says ${plain(title ?? message)}` : `rule ${plain(rule)}`;
-}
-
-function plain(text: string): string {
+/** Words that two models may write differently and mean the same. */
+function normalize(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
@@ -68,56 +87,109 @@ function plain(text: string): string {
     .trim();
 }
 
-function slashed(written: string): string {
+function toSlashes(written: string): string {
   return written.replaceAll('\\', '/');
 }
 
 /** As git names it: relative to the repository, with `/`. */
-function pathOf(written: string, root: string | null): string {
-  const slashes = slashed(written);
+function repositoryPath(written: string, root: string | null): string {
+  const slashes = toSlashes(written);
   const inside = root !== null && slashes.startsWith(`${root}/`) ? slashes.slice(root.length + 1) : slashes;
-  const plain = path.posix.normalize(inside).replace(/^(?:\.\/)+/u, '');
-  return plain === '' ? '.' : plain;
+  return path.posix.normalize(inside).replace(/^(?:\.\/)+/u, '') || '.';
 }
 
-/** What is read of a cluster. */
-interface Texts {
-  gravest: KeptFinding | null;
-  /** Of those whose rule is only a kind: what each says. */
-  readonly inShort: Set<string>;
-}
-
-/** One finding for all who agree, in the words of whoever finds it gravest. Each run is read once. */
-function told(clusters: readonly Cluster[]): readonly MergedFinding[] {
-  const texts = new Map<Cluster, Texts>(
-    clusters.map((cluster) => [cluster, { gravest: null, inShort: new Set() }]),
-  );
-  const read = clusters.flatMap((cluster) =>
-    (cluster.first.group.hasKinds ? cluster.members : [cluster.gravest]).map((member) => ({
-      cluster,
-      member,
-    })),
-  );
-  for (const [run, own] of Map.groupBy(read, ({ member }) => member.run)) {
-    const kept = run.findings.read();
-    for (const { cluster, member } of own) {
-      const [finding, known] = [kept[member.index], texts.get(cluster)];
-      if (finding === undefined || known === undefined) continue;
-      if (member === cluster.gravest) known.gravest = finding;
-      if (finding.inShort !== null) known.inShort.add(finding.inShort);
+/**
+ * In the order of their lines each member joins the nearest cluster that has nothing of its run yet; the order is total, so
+ * that the result does not depend on which run was read first.
+ */
+function clusterNearby(members: readonly Member[]): readonly Cluster[] {
+  const clusters: Cluster[] = [];
+  // Those that the next line may still be near to: never more than one run has findings.
+  let open: Cluster[] = [];
+  for (const member of members.toSorted(byPlace)) {
+    if (!open.every(({ first }) => isNear(first, member)))
+      open = open.filter(({ first }) => isNear(first, member));
+    const cluster = findNearest(open, member);
+    if (cluster === null) {
+      const fresh = { first: member, runs: new Set([member.run]), members: [member], gravest: member };
+      clusters.push(fresh);
+      open.push(fresh);
+      continue;
     }
+    cluster.runs.add(member.run);
+    cluster.members.push(member);
+    if (member.rank < cluster.gravest.rank) cluster.gravest = member;
   }
-  return [...texts].flatMap(([cluster, { gravest, inShort }]) =>
-    gravest === null ? [] : [tell(gravest, cluster, alsoSaid(gravest, inShort))],
+  return clusters;
+}
+
+/** The first of those that are nearest; null where each has something of that run. */
+function findNearest(open: readonly Cluster[], member: Member): Cluster | null {
+  let nearest: Cluster | null = null;
+  for (const cluster of open) {
+    if (cluster.runs.has(member.run)) continue;
+    if (nearest === null || distance(cluster.first, member) < distance(nearest.first, member))
+      nearest = cluster;
+  }
+  return nearest;
+}
+
+/** In lines; none where neither has one. */
+function distance(one: Member, other: Member): number {
+  return Math.abs((one.line ?? 0) - (other.line ?? 0));
+}
+
+function isNear(one: Member, other: Member): boolean {
+  if (one.line === null || other.line === null) return one.line === other.line;
+  return distance(one, other) <= NEARBY_LINES;
+}
+
+function byPlace(one: Member, other: Member): number {
+  return (
+    (one.line ?? 0) - (other.line ?? 0) ||
+    one.rank - other.rank ||
+    byName(one.run.leg, other.run.leg) ||
+    byName(one.run.run, other.run.run) ||
+    one.index - other.index
   );
+}
+
+/** The gravest first, then those that most agree on; the rest makes the order total. */
+function byGravity(one: Cluster, other: Cluster): number {
+  return (
+    one.gravest.rank - other.gravest.rank ||
+    other.members.length - one.members.length ||
+    byName(one.first.file ?? '', other.first.file ?? '') ||
+    (one.gravest.line ?? 0) - (other.gravest.line ?? 0) ||
+    byName(one.first.key, other.first.key) ||
+    byPlace(one.gravest, other.gravest)
+  );
+}
+
+/** One finding for all who agree, in the words of the gravest. */
+function toMergedFinding({ gravest, members }: Cluster): MergedFinding {
+  const { severity, rule, title, message, place } = gravest.finding;
+  return {
+    severity,
+    path: gravest.file,
+    line: gravest.line,
+    endLine: place?.endLine ?? null,
+    rule,
+    title,
+    message: `${message}${quoteOthers(gravest, members)}`,
+    legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
+    votes: members.length,
+    outvoted: members.every(({ run }) => run.outvoted),
+  };
 }
 
 /** What others of the same kind at the same place say in other words, and may mean: a category is not one mistake. */
-function alsoSaid(told: KeptFinding, inShort: ReadonlySet<string>): string {
-  const own = plain(told.inShort ?? told.title ?? told.message);
+function quoteOthers({ finding }: Member, members: readonly Member[]): string {
+  const own = normalize(finding.brief);
   const others = new Map<string, string>();
-  for (const text of [...inShort].toSorted(byName)) {
-    const key = plain(text);
+  const briefs = members.flatMap((member) => (member.finding.isKind ? [member.finding.brief] : []));
+  for (const text of [...new Set(briefs)].toSorted(byName)) {
+    const key = normalize(text);
     if (key !== own && !others.has(key)) others.set(key, text.replace(/\s+/gu, ' '));
   }
   if (others.size === 0) return '';
@@ -127,26 +199,11 @@ function alsoSaid(told: KeptFinding, inShort: ReadonlySet<string>): string {
 }
 
 /** The first ones, as many as fit. */
-function fitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
+function takeFitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
   let left = MAX_CHARACTERS;
   const over = findings.findIndex((finding) => {
     left -= JSON.stringify(finding).length;
     return left < 0;
   });
   return over === -1 ? findings : findings.slice(0, over);
-}
-
-function tell(finding: KeptFinding, { gravest, members }: Cluster, also: string): MergedFinding {
-  return {
-    severity: finding.severity,
-    path: gravest.group.file,
-    line: gravest.line,
-    endLine: finding.endLine,
-    rule: finding.rule,
-    title: finding.title,
-    message: `${finding.message}${also}`,
-    legs: [...new Set(members.map(({ run }) => run.leg))].toSorted(byName),
-    votes: members.length,
-    outvoted: members.every(({ run }) => run.outvoted),
-  };
 }

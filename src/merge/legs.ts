@@ -1,33 +1,19 @@
 /** Votes → legs: what belongs together, what is missing, and what makes the whole folder unbelievable. */
-
 import { InputError } from '../errors.ts';
 import { suggest } from '../text/messages.ts';
 import type { Subject } from '../types.ts';
-import { type Cast, quoted } from './cast.ts';
-
-/** Which legs there must be. */
-export type Expected =
-  | { readonly kind: 'envelopes'; readonly count: number }
-  | { readonly kind: 'legs'; readonly names: readonly string[] };
+import type { MergeOptions } from './merge.ts';
+import { quoteName, type Vote } from './vote.ts';
 
 /** One leg and the last attempt of each of its votes, in the order of their names. */
 export interface Leg {
   readonly name: string;
-  readonly casts: readonly Cast[];
+  readonly votes: readonly Vote[];
 }
 
-/** What the legs are held against. */
-export interface LegsOptions {
-  readonly expect: Expected;
-  /** How many votes each leg has; null where that was not said, which is one. */
-  readonly votes: number | null;
-  /** What this merge is of; null outside GitHub. */
-  readonly subject: Subject | null;
-  /** Whether the legs may have judged another commit than the event's: what they checked out themselves. */
-  readonly anyCommit: boolean;
-}
+type LegsOptions = Pick<MergeOptions, 'expect' | 'votes' | 'subject' | 'anyCommit'>;
 
-/** Numbers in names by their value, and a total order: the same legs are always told alike. */
+/** Numbers in names by their value, and a total order: the same legs always come in the same order. */
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** Compares names. */
@@ -38,52 +24,51 @@ export function byName(one: string, other: string): number {
 /**
  * Sorts the votes into legs. The later attempt of a vote replaces the earlier ones.
  * @throws InputError that names the files, for two envelopes of one vote, envelopes of another repository, commit or
- * run, more of them than expected, legs that nobody expects, and votes of one leg by different judges.
+ * run, more of them than expected, legs that nobody expects, and votes of one leg by different policies.
  */
-export function legsOf(casts: readonly Cast[], options: LegsOptions): readonly Leg[] {
-  const sorted = casts.toSorted((one, other) => byName(one.file, other.file));
+export function groupLegs(votes: readonly Vote[], options: LegsOptions): readonly Leg[] {
+  const sorted = votes.toSorted((one, other) => byName(one.file, other.file));
   requireOneSubject(sorted, options);
-  const groups = Map.groupBy(sorted, ({ leg }) => leg);
-  const legs = [...groups]
-    .map(([name, group]) => ({ name, casts: lastAttempts(name, group) }))
+  const legs = [...Map.groupBy(sorted, ({ leg }) => leg)]
+    .map(([name, group]) => ({ name, votes: keepLastAttempts(name, group) }))
     .toSorted((one, other) => byName(one.name, other.name));
-  requireExpected(legs, options);
-  for (const leg of legs) requireOneJudge(leg);
+  requireExpectedVotes(legs, options);
+  requireExpectedLegs(legs, options);
+  for (const leg of legs) requireOnePolicy(leg);
   return legs;
 }
 
-function lastAttempts(name: string, group: readonly Cast[]): readonly Cast[] {
-  const votes = Map.groupBy(group, ({ vote }) => vote);
-  return [...votes.values()]
-    .map((casts) => lastOf(name, casts))
+function keepLastAttempts(leg: string, group: readonly Vote[]): readonly Vote[] {
+  return [...Map.groupBy(group, ({ vote }) => vote).values()]
+    .flatMap((attempts) => findLast(leg, attempts) ?? [])
     .toSorted((one, other) => byName(one.vote ?? '', other.vote ?? ''));
 }
 
-/** Also in an attempt that was replaced two are too many: they are two runs, and who was asked again replaces only one. */
-function lastOf(name: string, casts: readonly Cast[]): Cast {
-  let last: Cast | null = null;
-  for (const [one, other] of Map.groupBy(casts, attemptOf).values()) {
+/** Also in an attempt that was replaced two are too many: they are two runs, and a later attempt replaces only one. */
+function findLast(leg: string, attempts: readonly Vote[]): Vote | null {
+  let last: Vote | null = null;
+  for (const [one, other] of Map.groupBy(attempts, attemptOf).values()) {
     if (one === undefined) continue;
     if (other !== undefined) {
-      const what = one.vote === null ? 'no vote' : `vote ${quoted(one.vote)}`;
+      const which = one.vote === null ? 'no vote' : `vote ${quoteName(one.vote)}`;
       throw new InputError(
         'verdicts',
-        `${quoted(one.file)} and ${quoted(other.file)} are both of leg ${quoted(name)}, with ${what}, in the same attempt. Give each run of a leg a vote of its own: vote: \${{ matrix.vote }}.`,
+        `${quoteName(one.file)} and ${quoteName(other.file)} are both of leg ${quoteName(leg)}, with ${which}, in the same attempt. Give each run of a leg a vote of its own: vote: \${{ matrix.vote }}.`,
       );
     }
     if (last === null || attemptOf(one) > attemptOf(last)) last = one;
   }
-  if (last === null) throw new Error('A group is never empty.');
   return last;
 }
 
-function attemptOf({ subject }: Cast): number {
+/** The attempt of the workflow run that a vote is of; 0 outside GitHub. */
+export function attemptOf({ subject }: Vote): number {
   return subject?.run_attempt ?? 0;
 }
 
 /** All of one run on one commit; a verdict over anything else would be about nothing in particular. */
-function requireOneSubject(casts: readonly Cast[], { subject, anyCommit }: LegsOptions): void {
-  const first = casts[0];
+function requireOneSubject(votes: readonly Vote[], { subject, anyCommit }: LegsOptions): void {
+  const first = votes[0];
   if (first === undefined) return;
   const own = subject ?? first.subject;
   const wanted: readonly (readonly [what: string, key: 'repository' | 'run_id' | 'sha', Subject | null])[] = [
@@ -92,92 +77,91 @@ function requireOneSubject(casts: readonly Cast[], { subject, anyCommit }: LegsO
     // Where a run starts on the base branch the legs may judge what they checked out: then they must agree.
     ['commit', 'sha', anyCommit ? first.subject : own],
   ];
-  for (const cast of casts) {
+  for (const vote of votes) {
     for (const [what, key, reference] of wanted) {
-      if (cast.subject?.[key] === reference?.[key]) continue;
-      const theirs = cast.subject === null ? 'of none, made outside GitHub' : quoted(cast.subject[key]);
-      const ours = reference === null ? 'of none' : quoted(reference[key]);
-      const whose = reference === first.subject ? quoted(first.file) : 'this job';
+      if (vote.subject?.[key] === reference?.[key]) continue;
+      const theirs = vote.subject === null ? 'of none, made outside GitHub' : quoteName(vote.subject[key]);
+      const ours = reference === null ? 'of none' : quoteName(reference[key]);
+      const whose = reference === first.subject ? quoteName(first.file) : 'this job';
       throw new InputError(
         'verdicts',
-        `${quoted(cast.file)} is of another ${what}: ${theirs}, and ${whose} is of ${ours}. Download the verdicts of this run alone.`,
+        `${quoteName(vote.file)} is of another ${what}: ${theirs}, and ${whose} is of ${ours}. Download the verdicts of this run alone.`,
       );
     }
-    requirePast(cast, subject);
+    // No leg can have run in an attempt that is yet to come.
+    if (subject !== null && attemptOf(vote) > subject.run_attempt)
+      throw new InputError(
+        'verdicts',
+        `${quoteName(vote.file)} is of attempt ${attemptOf(vote)}, and this is attempt ${subject.run_attempt}: this run cannot have made it.`,
+      );
   }
 }
 
-/** No leg can have run in an attempt that is yet to come. */
-function requirePast(cast: Cast, subject: Subject | null): void {
-  if (subject === null || attemptOf(cast) <= subject.run_attempt) return;
+function requireExpectedVotes(legs: readonly Leg[], { votes }: LegsOptions): void {
+  const most = votes?.count ?? 1;
+  const over = legs.find((leg) => leg.votes.length > most);
+  if (over === undefined) return;
+  const { length } = over.votes;
+  const hint =
+    votes === null
+      ? `Say how they count: votes: majority of ${length}`
+      : `votes says ${most}: correct it, or the matrix.`;
   throw new InputError(
-    'verdicts',
-    `${quoted(cast.file)} is of attempt ${attemptOf(cast)}, and this is attempt ${subject.run_attempt}: this run cannot have made it.`,
+    'votes',
+    `Leg ${quoteName(over.name)} has ${length} votes (${listFiles(over)}), more than expected. ${hint}`,
   );
 }
 
-function requireExpected(legs: readonly Leg[], { expect, votes }: LegsOptions): void {
-  const most = votes ?? 1;
-  for (const { name, casts } of legs) {
-    if (casts.length <= most) continue;
-    const hint =
-      votes === null
-        ? `Say how they count: votes: majority of ${casts.length}`
-        : `votes says ${votes}: correct it, or the matrix.`;
-    throw new InputError(
-      'votes',
-      `Leg ${quoted(name)} has ${casts.length} votes (${files(casts)}), more than expected. ${hint}`,
-    );
-  }
+function requireExpectedLegs(legs: readonly Leg[], { expect, votes }: LegsOptions): void {
   if (expect.kind === 'legs') {
     const stranger = legs.find(({ name }) => !expect.names.includes(name));
-    if (stranger === undefined) return;
-    const [only = ''] = expect.names;
-    const hint =
-      expect.names.length === 1 && only.split(' ').includes(stranger.name)
-        ? `expect is one name, ${quoted(only)}: put commas between the legs.`
-        : `Add it to expect, or give that step another leg.${likely(stranger.name, expect.names)}`;
-    throw new InputError(
-      'expect',
-      `${files(stranger.casts)} ${stranger.casts.length === 1 ? 'is' : 'are'} of leg ${quoted(stranger.name)}, which is not expected. ${hint}`,
-    );
+    if (stranger !== undefined) throw strangerError(stranger, expect.names);
+    return;
   }
-  const limit = expect.count / most;
+  const limit = expect.count / (votes?.count ?? 1);
   if (legs.length <= limit) return;
-  const names = legs.slice(0, 10).map(({ name, casts }) => `${quoted(name)} (${files(casts)})`);
+  const names = legs.slice(0, 10).map((leg) => `${quoteName(leg.name)} (${listFiles(leg)})`);
   throw new InputError(
     'expect',
-    `There are ${legs.length} legs, ${names.join(', ')}${legs.length > 10 ? ' and more' : ''}, and expect: ${expect.count} is a number of envelopes: ${limit} ${limit === 1 ? 'leg' : 'legs'}${votes === null ? '' : ` of ${votes} votes`}. Correct expect, or the download.`,
+    `There are ${legs.length} legs, ${names.join(', ')}${legs.length > 10 ? ' and more' : ''}, and expect: ${expect.count} is a number of envelopes: ${limit} ${limit === 1 ? 'leg' : 'legs'}${votes === null ? '' : ` of ${votes.count} votes`}. Correct expect, or the download.`,
   );
 }
 
-/** Legs may have judges of their own; the votes of one leg are about the same question. */
-function requireOneJudge({ name, casts }: Leg): void {
-  const judged = casts.filter(({ ballot }) => ballot !== 'abstain');
-  const [first] = judged;
-  if (first === undefined) return;
+function strangerError(leg: Leg, expected: readonly string[]): InputError {
+  const [only = ''] = expected;
+  const near = suggest(leg.name, expected).map(quoteName);
+  const hint =
+    expected.length === 1 && only.split(' ').includes(leg.name)
+      ? `expect is one name, ${quoteName(only)}: put commas between the legs.`
+      : `Add it to expect, or give that step another leg.${near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`}`;
+  return new InputError(
+    'expect',
+    `${listFiles(leg)} ${leg.votes.length === 1 ? 'is' : 'are'} of leg ${quoteName(leg.name)}, which is not expected. ${hint}`,
+  );
+}
+
+/** Each leg may have a policy of its own; the votes of one leg answer the same question. */
+function requireOnePolicy({ name, votes }: Leg): void {
+  const [first, ...others] = votes.filter(({ outcome }) => outcome !== 'abstain');
   const parts = [
     ['schema', 'schema_sha256'],
     ['gate', 'gate_sha256'],
     ['prompt', 'prompt_sha256'],
     ['version of structured-agent', 'version'],
   ] as const;
-  for (const cast of judged) {
-    const differing = parts.filter(([, key]) => cast.policy[key] !== first.policy[key]).map(([what]) => what);
-    if (differing.length === 0) continue;
+  for (const vote of others) {
+    const differing = parts
+      .filter(([, key]) => vote.policy[key] !== first?.policy[key])
+      .map(([what]) => what);
+    if (first === undefined || differing.length === 0) continue;
     throw new InputError(
       'verdicts',
-      `The votes of leg ${quoted(name)} have different judges: ${quoted(first.file)} and ${quoted(cast.file)} differ in ${differing.join(', ')}. Votes on one question need one judge; other questions are legs of their own.`,
+      `The votes of leg ${quoteName(name)} have different policies: ${quoteName(first.file)} and ${quoteName(vote.file)} differ in ${differing.join(', ')}. Votes on one question need one policy; other questions are legs of their own.`,
     );
   }
 }
 
-function likely(name: string, expected: readonly string[]): string {
-  const near = suggest(name, [...expected]);
-  return near.length === 0 ? '' : ` Did you mean ${near.map(quoted).join(' or ')}?`;
-}
-
-function files(casts: readonly Cast[]): string {
-  const named = casts.slice(0, 5).map(({ file }) => quoted(file));
-  return `${named.join(', ')}${casts.length > 5 ? ` and ${casts.length - 5} more` : ''}`;
+function listFiles({ votes }: Leg): string {
+  const named = votes.slice(0, 5).map(({ file }) => quoteName(file));
+  return `${named.join(', ')}${votes.length > 5 ? ` and ${votes.length - 5} more` : ''}`;
 }

@@ -1,31 +1,20 @@
-/** Many legs, one verdict: the votes that were read → what they come to under the rules. The front door of this folder. */
+/** Many legs, one verdict: the votes that were read → what they come to under the rules. */
 import { InputError } from '../errors.ts';
 import { addUsage, NO_USAGE, totalCost } from '../text/usage.ts';
 import type { Subject } from '../types.ts';
-import { type Cast, quoted } from './cast.ts';
-import { type Found, mergeFindings } from './findings.ts';
-import { byName, type Expected, type Leg, legsOf } from './legs.ts';
-import { decide, type Rule } from './rules.ts';
-import type { Ballot, Merged, MergedLeg, MergedVote } from './types.ts';
-import { summaryOf } from './words.ts';
+import { type MergeConfig, type Rule, WEIGHT_UNIT } from './config.ts';
+import { mergeFindings, type RunFindings } from './findings.ts';
+import { byName, groupLegs, type Leg } from './legs.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
+import { quoteName, type Vote } from './vote.ts';
+import { summarize } from './words.ts';
 
-export { type Cast, castOf, type LegGate, quoted } from './cast.ts';
-export { payloadOf } from './payload.ts';
-export { undecidedText, wantsOf } from './words.ts';
-
-/** What a merge is told. */
-export interface MergeOptions {
-  readonly expect: Expected;
-  readonly rule: Rule;
-  /** The rule within a leg and how many votes it has; null where each leg has one. */
-  readonly votes: { readonly rule: Rule; readonly count: number } | null;
-  /** Both as typed, for people. */
-  readonly ruleText: string;
-  readonly votesText: string | null;
-  /** Of legs and votes by name, in whole units; what is not named weighs `unit`. */
-  readonly weights: ReadonlyMap<string, number>;
-  readonly unit: number;
+/** What a merge is made by: its inputs, and the run that it is of. */
+export interface MergeOptions
+  extends Pick<MergeConfig, 'expect' | 'rule' | 'votes' | 'ruleText' | 'votesText' | 'weights'> {
+  /** null outside GitHub. */
   readonly subject: Subject | null;
+  /** Whether the legs may have judged another commit than the event's: what they checked out themselves. */
   readonly anyCommit: boolean;
   readonly workspace: string | null;
   /** The page of a run; null where there is none. */
@@ -38,35 +27,77 @@ export interface MergeOptions {
  * Merges the votes. Their order does not matter.
  * @throws InputError where they are not the votes of this run's legs, each once.
  */
-export function merge(casts: readonly Cast[], options: MergeOptions): Merged {
-  const legs = legsOf(casts, { ...options, votes: options.votes?.count ?? null });
-  const known = votesOf(legs);
-  requireOneMeaning(legs, known, options);
-  const merged = withMissing(legs, options).map((leg) => mergedLeg(leg, known, options));
-  const ballot = decide(
-    options.rule,
-    merged.map((leg) => ({ ballot: leg.ballot, weight: Math.round(leg.weight * options.unit) })),
+export function merge(votes: readonly Vote[], options: MergeOptions): Merged {
+  const present = groupLegs(votes, options);
+  const voteNames = [...new Set(present.flatMap((leg) => leg.votes.map(({ vote }) => vote)))].filter(
+    (name) => name !== null,
   );
-  const tally = { ...tallyOf(merged), expected: merged.length };
-  // What a replaced attempt took is not told: it was told where it ran.
-  const counted = legs.flatMap((leg) => leg.casts);
-  const { findings, leftOut } = mergeFindings(foundIn(legs, ballot, merged), options.workspace);
+  requireOneMeaning(present, voteNames, options);
+  const legs = addMissing(present, options).map((leg) => mergeLeg(leg, voteNames, options));
+  const outcome = decide(
+    options.rule,
+    legs.map((leg) => ({ outcome: leg.outcome, weight: Math.round(leg.weight * WEIGHT_UNIT) })),
+  );
+  const count = (wanted: Outcome) => legs.filter((leg) => leg.outcome === wanted).length;
+  const tally = {
+    pass: count('pass'),
+    fail: count('fail'),
+    abstain: count('abstain'),
+    expected: legs.length,
+  };
+  // What a replaced attempt took is not counted: it was reported where it ran.
+  const counted = present.flatMap((leg) => leg.votes);
+  const sum = (value: (vote: Vote) => number) => counted.reduce((total, vote) => total + value(vote), 0);
+  const { findings, leftOut } = mergeFindings(listFindings(present, outcome, legs), options.workspace);
   return {
-    ballot,
+    outcome,
     rule: options.ruleText,
     votes: options.votesText,
     tally,
-    legs: merged,
+    legs,
     findings,
     findingsLeftOut: leftOut,
-    summary: summaryOf(ballot, { tally, legs: merged }, options.ruleText),
-    turns: sum(counted, ({ turns }) => turns),
-    rejections: sum(counted, ({ rejections }) => rejections),
+    summary: summarize(outcome, { tally, legs }, options.ruleText),
+    turns: sum(({ turns }) => turns),
+    rejections: sum(({ rejections }) => rejections),
     usage: counted.map(({ usage }) => usage).reduce(addUsage, NO_USAGE),
     costUsd: totalCost(counted.map(({ costUsd }) => costUsd)),
     models: [...new Set(counted.map(({ model }) => model))].filter((model) => model !== '').toSorted(byName),
     refused: options.refused,
   };
+}
+
+/** An outcome and what it weighs: a whole number from 0, which only a weighted rule looks at. */
+export interface Weighed {
+  readonly outcome: Outcome;
+  readonly weight: number;
+}
+
+/**
+ * What votes come to, or legs, under a rule. Those that abstain are taken to pass and then to fail: where both come to the
+ * same the rule decides, else it abstains. Every rule is monotone (one more pass never harms), so no other mixture need be
+ * tried.
+ * @param all all that were expected, the missing ones as abstaining; at least one.
+ */
+export function decide(rule: Rule, all: readonly Weighed[]): Outcome {
+  const atBest = passes(rule, all, ({ outcome }) => outcome !== 'fail');
+  const atWorst = passes(rule, all, ({ outcome }) => outcome === 'pass');
+  if (atBest !== atWorst) return 'abstain';
+  return atBest ? 'pass' : 'fail';
+}
+
+function passes(rule: Rule, all: readonly Weighed[], hasPassed: (each: Weighed) => boolean): boolean {
+  const passing = all.filter(hasPassed);
+  switch (rule.kind) {
+    case 'all':
+      return passing.length === all.length;
+    case 'any':
+      return passing.length > 0;
+    case 'majority':
+      return passing.length * 2 > all.length;
+    case 'weighted':
+      return passing.reduce((sum, { weight }) => sum + weight, 0) > rule.threshold;
+  }
 }
 
 /** @throws InputError for a weight that would count for a leg and for a vote of the same name. */
@@ -81,127 +112,110 @@ function requireOneMeaning(
   if (name === undefined) return;
   throw new InputError(
     'weights',
-    `weights names ${quoted(name)}, which is a leg and a vote, and both rules are weighted: it would count for both. Give the votes other names, for example vote: v\${{ matrix.vote }}.`,
+    `weights names ${quoteName(name)}, which is a leg and a vote, and both rules are weighted: it would count for both. Give the votes other names, for example vote: v\${{ matrix.vote }}.`,
   );
 }
 
 /** A run that fails where its leg passes, or all together do, was outvoted, and so is what it alone found. */
-function foundIn(legs: readonly Leg[], ballot: Ballot, merged: readonly MergedLeg[]): readonly Found[] {
-  const passing = new Set(
-    merged.filter((leg) => ballot === 'pass' || leg.ballot === 'pass').map(({ leg }) => leg),
-  );
-  return legs.flatMap(({ name, casts }) =>
-    casts.map((cast) => ({
+function listFindings(
+  present: readonly Leg[],
+  outcome: Outcome,
+  legs: readonly MergedLeg[],
+): readonly RunFindings[] {
+  const passing = legs.filter((leg) => outcome === 'pass' || leg.outcome === 'pass').map(({ leg }) => leg);
+  return present.flatMap(({ name, votes }) =>
+    votes.map((vote) => ({
       leg: name,
-      run: cast.vote ?? '',
-      outvoted: cast.ballot === 'fail' && passing.has(name),
-      findings: cast.findings,
+      run: vote.vote ?? '',
+      outvoted: vote.outcome === 'fail' && passing.includes(name),
+      findings: vote.findings,
+      leftOut: vote.findingsLeftOut,
     })),
   );
 }
 
-interface ExpectedLeg {
+/** A leg that is there or missing; null for the name of a missing one of which only the number is known. */
+interface ExpectedLeg extends Pick<Leg, 'votes'> {
   readonly name: string | null;
-  readonly casts: readonly Cast[];
 }
 
 /** The legs that are there and those that are missing, by name; the last are those of which no name is known. */
-function withMissing(legs: readonly Leg[], { expect, votes }: MergeOptions): readonly ExpectedLeg[] {
+function addMissing(legs: readonly Leg[], { expect, votes }: MergeOptions): readonly ExpectedLeg[] {
   if (expect.kind === 'legs') {
     return expect.names
       .toSorted(byName)
-      .map((name) => legs.find((leg) => leg.name === name) ?? { name, casts: [] });
+      .map((name) => legs.find((leg) => leg.name === name) ?? { name, votes: [] });
   }
   const missing = expect.count / (votes?.count ?? 1) - legs.length;
-  return [...legs, ...Array.from({ length: missing }, () => ({ name: null, casts: [] }))];
+  return [...legs, ...Array.from({ length: missing }, () => ({ name: null, votes: [] }))];
 }
 
-function mergedLeg({ name, casts }: ExpectedLeg, known: readonly string[], options: MergeOptions): MergedLeg {
-  const { votes, weights, unit, page } = options;
-  const weigh = (key: string | null) => (key === null ? unit : (weights.get(key) ?? unit));
-  const there: readonly MergedVote[] = casts.map((cast) => votedBy(cast, page));
-  const missing = missingVotes({ name, casts }, known, options);
-  const all = [...there, ...missing.map((vote) => absent(vote, options.refused.length > 0))];
-  const ballots = all.map(({ ballot, vote }) => ({ ballot, weight: weigh(vote) }));
+function mergeLeg(leg: ExpectedLeg, voteNames: readonly string[], options: MergeOptions): MergedLeg {
+  const weigh = (name: string | null) =>
+    name === null ? WEIGHT_UNIT : (options.weights.get(name) ?? WEIGHT_UNIT);
+  const why = `No envelope ${options.refused.length > 0 ? 'that counts' : 'of it'} is there.`;
+  const votes: readonly MergedVote[] = [
+    ...leg.votes.map((vote) => toMergedVote(vote, options.page)),
+    ...nameMissing(leg, voteNames, options).map((vote) => ({ ...MISSING, vote, why })),
+  ];
+  const weighed = votes.map(({ outcome, vote }) => ({ outcome, weight: weigh(vote) }));
   return {
-    leg: name,
-    ballot: decide(votes?.rule ?? { kind: 'all' }, ballots),
-    weight: options.rule.kind === 'weighted' ? weigh(name) / unit : 1,
-    votes: all,
+    leg: leg.name,
+    outcome: decide(options.votes?.rule ?? { kind: 'all' }, weighed),
+    weight: options.rule.kind === 'weighted' ? weigh(leg.name) / WEIGHT_UNIT : 1,
+    votes,
   };
 }
 
 /**
- * The votes that a leg lacks, by name where it is known: from the weights, or because other legs cast it.
+ * The votes that a leg lacks, by name where it is known: from the weights, or because other legs have it.
  * @throws InputError where more have a weight than the leg lacks: one of the names is wrong, and so would the sum be.
  */
-function missingVotes(
-  { name, casts }: ExpectedLeg,
-  known: readonly string[],
+function nameMissing(
+  { name, votes }: ExpectedLeg,
+  voteNames: readonly string[],
   options: MergeOptions,
 ): readonly (string | null)[] {
-  const missing = (options.votes?.count ?? 1) - casts.length;
-  const cast = casts.map(({ vote }) => vote);
-  const weighed = namedVotes(options).filter((vote) => !cast.includes(vote));
+  const missing = (options.votes?.count ?? 1) - votes.length;
+  const present = votes.map(({ vote }) => vote);
+  const weighed = listWeighedVotes(options).filter((vote) => !present.includes(vote));
   if (weighed.length > missing) {
     throw new InputError(
       'weights',
-      `weights names the vote ${weighed.map(quoted).join(', ')}, and leg ${quoted(name ?? '')} has the votes ${cast.map((vote) => quoted(vote ?? '')).join(', ')}. Correct weights, or the votes of the legs.`,
+      `weights names the vote ${weighed.map(quoteName).join(', ')}, and leg ${quoteName(name ?? '')} has the votes ${present.map((vote) => quoteName(vote ?? '')).join(', ')}. Correct weights, or the votes of the legs.`,
     );
   }
-  const others = known.filter((vote) => !cast.includes(vote) && !weighed.includes(vote));
-  const named = [...weighed, ...(weighed.length + others.length <= missing ? others : [])].toSorted(byName);
-  return Array.from({ length: missing }, (_, at) => named[at] ?? null);
-}
-
-/** The names under which any leg casts its votes. */
-function votesOf(legs: readonly Leg[]): readonly string[] {
-  const names = legs.flatMap(({ casts }) => casts.map(({ vote }) => vote));
-  return [...new Set(names)].filter((vote) => vote !== null);
+  const others = voteNames.filter((vote) => !present.includes(vote) && !weighed.includes(vote));
+  const names = [...weighed, ...(weighed.length + others.length <= missing ? others : [])].toSorted(byName);
+  return Array.from({ length: missing }, (_, at) => names[at] ?? null);
 }
 
 /** Under a weighted rule for votes, the names with a weight that are no legs'. */
-function namedVotes({ expect, rule, votes, weights }: MergeOptions): readonly string[] {
+function listWeighedVotes({ expect, rule, votes, weights }: MergeOptions): readonly string[] {
   if (votes?.rule.kind !== 'weighted') return [];
   const legs = rule.kind === 'weighted' && expect.kind === 'legs' ? expect.names : [];
   return [...weights.keys()].filter((name) => !legs.includes(name)).toSorted(byName);
 }
 
-function votedBy(cast: Cast, page: MergeOptions['page']): MergedVote {
-  const { vote, ballot, why, conclusion, reason, turns, usage, costUsd, model, reused, subject } = cast;
-  const { evidence = null } = cast;
-  const attempt = subject?.run_attempt ?? null;
+function toMergedVote({ subject, ...vote }: Vote, page: MergeOptions['page']): MergedVote {
+  const { outcome, why, conclusion, reason, turns, usage, costUsd, model, reused, evidence = null } = vote;
   return {
-    ...{ vote, ballot, why, conclusion, reason, turns, usage, costUsd, model, reused },
-    evidence,
-    attempt,
+    ...{ vote: vote.vote, outcome, why, conclusion, reason, turns, usage, costUsd, model, reused, evidence },
+    attempt: subject?.run_attempt ?? null,
     url: page(subject),
   };
 }
 
-function absent(vote: string | null, refused: boolean): MergedVote {
-  return {
-    vote,
-    ballot: 'abstain',
-    conclusion: 'missing',
-    reason: 'missing',
-    why: refused ? 'No envelope that counts is there.' : 'No envelope of it is there.',
-    turns: 0,
-    usage: NO_USAGE,
-    costUsd: 0,
-    model: '',
-    reused: false,
-    evidence: null,
-    attempt: null,
-    url: null,
-  };
-}
-
-function tallyOf(legs: readonly MergedLeg[]) {
-  const count = (ballot: Ballot) => legs.filter((leg) => leg.ballot === ballot).length;
-  return { pass: count('pass'), fail: count('fail'), abstain: count('abstain') };
-}
-
-function sum(casts: readonly Cast[], value: (cast: Cast) => number): number {
-  return casts.reduce((total, cast) => total + value(cast), 0);
-}
+const MISSING: Omit<MergedVote, 'vote' | 'why'> = {
+  outcome: 'abstain',
+  conclusion: 'missing',
+  reason: 'missing',
+  turns: 0,
+  usage: NO_USAGE,
+  costUsd: 0,
+  model: '',
+  reused: false,
+  evidence: null,
+  attempt: null,
+  url: null,
+};

@@ -1,132 +1,65 @@
-/** The merged payload: what a merge publishes, as consumers of the outputs read it. */
-
+/** A merge as JSON: what its envelope says was counted, and the payload that it publishes. */
+import { usageJson } from '../reporters/envelope.ts';
 import { MAX_PAYLOAD_BYTES, shellSafeJson } from '../reporters/inert-json.ts';
-import { isArray, isObject } from '../text/json.ts';
+import { totalCost } from '../text/usage.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { clipped, type Known } from './clipped.ts';
-import type { Merged, MergedFinding } from './types.ts';
+import type { Merged, MergedFinding, MergedLeg, MergedVote, Outcome } from './types.ts';
 
-/** What of the votes is told, in characters; null leaves their list empty. */
-type Shortening = { readonly why: number; readonly model: number } | null;
+type Mask = (text: string) => string;
 
-/** For findings the texts of the legs make room up to so many bytes. */
-const ROOM_FOR_FINDINGS = MAX_PAYLOAD_BYTES / 4;
-/** What is given up of the votes where they are too many or their texts too long, one step after the other. */
-const SHORTENINGS: readonly Shortening[] = [
-  { why: Number.POSITIVE_INFINITY, model: Number.POSITIVE_INFINITY },
-  { why: 200, model: 200 },
-  { why: 80, model: 100 },
-];
-/** The same where the legs alone do not fit: names stay whole, because whoever reads the output looks legs up by them. */
-const LAST_SHORTENINGS: readonly Shortening[] = [{ why: 0, model: 100 }, null];
+/** The findings get at least so many bytes, where they need them. */
+const MIN_FINDINGS_BYTES = MAX_PAYLOAD_BYTES / 4;
 
 /**
- * The payload of a merge that came to a verdict. It fits into the output of a step, shell-safe as it stands there:
- * findings get what the legs leave, and where many long texts leave them less than a quarter of it, those are shortened.
- * Only with thousands of legs, which no matrix has, it may be longer.
- * @param counted `rule`, `votes`, `tally` and `legs` as the envelope tells them.
- * @param known where texts are shortened, so that no secret is left in half.
+ * The payload of a merge that came to a verdict. It fits into the output of a step: as many findings as there is room for
+ * beside the legs, the gravest first, and the others are counted. Where hundreds of legs leave them less than a quarter of
+ * it, the lists of votes are empty. Nothing is masked: a secret in it must be found, and then nothing is published.
  */
-export function payloadOf(merged: Merged, counted: JsonObject, known: Known): JsonObject {
+export function buildPayload(merged: Merged): JsonObject {
+  const counted = mergedJson(merged, (text) => text);
   const findings = merged.findings.map(findingJson);
-  const sizes = findings.map((finding) => bytesOf(finding) + ','.length);
+  const sizes = findings.map((finding) => countBytes(finding) + ','.length);
   const build = (legs: Json, shown: number): JsonObject => ({
-    passed: merged.ballot === 'pass',
+    passed: merged.outcome === 'pass',
     summary: merged.summary,
     ...counted,
     legs,
     findings: findings.slice(0, shown),
     findings_left_out: merged.findingsLeftOut + findings.length - shown,
-    total: totalOf(merged),
+    total: {
+      turns: merged.turns,
+      input_tokens: merged.usage.inputTokens,
+      output_tokens: merged.usage.outputTokens,
+      cost_usd: merged.costUsd,
+    },
   });
-  const room = Math.min(
-    ROOM_FOR_FINDINGS,
-    sizes.reduce((sum, size) => sum + size, 0),
-  );
-  const { legs, bytes } = shortened(
-    counted['legs'] ?? [],
-    (shorter) => bytesOf(build(shorter, 0)),
-    room,
-    known,
-  );
-  return build(legs, countOf(sizes, MAX_PAYLOAD_BYTES - bytes));
-}
-
-/** The legs in as many words as leave that room, or else fit at all; and the size of the payload with them and no finding. */
-function shortened(
-  legs: Json,
-  sizeWith: (legs: Json) => number,
-  room: number,
-  known: Known,
-): { readonly legs: Json; readonly bytes: number } {
-  const ways = [
-    ...SHORTENINGS.map((way) => ({ way, most: MAX_PAYLOAD_BYTES - room })),
-    ...LAST_SHORTENINGS.map((way) => ({ way, most: MAX_PAYLOAD_BYTES })),
-  ];
-  let last = { legs, bytes: 0 };
-  for (const { way, most } of ways) {
-    const shorter = objectsOf(legs).map((leg) => shortLeg(leg, way, known));
-    last = { legs: shorter, bytes: sizeWith(shorter) };
-    if (last.bytes <= most) break;
-  }
-  return last;
-}
-
-function shortLeg(leg: JsonObject, way: Shortening, known: Known): JsonObject {
-  const votes = way === null ? [] : objectsOf(leg['votes']).map((vote) => shortVote(vote, way, known));
-  return { ...leg, votes };
-}
-
-function shortVote(vote: JsonObject, { why, model }: NonNullable<Shortening>, known: Known): JsonObject {
-  return {
-    ...vote,
-    why: why === 0 ? null : shortText(vote['why'], why, known),
-    model: shortText(vote['model'], model, known),
-  };
-}
-
-function shortText(text: Json | undefined, max: number, known: Known): Json {
-  return typeof text === 'string' ? clipped(text, max, known) : (text ?? null);
-}
-
-function objectsOf(list: Json | undefined): readonly JsonObject[] {
-  return isArray(list) ? list.filter(isObject) : [];
+  const wanted = sizes.reduce((sum, size) => sum + size, 0);
+  const mostOfLegs = MAX_PAYLOAD_BYTES - Math.min(MIN_FINDINGS_BYTES, wanted);
+  const isLong = countBytes(build(counted.legs, 0)) > mostOfLegs;
+  const legs = isLong ? counted.legs.map((leg) => ({ ...leg, votes: [] })) : counted.legs;
+  let room = MAX_PAYLOAD_BYTES - countBytes(build(legs, 0));
+  const over = sizes.findIndex((size) => {
+    room -= size;
+    return room < 0;
+  });
+  return build(legs, over === -1 ? sizes.length : over);
 }
 
 /** As a step's output has them. */
-function bytesOf(value: Json): number {
+function countBytes(value: Json): number {
   return Buffer.byteLength(shellSafeJson(value));
 }
 
-/** How many of the first ones have no more than so many bytes. */
-function countOf(sizes: readonly number[], most: number): number {
-  let left = most;
-  const over = sizes.findIndex((size) => {
-    left -= size;
-    return left < 0;
-  });
-  return over === -1 ? sizes.length : over;
-}
-
-function totalOf({ turns, usage, costUsd }: Merged): JsonObject {
-  return {
-    turns,
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cost_usd: costUsd,
-  };
-}
-
-/** What a run did not say is not there, and `outvoted` only where it is true. */
+/** What a run did not say is left out, and `outvoted` is there only where it is true. */
 function findingJson(finding: MergedFinding): JsonObject {
   const { severity, path, line, endLine, rule, title, message, legs, votes, outvoted } = finding;
   return {
     severity,
-    ...given('path', path),
-    ...given('line', line),
-    ...given('end_line', endLine),
-    ...given('rule', rule),
-    ...given('title', title),
+    ...(path === null ? {} : { path }),
+    ...(line === null ? {} : { line }),
+    ...(endLine === null ? {} : { end_line: endLine }),
+    ...(rule === null ? {} : { rule }),
+    ...(title === null ? {} : { title }),
     message,
     legs,
     votes,
@@ -134,6 +67,59 @@ function findingJson(finding: MergedFinding): JsonObject {
   };
 }
 
-function given(name: string, value: string | number | null): JsonObject {
-  return value === null ? {} : { [name]: value };
+/** Rules, tally and legs of a merge with each vote; `mask` is applied to what other jobs wrote. */
+export function mergedJson(
+  merged: Merged,
+  mask: Mask,
+): JsonObject & { readonly legs: readonly JsonObject[] } {
+  return {
+    rule: merged.rule,
+    votes: merged.votes,
+    tally: { ...merged.tally },
+    legs: merged.legs.map((leg) => legJson(leg, mask)),
+  };
+}
+
+/** A leg as a whole: in the words of its vote where it has one, in those of the rule where it has several. */
+function legJson({ leg, outcome, weight, votes }: MergedLeg, mask: Mask): JsonObject {
+  const [only] = votes;
+  const isMissing = votes.every(({ conclusion }) => conclusion === 'missing');
+  const { conclusion, reason } = (votes.length === 1 || isMissing ? only : undefined) ?? WORDS[outcome];
+  return {
+    leg: leg === null ? null : mask(leg),
+    passed: PASSED[outcome],
+    conclusion,
+    reason,
+    weight,
+    num_turns: votes.reduce((sum, { turns }) => sum + turns, 0),
+    total_cost_usd: totalCost(votes.map(({ costUsd }) => costUsd)),
+    url: votes.find(({ url }) => url !== null)?.url ?? null,
+    votes: votes.map((vote) => voteJson(vote, mask)),
+  };
+}
+
+const PASSED: Readonly<Record<Outcome, boolean | null>> = { pass: true, fail: false, abstain: null };
+const WORDS = {
+  pass: { conclusion: 'success', reason: 'accepted' },
+  fail: { conclusion: 'failure', reason: 'gate_not_met' },
+  abstain: { conclusion: 'inconclusive', reason: 'undecided' },
+} as const;
+
+function voteJson(vote: MergedVote, mask: Mask): JsonObject {
+  const { evidence = null } = vote;
+  return {
+    vote: vote.vote === null ? null : mask(vote.vote),
+    passed: PASSED[vote.outcome],
+    conclusion: vote.conclusion,
+    reason: vote.reason,
+    why: vote.why === null ? null : mask(vote.why),
+    num_turns: vote.turns,
+    usage: usageJson(vote.usage),
+    total_cost_usd: vote.costUsd,
+    model: mask(vote.model),
+    reused: vote.reused,
+    evidence: evidence && { context: evidence.context, tool_calls: evidence.toolCalls },
+    attempt: vote.attempt,
+    url: vote.url,
+  };
 }

@@ -1,18 +1,20 @@
 /** How a merge is reported: what its view gives to reporters, which know nothing of merges. */
+
 import { dollars, duration, spent, tokensOf } from '../reporters/format.ts';
+import { RUN_OUTPUTS } from '../reporters/outputs.ts';
 import type {
   MarkdownSanitizer,
   PageOptions,
   Report,
   ReportView,
+  RunOutput,
   Section,
 } from '../reporters/report-types.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Conclusion, JsonObject } from '../types.ts';
-import { mergedJson } from './merged-json.ts';
-import { mergeOutputs } from './outputs.ts';
+import { mergedJson } from './payload.ts';
 import { type LegTableOptions, legTables, voteTable } from './tables.ts';
-import type { Ballot, Merged, MergedFinding, MergedLeg } from './types.ts';
+import type { Merged, MergedFinding, MergedLeg, Outcome } from './types.ts';
 import { gravestLegs, legReasons, legWord, mergeWarnings, runWords, tallyWords } from './words.ts';
 
 /**
@@ -32,14 +34,6 @@ export function describeMerge(
   const took = { turnCount: turns, rejections, usage, costUsd, model: models.join(', ') };
   return { ...report, ...took, outputNames, view: viewOf(merged) };
 }
-
-/** A merge that failed before it could count. */
-const FAILED: ReportView = {
-  title: ({ verdict }) => (verdict.reason === 'config' ? '⚠️ Inconclusive: nothing was merged' : null),
-  hidesGate: true,
-  logLines: ({ durationMs }) => [duration(durationMs)],
-  outputs: mergeOutputs(null),
-};
 
 function viewOf(merged: Merged): ReportView {
   const titleOf = ({ verdict }: Report) => `${TITLES[verdict.conclusion]}: ${tallyWords(merged)}`;
@@ -75,10 +69,10 @@ function isCounted({ verdict }: Report): boolean {
 }
 
 /** What to do about a merge, where there is something. */
-const HINTS: Readonly<Record<Ballot, string>> = { pass: '', fail: '', abstain: '. Re-run failed jobs' };
+const HINTS: Readonly<Record<Outcome, string>> = { pass: '', fail: '', abstain: '. Re-run failed jobs' };
 
-function statusText({ verdict }: Report, title: string, { rule, ballot }: Merged): string {
-  return `${title.replace(/^\S+ /, '')} (rule ${rule})${verdict.error === null ? '' : HINTS[ballot]}`;
+function statusText({ verdict }: Report, title: string, { rule, outcome }: Merged): string {
+  return `${title.replace(/^\S+ /, '')} (rule ${rule})${verdict.error === null ? '' : HINTS[outcome]}`;
 }
 
 /**
@@ -147,7 +141,7 @@ function mergeSections(
 /** The legs' findings, each once; those of an undecided merge are all that there are so far. */
 function findings(merged: Merged, { tables }: PageOptions, maxRows: number): string {
   if (merged.findings.length === 0) return '';
-  const name = merged.ballot === 'abstain' ? 'findings so far' : 'findings';
+  const name = merged.outcome === 'abstain' ? 'findings so far' : 'findings';
   const has = (key: 'path' | 'rule') => merged.findings.some((each) => each[key] !== null);
   const columns = { path: has('path'), rule: has('rule') };
   const rows = merged.findings.map((finding) => findingRow(finding, columns));
@@ -240,7 +234,7 @@ function mergeLines(
   merged: Merged,
   excerpt: (text: string, max: number) => string,
 ): readonly string[] {
-  const grave = gravestLegs(merged).filter(({ ballot }) => ballot !== 'pass');
+  const grave = gravestLegs(merged).filter(({ outcome }) => outcome !== 'pass');
   const votes = merged.votes === null ? '' : `, votes ${excerpt(merged.votes, MAX_NAME)}`;
   const legLine = (leg: MergedLeg) => {
     const name = leg.leg === null ? '(no name)' : excerpt(leg.leg, MAX_NAME);
@@ -267,3 +261,53 @@ function listed(lines: readonly string[], noun: string): readonly string[] {
   const left = lines.length - MAX_LINES;
   return left <= 0 ? lines : [...lines.slice(0, MAX_LINES), `… and ${counted(left, noun)}`];
 }
+
+/** Outputs that a merge has in common with a run, which has more of them: a merge asks no model and touches no file. */
+const SHARED: Readonly<Record<string, string>> = {
+  'run-conclusion': 'How the merge ended: success, failure or inconclusive.',
+  'run-reason': 'Why it ended so: accepted, gate_not_met, undecided, config, cancelled and the like.',
+  'run-exit-code': 'The exit code of the step.',
+  'run-gate': 'met or not_met; empty where no verdict was reached.',
+  'run-turns': 'How many model calls gave an answer, in all legs together.',
+  'run-rejections': 'How many calls of structured_output did not satisfy the schema, in all legs together.',
+  'run-input-tokens': 'The tokens read by the models, cached ones included.',
+  'run-output-tokens': 'The tokens written by the models.',
+  'run-cost-usd': 'The cost of all legs in US dollars; empty when one of them is not known.',
+  'run-duration-seconds': 'The wall clock of the merge itself in seconds.',
+  'run-model': 'The models that were asked, separated by commas.',
+  'run-result-file': "The path of the merge's own result envelope, a JSON file.",
+  'run-comment-url': 'The address of the comment on the pull request; empty where there is none.',
+};
+const TALLY =
+  'How many legs pass, fail and abstain, and how many were expected, as JSON; empty where the merge failed before it could count.';
+const PLAIN_MODEL = /^[\w.:/@+-]{1,200}$/;
+
+/** The outputs of a merge, in the order in which they are declared and written; null where it failed before it could count. */
+export function mergeOutputs(merged: Merged | null): readonly RunOutput[] {
+  const tally = { name: 'run-tally', description: TALLY, value: () => tallyJson(merged) };
+  const shared = RUN_OUTPUTS.flatMap(({ name, value }) => {
+    const description = SHARED[name];
+    const own = name === 'run-model' ? () => plainModels(merged) : value;
+    return description === undefined ? [] : [{ name, description, value: own }];
+  });
+  return [tally, ...shared];
+}
+
+/** Files of other jobs name these models, and workflows put outputs into scripts: only names that mean nothing there. */
+function plainModels(merged: Merged | null): string {
+  return (merged?.models ?? []).filter((model) => PLAIN_MODEL.test(model)).join(', ');
+}
+
+function tallyJson(merged: Merged | null): string {
+  if (merged === null) return '';
+  const { pass, fail, abstain, expected } = merged.tally;
+  return JSON.stringify({ pass, fail, abstain, expected });
+}
+
+/** A merge that failed before it could count. */
+const FAILED: ReportView = {
+  title: ({ verdict }) => (verdict.reason === 'config' ? '⚠️ Inconclusive: nothing was merged' : null),
+  hidesGate: true,
+  logLines: ({ durationMs }) => [duration(durationMs)],
+  outputs: mergeOutputs(null),
+};

@@ -1,10 +1,11 @@
-/** The whole merge on one page: what was typed → envelopes → votes → legs → verdict → finish. */
+/** The whole merge on one page: inputs → envelopes → votes → legs → verdict → finish. */
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { readInputs } from '../action/inputs.ts';
 import { type Folders, type Known, readStepSetup, type Setup } from '../action/setup.ts';
 import { createContract, createGate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
-import { type Claim, readEnvelopes } from '../envelope/envelope.ts';
+import { type Claim, type EnvelopeFile, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError, throwProblems } from '../errors.ts';
 import type { PolicyFile } from '../github/changed-policy.ts';
 import type { RunnerFiles } from '../github/runner.ts';
@@ -13,22 +14,13 @@ import { runToEnd } from '../run/finish.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import type { JsonObject, PolicyChange, Subject } from '../types.ts';
-import { type MergeConfig, parseMergeConfig } from './config.ts';
-import { MERGE_NAMES } from './inputs.ts';
-import {
-  type Cast,
-  castOf,
-  type LegGate,
-  merge,
-  payloadOf,
-  quoted,
-  undecidedText,
-  wantsOf,
-} from './merge.ts';
-import { mergedJson } from './merged-json.ts';
+import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from './config.ts';
+import { attemptOf } from './legs.ts';
+import { merge } from './merge.ts';
+import { buildPayload } from './payload.ts';
 import { describeMerge } from './report.ts';
-import { WEIGHT_UNIT } from './rule-inputs.ts';
-import type { Merged } from './types.ts';
+import { type LegGate, quoteName, readVote, type Vote } from './vote.ts';
+import { describeGate, describeUndecided } from './words.ts';
 
 /** The world of a merge, built by its entry. */
 export interface MergeWorld extends EndWorld {
@@ -85,45 +77,25 @@ export interface MergeRunInputs {
 async function work(config: MergeConfig, state: RunState, world: MergeWorld): Promise<Ending> {
   const gate = await readGate(config, state, world);
   const folder = await world.resolveVerdicts(config.verdicts);
-  const { casts, refused, denied } = await readCasts(folder, config, gate, state.stop.signal, world);
-  if (config.gate === 'none' && denied > 0) world.warn(ungated(denied));
-  const { rule, expect, votes, weights, ruleText, votesText } = config;
-  const merged = merge(casts, {
-    ...{ rule, expect, votes, weights, ruleText, votesText, refused },
-    unit: WEIGHT_UNIT,
-    subject: world.subject,
-    anyCommit: world.anyCommit,
-    workspace: world.workspace,
-    page: world.page,
-  });
+  const { votes, refused } = await readVotes(folder, config, gate, state.stop.signal, world);
+  const { subject, anyCommit, workspace, page } = world;
+  const merged = merge(votes, { ...config, subject, anyCommit, workspace, page, refused });
   state.describe = (report) => describeMerge(report, merged, world.secrets.mask);
-  state.commit = commitOf(casts);
-  if (merged.ballot === 'abstain')
-    return { kind: 'undecided', text: undecidedText(merged.summary, merged.legs, merged.refused) };
-  state.gate = {
-    warnings: [],
-    evaluate: (payload) => judged(payload, wantsOf(rule, merged, ruleText)),
-  };
-  return { kind: 'submitted', payload: payloadFor(merged, world), repaired: null };
+  state.commit = findCommit(votes);
+  if (merged.outcome === 'abstain') return { kind: 'undecided', text: describeUndecided(merged) };
+  const words = describeGate(config.rule, merged, config.ruleText);
+  state.gate = { warnings: [], evaluate: (payload) => evaluateRule(payload, words) };
+  return { kind: 'submitted', payload: buildPayload(merged), repaired: null };
 }
 
 /** The commit that the runs judged, as far as those with a verdict checked out the same; null where there is no run. */
-function commitOf(casts: readonly Cast[]): RunState['commit'] {
-  const sha = casts[0]?.subject?.sha;
+function findCommit(votes: readonly Vote[]): RunState['commit'] {
+  const sha = votes[0]?.subject?.sha;
   if (sha === undefined) return null;
-  const judged = casts.filter(({ ballot }) => ballot !== 'abstain');
-  const [checkedOut, ...others] = new Set(judged.map(({ subject }) => subject?.checked_out));
+  const decided = votes.filter(({ outcome }) => outcome !== 'abstain');
+  const [checkedOut, ...others] = new Set(decided.map(({ subject }) => subject?.checked_out));
   if (others.length > 0) return { sha, checked_out: null };
   return checkedOut === undefined ? { sha } : { sha, checked_out: checkedOut };
-}
-
-/** Nothing is masked: a secret in it must be found, and then nothing is published. */
-function payloadFor(merged: Merged, { secrets }: MergeWorld): JsonObject {
-  return payloadOf(
-    merged,
-    mergedJson(merged, (text) => text),
-    secrets,
-  );
 }
 
 /** The gate for the payloads of the legs; what it was made from goes on record like that of a run. */
@@ -142,72 +114,57 @@ async function readGate(config: MergeConfig, state: RunState, world: MergeWorld)
   return gate;
 }
 
-interface Read {
-  readonly casts: readonly Cast[];
-  readonly refused: Merged['refused'];
-  /** How many payloads say that they have not passed, whatever the gate makes of them. */
-  readonly denied: number;
-}
+/** A file that counts as no envelope: what it says it is, and whether it may be a leg's own all the same. */
+type RefusedFile = Extract<EnvelopeFile, { readonly ok: false }>;
 
-async function readCasts(
+async function readVotes(
   folder: string,
-  { signingKey }: MergeConfig,
+  { signingKey, gate: gateText }: MergeConfig,
   gate: LegGate,
   stop: AbortSignal,
   world: MergeWorld,
-): Promise<Read> {
-  const { secrets } = world;
-  const casts: Cast[] = [];
-  const refused: { file: string; why: string }[] = [];
-  const claims: RefusedFile[] = [];
+): Promise<{ readonly votes: readonly Vote[]; readonly refused: readonly RefusedFile[] }> {
+  const votes: Vote[] = [];
+  const refused: RefusedFile[] = [];
   let denied = 0;
   const files = readEnvelopes(folder, { input: 'verdicts', signingKey, whenMissing: 'refuse' });
   for await (const read of files) {
     stop.throwIfAborted();
     if (read.ok) {
-      casts.push(castOf(read.envelope, gate, secrets));
+      votes.push(readVote(read.envelope, gate, world.secrets));
       if (read.envelope.payload?.['passed'] === false) denied += 1;
-    } else {
-      refused.push({ file: read.file, why: read.why });
-      claims.push({ file: read.file, claim: read.claim, genuine: read.genuine });
-    }
+    } else refused.push(read);
     // Files are read without waiting: this is where a signal comes through.
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
-  if (casts.length + refused.length > 0) return { casts: standing(casts, claims, world), refused, denied };
-  throw new InputError(
-    'verdicts',
-    `verdicts: there is no envelope in ${JSON.stringify(folder)}, no .json file at all. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
-  );
+  if (votes.length + refused.length === 0)
+    throw new InputError(
+      'verdicts',
+      `verdicts: there is no envelope in ${JSON.stringify(folder)}, no .json file at all. Look whether the legs ran and uploaded run-result-file, and what actions/download-artifact put there.`,
+    );
+  if (gateText === 'none' && denied > 0) world.warn(warnUngated(denied));
+  return { votes: dropReplaced(votes, refused, world), refused };
 }
 
-/** A file that counts as no envelope: what it says it is, and whether it may be a leg's own all the same. */
-interface RefusedFile {
-  readonly file: string;
-  readonly claim: Claim | null;
-  readonly genuine: boolean;
-}
-
-const attemptOf = ({ subject }: Cast) => subject?.run_attempt ?? 0;
-const nameOf = ({ leg, vote }: Claim | Cast) => JSON.stringify([leg, vote]);
+const nameOf = ({ leg, vote }: Claim | Vote) => JSON.stringify([leg, vote]);
 
 /**
- * The casts without those that may have been replaced by a later attempt whose envelope does not count: that one has no
+ * The votes without those that may have been replaced by a later attempt whose envelope does not count: that one has no
  * verdict, and the earlier one is no longer it. Nor is it known which run of one attempt counts where the envelope of one
  * does not. A file that claims to be none of the votes that are there may be the envelope of any of them, so it replaces
  * every vote of an earlier attempt. An attacker who forges such a file takes a verdict away, and never gives one.
  */
-function standing(
-  casts: readonly Cast[],
+function dropReplaced(
+  votes: readonly Vote[],
   files: readonly RefusedFile[],
   { subject, warn }: MergeWorld,
-): readonly Cast[] {
-  const votes = new Set(casts.map(nameOf));
+): readonly Vote[] {
+  const names = new Set(votes.map(nameOf));
   const firsts = new Map<string, number>();
   const unknown: string[] = [];
-  const current = subject?.run_attempt ?? Math.max(0, ...casts.map(attemptOf));
+  const current = subject?.run_attempt ?? Math.max(0, ...votes.map(attemptOf));
   for (const { file, claim, genuine } of files) {
-    if (claim === null || !votes.has(nameOf(claim)) || !isOfThisRun(claim, subject)) {
+    if (claim === null || !names.has(nameOf(claim)) || !isOfThisRun(claim, subject)) {
       unknown.push(file);
       continue;
     }
@@ -215,24 +172,24 @@ function standing(
     const first = genuine ? claim.attempt + 1 : claim.attempt;
     firsts.set(nameOf(claim), Math.max(first, firsts.get(nameOf(claim)) ?? 0));
   }
-  const left = casts.filter((cast) => attemptOf(cast) >= (firsts.get(nameOf(cast)) ?? 0));
-  const stand = unknown.length === 0 ? left : left.filter((cast) => attemptOf(cast) >= current);
-  if (stand.length < left.length) warn(unclaimed(unknown, left.length - stand.length, current));
-  return stand;
+  const left = votes.filter((vote) => attemptOf(vote) >= (firsts.get(nameOf(vote)) ?? 0));
+  const kept = unknown.length === 0 ? left : left.filter((vote) => attemptOf(vote) >= current);
+  if (kept.length < left.length) warn(warnUnclaimed(unknown, left.length - kept.length, current));
+  return kept;
 }
 
 function isOfThisRun({ run, attempt }: Claim, subject: Subject | null): boolean {
   return subject === null || (run === subject.run_id && attempt <= subject.run_attempt);
 }
 
-function unclaimed([file = '', ...others]: readonly string[], count: number, attempt: number): string {
+function warnUnclaimed([file = '', ...others]: readonly string[], count: number, attempt: number): string {
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   const votes = count === 1 ? 'The verdict of 1 run' : `The verdicts of ${count} runs`;
-  return `${votes} before attempt ${attempt} cannot count: ${quoted(file)}${more} is no envelope that counts and does not say which vote of this run it is, so it may be a later one. Put nothing but envelopes into the folder of verdicts, and use "Re-run all jobs".`;
+  return `${votes} before attempt ${attempt} cannot count: ${quoteName(file)}${more} is no envelope that counts and does not say which vote of this run it is, so it may be a later one. Put nothing but envelopes into the folder of verdicts, and use "Re-run all jobs".`;
 }
 
 /** In the legs `gate: none` is right, and is easily copied here. */
-function ungated(count: number): string {
+function warnUngated(count: number): string {
   const runs =
     count === 1
       ? '1 run whose payload says "passed": false counts'
@@ -240,7 +197,7 @@ function ungated(count: number): string {
   return `gate is none, so ${runs} as passing. Leave gate out here: then passed is asked for.`;
 }
 
-function judged(payload: JsonObject, words: string) {
+function evaluateRule(payload: JsonObject, words: string) {
   if (payload['passed'] === true) return { status: 'met', issues: [] } as const;
   const issue = { path: '/passed', keyword: 'const', message: 'must be true.' };
   return { status: 'not_met', issues: [issue], words: [words] } as const;

@@ -4,7 +4,7 @@ import { dollars } from '../reporters/format.ts';
 import type { MarkdownSanitizer } from '../reporters/report-types.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Merged, MergedLeg, MergedVote } from './types.ts';
-import { BALLOT_MARKS, gravestLegs, legReasons, legWord, voteWarnings } from './words.ts';
+import { gravestLegs, legReasons, legWord, OUTCOME_MARKS, voteWarnings } from './words.ts';
 
 /** How much a table of legs tells. */
 export interface LegTableOptions {
@@ -44,7 +44,7 @@ export function legTables(merged: Merged, options: LegTableOptions, sanitizer: M
   const rows = rowsOf(gravestLegs(merged));
   const show = (some: readonly Row[]) => table(columnsOf(merged, some, options, sanitizer), some);
   if (rows.length <= SMALL) return show(rows);
-  const grave = rows.filter(({ leg }) => leg.ballot !== 'pass');
+  const grave = rows.filter(({ leg }) => leg.outcome !== 'pass');
   const passing = rows.slice(grave.length);
   const kept = grave.slice(0, options.maxLegs);
   const left = grave.length - kept.length;
@@ -110,7 +110,7 @@ function columnsOf(
   ];
 }
 
-/** Each vote of the legs, folded; nothing where each leg casts one. `all`, or only those of legs that do not pass. */
+/** Each vote of the legs, folded; nothing where each leg has one. `all`, or only those of legs that do not pass. */
 export function voteTable(
   merged: Merged,
   which: 'all' | 'grave',
@@ -119,8 +119,8 @@ export function voteTable(
 ): string {
   if (merged.votes === null) return '';
   const legs = gravestLegs(merged).filter(
-    ({ ballot, votes }) =>
-      which === 'all' || ballot !== 'pass' || votes.some((vote) => vote.ballot !== 'pass'),
+    ({ outcome, votes }) =>
+      which === 'all' || outcome !== 'pass' || votes.some((vote) => vote.outcome !== 'pass'),
   );
   const models = merged.models.length > 1;
   const rows = legs.flatMap((leg) =>
@@ -170,7 +170,7 @@ function modelCell(vote: MergedVote | undefined, sanitizer: MarkdownSanitizer): 
   return sanitizer.inline(vote?.model ?? '', MAX_MODEL) || '–';
 }
 
-/** The attempts in which votes were cast, each linked to its page. */
+/** The attempts that the votes are of, each linked to its page. */
 function attempts(votes: readonly MergedVote[]): string {
   const links = votes.flatMap(({ attempt, url }) => {
     if (attempt === null) return [];
@@ -185,15 +185,15 @@ function cost(votes: readonly MergedVote[]): string {
   return total === 0 ? '–' : dollars(total);
 }
 
-function mark({ ballot }: MergedLeg | MergedVote): string {
-  return BALLOT_MARKS[ballot];
+function mark({ outcome }: MergedLeg | MergedVote): string {
+  return OUTCOME_MARKS[outcome];
 }
 
 /** The mark of each vote, or how many there are of each mark. */
 function voteMarks({ votes }: MergedLeg): string {
   if (votes.length <= MAX_MARKS) return votes.map(mark).join('');
-  const marks = Object.entries(BALLOT_MARKS).flatMap(([ballot, shown]) => {
-    const count = votes.filter((vote) => vote.ballot === ballot).length;
+  const marks = Object.entries(OUTCOME_MARKS).flatMap(([outcome, shown]) => {
+    const count = votes.filter((vote) => vote.outcome === outcome).length;
     return count === 0 ? [] : [`${shown}&nbsp;${count}`];
   });
   return marks.join(' ');

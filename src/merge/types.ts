@@ -2,7 +2,7 @@
 import type { Conclusion, ContextStatus, Reason, Usage } from '../types.ts';
 
 /** What a vote or a leg says: `abstain` where it is missing, undecided, or cannot be read. */
-export type Ballot = 'pass' | 'fail' | 'abstain';
+export type Outcome = 'pass' | 'fail' | 'abstain';
 
 /** How many legs say what; the three add up to `expected`. */
 export interface Tally {
@@ -14,9 +14,9 @@ export interface Tally {
 
 /** What one run said, or that it said nothing. Names are the workflow's, but read from files of other jobs. */
 export interface MergedVote {
-  /** null where the leg casts one vote without a name, and for a missing one whose name is not known. */
+  /** null where the leg has one vote without a name, and for a missing one whose name is not known. */
   readonly vote: string | null;
-  readonly ballot: Ballot;
+  readonly outcome: Outcome;
   /** As its own envelope says; `missing` where there is none. */
   readonly conclusion: Conclusion | 'missing';
   readonly reason: Reason | 'missing';
@@ -32,7 +32,7 @@ export interface MergedVote {
   readonly reused: boolean;
   /** What the run rests on; null for a missing vote, and where its envelope does not say it. */
   readonly evidence?: { readonly context: ContextStatus; readonly toolCalls: number } | null;
-  /** The attempt of the workflow run in which it was cast; null for a missing one and off GitHub. */
+  /** The attempt of the workflow run that it is of; null for a missing one and off GitHub. */
   readonly attempt: number | null;
   /** The page of that attempt; null where there is none. */
   readonly url: string | null;
@@ -42,7 +42,7 @@ export interface MergedVote {
 export interface MergedLeg {
   /** null for a missing leg whose name is not known, because only a number was expected. */
   readonly leg: string | null;
-  readonly ballot: Ballot;
+  readonly outcome: Outcome;
   /** Its weight under a weighted rule; 1 under any other. */
   readonly weight: number;
   /** In the order of their names, the missing ones last. Never empty. */
@@ -69,10 +69,10 @@ export interface MergedFinding {
 /** What a merge found, decided or not. */
 export interface Merged {
   /** The legs together: `abstain` where missing ones could change it. */
-  readonly ballot: Ballot;
+  readonly outcome: Outcome;
   /** As typed: the rule across legs. */
   readonly rule: string;
-  /** As typed: the rule within a leg and how many votes it has; null where each leg casts one. */
+  /** As typed: the rule within a leg and how many votes it has; null where each leg has one. */
   readonly votes: string | null;
   readonly tally: Tally;
   /** In the order of their names, those without a name last. */

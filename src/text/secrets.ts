@@ -18,7 +18,7 @@ import { jsonPointer } from './json.ts';
 import { truncate } from './messages.ts';
 
 /** A part of a text: from its first character up to the one behind it, in UTF-16 units. */
-export type Span = readonly [start: number, end: number];
+type Span = readonly [start: number, end: number];
 
 /** The secret values of a run. Its functions may be passed around on their own. */
 export interface Secrets {
@@ -34,12 +34,6 @@ export interface Secrets {
    * no reader sees between the letters hides none: invisible characters, terminal sequences, in longer values blanks.
    */
   mask(text: string): string;
-  /**
-   * Where known values stand that begin before `end`, each from its first character up to the one behind it, by their
-   * beginnings; they may overlap. In the forms that `mask` covers, and reversed and in rot13. Takes no longer for what
-   * comes far behind `end`.
-   */
-  spans(text: string, end: number): readonly Span[];
   /**
    * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is, reversed,
    * in base64, hex, URL encoding or rot13. Blanks and what no reader sees do not hide it. Gives how and where, like
@@ -86,7 +80,6 @@ interface View {
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   let needles: Needles | null = null;
-  let wholes: Needles | null = null;
   let views: readonly View[] | null = null;
 
   const mask = (text: string): string => {
@@ -98,17 +91,11 @@ export function createSecrets(): Secrets {
       if (value.trim() === '' || known.has(value)) return;
       known.add(value);
       needles = null;
-      wholes = null;
       views = null;
     },
     has: (value) => known.has(value),
     values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
     mask,
-    spans(text, end) {
-      wholes ??= needlesOf(wholeNeedles(known));
-      const longest = wholes.plain.reduce((most, { length }) => Math.max(most, length), 0);
-      return spansOf(text.slice(0, end + longest), wholes).filter(([start]) => start < end);
-    },
     find(payload) {
       views ??= viewsOf(known);
       const where = findIn(payload, views);
@@ -133,12 +120,6 @@ function maskNeedles(known: ReadonlySet<string>): readonly string[] {
       if (line.trim().length >= MIN_FOUND) needles.add(line.trim());
   }
   return [...needles];
-}
-
-/** What must not be cut: half of it would be found by nobody. */
-function wholeNeedles(known: ReadonlySet<string>): readonly string[] {
-  const plain = [...known].map((value) => value.trim()).filter(({ length }) => length >= MIN_MASKED);
-  return [...new Set([...maskNeedles(known), ...plain.map(reverse), ...plain.map(rot13)])];
 }
 
 function needlesOf(plain: readonly string[]): Needles {

@@ -18,9 +18,8 @@ import { parseStrings } from '../../../src/contract/repair.ts';
 import { foldName, refuseComponents } from '../../../src/files/names.ts';
 import { readCheckedOut } from '../../../src/github/checked-out.ts';
 import { contextFiles } from '../../../src/github/context.ts';
-import { clipped } from '../../../src/merge/clipped.ts';
 import { mergeFindings } from '../../../src/merge/findings.ts';
-import { keep } from '../../../src/merge/kept.ts';
+import { boundText, quoteName } from '../../../src/merge/vote.ts';
 import { isOverflow, isToolless } from '../../../src/providers/errors.ts';
 import { normalizeEvents } from '../../../src/providers/http.ts';
 import { replayableArguments, replayableName } from '../../../src/providers/reading.ts';
@@ -99,10 +98,10 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'repair of strings': (text) =>
     parseStrings({ a: text }, () => ({ ok: false, issues: [], errors: [{ ...TYPE_ERROR, data: text }] })),
   mask: secrets.mask,
-  'spans of secrets': (text) => clipped(text, Math.floor(text.length / 2), secrets),
+  'text of another job': (text) => boundText(text, Math.floor(text.length / 2), secrets),
   'secrets in a payload': (text) => secrets.find({ a: text }),
   'secrets in many rows': (text) => secrets.find({ a: rows(text) }),
-  'cut between words': (text) => clipped(text, Math.floor(text.length / 2)),
+  'name in a message': quoteName,
   'git config': (text) => [
     withoutCredentials(text),
     hasCredentials(text),
@@ -172,7 +171,11 @@ export const READERS: Readonly<Record<string, Reader>> = {
         leg: text,
         run,
         outvoted: false,
-        findings: keep(readFindings({ findings: findings(text) }), secrets),
+        findings: readFindings({ findings: findings(text) }).map((each) => ({
+          ...each,
+          brief: each.message,
+        })),
+        leftOut: 0,
       })),
       '/work',
     ),

@@ -1,7 +1,7 @@
 /** The legs that a merge waits for: whether their verdicts reach it. */
 
 import { InputError } from '../../errors.ts';
-import { parseExpectation, parseVotes } from '../../merge/rule-inputs.ts';
+import { parseExpectation, parseVotes } from '../../merge/config.ts';
 import { suggest } from '../../text/messages.ts';
 import { embedded, evaluate, nodesOf, parseExpression, pathOf } from './expression.ts';
 import { doubtful, type Fault, type Findings, wrong } from './finding.ts';

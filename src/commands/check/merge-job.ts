@@ -1,8 +1,7 @@
 /** The job that merges verdicts: it is the check that is required, so it must run whatever became of the legs. */
 
 import { type Files, pathHere } from '../../contract/source.ts';
-import { parseMergeConfig } from '../../merge/config.ts';
-import { MERGE_NAMES, type MergeInputName } from '../../merge/inputs.ts';
+import { MERGE_NAMES, type MergeInputName, parseMergeConfig } from '../../merge/config.ts';
 import { suggest } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';
 import {

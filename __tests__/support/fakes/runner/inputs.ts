@@ -3,8 +3,7 @@ import * as action from '../../../../src/action/inputs.ts';
 import { type Config, parseConfig } from '../../../../src/config/config.ts';
 import type { Parsed } from '../../../../src/config/values.ts';
 import { type InputError, throwProblems } from '../../../../src/errors.ts';
-import { type MergeConfig, parseMergeConfig } from '../../../../src/merge/config.ts';
-import { MERGE_NAMES } from '../../../../src/merge/inputs.ts';
+import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from '../../../../src/merge/config.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
-import { type Cast, castOf, type MergeOptions } from '../../src/merge/merge.ts';
+import type { MergeOptions } from '../../src/merge/merge.ts';
+import { readVote, type Vote } from '../../src/merge/vote.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 
@@ -61,13 +62,13 @@ export const ENDINGS = {
 } as const satisfies Record<string, Partial<Envelope>>;
 
 /** A vote of a leg. */
-export function sampleCast(
+export function legVote(
   leg: string,
   vote: string | null,
-  ballot: keyof typeof ENDINGS,
+  outcome: keyof typeof ENDINGS,
   changes: Partial<Envelope> = {},
-): Cast {
-  return castOf(sampleEnvelope({ leg, vote, ...ENDINGS[ballot], ...changes }), null, createSecrets());
+): Vote {
+  return readVote(sampleEnvelope({ leg, vote, ...ENDINGS[outcome], ...changes }), null, createSecrets());
 }
 
 /** A payload that passes, with findings. */
@@ -87,7 +88,6 @@ export function options(changes: Options = {}): MergeOptions {
     ruleText: 'all',
     votesText: null,
     weights: new Map(),
-    unit: 10,
     subject: SUBJECT,
     anyCommit: false,
     workspace: null,

@@ -1,21 +1,22 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
 import { InputError } from '../../src/errors.ts';
-import { castOf, type LegGate } from '../../src/merge/merge.ts';
+import { boundText, type LegGate, quoteName, readVote } from '../../src/merge/vote.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion, Reason } from '../../src/types.ts';
-import { findingPayload, sampleEnvelope } from './casts.ts';
+import { findingPayload, sampleEnvelope } from './votes.ts';
 
 type Changes = Parameters<typeof sampleEnvelope>[0];
 
 const said = (changes: Changes, gate: LegGate = null) => {
-  const { ballot, why } = castOf(sampleEnvelope(changes), gate, createSecrets());
-  return [ballot, why];
+  const { outcome, why } = readVote(sampleEnvelope(changes), gate, createSecrets());
+  return [outcome, why];
 };
 
 function refusal(changes: Changes, gate: LegGate = null): string {
   try {
-    castOf(sampleEnvelope(changes), gate, createSecrets());
+    readVote(sampleEnvelope(changes), gate, createSecrets());
   } catch (error) {
     if (error instanceof InputError) return error.message;
     throw error;
@@ -60,8 +61,8 @@ describe('a vote', () => {
     const schema = { type: 'object', properties: { score: { type: 'number', minimum: 7 } } };
     const gate = await createGate({ kind: 'schema', schema }, await createContract({}));
     expect(said({ payload: { passed: false, score: 8 } }, gate)).toEqual(['pass', null]);
-    const [ballot, why] = said({ payload: { passed: true, score: 6 } }, gate);
-    expect(ballot).toBe('fail');
+    const [outcome, why] = said({ payload: { passed: true, score: 6 } }, gate);
+    expect(outcome).toBe('fail');
     expect(why).toMatch(/^The gate is not met: it .*score/u);
     expect(said({ payload: { passed: true } }, gate)[0]).toBe('fail');
   });
@@ -109,8 +110,8 @@ describe('a vote', () => {
     const paths = (...resolved: (string | null)[]) => {
       const findings = resolved.map((path) => ({ path }));
       const evidence = { context: 'none', toolCalls: 1, findings } as const;
-      const { findings: kept } = castOf(sampleEnvelope({ payload, evidence }), null, createSecrets());
-      return kept.read().map(({ path, line }) => [path, line]);
+      const { findings: kept } = readVote(sampleEnvelope({ payload, evidence }), null, createSecrets());
+      return kept.map(({ place }) => [place?.path ?? null, place?.line ?? null]);
     };
     const rest = [
       ['gone.js', 2],
@@ -126,7 +127,7 @@ describe('a vote', () => {
   it('brings its findings only where it counts', () => {
     const payload = findingPayload({ severity: 'high', file: 'a.ts', line: 1, message: 'No.' });
     const found = (changes: Changes) =>
-      castOf(sampleEnvelope({ payload, ...changes }), null, createSecrets()).findings.read();
+      readVote(sampleEnvelope({ payload, ...changes }), null, createSecrets()).findings;
     expect(found({})).toMatchObject([{ message: 'No.', severity: 'error' }]);
     expect(found({ replayed: true })).toEqual([]);
     expect(found({ conclusion: 'inconclusive', reason: 'cancelled' })).toEqual([]);
@@ -136,7 +137,7 @@ describe('a vote', () => {
     const error = `${'word '.repeat(98)}sk-${'x'.repeat(10_000)}`;
     const [, why] = said({ conclusion: 'inconclusive', reason: 'timeout', payload: null, error });
     expect(why).toBe(`${'word '.repeat(98).trim()}…`);
-    expect(castOf(sampleEnvelope({ model: 'm'.repeat(10_000) }), null, createSecrets()).model).toBe('…');
+    expect(readVote(sampleEnvelope({ model: 'm'.repeat(10_000) }), null, createSecrets()).model).toBe('…');
   });
 });
 
@@ -167,5 +168,123 @@ describe('what is no vote at all', () => {
   it('is one with a name that no input takes', () => {
     expect(refusal({ leg: 'x'.repeat(201) })).toContain('201 characters');
     expect(refusal({ vote: 'x'.repeat(201) })).toContain('Names have at most 200.');
+  });
+});
+
+describe('the findings of a vote', () => {
+  it('are what the payload says, the gravest first', () => {
+    const message = 'Ünï — "quoted"\n\u2028';
+    const low = { severity: 'low', message, rule: 'r', title: 't', file: 'a.ts', line: 3, end_line: 5 };
+    const payload = findingPayload(low, { severity: 'high', message: 'Grave.' });
+    const { findings, findingsLeftOut } = readVote(sampleEnvelope({ payload }), null, createSecrets());
+    expect(findings).toMatchObject([
+      { severity: 'error', place: null, rule: null, title: null, message: 'Grave.', brief: 'Grave.' },
+      {
+        ...{ severity: 'note', rule: 'r', title: 't', message: message.trim(), brief: 't' },
+        place: { path: 'a.ts', line: 3, endLine: 5 },
+      },
+    ]);
+    expect(findingsLeftOut).toBe(0);
+  });
+
+  it('are the gravest of more than anybody reads, and the others are counted', () => {
+    const rows = Array.from({ length: 400 }, (_, at) => ({
+      severity: at === 399 ? 'high' : 'low',
+      message: `${at}`,
+    }));
+    const vote = readVote(sampleEnvelope({ payload: findingPayload(...rows) }), null, createSecrets());
+    expect([vote.findings.length, vote.findingsLeftOut, vote.findings[0]?.message]).toEqual([
+      300,
+      100,
+      '399',
+    ]);
+  });
+});
+
+describe('a text of another job', () => {
+  const knowing = (...values: readonly string[]) => {
+    const secrets = createSecrets();
+    for (const value of values) secrets.add(value);
+    return secrets;
+  };
+  const cut = (text: string, max: number, ...secrets: readonly string[]) =>
+    boundText(text, max, knowing(...secrets)).replace(/…$/u, '');
+
+  it('is kept where it fits, and null is kept', () => {
+    expect([boundText('as it is', 8, knowing()), boundText(null, 8, knowing())]).toEqual(['as it is', null]);
+  });
+
+  it.each<readonly [what: string, text: string, max: number, kept: string]>([
+    ['between words', 'one two three', 12, 'one two'],
+    ['nowhere in one word', 'onetwothree', 5, ''],
+    ['between Latin words, accents or not', 'Ein Wörterbuch von Änderungsanträgen', 28, 'Ein Wörterbuch von'],
+    ['anywhere in Chinese', '数据库的查询'.repeat(400), 4_000, '数据库的查询'.repeat(400).slice(0, 4_000)],
+    ['anywhere in Thai', 'แบบสอบถาม'.repeat(99), 500, 'แบบสอบถาม'.repeat(99).slice(0, 500)],
+    ['not in half of a character', '😀😀😀', 3, '😀'],
+    [
+      'beside what is between the tokens of minified code',
+      'f(a){return{b:"some-token"}}',
+      20,
+      'f(a){return{b:"',
+    ],
+  ])('is cut %s', (_, text, max, kept) => {
+    expect(cut(text, max)).toBe(kept);
+  });
+
+  it('holds no part of what looks like a token, though nobody knows it', () => {
+    const token = 'eyJhbGciOi.J9-_+/=~%20:@?&!#$^*|,x';
+    for (const before of ['see ', '见：', 'a("', '{'])
+      for (let max = before.length; max < before.length + token.length; max += 1)
+        expect(cut(`${before}${token} and more of it`, max)).toBe(before.trimEnd());
+    for (const unseen of ['\u200b', '\u00ad', '\u{e0020}', '\x1b', '\ufe0f'])
+      for (let max = 2; max < 14; max += 1)
+        expect(cut(`见：abcd${unseen}efgh${unseen}ijkl。`, max)).toBe('见：');
+  });
+
+  it('with a known secret is not cut, so that it is found; a short one is masked first', () => {
+    for (const secret of [
+      'sk-0123456789',
+      'p(a)ss;w"ord',
+      '密码密码密码密码',
+      'two words',
+      'line one\nline two',
+    ])
+      for (const form of [
+        secret,
+        [...secret].toReversed().join(''),
+        Buffer.from(secret).toString('base64'),
+      ]) {
+        const text = `f("数据 ${form} 数据")${'.'.repeat(50)}`;
+        for (let max = 0; max < text.length; max += 1)
+          expect(boundText(text, max, knowing(secret))).toBe(text);
+      }
+    expect(boundText('数密码密码数数数数', 6, knowing('密码密码'))).toBe('数***数数…');
+  });
+
+  it('holds no part of a known secret but all of it, however texts and secrets overlap', () => {
+    const unit = fc.constantFrom('a', 'b', '密', '码', '(', ';', '"', ' ', '😀', 'é');
+    const secret = fc.string({ unit, minLength: 4, maxLength: 12 });
+    const world = fc.array(secret, { minLength: 1, maxLength: 3 }).chain((secrets) => {
+      const part = fc.oneof(fc.constantFrom(...secrets), fc.string({ unit, maxLength: 8 }));
+      return fc.tuple(fc.constant(secrets), fc.array(part, { minLength: 2 }), fc.nat(60));
+    });
+    fc.assert(
+      fc.property(world, ([values, parts, max]) => {
+        const text = parts.join('');
+        const kept = boundText(text, max, knowing(...values));
+        if (kept === text) return;
+        expect(
+          knowing(...values)
+            .mask(text)
+            .startsWith(kept.replace(/…$/u, '')),
+        ).toBe(true);
+      }),
+    );
+  });
+
+  it('in a message is a name in quotes, cut between words alone: what masks it comes later', () => {
+    expect(quoteName('a "b"\n')).toBe(String.raw`"a \"b\"\n"`);
+    expect(quoteName(`${'x'.repeat(290)} ${'数'.repeat(20)}`)).toBe(`"${'x'.repeat(290)}…"`);
+    expect(quoteName('x'.repeat(301))).toBe('"…"');
   });
 });

@@ -1,0 +1,211 @@
+/** One envelope → one vote as it counts: whether that run passes, fails or abstains, and why. */
+import type { Gate } from '../contract/contract.ts';
+import type { Envelope } from '../envelope/envelope.ts';
+import { InputError } from '../errors.ts';
+import { type Finding, readFindings } from '../reporters/findings.ts';
+import { resolvedPaths } from '../reporters/source-locations.ts';
+import type { Secrets } from '../text/secrets.ts';
+import type { Conclusion, JsonObject, PolicyDigest, Reason, Subject, Usage } from '../types.ts';
+import type { MergedVote, Outcome } from './types.ts';
+
+/** What a merge keeps of an envelope; its payload is let go. */
+export interface Vote extends Omit<MergedVote, 'attempt' | 'url'> {
+  /** Relative to the folder of the verdicts; a hostile name. */
+  readonly file: string;
+  readonly leg: string;
+  readonly conclusion: Conclusion;
+  readonly reason: Reason;
+  readonly rejections: number;
+  readonly subject: Subject | null;
+  readonly policy: PolicyDigest;
+  /** The gravest ones; none where it abstains. */
+  readonly findings: readonly VoteFinding[];
+  readonly findingsLeftOut: number;
+}
+
+/** A finding, its texts bounded. */
+export interface VoteFinding extends Finding {
+  /** Its title or message in short. */
+  readonly brief: string;
+}
+
+/** The inputs leg and vote take no longer ones. */
+const MAX_NAME = 200;
+const MAX_TEXT = 500;
+/** Names of legs and votes are shorter, and so are those of files that anybody gave. */
+const MAX_QUOTED = 300;
+/** More than anybody reads of one run, whose own envelope has all of them. */
+const MAX_FINDINGS = 300;
+const MAX_MESSAGE = 4_000;
+const MAX_TITLE = 300;
+/** No run takes so much, and sums of what files claim stay exact: of turns and tokens, and of US dollars. */
+const MAX_COUNT = 1e11;
+const MAX_COST = 10_000;
+
+/** What a payload must hold for its run to pass; null for the run's own gate, or its `passed`. */
+export type LegGate = Gate | null;
+
+/**
+ * Reads a vote out of an envelope.
+ * @throws InputError where the envelope does not say which leg it is of, or nothing says whether its payload passes.
+ */
+export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): Vote {
+  const { file, vote, payload, evidence } = envelope;
+  const leg = requireLeg(envelope);
+  const abstention = explainAbstention(envelope);
+  const counts = abstention === null && payload !== null;
+  const [outcome, reason] = counts
+    ? evaluate(envelope, leg, payload, gate)
+    : (['abstain', abstention] as const);
+  const why = counts && reason !== null ? withSummary(reason, payload) : reason;
+  const findings = counts ? locateFindings(envelope, payload) : [];
+  const cut = <T extends string | null>(text: T, max: number) => boundText(text, max, secrets);
+  return {
+    ...{ file, leg, vote, outcome },
+    why: cut(why, MAX_TEXT),
+    conclusion: envelope.conclusion,
+    reason: envelope.reason,
+    turns: bound(envelope.turns),
+    rejections: bound(envelope.rejections),
+    usage: boundUsage(envelope.usage),
+    costUsd: (envelope.costUsd ?? 0) > MAX_COST ? null : envelope.costUsd,
+    model: cut(envelope.model, MAX_TEXT),
+    reused: envelope.reuse !== null && envelope.reuse.from !== null,
+    // Without what it says of each finding, which would have to be kept of every run.
+    evidence: evidence && { context: evidence.context, toolCalls: bound(evidence.toolCalls) },
+    subject: envelope.subject,
+    policy: envelope.policy,
+    findings: findings.slice(0, MAX_FINDINGS).map((finding) => ({
+      ...finding,
+      rule: cut(finding.rule, MAX_TITLE),
+      title: cut(finding.title, MAX_TITLE),
+      message: cut(finding.message, MAX_MESSAGE),
+      brief: cut(finding.title ?? finding.message, MAX_TITLE),
+    })),
+    findingsLeftOut: Math.max(0, findings.length - MAX_FINDINGS),
+  };
+}
+
+/** The leg of an envelope that may be a vote. */
+function requireLeg({ file, leg, vote, merged }: Envelope): string {
+  if (merged) {
+    throw new InputError(
+      'verdicts',
+      `${quoteName(file)} is the envelope of a merge, and no leg's. Download the artifacts of the legs alone.`,
+    );
+  }
+  if (leg === null) {
+    throw new InputError(
+      'verdicts',
+      `${quoteName(file)} does not say which leg it is of. Give the step that wrote it an input leg, for example leg: \${{ matrix.leg }}.`,
+    );
+  }
+  const long = [leg, vote ?? ''].find((name) => name.length > MAX_NAME);
+  if (long === undefined) return leg;
+  throw new InputError(
+    'verdicts',
+    `${quoteName(file)} has a leg or a vote with a name of ${long.length} characters: ${quoteName(long)}. Names have at most ${MAX_NAME}.`,
+  );
+}
+
+/** Why an envelope gives no vote; null where it gives one. */
+function explainAbstention({ conclusion, payload, replayed, error, contradiction }: Envelope): string | null {
+  if (contradiction !== null)
+    return `Its envelope contradicts itself in ${contradiction}: it was changed after the run.`;
+  if (replayed) return 'A recording answered: no model judged it.';
+  const isDecided = conclusion === 'success' || conclusion === 'failure';
+  return isDecided && payload !== null ? null : (error ?? 'It was cut off after its payload was accepted.');
+}
+
+/** A run whose own gate was not met never passes, whatever is asked of it here. */
+function evaluate(
+  { file, conclusion, gate: own }: Envelope,
+  leg: string,
+  payload: JsonObject,
+  gate: LegGate,
+): readonly [Outcome, why: string | null] {
+  if (conclusion === 'failure' || own?.status === 'not_met') return ['fail', 'Its own gate is not met.'];
+  if (gate !== null) {
+    const { status, words = [] } = gate.evaluate(payload);
+    return status === 'not_met'
+      ? ['fail', `The gate is not met: it ${words.join('. It ')}.`]
+      : ['pass', null];
+  }
+  if (own?.status === 'met') return ['pass', null];
+  const passed = Object.hasOwn(payload, 'passed') ? payload['passed'] : undefined;
+  if (passed === true) return ['pass', null];
+  if (passed === false) return ['fail', '`passed` is false.'];
+  throw new InputError(
+    'gate',
+    `gate is auto, and nothing says whether the payload of leg ${quoteName(leg)} passes (${quoteName(file)}): its step had no gate, and it has no boolean "passed". Set gate to what must hold, or to none.`,
+  );
+}
+
+/** Why a vote fails, in its own words too where its payload has a `summary`. */
+function withSummary(why: string, payload: JsonObject): string {
+  const summary = Object.hasOwn(payload, 'summary') ? payload['summary'] : null;
+  return typeof summary === 'string' && summary.trim() !== '' ? `${why} It says: ${summary.trim()}` : why;
+}
+
+/** The findings at the paths that the run itself has resolved; as they are written where it says nothing of them. */
+function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
+  const resolved = resolvedPaths(payload, evidence?.findings ?? []);
+  return readFindings(payload).map((finding) => {
+    const { place } = finding;
+    const path = place === null ? null : (resolved.get(place.path) ?? null);
+    return place === null || path === null ? finding : { ...finding, place: { ...place, path } };
+  });
+}
+
+function bound(count: number): number {
+  return Math.min(count, MAX_COUNT);
+}
+
+function boundUsage(usage: Usage): Usage {
+  return {
+    inputTokens: bound(usage.inputTokens),
+    outputTokens: bound(usage.outputTokens),
+    cachedInputTokens: bound(usage.cachedInputTokens),
+    cacheWriteTokens: bound(usage.cacheWriteTokens),
+  };
+}
+
+/** A name out of another job's file, for a message, which is masked later: cut between words alone, so that no secret is left in half. */
+export function quoteName(text: string): string {
+  return JSON.stringify(text.length <= MAX_QUOTED ? text : cutAt(text, MAX_QUOTED, /\s/u));
+}
+
+/**
+ * What no key or token has in it: a blank, a bracket, a quote, a semicolon, a letter of a script that is not Latin. What
+ * is not seen may be within one, and is taken out later.
+ */
+const SEAM = /\s|[()[\]{}<>"'`;]|[^\x21-\x7e\p{Script=Latin}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+
+/**
+ * The beginning of a text of another job, of at most `max` characters and an ellipsis. Short secrets are masked before it is
+ * cut; a text with a known secret is left as it is, for then the payload is not published (`secret_in_payload`). What only
+ * looks like a key is in it as a whole or not at all: the log of a runner masks secrets that this step does not know.
+ */
+export function boundText<T extends string | null>(
+  text: T,
+  max: number,
+  secrets: Pick<Secrets, 'find' | 'mask'>,
+): T | string {
+  if (text === null || text.length <= max || secrets.find(text) !== null) return text;
+  return cutAt(secrets.mask(text), max, SEAM);
+}
+
+/** Walks back: a pattern that looks for the last seam takes the square of the length. */
+function cutAt(text: string, max: number, seam: RegExp): string {
+  let end = max;
+  while (end > 0 && !isSeam(text, end, seam)) end -= 1;
+  // Copied: V8 keeps the whole text for as long as there is a slice of it.
+  return `${Buffer.from(text.slice(0, end).trimEnd()).toString()}…`;
+}
+
+function isSeam(text: string, end: number, seam: RegExp): boolean {
+  const [behind = ''] = text.slice(end, end + 2);
+  const [before = ''] = [...text.slice(Math.max(0, end - 2), end)].toReversed();
+  const isSplit = !before.isWellFormed() && (before + text.charAt(end)).isWellFormed();
+  return !isSplit && (seam.test(before) || seam.test(behind));
+}
