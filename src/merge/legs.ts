@@ -2,7 +2,7 @@
 import { InputError } from '../errors.ts';
 import { suggest } from '../text/messages.ts';
 import type { Subject } from '../types.ts';
-import type { MergeOptions } from './merge.ts';
+import type { MergeConfig } from './config.ts';
 import { quoteName, type Vote } from './vote.ts';
 
 /** One leg and the last attempt of each of its votes, in the order of their names. */
@@ -11,7 +11,13 @@ export interface Leg {
   readonly votes: readonly Vote[];
 }
 
-type LegsOptions = Pick<MergeOptions, 'expect' | 'votes' | 'subject' | 'anyCommit'>;
+/** What the legs must be of. */
+export interface LegsOptions extends Pick<MergeConfig, 'expect' | 'votes'> {
+  /** The run that is merged; null outside GitHub. */
+  readonly subject: Subject | null;
+  /** Whether the legs may have judged another commit than the event's: what they checked out themselves. */
+  readonly anyCommit: boolean;
+}
 
 /** Numbers in names by their value, and a total order: the same legs always come in the same order. */
 const collator = new Intl.Collator('en', { numeric: true });

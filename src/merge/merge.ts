@@ -4,18 +4,15 @@ import { addUsage, NO_USAGE, totalCost } from '../text/usage.ts';
 import type { Subject } from '../types.ts';
 import { type MergeConfig, type Rule, WEIGHT_UNIT } from './config.ts';
 import { mergeFindings, type RunFindings } from './findings.ts';
-import { byName, groupLegs, type Leg } from './legs.ts';
+import { byName, groupLegs, type Leg, type LegsOptions } from './legs.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
 import { quoteName, type Vote } from './vote.ts';
 import { summarize } from './words.ts';
 
 /** What a merge is made by: its inputs, and the run that it is of. */
 export interface MergeOptions
-  extends Pick<MergeConfig, 'expect' | 'rule' | 'votes' | 'ruleText' | 'votesText' | 'weights'> {
-  /** null outside GitHub. */
-  readonly subject: Subject | null;
-  /** Whether the legs may have judged another commit than the event's: what they checked out themselves. */
-  readonly anyCommit: boolean;
+  extends LegsOptions,
+    Pick<MergeConfig, 'rule' | 'ruleText' | 'votesText' | 'weights'> {
   readonly workspace: string | null;
   /** The page of a run; null where there is none. */
   readonly page: (subject: Subject | null) => string | null;
