@@ -24,6 +24,22 @@ export function messageAt(error: unknown, door: Door): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** The `code` of an error of the system or of Node (`ENOENT`, `EACCES`, …); null for anything else. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** The first code down a chain of causes: Node hides the system's own error below one or two others. */
+export function causeCode(error: unknown): string | null {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    const code = errorCode(current);
+    if (code !== null) return code;
+    current = current.cause;
+  }
+  return null;
+}
+
 /** The user typed something that cannot be meant: exit 52. The message names the input and the fix. */
 export class InputError extends WordedError {
   override readonly name = 'InputError';

@@ -44,18 +44,7 @@ describe('readEnvelopes', () => {
       'verdict-api/result.json',
       envelope(report, (text) => text),
     );
-    const {
-      payload,
-      gate,
-      usage,
-      costUsd,
-      durationMs,
-      model,
-      provider,
-      sessionId,
-      subject,
-      policy: judge,
-    } = report;
+    const { payload, gate, usage, costUsd, model, sessionId, subject, policy } = report;
     expect(await read()).toEqual([
       {
         ok: true,
@@ -65,21 +54,18 @@ describe('readEnvelopes', () => {
           vote: '2',
           conclusion: 'success',
           reason: 'accepted',
-          exitCode: 0,
           payload,
           gate,
           turns: 2,
           rejections: 0,
           usage,
           costUsd,
-          durationMs,
           model,
-          provider,
           replayed: true,
           sessionId,
           error: null,
           subject,
-          judge,
+          policy,
           reuse,
           evidence,
           contradiction: null,

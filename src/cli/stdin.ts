@@ -1,7 +1,7 @@
 /** What is piped in, read whole or not at all: half a diff would be judged as if it were the change. And its part in the task. */
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { RawInputs } from '../config/inputs.ts';
-import { InputError } from '../errors.ts';
+import { errorCode, InputError } from '../errors.ts';
 import type { Reading } from '../types.ts';
 import type { RunCommand } from './args.ts';
 
@@ -58,8 +58,8 @@ function tooLarge(maxBytes: number): InputError {
 function problemOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted)
     return 'Stdin is open and does not end. Close it where it has nothing to say: </dev/null.';
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return `Stdin cannot be read${code}. Pipe text in, or redirect it: </dev/null.`;
+  const code = errorCode(error);
+  return `Stdin cannot be read${code === null ? '' : ` (${code})`}. Pipe text in, or redirect it: </dev/null.`;
 }
 
 /** What the task may have to be read from. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { expandHome, requireReadableFolders } from '../config/paths.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
-import { InputError } from '../errors.ts';
+import { errorCode, InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
 import { createLocator } from '../reporters/source-locations.ts';
@@ -107,7 +107,8 @@ async function makeRunFolder(workspace: string) {
     const runFolder = await mkdtemp(path.join(temp, 'structured-agent-run-'));
     return { temp, runFolder, problem: null };
   } catch (cause) {
-    const why = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+    const code = errorCode(cause);
+    const why = code === null ? '' : ` (${code})`;
     const text = `The folder for temporary files, ${JSON.stringify(wanted)}, cannot be written to${why}. Set TMPDIR to one that can.`;
     const runFolder = path.join(workspace, `structured-agent-run-${randomUUID()}`);
     return { temp: wanted, runFolder, problem: new InputError(null, text, { cause }) };

@@ -75,12 +75,12 @@ function readEnvelope(
       return refuse('its signature does not fit: made with another key, or changed after it was signed');
     genuine = true;
   }
-  const judgement = schema.judge(read.value);
-  if (!judgement.ok) {
+  const validation = schema.judge(read.value);
+  if (!validation.ok) {
     // A manifest, a report: the folder holds more than was downloaded, or is another one.
     if (read.value['type'] !== 'result')
       return refuse('it is no envelope of this action: its type is not result');
-    const places = judgement.issues.map(({ path: where, keyword }) => `${where || 'the root'} (${keyword})`);
+    const places = validation.issues.map(({ path: where, keyword }) => `${where || 'the root'} (${keyword})`);
     return refuse(
       `it is no envelope of this action: see ${[...new Set(places)].slice(0, MAX_PLACES).join(', ')}`,
     );

@@ -1,7 +1,7 @@
 /** The files of a folder that other jobs filled: which of them may be envelopes, in an order that never changes. */
 import { type Dirent, opendirSync } from 'node:fs';
 import path from 'node:path';
-import { InputError } from '../errors.ts';
+import { errorCode, InputError } from '../errors.ts';
 
 /** A file that may be an envelope. */
 export interface Candidate {
@@ -64,10 +64,10 @@ function openFolder(folder: string, at: string, input: string): Iterable<Dirent>
     const handle = opendirSync(path.join(folder, at));
     return entriesOf(handle, () => refusal(input, folder, 'holds a folder that cannot be listed'));
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (at === '' && code === 'ENOENT') return null;
     if (at === '' && code === 'ENOTDIR') throw refusal(input, folder, 'is no folder');
-    throw refusal(input, folder, `holds a folder that cannot be listed${code === '' ? '' : ` (${code})`}`);
+    throw refusal(input, folder, `holds a folder that cannot be listed${code === null ? '' : ` (${code})`}`);
   }
 }
 
@@ -85,11 +85,6 @@ function readOne(handle: ReturnType<typeof opendirSync>, refused: () => InputErr
   } catch {
     throw refused();
   }
-}
-
-/** The system's code of an error; empty where it has none. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /** Why the folder that an input names cannot be meant. */

@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Evidence, Reuse } from '../reporters/report-types.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
+import { findObject, readCount, readFlag, readObject, readText, readUsage } from '../text/json-fields.ts';
+import { NO_USAGE } from '../text/usage.ts';
 import type {
   Conclusion,
   ContextStatus,
   GateResult,
-  Issue,
-  Json,
   JsonObject,
   PolicyDigest,
   Reason,
@@ -24,7 +24,6 @@ export interface Envelope {
   readonly vote: string | null;
   readonly conclusion: Conclusion;
   readonly reason: Reason;
-  readonly exitCode: number;
   /** Present exactly where it was published. */
   readonly payload: JsonObject | null;
   /** How the payload fared against the run's own gate; null where there is no payload. */
@@ -34,10 +33,7 @@ export interface Envelope {
   readonly usage: Usage;
   /** US dollars; null when not known. */
   readonly costUsd: number | null;
-  /** In milliseconds. */
-  readonly durationMs: number;
   readonly model: string;
-  readonly provider: string;
   /** Whether a recording answered: no model judged anything. */
   readonly replayed: boolean;
   readonly sessionId: string;
@@ -54,8 +50,11 @@ export interface Envelope {
   readonly merged: boolean;
 }
 
+/** The words of a list: every one of its type, or it does not compile. */
+type Words<Word extends string> = Readonly<Record<Word, true>>;
+
 /** Every conclusion there is. */
-export const CONCLUSIONS: Readonly<Record<Conclusion, true>> = {
+export const CONCLUSIONS: Words<Conclusion> = {
   success: true,
   failure: true,
   inconclusive: true,
@@ -63,7 +62,7 @@ export const CONCLUSIONS: Readonly<Record<Conclusion, true>> = {
 };
 
 /** Every reason there is. */
-export const REASONS: Readonly<Record<Reason, true>> = {
+export const REASONS: Words<Reason> = {
   accepted: true,
   gate_not_met: true,
   plain_text: true,
@@ -89,52 +88,49 @@ export const REASONS: Readonly<Record<Reason, true>> = {
 };
 
 /** Every status of a gate there is. */
-export const GATE_STATUSES: Readonly<Record<GateResult['status'], true>> = {
+export const GATE_STATUSES: Words<GateResult['status']> = {
   met: true,
   not_met: true,
   none: true,
 };
 
 /** Every status of the context there is. */
-export const CONTEXT_STATUSES: Readonly<Record<ContextStatus, true>> = {
+export const CONTEXT_STATUSES: Words<ContextStatus> = {
   complete: true,
   truncated: true,
   missing: true,
   none: true,
 };
 
-/** The typed form of an envelope that the schema has judged; null for words that it would have refused. */
+/** The typed form of an envelope that the schema has accepted; null for words that it would have refused. */
 export function viewOf(file: string, envelope: JsonObject): Envelope | null {
   const { conclusion, reason } = envelope;
   if (!isWord(CONCLUSIONS, conclusion) || !isWord(REASONS, reason)) return null;
-  const gate = gateOf(objectAt(envelope, 'gate'));
-  const evidence = evidenceOf(objectAt(envelope, 'evidence'));
+  const gate = readGate(envelope);
+  const evidence = readEvidence(envelope);
   if (gate === undefined || evidence === undefined) return null;
   return {
     file,
-    leg: textAt(envelope, 'leg'),
-    vote: textAt(envelope, 'vote'),
+    leg: readText(envelope, 'leg'),
+    vote: readText(envelope, 'vote'),
     conclusion,
     reason,
-    exitCode: numberAt(envelope, 'exit_code') ?? 1,
-    payload: objectAt(envelope, 'structured_output'),
+    payload: findObject(envelope, 'structured_output'),
     gate,
-    turns: countAt(envelope, 'num_turns'),
-    rejections: countAt(envelope, 'rejections'),
-    usage: usageOf(objectAt(envelope, 'usage') ?? {}),
-    costUsd: numberAt(envelope, 'total_cost_usd'),
-    durationMs: countAt(envelope, 'duration_ms'),
-    model: textAt(envelope, 'model') ?? '',
-    provider: textAt(envelope, 'provider') ?? '',
-    replayed: at(envelope, 'replayed') === true,
-    sessionId: textAt(envelope, 'session_id') ?? '',
-    error: textAt(envelope, 'error'),
-    subject: subjectOf(objectAt(envelope, 'subject')),
-    policy: readPolicy(objectAt(envelope, 'judge') ?? {}),
-    reuse: reuseOf(objectAt(envelope, 'reuse')),
+    turns: readCount(envelope, 'num_turns') ?? 0,
+    rejections: readCount(envelope, 'rejections') ?? 0,
+    usage: readUsage(envelope, 'usage') ?? NO_USAGE,
+    costUsd: readCount(envelope, 'total_cost_usd'),
+    model: readText(envelope, 'model') ?? '',
+    replayed: readFlag(envelope, 'replayed'),
+    sessionId: readText(envelope, 'session_id') ?? '',
+    error: readText(envelope, 'error'),
+    subject: readSubject(envelope),
+    policy: readPolicy(readObject(envelope, 'judge')),
+    reuse: readReuse(envelope),
     evidence,
-    contradiction: contradictionIn(envelope),
-    merged: objectAt(envelope, 'merged') !== null,
+    contradiction: findContradiction(envelope, gate),
+    merged: findObject(envelope, 'merged') !== null,
   };
 }
 
@@ -148,22 +144,21 @@ const REPEATED: readonly (readonly [name: string, again: string])[] = [
  * The fields that do not agree, of those that the schema does not hold against each other. This program writes no such
  * envelope: somebody has changed it, and nobody knows which field is true.
  */
-function contradictionIn(envelope: JsonObject): string | null {
+function findContradiction(envelope: JsonObject, gate: Envelope['gate']): string | null {
+  const at = (name: string) => (Object.hasOwn(envelope, name) ? (envelope[name] ?? null) : null);
   for (const [name, again] of REPEATED) {
-    if (Object.hasOwn(envelope, again) && !isDeepStrictEqual(at(envelope, name), at(envelope, again)))
+    if (Object.hasOwn(envelope, again) && !isDeepStrictEqual(at(name), at(again)))
       return `${name} and ${again}`;
   }
-  const usage = objectAt(envelope, 'usage') ?? {};
+  const usage = readObject(envelope, 'usage');
   for (const name of ['input_tokens', 'output_tokens']) {
     const total = `total_${name}`;
-    if (Object.hasOwn(envelope, total) && at(usage, name) !== at(envelope, total))
-      return `usage and ${total}`;
+    if (Object.hasOwn(envelope, total) && usage[name] !== at(total)) return `usage and ${total}`;
   }
-  const gate = gateOf(objectAt(envelope, 'gate'));
   if (gate?.status !== 'not_met' && (gate?.issues ?? []).length > 0)
     return 'the status of gate and its issues';
-  const [result, payload] = [at(envelope, 'result'), at(envelope, 'structured_output')];
-  if (payload === null) return result === at(envelope, 'error') ? null : 'result and error';
+  const [result, payload] = [at('result'), at('structured_output')];
+  if (payload === null) return result === at('error') ? null : 'result and error';
   const parsed = parseStrictJson(String(result));
   return parsed.ok && isDeepStrictEqual(parsed.value, payload) ? null : 'result and structured_output';
 }
@@ -176,33 +171,44 @@ export interface Claim {
   readonly attempt: number;
 }
 
+/** The names of leg, vote and run together, in characters: the inputs take 200 for each of the first two. */
+const MAX_CLAIMED = 500;
+
 /** What a file claims that counts as no envelope; null where it does not say, or at a length that no input takes. */
 export function claimOf(envelope: JsonObject): Claim | null {
-  const [leg, vote] = [textAt(envelope, 'leg'), textAt(envelope, 'vote')];
-  const subject = objectAt(envelope, 'subject') ?? {};
-  const [run, attempt] = [textAt(subject, 'run_id'), numberAt(subject, 'run_attempt')];
+  const [leg, vote] = [readText(envelope, 'leg'), readText(envelope, 'vote')];
+  const subject = readObject(envelope, 'subject');
+  const [run, attempt] = [readText(subject, 'run_id'), readCount(subject, 'run_attempt')];
   if (leg === null || run === null || attempt === null) return null;
   return leg.length + (vote ?? '').length + run.length > MAX_CLAIMED ? null : { leg, vote, run, attempt };
 }
 
-/** The names of leg, vote and run together, in characters: the inputs take 200 for each of the first two. */
-const MAX_CLAIMED = 500;
-
-function gateOf(gate: JsonObject | null): Envelope['gate'] | undefined {
+/** undefined for what the schema would have refused, here and below. */
+function readGate(envelope: JsonObject): Envelope['gate'] | undefined {
+  const gate = findObject(envelope, 'gate');
   if (gate === null) return null;
   const { status, issues } = gate;
   if (!isWord(GATE_STATUSES, status) || !isArray(issues)) return undefined;
-  return { status, issues: issues.filter(isObject).map(issueOf) };
+  const text = (issue: JsonObject, name: string) => readText(issue, name) ?? '';
+  return {
+    status,
+    issues: issues.filter(isObject).map((issue) => ({
+      path: text(issue, 'path'),
+      keyword: text(issue, 'keyword'),
+      message: text(issue, 'message'),
+    })),
+  };
 }
 
-function evidenceOf(evidence: JsonObject | null): Envelope['evidence'] | undefined {
+function readEvidence(envelope: JsonObject): Envelope['evidence'] | undefined {
+  const evidence = findObject(envelope, 'evidence');
   if (evidence === null) return null;
   const { context, findings } = evidence;
   if (!isWord(CONTEXT_STATUSES, context) || !isArray(findings)) return undefined;
   return {
     context,
-    toolCalls: countAt(evidence, 'tool_calls'),
-    findings: findings.map((each) => ({ path: isObject(each) ? pathInside(textAt(each, 'path')) : null })),
+    toolCalls: readCount(evidence, 'tool_calls') ?? 0,
+    findings: findings.map((each) => ({ path: isObject(each) ? pathInside(readText(each, 'path')) : null })),
   };
 }
 
@@ -213,87 +219,46 @@ function pathInside(path: string | null): string | null {
   return path.split('/').some(isOdd) ? null : path;
 }
 
-function issueOf(issue: JsonObject): Issue {
-  return {
-    path: textAt(issue, 'path') ?? '',
-    keyword: textAt(issue, 'keyword') ?? '',
-    message: textAt(issue, 'message') ?? '',
-  };
-}
-
-function usageOf(usage: JsonObject): Usage {
-  return {
-    inputTokens: countAt(usage, 'input_tokens'),
-    outputTokens: countAt(usage, 'output_tokens'),
-    cachedInputTokens: countAt(usage, 'cached_input_tokens'),
-    cacheWriteTokens: countAt(usage, 'cache_write_tokens'),
-  };
-}
-
-function subjectOf(subject: JsonObject | null): Subject | null {
+function readSubject(envelope: JsonObject): Subject | null {
+  const subject = findObject(envelope, 'subject');
   if (subject === null) return null;
+  const text = (name: string) => readText(subject, name) ?? '';
   return {
-    repository: textAt(subject, 'repository') ?? '',
-    sha: textAt(subject, 'sha') ?? '',
-    ref: textAt(subject, 'ref') ?? '',
-    event: textAt(subject, 'event') ?? '',
-    pull_request: numberAt(subject, 'pull_request'),
-    run_id: textAt(subject, 'run_id') ?? '',
-    run_attempt: countAt(subject, 'run_attempt'),
-    ...(Object.hasOwn(subject, 'checked_out') ? { checked_out: textAt(subject, 'checked_out') } : {}),
+    repository: text('repository'),
+    sha: text('sha'),
+    ref: text('ref'),
+    event: text('event'),
+    pull_request: readCount(subject, 'pull_request'),
+    run_id: text('run_id'),
+    run_attempt: readCount(subject, 'run_attempt') ?? 0,
+    ...(Object.hasOwn(subject, 'checked_out') ? { checked_out: readText(subject, 'checked_out') } : {}),
   };
 }
 
 function readPolicy(policy: JsonObject): PolicyDigest {
   return {
-    schema_sha256: textAt(policy, 'schema_sha256'),
-    gate_sha256: textAt(policy, 'gate_sha256'),
-    prompt_sha256: textAt(policy, 'prompt_sha256'),
-    version: textAt(policy, 'version') ?? '',
+    schema_sha256: readText(policy, 'schema_sha256'),
+    gate_sha256: readText(policy, 'gate_sha256'),
+    prompt_sha256: readText(policy, 'prompt_sha256'),
+    version: readText(policy, 'version') ?? '',
   };
 }
 
-function reuseOf(reuse: JsonObject | null): Reuse | null {
+function readReuse(envelope: JsonObject): Reuse | null {
+  const reuse = findObject(envelope, 'reuse');
   if (reuse === null) return null;
-  const from = objectAt(reuse, 'from');
+  const from = findObject(reuse, 'from');
   return {
-    key: textAt(reuse, 'key') ?? '',
-    tree: textAt(reuse, 'tree') ?? '',
-    from:
-      from === null
-        ? null
-        : {
-            run_id: textAt(from, 'run_id') ?? '',
-            run_attempt: countAt(from, 'run_attempt'),
-            session_id: textAt(from, 'session_id') ?? '',
-          },
+    key: readText(reuse, 'key') ?? '',
+    tree: readText(reuse, 'tree') ?? '',
+    from: from && {
+      run_id: readText(from, 'run_id') ?? '',
+      run_attempt: readCount(from, 'run_attempt') ?? 0,
+      session_id: readText(from, 'session_id') ?? '',
+    },
   };
 }
 
-function isWord<Word extends string>(words: Readonly<Record<Word, true>>, value: unknown): value is Word {
+function isWord<Word extends string>(words: Words<Word>, value: unknown): value is Word {
   return typeof value === 'string' && Object.hasOwn(words, value);
-}
-
-/** What a JSON object itself holds, never what every object has. */
-function at(object: JsonObject, name: string): Json {
-  return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
-}
-
-function textAt(object: JsonObject, name: string): string | null {
-  const value = at(object, name);
-  return typeof value === 'string' ? value : null;
-}
-
-function numberAt(object: JsonObject, name: string): number | null {
-  const value = at(object, name);
-  return typeof value === 'number' ? value : null;
-}
-
-function countAt(object: JsonObject, name: string): number {
-  return numberAt(object, name) ?? 0;
-}
-
-function objectAt(object: JsonObject, name: string): JsonObject | null {
-  const value = at(object, name);
-  return isObject(value) ? value : null;
 }

@@ -2,8 +2,10 @@
  * The one way to read a file that the checkout names or holds: regular files alone, of a bounded size, without waiting.
  * A link to a device, a pipe without a writer or a file of the kernel is an answer, never a read that does not end.
  */
+
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { sep } from 'node:path';
+import { errorCode } from '../errors.ts';
 
 /** Why a file was not read. */
 export type ReadFailure =
@@ -163,6 +165,7 @@ function failed(failure: ReadFailure, detail: string | null = null): Extract<Bou
 
 /** The `code` of the system's error, or of Node's for a name that cannot be one, such as with a NUL. */
 function codeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  throw error;
+  const code = errorCode(error);
+  if (code === null) throw error;
+  return code;
 }

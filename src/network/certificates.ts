@@ -1,5 +1,5 @@
 /** Certificates that a connection failed at: what Node trusts besides its own list, and what a person can do. */
-import { NetworkError } from '../errors.ts';
+import { causeCode, NetworkError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,19 +25,9 @@ const WRONG: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'was not made for a server: replace it there',
 };
 
-/** The first code of TLS or the system down a chain of causes; null where there is none. */
-export function codeOf(error: unknown): string | null {
-  let current = error;
-  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
-    if ('code' in current && typeof current.code === 'string') return current.code;
-    current = current.cause;
-  }
-  return null;
-}
-
 /** Whether an error says that no trusted authority signed a certificate. */
 export function isUnknownAuthority(error: unknown): boolean {
-  return UNKNOWN_AUTHORITY.has(codeOf(error) ?? '');
+  return UNKNOWN_AUTHORITY.has(causeCode(error) ?? '');
 }
 
 /** A failed connection's error with a sentence for a person; null where no certificate is at fault. */
@@ -46,7 +36,7 @@ export function certificateError(
   owner: string,
   environment: Environment,
 ): NetworkError | null {
-  const code = codeOf(error);
+  const code = causeCode(error);
   if (code === null) return null;
   const wrong = Object.hasOwn(WRONG, code) ? WRONG[code] : undefined;
   if (wrong === undefined && !UNKNOWN_AUTHORITY.has(code)) return null;

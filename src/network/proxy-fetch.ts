@@ -1,9 +1,9 @@
 /** A `fetch` through a proxy, by undici: Node's own fetch can be given none on every Node 24. Loaded behind a proxy only. */
 import { isIP } from 'node:net';
 import undici from 'undici';
-import { NetworkError } from '../errors.ts';
+import { causeCode, NetworkError } from '../errors.ts';
 import { createBypass } from './bypass.ts';
-import { certificateError, codeOf } from './certificates.ts';
+import { certificateError } from './certificates.ts';
 import type { Proxies, ProxyServer } from './proxies.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -144,7 +144,7 @@ function refusal(proxy: ProxyServer, status: number, target: string): NetworkErr
 /** What a connection to the proxy that failed says to a person. */
 function unreachable(proxy: ProxyServer, error: unknown, environment: Environment): NetworkError {
   // undici tries again for ever where a connection fails with its own code for this.
-  const code = codeOf(error) === 'UND_ERR_SOCKET' ? 'ECONNRESET' : codeOf(error);
+  const code = causeCode(error) === 'UND_ERR_SOCKET' ? 'ECONNRESET' : causeCode(error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return silence(proxy);
   const certificate = certificateError(error, `the proxy ${proxy.url.host} (${proxy.variable})`, environment);
   if (certificate !== null) return certificate;

@@ -1,5 +1,5 @@
 /** What went wrong at a model's API, as one sentence that says what to do. Server texts are hostile: quoted and truncated. */
-import { messageAt, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
+import { causeCode, messageAt, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
 import { type Naming, namingAt, type Wording } from '../text/naming.ts';
 
 /** An SDK's error, independent of the SDK. */
@@ -263,12 +263,6 @@ function listCauses(error: unknown): readonly Error[] {
   for (let current = error; chain.length < 5 && current instanceof Error; current = current.cause)
     chain.push(current);
   return chain;
-}
-
-/** The first code down a chain of causes, such as `ECONNREFUSED`; null where there is none. */
-export function causeCode(error: unknown): string | null {
-  for (const each of listCauses(error)) if ('code' in each && typeof each.code === 'string') return each.code;
-  return null;
 }
 
 /** The NetworkError among the causes, which names what is between this machine and the server; null where there is none. */

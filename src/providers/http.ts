@@ -1,10 +1,10 @@
 /** The one way a request leaves for a model's API: exact headers, no redirects, waits that end. */
 import type { Transformer } from 'node:stream/web';
 import { createParser } from 'eventsource-parser';
-import { NetworkError, ProviderError } from '../errors.ts';
+import { causeCode, NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../text/json.ts';
 import type { Wording } from '../text/naming.ts';
-import { causeCode, type FailureContext, isTooLate } from './errors.ts';
+import { type FailureContext, isTooLate } from './errors.ts';
 
 /** The longest wait, in seconds, that a server's `Retry-After` may ask of one retry. */
 export const maxRetryAfterSeconds = 60;

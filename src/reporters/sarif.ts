@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { ReportError } from '../errors.ts';
+import { errorCode, ReportError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { counted, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -71,7 +71,7 @@ function removeFile(file: string): void {
     if (realpathSync.native(folder) !== folder) throw new ReportError(`${folder} leads through a link`);
     rmSync(file, { force: true });
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return;
+    if (errorCode(cause) === 'ENOENT') return;
     throw problem(file, 'removed', cause);
   }
 }

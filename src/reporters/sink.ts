@@ -2,7 +2,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { InputError } from '../errors.ts';
+import { errorCode, InputError } from '../errors.ts';
 
 /** Where text leaves this process, in order. */
 export interface Sink {
@@ -93,7 +93,7 @@ function writeWhole(fd: number, text: string): void {
 }
 
 function lossOf(name: string, cause: unknown): InputError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = errorCode(cause) ?? '';
   const why = cause instanceof Error ? cause.message : String(cause);
   return new InputError(null, `${name} did not take everything: ${sentenceOf(code, why)}`, { cause });
 }

@@ -1,6 +1,6 @@
 /** From any work to its reported end: signals, what was thrown, and *Finishing*, one ordered block for every ending. */
 import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
-import { messageAt, SandboxError } from '../errors.ts';
+import { errorCode, messageAt, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { within } from '../sandbox/exec/process.ts';
 import type { LeftOut } from '../sandbox/workspace/patch.ts';
@@ -42,8 +42,7 @@ async function attempt(task: () => Promise<Ending>, state: RunState): Promise<En
 
 /** A disk that is full is no bug: during a run nothing but the sandbox writes where that ends it. */
 function fullDisk(error: unknown): SandboxError | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
-  if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') return null;
+  if (!(error instanceof Error) || !['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) return null;
   const text = `The disk of RUNNER_TEMP is full (${error.message}). Free some space in a step before this one.`;
   return new SandboxError(text, { cause: error });
 }

@@ -4,10 +4,15 @@ import { isObject } from './json.ts';
 
 const NOTHING: JsonObject = {};
 
+/** A field that is an object; null otherwise. */
+export function findObject(object: JsonObject, name: string): JsonObject | null {
+  const value = readOwn(object, name);
+  return isObject(value) ? value : null;
+}
+
 /** A field that is an object; an empty one otherwise. */
 export function readObject(object: JsonObject, name: string): JsonObject {
-  const value = readOwn(object, name);
-  return isObject(value) ? value : NOTHING;
+  return findObject(object, name) ?? NOTHING;
 }
 
 /** The objects of a field that is a list; none otherwise. */
@@ -41,8 +46,8 @@ export function readFlag(object: JsonObject, name: string): boolean {
 
 /** A field that is token counts as an envelope writes them; null where it is no object. */
 export function readUsage(object: JsonObject, name: string): Usage | null {
-  const value = readOwn(object, name);
-  if (!isObject(value)) return null;
+  const value = findObject(object, name);
+  if (value === null) return null;
   const tokens = (field: string) => Math.round(readCount(value, field) ?? 0);
   return {
     inputTokens: tokens('input_tokens'),

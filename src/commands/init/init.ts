@@ -3,7 +3,7 @@ import { lstat, mkdir, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { isInside } from '../../config/paths.ts';
-import { InputError } from '../../errors.ts';
+import { errorCode, InputError } from '../../errors.ts';
 import { foldName } from '../../files/names.ts';
 import { registry } from '../../providers/registry.ts';
 import { inertLine } from '../../text/sanitize.ts';
@@ -164,8 +164,7 @@ async function placeFiles(root: string, files: readonly NewFile[], force: boolea
       await writeFile(path.join(root, name), text, { flag: force ? 'w' : 'wx' });
     }
   } catch (error) {
-    if (error instanceof InputError || !(error instanceof Error)) throw error;
-    const code = 'code' in error ? String(error.code) : null;
+    const code = errorCode(error);
     if (code === null) throw error;
     throw new InputError('dir', `The files cannot be written (${code}). Check the folder's permissions.`, {
       cause: error,

@@ -1,6 +1,6 @@
 /** Reads a file line by line, whatever its size. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { InputError } from '../../errors.ts';
+import { errorCode, InputError } from '../../errors.ts';
 import { openRegular } from '../../files/read-bounded.ts';
 
 const CHUNK = 64 * 1024;
@@ -35,7 +35,7 @@ export function readLines(
   try {
     return split(handle, line, maxBytes);
   } catch (cause) {
-    throw unreadable(shown, codeOf(cause), cause);
+    throw unreadable(shown, errorCode(cause) ?? String(cause), cause);
   } finally {
     closeSync(handle);
   }
@@ -52,7 +52,7 @@ function open(file: string, shown: string): number {
   try {
     handle = openSync(file, constants.O_RDONLY | (constants.O_NOCTTY ?? 0));
   } catch (cause) {
-    throw unreadable(shown, codeOf(cause), cause);
+    throw unreadable(shown, errorCode(cause) ?? String(cause), cause);
   }
   const status = fstatSync(handle);
   if (status.isFile() || status.isFIFO()) return handle;
@@ -100,8 +100,4 @@ function notRegular(shown: string): InputError {
 function unreadable(shown: string, code: string, cause?: unknown): InputError {
   const why = code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such file' : code;
   return new InputError(null, `${shown} cannot be read: ${why}. Check the path.`, { cause });
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }

@@ -4,8 +4,8 @@
  */
 import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { errorCode } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/names.ts';
-import { errorCode } from '../exec/error-code.ts';
 import { isInside } from './path-policy.ts';
 
 /** As many as Linux follows. */

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { errorCode } from '../../errors.ts';
 import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
-import { errorCode } from '../exec/error-code.ts';
 import type { Entry, FileView } from '../sandbox.ts';
 import { deny, type Place } from './path-policy.ts';
 

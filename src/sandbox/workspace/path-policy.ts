@@ -1,10 +1,11 @@
 /** Path rules: what the model calls a path, and where that lies on this machine, if it may be touched at all. */
+
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join, posix, resolve } from 'node:path';
+import { errorCode } from '../../errors.ts';
 import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/names.ts';
 import { quote } from '../../text/messages.ts';
-import { errorCode } from '../exec/error-code.ts';
 import { DeniedError } from '../sandbox.ts';
 
 /** A tree the model sees: where it stands in the model's view, and where on this machine. Both absolute and real. */

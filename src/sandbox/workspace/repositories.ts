@@ -4,10 +4,9 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { WorkspaceError } from '../../errors.ts';
+import { errorCode, WorkspaceError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
 import { quote } from '../../text/messages.ts';
-import { errorCode } from '../exec/error-code.ts';
 import {
   findForeign,
   findIncluded,
