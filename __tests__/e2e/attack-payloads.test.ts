@@ -2,13 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attackWalls } from '../support/attacks/backends.ts';
-import { submits, VERDICT_SCHEMA } from '../support/attacks/batch.ts';
+import { VERDICT_SCHEMA } from '../support/attacks/batch.ts';
 import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
-import type { AttackRow } from '../support/attacks/row.ts';
-import { payloadRows } from '../support/attacks/rows.ts';
+import { type AttackRow, payloadRows } from '../support/attacks/rows.ts';
 import { type AttackResult, runAttackStep } from '../support/attacks/step.ts';
 import { ATTACK_KEY, type AttackWorld, createAttackWorld } from '../support/attacks/world.ts';
-import type { Reply } from '../support/fakes/model/server.ts';
+import { type Reply, submits } from '../support/fakes/model/server.ts';
 import { effectsOf, parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
 import { actionsIn, proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 

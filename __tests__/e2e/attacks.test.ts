@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attackWalls, isWritable, missingWalls, runnerFor } from '../support/attacks/backends.ts';
 import { type BatchResult, FINAL, type Observation, runBatch } from '../support/attacks/batch.ts';
-import { controls, fakeGitFolder } from '../support/attacks/own-rows.ts';
 import { type AttackPull, openAttackPull } from '../support/attacks/pull-request.ts';
-import type { AttackRow } from '../support/attacks/row.ts';
-import { listedOnly, toolRows } from '../support/attacks/rows.ts';
+import { type AttackRow, controls, fakeGitFolder, listedOnly, toolRows } from '../support/attacks/rows.ts';
 import { SYSTEM_FOLDERS } from '../support/attacks/system.ts';
 import {
   type AttackWorld,

@@ -1,10 +1,15 @@
 /** The committed bundle: what a verdict rests on, as its envelope, its page and the merge of many verdicts tell it. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
-import { type ActionRun, type Places, runAction, submits } from '../support/fakes/runner/action.ts';
+import {
+  type ActionOptions,
+  type ActionRun,
+  type Places,
+  runAction,
+  submits,
+} from '../support/fakes/runner/action.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const HEAD = 'a'.repeat(40);
@@ -36,31 +41,16 @@ const event = {
   },
 };
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'evidence-'));
-const eventFile = path.join(folder, 'event.json');
-writeFileSync(eventFile, JSON.stringify(event));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 let hub: GitHubServer;
 beforeEach(async () => {
   hub = await startGitHubServer({ pulls: [pull], branches: { main: BASE }, contents: {} });
 });
 afterEach(() => hub.close());
 
-const ON_GITHUB = {
-  GITHUB_REPOSITORY: 'octo/demo',
-  GITHUB_SERVER_URL: 'https://github.com',
-  GITHUB_RUN_ID: '100',
-  GITHUB_RUN_ATTEMPT: '1',
-};
-/** On the pull request; without an address of the API on a push. */
-const onPullRequest = (apiUrl: string) => ({
-  ...ON_GITHUB,
-  GITHUB_API_URL: apiUrl,
-  GITHUB_GRAPHQL_URL: hub.graphqlUrl,
-  GITHUB_EVENT_NAME: 'pull_request',
-  GITHUB_EVENT_PATH: eventFile,
-});
+/** A run outside of pull requests, and one on it. */
+const onPush = { variables: { GITHUB_REPOSITORY: 'octo/demo', GITHUB_RUN_ID: '100' } };
+const onPullRequest = (apiUrl: string) => ({ github: { hub: { ...hub, apiUrl }, event } });
+type Where = Pick<ActionOptions, 'github' | 'variables'>;
 
 const prepare = async ({ workspace }: Places): Promise<void> => {
   mkdirSync(path.join(workspace, '.git'));
@@ -74,22 +64,18 @@ const prepare = async ({ workspace }: Places): Promise<void> => {
 const finding = { severity: 'error', path: 'index.js', line: 1, title: 'Leak', message: 'It leaks.' };
 const red = submits({ passed: false, summary: 'No.', findings: [finding] });
 
-function leg(
-  name: (typeof LEGS)[number],
-  files: Readonly<Record<string, string>>,
-  variables: Readonly<Record<string, string>>,
-) {
+function leg(name: (typeof LEGS)[number], files: Readonly<Record<string, string>>, where: Where) {
   const inputs = {
     ...{ leg: name, 'working-directory': `packages/${name}`, gate: 'none', 'sarif-file': 'out.sarif' },
     'github-token': 'test-token',
   };
-  return runAction({ files, prepare, inputs, variables, script: [red] });
+  return runAction({ files, prepare, inputs, ...where, script: [red] });
 }
 
 function merge(
   envelopes: readonly ActionRun['envelope'][],
   files: Readonly<Record<string, string>>,
-  variables: Readonly<Record<string, string>>,
+  where: Where,
 ) {
   const verdicts = Object.fromEntries(
     envelopes.map((envelope, at) => [`verdicts/${at}/result.json`, JSON.stringify(envelope)]),
@@ -99,7 +85,7 @@ function merge(
     files: { ...files, ...verdicts },
     prepare,
     inputs: { verdicts: 'verdicts', expect: 'api, web', 'sarif-file': 'merged.sarif' },
-    variables,
+    ...where,
   });
 }
 
@@ -124,8 +110,8 @@ describe('legs with a working directory', () => {
     ],
   ])('have their findings at their own files, and so does the merge: %s', async (_, more) => {
     const files = { ...PACKAGES, ...more };
-    const variables = 'index.js' in more ? onPullRequest(hub.apiUrl) : ON_GITHUB;
-    const runs = await Promise.all(LEGS.map((name) => leg(name, files, variables)));
+    const where = 'index.js' in more ? onPullRequest(hub.apiUrl) : onPush;
+    const runs = await Promise.all(LEGS.map((name) => leg(name, files, where)));
     const own = LEGS.map((name) => `packages/${name}/index.js`);
     for (const [at, run] of runs.entries()) {
       const file = own[at] ?? '';
@@ -139,7 +125,7 @@ describe('legs with a working directory', () => {
     const merged = await merge(
       runs.map(({ envelope }) => envelope),
       files,
-      variables,
+      where,
     );
     expect(merged.exitCode).toBe(1);
     expect(merged.envelope?.['structured_output']).toMatchObject({
@@ -150,7 +136,7 @@ describe('legs with a working directory', () => {
   });
 
   it('of an earlier version, and with evidence that is forged, are merged as the model wrote them', async () => {
-    const runs = await Promise.all(LEGS.map((name) => leg(name, PACKAGES, ON_GITHUB)));
+    const runs = await Promise.all(LEGS.map((name) => leg(name, PACKAGES, onPush)));
     const forged = (path: string) => ({ context: 'none', tool_calls: 1, findings: [{ path }] });
     const tries = [
       undefined,
@@ -164,7 +150,7 @@ describe('legs with a working directory', () => {
         const { evidence: _, ...rest } = envelope ?? {};
         return evidence === undefined ? rest : { ...rest, evidence };
       });
-      const merged = await merge(envelopes, PACKAGES, ON_GITHUB);
+      const merged = await merge(envelopes, PACKAGES, onPush);
       expect(merged.envelope?.['structured_output']).toMatchObject({
         findings: [{ path: 'index.js', legs: ['api', 'web'] }],
       });
@@ -181,14 +167,14 @@ describe('a pull request whose diff cannot be had', () => {
 
   it('is green as before, and summary, log, envelope, page and merge say what it rests on', async () => {
     // Nobody listens there.
-    const variables = onPullRequest('http://127.0.0.1:9');
+    const where = onPullRequest('http://127.0.0.1:9');
     const judge = (name: string) =>
       runAction({
         files: PACKAGES,
         prepare,
         script: [green],
         inputs: { leg: name, 'github-token': 'test-token', 'report-file': 'report.html' },
-        variables,
+        ...where,
       });
     const runs = await Promise.all(LEGS.map(judge));
     for (const run of runs) {
@@ -204,7 +190,7 @@ describe('a pull request whose diff cannot be had', () => {
     const merged = await merge(
       runs.map(({ envelope }) => envelope),
       PACKAGES,
-      variables,
+      where,
     );
     expect(merged.exitCode).toBe(0);
     expect(merged.summary).toContain('> - 2 of 2 runs judged the pull request without its diff: api, web.');
@@ -225,7 +211,7 @@ describe('a pull request whose diff cannot be had', () => {
       prepare,
       script: [look, green],
       inputs: { 'github-token': 'test-token' },
-      variables: onPullRequest(hub.apiUrl),
+      ...onPullRequest(hub.apiUrl),
     });
     expect(run.envelope?.['evidence']).toEqual({ context: 'complete', tool_calls: 1, findings: [] });
     for (const text of [NO_DIFF, NO_CALL]) expect(run.summary + run.log).not.toContain(text);

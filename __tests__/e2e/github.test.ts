@@ -1,8 +1,5 @@
 /** The committed bundle beside a GitHub on loopback: what it asks there, what it tells, and what none of it changes. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
 import type { JournalEntry, Reply } from '../support/fakes/model/server.ts';
 import { type ActionOptions, runAction, submits } from '../support/fakes/runner/action.ts';
@@ -48,10 +45,6 @@ const event = {
 const red = submits({ passed: false, summary: 'It does not.' });
 const green = submits({ passed: true, summary: 'It does.' });
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'event-'));
-const eventFile = path.join(folder, 'event.json');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 let hub: GitHubServer;
 beforeEach(async () => {
   hub = await startGitHubServer(world);
@@ -66,8 +59,8 @@ function judge(
     name = 'pull_request',
     payload = event,
     runId = '100',
-    variables = {},
     commit = HEAD,
+    variables = {},
     ...more
   }: Omit<ActionOptions, 'script' | 'inputs'> & {
     name?: string;
@@ -77,20 +70,12 @@ function judge(
     commit?: string;
   } = {},
 ) {
-  writeFileSync(eventFile, JSON.stringify(payload));
   return runAction({
     script,
     prepare: async ({ workspace }) => checkOut(workspace, commit),
     inputs: { 'github-token': 'test-token', ...inputs },
+    github: { hub, name, event: payload, runId },
     variables: {
-      GITHUB_REPOSITORY: 'octo/demo',
-      GITHUB_SERVER_URL: 'https://github.com',
-      GITHUB_API_URL: hub.apiUrl,
-      GITHUB_GRAPHQL_URL: hub.graphqlUrl,
-      GITHUB_EVENT_NAME: name,
-      GITHUB_EVENT_PATH: eventFile,
-      GITHUB_RUN_ID: runId,
-      GITHUB_RUN_ATTEMPT: '1',
       GITHUB_WORKFLOW: 'CI',
       GITHUB_WORKFLOW_REF: 'octo/demo/.github/workflows/ci.yml@refs/pull/7/merge',
       ...variables,
@@ -185,10 +170,10 @@ describe('a run on a pull request', () => {
     [
       'the token may not',
       { status: 403, message: 'Resource not accessible by integration' },
-      /pull-requests: write/u,
+      ['permissions: pull-requests: write', 'permissions: statuses: write'],
     ],
-    ['the token is none', { status: 401, message: 'Bad credentials' }, /github-token/u],
-    ['GitHub is down', { status: 502 }, /The pull request comment could not be written/u],
+    ['the token is none', { status: 401, message: 'Bad credentials' }, ['github-token']],
+    ['GitHub is down', { status: 502 }, ['The pull request comment could not be written']],
   ] as const)('keeps its verdict where %s', async (_, fault, says) => {
     hub.fail('', fault, 50);
     const run = await judge([green], { comment: 'always', 'commit-status': 'agent', context: 'none' });
@@ -197,8 +182,22 @@ describe('a run on a pull request', () => {
       'true',
       '',
     ]);
-    expect(run.log).toMatch(says);
-    expect(run.log).toContain('::warning');
+    for (const text of ['::warning', ...says]) expect(run.log).toContain(text);
+  });
+
+  it('2 MB of nesting leaves no green run without its summary and its comment', async () => {
+    const nested = (levels: number) =>
+      `{"passed":true,"more":${'['.repeat(levels)}${'1,'.repeat(1_000_000)}1${']'.repeat(levels)}}`;
+    const schema =
+      '{"type":"object","required":["passed"],"properties":{"passed":{"type":"boolean"},"more":{}}}';
+    const inputs = { schema, gate: 'passed', comment: 'always' };
+    const run = await judge([submits(nested(490)), submits(nested(99))], inputs);
+    expect([run.exitCode, run.outputs.get('passed'), run.outputs.get('run-rejections')]).toEqual([
+      0,
+      'true',
+      '1',
+    ]);
+    for (const text of [run.summary, hub.comments()[0]?.body]) expect(text).toContain('✅ Success');
   });
 
   it('without a token says what is missing, and judges', async () => {

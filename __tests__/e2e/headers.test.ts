@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { calls, runAction, submits } from '../support/fakes/runner/action.ts';
-import { left } from '../support/left.ts';
+import { calls, left, runAction, submits } from '../support/fakes/runner/action.ts';
 
 describe('values of headers', () => {
-  const headers = 'X-Team: team-canary-0123\nX-Token: Basic tok-canary-4567';
+  const given = { headers: 'X-Team: team-canary-0123\nAuthorization: Basic tok-canary-4567', 'api-key': '' };
   const canaries = /team-canary|tok-canary/u;
 
   it('stand in no log, transcript, summary, envelope or output, although the model and the shell say them', async () => {
@@ -17,7 +16,7 @@ describe('values of headers', () => {
         { text: words, ...submits({ passed: true, summary: 'all well' }) },
       ],
       inputs: {
-        headers,
+        ...given,
         'log-level': 'full',
         schema: '{"type":"object","properties":{"passed":{"type":"boolean"}}}',
       },
@@ -25,10 +24,11 @@ describe('values of headers', () => {
     expect(run.exitCode).toBe(0);
     expect(run.requests[0]?.headers).toMatchObject({
       'x-team': 'team-canary-0123',
-      'x-token': 'Basic tok-canary-4567',
+      authorization: 'Basic tok-canary-4567',
     });
     expect(run.transcript).toContain('*** and ***');
     expect(run.log).toContain('*** and ***');
+    expect(run.log).toContain('::add-mask::tok-canary-4567');
     expect(left(run)).not.toMatch(canaries);
   });
 
@@ -36,7 +36,7 @@ describe('values of headers', () => {
     const message = 'No team-canary-0123 here, nor Basic tok-canary-4567';
     const run = await runAction({
       script: [{ status: 400, error: { message, type: 'invalid_request_error' } }],
-      inputs: { headers },
+      inputs: given,
     });
     expect(run.envelope).toMatchObject({ reason: 'provider_error', exit_code: 1 });
     expect(run.envelope?.['error']).toContain('It said: "No *** here');
@@ -46,9 +46,19 @@ describe('values of headers', () => {
   it('stand nowhere although the payload does', async () => {
     const run = await runAction({
       script: [submits({ passed: true, summary: 'see tok-canary-4567' })],
-      inputs: { headers },
+      inputs: given,
     });
     expect(run.envelope).toMatchObject({ reason: 'secret_in_payload', exit_code: 1 });
     expect(left(run)).not.toMatch(canaries);
+  });
+
+  it('a wrong line is told by its number, and its value is masked all the same', async () => {
+    const run = await runAction({
+      script: [submits({ passed: true, summary: 'all well' })],
+      inputs: { headers: 'X-A: 1\nvalue-canary' },
+    });
+    expect([run.exitCode, run.requests.length]).toEqual([52, 0]);
+    expect(run.envelope?.['error']).toMatch(/^Line 2 of headers has no colon/u);
+    expect(left(run)).not.toContain('canary');
   });
 });

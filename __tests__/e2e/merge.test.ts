@@ -58,8 +58,7 @@ function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, opt
     ...options,
     door: 'merge',
     inputs: { verdicts: 'verdicts', ...inputs },
-    // A getter among them is asked once the run's folders are known.
-    variables: Object.defineProperties({ ...RUN }, Object.getOwnPropertyDescriptors(options.variables ?? {})),
+    variables: { ...RUN, ...options.variables },
     async prepare(places) {
       await options.prepare?.(places);
       await mkdir(path.join(places.workspace, 'verdicts'));
@@ -194,19 +193,6 @@ describe('the merge action', () => {
   it.each<readonly [string, () => Verdicts, Readonly<Record<string, string>>, string]>([
     ['no file', () => ({}), {}, 'there is no envelope in'],
     [
-      'a leg too many',
-      () => ({ 'a.json': of(passing, 'api'), 'b.json': of(passing, 'web') }),
-      {},
-      'which is not expected',
-    ],
-    [
-      'a leg twice',
-      () => ({ 'a.json': of(passing, 'api'), 'b.json': of(passing, 'api') }),
-      {},
-      '"a.json" and "b.json" are both of leg "api"',
-    ],
-    ['no leg', () => ({ 'a.json': { ...passing, leg: null } }), {}, 'does not say which leg it is of'],
-    [
       'another run',
       () => ({
         'a.json': { ...of(passing, 'api'), subject: { ...Object(passing['subject']), run_id: '7' } },
@@ -215,20 +201,10 @@ describe('the merge action', () => {
       'is of another workflow run',
     ],
     [
-      'a merge',
-      () => ({
-        'a.json': {
-          ...of(passing, 'api'),
-          merged: {
-            rule: 'all',
-            votes: null,
-            tally: { pass: 1, fail: 0, abstain: 0, expected: 1 },
-            legs: [],
-          },
-        },
-      }),
+      'a leg twice',
+      () => ({ 'a.json': of(passing, 'api'), 'b.json': of(passing, 'api') }),
       {},
-      'is the envelope of a merge',
+      '"a.json" and "b.json" are both of leg "api"',
     ],
     [
       'a weight of nobody',
@@ -342,32 +318,17 @@ describe('on a pull request', () => {
 
   it('keeps one comment and one status over its attempts', async () => {
     const repo = { full_name: REPOSITORY };
-    const run = (verdicts: Verdicts, attempt: string) => {
-      let event = '';
-      return merge(
+    const ends = { head: { ref: 'change', sha: HEAD, repo }, base: { ref: 'main', sha: BASE, repo } };
+    const event = { pull_request: { number: 7, title: 'A change', body: '', user: { login: 'x' }, ...ends } };
+    const run = (verdicts: Verdicts, attempt: string) =>
+      merge(
         verdicts,
         { expect: 'api, web', comment: 'always', 'commit-status': 'verdict', 'github-token': 'test-token' },
         {
-          variables: {
-            GITHUB_EVENT_NAME: 'pull_request',
-            GITHUB_REF: 'refs/pull/7/merge',
-            GITHUB_RUN_ATTEMPT: attempt,
-            GITHUB_API_URL: server.apiUrl,
-            GITHUB_GRAPHQL_URL: server.graphqlUrl,
-            NO_PROXY: '127.0.0.1',
-            get GITHUB_EVENT_PATH() {
-              return event;
-            },
-          },
-          async prepare({ temp }) {
-            event = path.join(path.dirname(temp), 'event.json');
-            const pull = { number: 7, title: 'A change', body: '', user: { login: 'octocat' } };
-            const ends = { head: { ref: 'change', sha: HEAD, repo }, base: { ref: 'main', sha: BASE, repo } };
-            await writeFile(event, JSON.stringify({ pull_request: { ...pull, ...ends } }));
-          },
+          github: { hub: server, event },
+          variables: { GITHUB_REF: 'refs/pull/7/merge', GITHUB_RUN_ATTEMPT: attempt },
         },
       );
-    };
     const first = await run({ 'a.json': of(passing, 'api'), 'b.json': of(cutOff, 'web') }, '1');
     expect(told(first)).toEqual(undecided);
     const web = of(passing, 'web', null, 2);

@@ -4,13 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
 import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
-import {
-  type ActionOptions,
-  type ActionRun,
-  KEY,
-  runAction,
-  submits,
-} from '../support/fakes/runner/action.ts';
+import { type ActionOptions, KEY, left, runAction, submits } from '../support/fakes/runner/action.ts';
 import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const PASSWORD = 'proxy-pass-w0rd';
@@ -51,12 +45,6 @@ async function proxyWith(options: Partial<ProxyOptions> = {}): Promise<ProxyServ
 }
 
 const withPassword = ({ url }: ProxyServer) => url.replace('//', `//me:${PASSWORD}@`);
-
-/** Everything a run left, but for the lines that tell the runner what to mask. */
-function left(run: ActionRun): string {
-  const log = run.log.replace(/^::add-mask::.*$/gmu, '');
-  return [log, run.summary, run.transcript, JSON.stringify(run.envelope)].join('\n');
-}
 
 const asking = (variables: Readonly<Record<string, string>>, more: Partial<ActionOptions> = {}) =>
   runAction({ variables, ...more, inputs: { 'base-url': 'https://api.test/v1', ...more.inputs } });
@@ -129,36 +117,6 @@ describe('the bundle behind a proxy', () => {
     ]);
     expect(left(run)).not.toContain(PASSWORD);
     expect(run.log).toContain(`::add-mask::${PASSWORD}`);
-  });
-});
-
-describe('the bundle and its headers', () => {
-  it('sends them, and shows their values nowhere', async () => {
-    const run = await runAction({
-      script: [good],
-      inputs: { 'api-key': '', headers: 'X-Team: team-canary\nAuthorization: Bearer tok-canary' },
-    });
-    expect(run.exitCode).toBe(0);
-    expect(run.requests[0]?.headers).toMatchObject({
-      'x-team': 'team-canary',
-      authorization: 'Bearer tok-canary',
-    });
-    expect(left(run)).not.toContain('canary');
-    expect(run.log).toContain('::add-mask::tok-canary');
-  });
-
-  it('a wrong line is told by its number, and its value is masked all the same', async () => {
-    const run = await runAction({ script: [good], inputs: { headers: 'X-A: 1\nvalue-canary' } });
-    expect([run.exitCode, run.requests.length]).toEqual([52, 0]);
-    expect(run.envelope?.['error']).toMatch(/^Line 2 of headers has no colon/u);
-    expect(left(run)).not.toContain('canary');
-  });
-
-  it('a local server without a key is sent none', async () => {
-    const run = await runAction({ script: [good], inputs: { 'api-key': '' } });
-    expect(run.exitCode).toBe(0);
-    for (const name of ['authorization', 'x-api-key', 'api-key'])
-      expect(run.requests[0]?.headers).not.toHaveProperty(name);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import type { Reply } from '../support/fakes/model/server.ts';
+import type { Reply, Script } from '../support/fakes/model/server.ts';
 import {
   base,
   edit,
@@ -14,7 +14,6 @@ import {
   type Inputs,
   record,
   replay,
-  type Script,
   shell,
   submit,
 } from '../support/worlds/recorded-run.ts';

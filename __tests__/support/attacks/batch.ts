@@ -2,10 +2,9 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../sandbox/world.ts';
-import type { Reply } from '../fakes/model/server.ts';
+import { calls, type Reply, submits } from '../fakes/model/server.ts';
 import { startStopwatch } from '../stopwatch.ts';
-import type { AttackCall, AttackRow } from './row.ts';
-import { callsOf } from './rows.ts';
+import { type AttackCall, type AttackRow, callsOf } from './rows.ts';
 import { type AttackResult, type AttackStep, runAttackStep } from './step.ts';
 import { differences, watchSystem } from './system.ts';
 import type { AttackWorld } from './world.ts';
@@ -116,14 +115,8 @@ function pidNamespace(): string {
 function replyOf({ tool, args }: AttackCall): Reply {
   // Prose alone would end the run: a call goes with it.
   if (tool === 'assistant_text')
-    return { text: String(args['text']), calls: [{ name: 'read_file', arguments: '{"path":"README.md"}' }] };
-  return { calls: [{ name: tool, arguments: JSON.stringify(args) }] };
-}
-
-/** A reply that submits a payload, or the raw text of one. */
-export function submits(payload: unknown): Reply {
-  const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
-  return { calls: [{ name: 'structured_output', arguments: text }] };
+    return { text: String(args['text']), ...calls('read_file', { path: 'README.md' }) };
+  return calls(tool, args);
 }
 
 async function observe(

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import type { AttackRow } from './row.ts';
+import { type AttackRow, shell } from './rows.ts';
 import { type AttackWorld, type AttackWorldOptions, PLANTED } from './world.ts';
 
 type Folders = Parameters<NonNullable<AttackWorldOptions['plant']>>[0];
@@ -115,13 +115,6 @@ function hasText(pipe: number): boolean {
     return false;
   }
 }
-
-const shell = (id: string, command: string, expect: AttackRow['expect']): AttackRow => ({
-  id,
-  tool: 'shell',
-  args: { command },
-  expect,
-});
 
 /** Prints the result and the error of system calls, by their numbers on x86-64 and arm64. */
 const perl = (calls: readonly (readonly [x64: number, arm64: number, rest: string])[]) =>

@@ -1,7 +1,7 @@
 /** One step with the committed bundle behind a chosen wall, as the runner runs it: its environment, its files, its raw streams. */
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type ModelRequest, type Reply, startModel } from '../fakes/model/server.ts';
+import { type Script, startModel } from '../fakes/model/server.ts';
 import { parseOutputFile } from '../fakes/runner/runner.ts';
 import type { AttackWall } from './backends.ts';
 import { startStep } from './start.ts';
@@ -12,7 +12,7 @@ export interface AttackStep {
   readonly world: AttackWorld;
   /** The wall that must be found: better ones are hidden from the step. */
   readonly wall: AttackWall;
-  readonly script: (request: ModelRequest, index: number) => Reply | Promise<Reply>;
+  readonly script: Script;
   readonly inputs?: Readonly<Record<string, string>>;
   /** What the event file says; nothing unless given. */
   readonly event?: unknown;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AttackCall } from './row.ts';
+import type { AttackCall } from './rows.ts';
 import { differences, watchSystem } from './system.ts';
 
 const MARK = 'SAMARK-5c1e';

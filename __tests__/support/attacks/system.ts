@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { AttackCall } from './row.ts';
+import type { AttackCall } from './rows.ts';
 
 /** Folders in which nobody but an administrator or an installer creates files. */
 export const SYSTEM_FOLDERS: readonly string[] = ['/', '/etc', '/usr', '/usr/bin', '/usr/local/bin', '/opt'];

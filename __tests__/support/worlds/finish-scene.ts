@@ -6,7 +6,7 @@ import { createState, type RunState, type World } from '../../../src/run/world.t
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 import type { GateResult } from '../../../src/types.ts';
-import { localFiles, noPullRequest } from '../fakes/github/none.ts';
+import { quietWorld } from './quiet.ts';
 
 export const SECRET = 'sk-finish-0123456789abcdef';
 export const payload = { passed: true, summary: 'fine' };
@@ -36,33 +36,16 @@ export function scene(more: Partial<World> = {}): Scene {
   const secrets = createSecrets();
   secrets.add(SECRET);
   const world: World = {
-    door: 'action',
-    environment: {},
-    version: '0.0.0',
+    ...quietWorld('/', '/temp/run'),
     secrets,
-    subject: null,
-    workspace: '/workspace',
-    home: '/home',
-    temp: '/temp',
-    runFolder: '/temp/run',
     resultFile: '/temp/result.json',
-    transcriptFile: null,
-    locate: () => null,
     writePatch: (patch) => {
       steps.push(`patch ${patch.toString()}`);
       return '/temp/changes.patch';
     },
     restoreRunnerFiles: () => void steps.push('restored'),
-    guarded: [],
-    privileged: false,
-    files: localFiles(() => never()),
-    ...noPullRequest,
-    fetch,
-    requireReadable: () => never(),
     now: () => 0,
-    listen: () => undefined,
     reporters: [reporter('first', steps), reporter('second', steps)],
-    spareResultFile: null,
     writeEnvelope: (report) => {
       steps.push('envelope');
       envelopes.push(report);

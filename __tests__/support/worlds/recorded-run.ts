@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { parseConfig } from '../../../src/config/config.ts';
 import type { InputName } from '../../../src/config/inputs.ts';
 import { readTrustedFile } from '../../../src/config/trusted-file.ts';
 import { createRecordingFile } from '../../../src/replay/recording-file.ts';
@@ -11,7 +10,8 @@ import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import { localFiles } from '../fakes/github/none.ts';
-import { type ModelRequest, type Reply, startModel } from '../fakes/model/server.ts';
+import { calls, type Script, startModel, submits } from '../fakes/model/server.ts';
+import { parseInputs } from '../fakes/runner/inputs.ts';
 import { quietWorld } from './quiet.ts';
 
 export let base = '';
@@ -24,7 +24,6 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 export type Inputs = Partial<Record<InputName, string>>;
-export type Script = readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
 
 export const file = (): string => path.join(base, 'recording.jsonl');
 
@@ -44,9 +43,6 @@ async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
   count += 1;
   const runFolder = path.join(base, 'temp', `run${count}`);
   await mkdir(runFolder);
-  const raw = new Map<InputName, string>();
-  const all: Inputs = { prompt: 'Judge.', sandbox: 'off', ...inputs };
-  for (const [name, value] of Object.entries(all)) raw.set(name as InputName, value);
   const world: World = {
     ...quietWorld(base, runFolder),
     workspace,
@@ -57,18 +53,14 @@ async function start(inputs: Inputs, more: Partial<World> = {}): Promise<Run> {
     warn: (text) => warnings.push(text),
     ...more,
   };
-  const report = await run(parseConfig(raw, { environment: {} }), world);
+  const report = await run(parseInputs({ prompt: 'Judge.', sandbox: 'off', ...inputs }), world);
   const notices = events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
   return { report, notices, warnings, events };
 }
 
 /** A real run against a scripted model, recorded. */
 export async function record(script: Script, inputs: Inputs = {}, more: Partial<World> = {}): Promise<Run> {
-  const answer =
-    typeof script === 'function'
-      ? script
-      : (_: unknown, at: number) => script[Math.min(at, script.length - 1)] ?? {};
-  const model = await startModel(answer);
+  const model = await startModel(script);
   try {
     const given: Inputs = { model: 'scripted-1', 'base-url': `${model.url}/v1`, ...inputs };
     return await start(given, { recording: createRecordingFile(file()), ...more });
@@ -90,12 +82,8 @@ export async function edit(change: (line: Record<string, unknown>, at: number) =
   await writeFile(file(), `${changed.join('\n')}\n`);
 }
 
-export const submit = (payload: unknown): Reply => ({
-  calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }],
-});
-export const shell = (command: string): Reply => ({
-  calls: [{ name: 'shell', arguments: JSON.stringify({ command }) }],
-});
+export const submit = submits;
+export const shell = (command: string) => calls('shell', { command });
 export const green = submit({ passed: true, summary: 'fine' });
 
 /** What a replay must end as the recorded run did. */

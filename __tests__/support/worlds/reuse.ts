@@ -4,7 +4,7 @@ import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Config, parseConfig } from '../../../src/config/config.ts';
+import type { Config } from '../../../src/config/config.ts';
 import type { InputName } from '../../../src/config/inputs.ts';
 import type { Parsed } from '../../../src/config/values.ts';
 import { envelope } from '../../../src/reporters/envelope.ts';
@@ -12,7 +12,8 @@ import type { Report } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import type { JsonObject, Subject } from '../../../src/types.ts';
-import { startModel } from '../fakes/model/server.ts';
+import { startModel, submits } from '../fakes/model/server.ts';
+import { parseInputs } from '../fakes/runner/inputs.ts';
 import { quietWorld } from './quiet.ts';
 
 /** The inputs of a run, by name. */
@@ -20,15 +21,12 @@ export type Inputs = Partial<Record<InputName, string>>;
 
 /** A configuration as the Action would read it; an empty input is one that is not given. */
 export function configOf(inputs: Inputs): Parsed<Config> {
-  const raw = new Map<InputName, string>();
-  const all: Inputs = {
+  return parseInputs({
     prompt: 'Judge.',
     model: 'scripted-1',
     'base-url': 'http://127.0.0.1:1/v1',
     ...inputs,
-  };
-  for (const [name, value] of Object.entries(all)) if (value !== '') raw.set(name as InputName, value);
-  return parseConfig(raw, { environment: {} });
+  });
 }
 
 /** What the model submits. */
@@ -61,9 +59,7 @@ export async function makeReuseWorld() {
   git('add', '-A');
   git('commit', '-qm', 'first');
   cpSync(workspace, pristine, { recursive: true });
-  const model = await startModel(() => ({
-    calls: [{ name: 'structured_output', arguments: JSON.stringify(PAYLOAD) }],
-  }));
+  const model = await startModel([submits(PAYLOAD)]);
   const notices: string[] = [];
   let asked = 0;
   let usual: JsonObject | null = null;

@@ -3,13 +3,21 @@ import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { parseConfig } from '../../../src/config/config.ts';
 import type { InputName } from '../../../src/config/inputs.ts';
 import type { Report, Reporter, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
 import { localFiles } from '../fakes/github/none.ts';
-import { type ModelRequest, type Reply, type ScriptedModel, startModel } from '../fakes/model/server.ts';
+import {
+  calls,
+  type ModelRequest,
+  type Reply,
+  type Script,
+  type ScriptedModel,
+  startModel,
+  submits,
+} from '../fakes/model/server.ts';
+import { parseInputs } from '../fakes/runner/inputs.ts';
 import { quietWorld } from './quiet.ts';
 
 export let base = '';
@@ -18,9 +26,7 @@ export let model: ScriptedModel;
 beforeEach(async () => {
   base = await realpath(await mkdtemp(path.join(os.tmpdir(), 'run-')));
   for (const name of ['workspace', 'temp', 'temp/run']) await mkdir(path.join(base, name));
-  model = await startModel(() => ({
-    calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }],
-  }));
+  model = await startModel([good]);
 });
 
 afterEach(async () => {
@@ -45,41 +51,30 @@ export function world(told: Told, more: Partial<World> = {}): World {
   };
 }
 
-export function config(more: Partial<Record<InputName, string>> = {}) {
-  const inputs: Partial<Record<InputName, string>> = {
-    prompt: 'Judge.',
-    model: 'scripted-1',
-    'base-url': `${model.url}/v1`,
-    sandbox: 'off',
+type Inputs = Partial<Record<InputName, string>>;
+
+export function config(more: Inputs = {}) {
+  const usual = { model: 'scripted-1', 'base-url': `${model.url}/v1`, sandbox: 'off' };
+  return parseInputs({
+    ...(more['prompt-file'] === undefined ? { prompt: 'Judge.' } : {}),
+    ...usual,
     ...more,
-  };
-  if (more['prompt-file'] !== undefined) delete inputs.prompt;
-  const raw = new Map<InputName, string>();
-  for (const [name, value] of Object.entries(inputs)) raw.set(name as InputName, value);
-  return parseConfig(raw, { environment: {} });
+  });
 }
 
 export const nothing = (): Told => ({ reports: [], published: [], warnings: [] });
 
 /** Puts a model that answers so in the place of the one that submits at once. */
-export async function serve(script: Parameters<typeof startModel>[0]): Promise<void> {
+export async function serve(script: Script): Promise<void> {
   await model.close();
   model = await startModel(script);
 }
 
-export const good: Reply = {
-  calls: [{ name: 'structured_output', arguments: '{"passed":true,"summary":"fine"}' }],
-};
-export const command = (line: string): Reply => ({
-  calls: [{ name: 'shell', arguments: JSON.stringify({ command: line }) }],
-});
+export const good = submits({ passed: true, summary: 'fine' });
+export const command = (line: string): Reply => calls('shell', { command: line });
 
 /** A run over a scripted conversation, the last reply for ever; gives what the model was asked and what was told. */
-export async function converse(
-  replies: readonly Reply[],
-  inputs: Partial<Record<InputName, string>> = {},
-  more: Partial<World> = {},
-) {
+export async function converse(replies: readonly Reply[], inputs: Inputs = {}, more: Partial<World> = {}) {
   const asked: ModelRequest[] = [];
   const events: RunEvent[] = [];
   const runFolder = await mkdtemp(path.join(base, 'temp', 'run-'));

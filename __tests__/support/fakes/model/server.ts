@@ -97,20 +97,34 @@ export interface ModelOptions {
 }
 
 /**
- * Starts a scripted model on a free loopback port.
- * `script` is called once per model request with what was asked and the request's index from 0; what it throws is a 500.
+ * What a scripted model says: replies in their order, the last one for ever, or a function that is called once per request with
+ * what was asked and the request's index from 0; what it throws is a 500.
  */
-export async function startModel(
-  script: (request: ModelRequest, index: number) => Reply | Promise<Reply>,
-  options: ModelOptions = {},
-): Promise<ScriptedModel> {
+export type Script = readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
+
+/** A reply that calls one tool, with arguments or the raw text of them. */
+export function calls(name: string, args: unknown): Reply {
+  return { calls: [{ name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }] };
+}
+
+/** A reply that submits a payload, or the raw text of one. */
+export function submits(payload: unknown): Reply {
+  return calls('structured_output', payload);
+}
+
+/** Starts a scripted model on a free loopback port. */
+export async function startModel(script: Script, options: ModelOptions = {}): Promise<ScriptedModel> {
+  const reply =
+    typeof script === 'function'
+      ? script
+      : (_: ModelRequest, at: number) => script[Math.min(at, script.length - 1)] ?? {};
   const requests: JournalEntry[] = [];
   const current = new AsyncLocalStorage<Tap>();
   let index = 0;
   const answer = async (request: ChatCompletionRequest): Promise<FixtureResponse> => {
     const entry = current.getStore()?.entry() ?? null;
     const asked = modelRequest(request, entry);
-    return fixtureResponse(await script(asked, index++), asked);
+    return fixtureResponse(await reply(asked, index++), asked);
   };
   const emulator = await createServer([{ match: {}, response: answer }], {
     port: 0,

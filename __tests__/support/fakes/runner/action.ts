@@ -3,8 +3,10 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { BUNDLE, startStep } from '../../../../examples/demo/runner.ts';
-import { type JournalEntry, type ModelRequest, type Reply, startModel } from '../model/server.ts';
+import { type JournalEntry, type Script, startModel } from '../model/server.ts';
 import { parseOutputFile } from './runner.ts';
+
+export { calls, submits } from '../model/server.ts';
 
 /** The key that every run is given; it may stand in a request's header and nowhere else. */
 export const KEY = 'sk-canary-0123456789abcdef';
@@ -15,17 +17,28 @@ export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 /** The committed bundle's other door. */
 export const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
 
+/** What a run on GitHub is about: a server on loopback and an event. The repository is `octo/demo`. */
+export interface OnGitHub {
+  readonly hub: { readonly apiUrl: string; readonly graphqlUrl: string };
+  /** The name of the event; `pull_request` unless given. */
+  readonly name?: string;
+  /** What the file of the event says. */
+  readonly event: object;
+  /** `100` unless given. */
+  readonly runId?: string;
+}
+
 /** What a run of the committed bundle is given. */
 export interface ActionOptions {
   /** The merge in the place of a run: it has no inputs but those given. */
   readonly door?: 'merge';
-  /** The scripted model: a list of replies (the last one for ever), or a function. */
-  readonly script?: readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
+  readonly script?: Script;
   readonly provider?: 'openai-compatible' | 'anthropic';
   /** Over the usual ones; an empty string is an absent input. */
   readonly inputs?: Readonly<Record<string, string>>;
   /** Files of the workspace, by relative path. */
   readonly files?: Readonly<Record<string, string>>;
+  readonly github?: OnGitHub;
   /** Variables of the runner beside its usual ones. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Called before the start with the run's folders. */
@@ -79,12 +92,7 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
     await writeFile(path.join(workspace, name), text);
   }
   await options.prepare?.({ workspace, temp, outputFile });
-  const { script = [] } = options;
-  const answer =
-    typeof script === 'function'
-      ? script
-      : (_: ModelRequest, index: number) => script[Math.min(index, script.length - 1)] ?? {};
-  const model = await startModel(answer);
+  const model = await startModel(options.script ?? []);
   const searchPath = [
     ...(options.path ?? []).map((name) => path.join(workspace, name)),
     process.env['PATH'],
@@ -110,7 +118,7 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
               ...options.inputs,
             },
       environment: { PATH: searchPath, HOME: folder },
-      extra: options.variables ?? {},
+      extra: { ...(await githubVariables(options.github, folder)), ...options.variables },
       ...(options.readAfterMs === undefined ? {} : { readAfterMs: options.readAfterMs }),
       onLine: (line) => {
         log += `${line}\n`;
@@ -149,6 +157,25 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
     await model.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function githubVariables(
+  github: OnGitHub | undefined,
+  folder: string,
+): Promise<Record<string, string>> {
+  if (github === undefined) return {};
+  const file = path.join(folder, 'event.json');
+  await writeFile(file, JSON.stringify(github.event));
+  return {
+    GITHUB_REPOSITORY: 'octo/demo',
+    GITHUB_API_URL: github.hub.apiUrl,
+    GITHUB_GRAPHQL_URL: github.hub.graphqlUrl,
+    GITHUB_EVENT_NAME: github.name ?? 'pull_request',
+    GITHUB_EVENT_PATH: file,
+    GITHUB_RUN_ID: github.runId ?? '100',
+    GITHUB_RUN_ATTEMPT: '1',
+    NO_PROXY: '127.0.0.1',
+  };
 }
 
 function outputIsFolder(file: string): boolean {
@@ -205,12 +232,9 @@ function readTree(root: string): Readonly<Record<string, string>> {
   return files;
 }
 
-/** A reply that calls one tool. */
-export function calls(name: string, args: unknown): Reply {
-  return { calls: [{ name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }] };
-}
-
-/** A reply that submits a payload. */
-export function submits(payload: unknown): Reply {
-  return calls('structured_output', payload);
+/** Everything a run left, but for the lines that tell the runner what to mask. */
+export function left(run: ActionRun): string {
+  const log = run.log.replace(/^::add-mask::.*$/gmu, '');
+  const outputs = JSON.stringify([...run.outputs]);
+  return [log, run.summary, run.transcript, JSON.stringify(run.envelope), outputs].join('\n');
 }
