@@ -8,8 +8,11 @@ export type Json = null | boolean | number | string | readonly Json[] | JsonObje
 /** A JSON object; its own keys only, `__proto__` and `constructor` are data like any other. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Whether the provider delivered a call's argument text whole. Only `complete` arguments are ever read. */
-export type ArgumentStatus = 'complete' | 'truncated' | 'malformed';
+/**
+ * Whether the provider delivered a call's argument text whole, and no longer than anybody reads. Only `complete`
+ * arguments are ever read; the text of `too_long` ones is dropped.
+ */
+export type ArgumentStatus = 'complete' | 'truncated' | 'malformed' | 'too_long';
 
 /** A call of a tool as the model wrote it: arguments stay text until the contract or the toolbox read them. */
 export interface ToolCall {

@@ -213,7 +213,7 @@ describe('check', () => {
     });
   });
 
-  it.each(['truncated', 'malformed'] as const)(
+  it.each(['truncated', 'malformed', 'too_long'] as const)(
     'S8 %s arguments are rejected, however valid they look',
     async (status) => {
       const contract = await createContract({});

@@ -98,11 +98,13 @@ describe('calls that cannot be run are answered', () => {
       await run('shell', '{"command":"true","command":"false"}'),
       await run('shell', '["true"]'),
       await run('shell', '"true"'),
+      await run('shell', '', 'too_long'),
     ];
     expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => true));
     expect(answers[0]?.content).toContain('cut off by the output limit');
     expect(answers[4]?.content).toContain('not valid JSON');
     expect(answers[6]?.content).toContain('must be a JSON object');
+    expect(answers[8]?.content).toContain('longer than 4 MiB');
   });
 
   it('missing, mistyped and unknown arguments are named, all at once', async () => {

@@ -6,7 +6,7 @@ import {
   maxPayloadDepth,
   parseJsonWithInexact,
 } from '../text/json.ts';
-import type { Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
+import type { ArgumentStatus, Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
 import { type Compiled, compile, mentions } from './compile.ts';
 import { cappedIssues, pathIn, redactPath } from './issues.ts';
 import { parseStrings, type Repaired, unwrap } from './repair.ts';
@@ -166,11 +166,13 @@ async function accept(
   return acceptRepaired(inner, first.payload, declared);
 }
 
-const incomplete: Readonly<Record<'truncated' | 'malformed', string>> = {
+const incomplete: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> = {
   truncated:
     'the arguments were cut off by the output limit before they were complete, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
   malformed:
     'the arguments did not arrive as valid JSON, so they were not read. Send one complete JSON object.',
+  too_long:
+    'the arguments are longer than 4 MiB, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
 };
 
 function notAnObject(value: Json): string {

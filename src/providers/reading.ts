@@ -1,5 +1,5 @@
 /** Reading answers of servers that may send anything: every field is asked for its type first. */
-import { isArray, isDeeperThan, isObject, maxDepth } from '../text/json.ts';
+import { isArray, isDeeperThan, isObject, maxArguments, maxDepth } from '../text/json.ts';
 import type { ArgumentStatus, Json, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
 
 /** A field's text; empty when it is missing or no string. */
@@ -58,21 +58,24 @@ export function toolCalls(
     for (; used.has(id); copy += 1) id = `${wanted}_${copy}`;
     copies.set(wanted, copy);
     used.add(id);
-    return { id, name: call.name, rawArguments: call.rawArguments, status: status(call, stopReason) };
+    const status = statusOf(call, stopReason);
+    return { id, name: call.name, rawArguments: status === 'too_long' ? '' : call.rawArguments, status };
   });
 }
 
 /** A cut answer marks all of its calls: nobody knows which of them is whole. */
-function status(call: RawCall, stopReason: StopReason): ArgumentStatus {
+function statusOf(call: RawCall, stopReason: StopReason): ArgumentStatus {
+  if (call.rawArguments.length > maxArguments) return 'too_long';
   if (stopReason === 'length' || stopReason === 'pause' || stopReason === 'refusal') return 'truncated';
   return call.isRaw ? 'complete' : 'malformed';
 }
 
 /**
- * The object that an argument text stands for, for a history that must be valid; `{}` where it is none, and where it
- * nests deeper than anybody reads: writing it out again would overflow the stack.
+ * The object that an argument text stands for, for a history that must be valid; `{}` where it is none, where it is
+ * longer than anybody reads, and where it nests deeper: writing it out again would overflow the stack.
  */
 export function replayableInput(rawArguments: string): JsonObject {
+  if (rawArguments.length > maxArguments) return {};
   try {
     const value: Json = JSON.parse(rawArguments);
     return isDeeperThan(value, maxDepth) ? {} : objectOf(mended(value));

@@ -85,7 +85,7 @@ export interface Recording {
 }
 
 const STOP_REASONS = ['end', 'tool_calls', 'length', 'refusal', 'pause'] as const satisfies StopReason[];
-const STATUSES = ['complete', 'truncated', 'malformed'] as const satisfies ArgumentStatus[];
+const STATUSES = ['complete', 'truncated', 'malformed', 'too_long'] as const satisfies ArgumentStatus[];
 const FAILURES = [
   'auth',
   'rate_limit',

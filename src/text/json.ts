@@ -6,6 +6,9 @@ import { isExactNumber } from './number-literal.ts';
 
 export { rawSlice } from './raw-slice.ts';
 
+/** The longest argument text of one call that is read, in UTF-16 code units: nothing interrupts its readers. */
+export const maxArguments = 4 * 1024 * 1024;
+
 /** How many levels of arrays and objects are read; deeper nesting is refused, so that later recursion is safe. */
 export const maxDepth = 500;
 /**

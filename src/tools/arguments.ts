@@ -14,6 +14,11 @@ export function readArguments(call: ToolCall, spec: ToolSpec): ReadArguments {
       `The arguments of ${spec.name} were cut off by the output limit, so it did not run. Call it again with shorter arguments.`,
     );
   }
+  if (call.status === 'too_long') {
+    return wrong(
+      `The arguments of ${spec.name} are longer than 4 MiB, so it did not run. Call it again with shorter arguments.`,
+    );
+  }
   if (call.status === 'malformed')
     return wrong(
       `The arguments of ${spec.name} are not valid JSON, so it did not run. Call it again with a JSON object.`,
