@@ -34,8 +34,8 @@ import { sarifLog } from '../../../src/reporters/sarif.ts';
 import { alertsOf } from '../../../src/reporters/sarif-alerts.ts';
 import { sourceFile } from '../../../src/reporters/source-locations.ts';
 import { fitColumns } from '../../../src/reporters/terminal.ts';
-import { readMountPoints } from '../../../src/sandbox/isolation/unshare.ts';
 import { boundNames } from '../../../src/sandbox/isolation/sockets.ts';
+import { readMountPoints } from '../../../src/sandbox/isolation/unshare.ts';
 import {
   hasCredentials,
   includedPaths,
@@ -273,8 +273,37 @@ export interface Limit {
   readonly most: number;
 }
 
+const MIB = 1024 ** 2;
+const workflow: Limit = { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 };
+const call: Limit = { file: 'text/json.ts', constant: 'maxArguments', most: 4 * MIB };
+const config: Limit = {
+  file: 'sandbox/workspace/git-config.ts',
+  constant: 'MAX_CONFIG_BYTES',
+  most: MIB,
+};
+
 /** By reader; one without a limit here is measured with 10 MB. */
 export const LIMITS: Readonly<Record<string, Limit>> = {
-  YAML: { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 },
-  'rules of check': { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 },
+  YAML: workflow,
+  'rules of check': workflow,
+  'strict JSON': call,
+  'JSON with inexact numbers': call,
+  'JSON in a string': call,
+  'text in quotes as JSON': call,
+  'indented JSON': call,
+  'repair of strings': call,
+  'secrets in a payload': call,
+  'secrets in many rows': call,
+  'arguments of a call': call,
+  'JSON line': call,
+  'shell-safe JSON': call,
+  finding: call,
+  alert: call,
+  alerts: call,
+  path: call,
+  'name of a file': call,
+  'git config': config,
+  'value in a git config': config,
+  'remotes of a checkout': { ...config, file: 'reporters/checkouts.ts' },
+  Markdown: { file: 'reporters/summary.ts', constant: 'MAX_BYTES', most: MIB },
 };
