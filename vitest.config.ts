@@ -5,9 +5,9 @@ export default defineConfig({
   test: {
     include: ['__tests__/**/*.test.ts'],
     setupFiles: ['__tests__/support/schemas/seen-envelopes.ts'],
-    // For what hangs alone: the slowest test takes 5 s, on a machine that others load as well 20 s.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    // For what hangs alone: the slowest test takes 5 s, on a machine with a load of ten times its cores two minutes.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Two cores in CI: more workers than that only make the process-heavy e2e tests wait for each other.
     maxWorkers: 2,
   },

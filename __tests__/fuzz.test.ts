@@ -297,7 +297,7 @@ describe('whatever the inputs, the schema and the model do', () => {
     );
     // The generator reaches most of the table; one that only ever met configuration errors would prove nothing.
     for (const reason of ['accepted', 'config', 'max_turns', 'plain_text']) expect(reasons).toContain(reason);
-  }, 180_000);
+  }, 600_000);
 
   it('the table of inputs holds no name twice', () => {
     expect(new Set(INPUTS.map((input) => input.name)).size).toBe(INPUTS.length);

@@ -50,7 +50,7 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, 'package.json'), '{"name":"user","type":"module","private":true}');
   await sh('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', `./${tarball}`]);
   installed = readdirSync(path.join(folder, 'node_modules'));
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await model.close();
   rmSync(folder, { recursive: true, force: true });

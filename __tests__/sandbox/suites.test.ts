@@ -8,7 +8,7 @@ import { removeFolder } from '../../src/sandbox/run-folder.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { createWorld, exec, shellWays, UNSHARE, type World } from './world.ts';
 
-const PATIENCE = 150_000;
+const PATIENCE = 600_000;
 
 interface Suite {
   readonly name: string;

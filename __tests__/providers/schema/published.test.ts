@@ -40,5 +40,5 @@ describe('projections of published schemas', () => {
     expect(problems).toEqual([]);
     expect(accepted).toBeGreaterThan(180);
     expect(instances).toBeGreaterThan(800);
-  }, 120_000);
+  }, 600_000);
 });
