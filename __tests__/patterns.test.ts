@@ -21,8 +21,6 @@ const BUILT: Readonly<Record<string, RegExp>> = {
     /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g,
   "replay/replay.ts new RegExp(`(?<!(?<!\\\\\\\\)[\\\\w.~/-])${escaped}(?![\\\\w.-])`, 'gu')":
     /(?<!(?<!\\)[\w.~/-])\/some\/folder(?![\w.-])/gu,
-  "commands/check/legs.ts new RegExp(`\\\\bmatrix\\\\.${vote}(?![\\\\w-])`, 'iu')":
-    /\bmatrix\.vote(?![\w-])/iu,
   "replay/recording.ts line.match('created', /^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{5,12}Z$/u, 'that is no time')":
     /^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/u,
   "replay/recording.ts line.match('version', /^[\\w.+-]{1,50}$/u, 'that is none')": /^[\w.+-]{1,50}$/u,

@@ -41,7 +41,7 @@ describe('the place of a part of a scalar', () => {
     ['a: b', '', 1, 4],
   ])('%j, %j', async (text, part, offset, column) => {
     const { file, scalar } = await readA(text);
-    expect(file.placeIn(scalar, offset, part).column).toBe(column);
+    expect(file.locatePart(scalar, offset, part).column).toBe(column);
   });
 
   it('is that of the scalar once much was searched: many parts of a long text would take the square of it', async () => {
@@ -49,7 +49,7 @@ describe('the place of a part of a scalar', () => {
     const { file, scalar } = await readA(`a: "${text}"`);
     const columns = Array.from(
       { length: 100 },
-      (_, at) => file.placeIn(scalar, text.length - 4 - 4 * at, 'a').column,
+      (_, at) => file.locatePart(scalar, text.length - 4 - 4 * at, 'a').column,
     );
     expect(columns[0]).toBe(text.length + 1);
     expect(columns.at(-1)).toBe(4);
@@ -72,7 +72,7 @@ describe('a key that is given twice', () => {
   ])('%j is refused at the second place', async (text, line, column) => {
     expect(await readYaml('a.yml', text)).toEqual({
       ok: false,
-      place: { file: 'a.yml', line, column },
+      location: { file: 'a.yml', line, column },
       problem: 'Map keys must be unique',
       fix: 'Keep one of the two keys.',
     });

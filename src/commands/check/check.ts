@@ -1,17 +1,20 @@
-/** `structured-agent check`: says offline what a run would refuse, and what a workflow lets pass unjudged. */
+/** `structured-agent check`: says offline what a run would refuse, and what a workflow lets pass without a verdict. */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { parseChoice } from '../../config/values.ts';
 import { pathHere } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
-import { PROVIDERS } from '../../providers/registry.ts';
+import { PROVIDERS, type ProviderName } from '../../providers/registry.ts';
+import { quote } from '../../text/messages.ts';
 import { inertLine } from '../../text/sanitize.ts';
-import { checkWorkflow, type Used } from './check-workflow.ts';
-import { createFindings, type Findings, refused, wrong } from './finding.ts';
-import { CHECK_HELP, type CheckOptions, readOptions } from './options.ts';
+import { readFlags } from '../flags.ts';
+import { checkWorkflow } from './check-workflow.ts';
+import { createFindings, error, type Findings, refused } from './finding.ts';
 import { viewsOf } from './projection.ts';
 import { type CheckReport, reportJson, reportText, type SchemaReport } from './report.ts';
-import { judgeOf } from './schema.ts';
+import { readPolicy } from './schema.ts';
 import { filesIn, findWorkflows, localActions, readWorkflowText, rootOf } from './sources.ts';
+import type { Used } from './step.ts';
 import { readWorkflow, type Workflow } from './workflow.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
@@ -22,8 +25,7 @@ export interface CheckIo {
   readonly stderr: { write(text: string): unknown };
 }
 
-const FINE = 0;
-/** The code of a run that is refused for what was typed. */
+/** The exit code of a run that is refused for what was typed. */
 const REFUSED = 52;
 
 /** Runs `structured-agent check` with what stands after `check`; gives 0, or 52 where an error was found. */
@@ -32,16 +34,67 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
     const options = readOptions(argv);
     if (options.help) {
       io.stdout.write(CHECK_HELP);
-      return FINE;
+      return 0;
     }
     const report = await check(options, io.cwd);
     io.stdout.write(options.format === 'json' ? reportJson(report) : reportText(report));
-    return report.findings.some(({ severity }) => severity === 'error') ? REFUSED : FINE;
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    io.stderr.write(`structured-agent check: ${inertLine(error.message, 2000)}\n`);
+    return report.findings.some(({ severity }) => severity === 'error') ? REFUSED : 0;
+  } catch (thrown) {
+    if (!(thrown instanceof InputError)) throw thrown;
+    io.stderr.write(`structured-agent check: ${inertLine(thrown.message, 2000)}\n`);
     return REFUSED;
   }
+}
+
+/** The arguments of a check. */
+interface CheckOptions {
+  readonly help: boolean;
+  /** As typed; null where none is given. */
+  readonly schema: string | null;
+  readonly gate: string | null;
+  readonly provider: ProviderName | null;
+  readonly actions: readonly string[];
+  /** The folder that stands for the checkout; null for the repository around each workflow. */
+  readonly root: string | null;
+  readonly format: 'text' | 'json';
+  /** As typed; empty for every workflow of the repository. */
+  readonly files: readonly string[];
+}
+
+/** @throws InputError that names the flag and the fix. */
+function readOptions(argv: readonly string[]): CheckOptions {
+  const flags = readFlags('check', argv, {
+    schema: 'text',
+    gate: 'text',
+    provider: 'text',
+    action: 'list',
+    root: 'text',
+    'output-format': 'text',
+    help: 'switch',
+  });
+  const gate = flags.value('gate');
+  const provider = flags.value('provider');
+  if (gate !== null && flags.value('schema') === null) {
+    throw new InputError(
+      'gate',
+      '--gate is checked against a schema. Give --schema as well, such as --schema verdict.',
+    );
+  }
+  return {
+    help: flags.has('help'),
+    schema: flags.value('schema'),
+    gate,
+    provider: provider === null ? null : parseChoice('provider', provider, PROVIDERS),
+    actions: flags.list('action'),
+    root: flags.value('root'),
+    format: readFormat(flags.value('output-format') ?? 'text'),
+    files: flags.positionals,
+  };
+}
+
+function readFormat(format: string): 'text' | 'json' {
+  if (format === 'text' || format === 'json') return format;
+  throw new InputError('output-format', `--output-format is ${quote(format)}. Use text or json.`);
 }
 
 async function check(options: CheckOptions, cwd: string): Promise<CheckReport> {
@@ -62,7 +115,7 @@ async function check(options: CheckOptions, cwd: string): Promise<CheckReport> {
   return { files: read, findings: findings.list(), schemas: [...asked, ...schemasOf(used, options)] };
 }
 
-const unused = wrong(
+const unused = error(
   'no-step',
   'No step of this file uses the action.',
   'Name the action with --action where it goes by another name. Workflows of other repositories that it calls are not read.',
@@ -83,15 +136,15 @@ async function checkArguments(
   findings: Findings,
 ): Promise<readonly SchemaReport[]> {
   if (schema === null) return [];
-  const { judge, faults } = await judgeOf(schema, gate, filesIn(cwd, 'allowed'));
+  const { policy, faults } = await readPolicy(schema, gate, filesIn(cwd, 'allowed'));
   const names = { schema, gate: gate ?? '--gate' };
   for (const { input, fault } of faults) {
     const file = pathHere(names[input]) ?? `--${input}`;
     findings.add({ file, line: 1, column: 1 }, fault);
   }
-  if (judge === null) return [];
-  const views = viewsOf(judge.schema, provider === null ? PROVIDERS : [provider]);
-  return [{ name: schema, usedAt: [], outputs: judge.outputs, views }];
+  if (policy === null) return [];
+  const views = viewsOf(policy.schema, provider === null ? PROVIDERS : [provider]);
+  return [{ name: schema, usedAt: [], outputs: policy.outputs, views }];
 }
 
 /** Null where no step uses the action. */
@@ -109,7 +162,7 @@ async function checkFile(
   }
   const yaml = await readYaml(file, reading.text);
   if (!yaml.ok) {
-    findings.add(yaml.place, wrong('yaml', `This is not YAML: ${yaml.problem}.`, yaml.fix));
+    findings.add(yaml.location, error('yaml', `This is not YAML: ${yaml.problem}.`, yaml.fix));
     return [];
   }
   const root =
@@ -139,15 +192,37 @@ async function workflowOf(file: YamlFile, names: readonly string[], root: string
 function schemasOf(used: readonly Used[], { provider }: CheckOptions): readonly SchemaReport[] {
   const grouped = new Map<string, Used[]>();
   for (const each of used) {
-    const key = `${provider ?? each.provider} ${each.judge.name} ${JSON.stringify(each.judge.schema)}`;
+    const key = `${provider ?? each.provider} ${each.policy.name} ${JSON.stringify(each.policy.schema)}`;
     grouped.set(key, [...(grouped.get(key) ?? []), each]);
   }
   return [...grouped.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const { judge } = first;
+    const { policy } = first;
     const one = provider ?? first.provider;
-    const views = viewsOf(judge.schema, one === null ? PROVIDERS : [one]);
-    return [{ name: judge.name, usedAt: group.map(({ place }) => place), outputs: judge.outputs, views }];
+    const views = viewsOf(policy.schema, one === null ? PROVIDERS : [one]);
+    const usedAt = group.map(({ location }) => location);
+    return [{ name: policy.name, usedAt, outputs: policy.outputs, views }];
   });
 }
+
+/** The text of `structured-agent check --help`. */
+const CHECK_HELP = `Usage: structured-agent check [flags] [WORKFLOW.yml ...]
+
+Checks a schema, a gate, and the workflows that use the action. Nothing is sent anywhere, no model
+is asked. Without a file: every workflow in .github/workflows that uses the action.
+
+  --schema SCHEMA         Inline JSON, a path or a preset. Beside workflows it also stands for schemas
+                          that cannot be read here (expressions, other repositories).
+  --gate GATE             What must hold: inline JSON, a path, a boolean property, auto or none.
+  --provider PROVIDER     How this provider alone will see the schema. Default: each of them.
+  --action NAME           What else uses: may say for this action, for example my-org/verdict.
+                          Everything that ends in /structured-agent counts anyway. Repeatable.
+  --root FOLDER           The folder that stands for the checkout, for the paths in it.
+                          Default: the repository that the workflow lies in.
+  --output-format FORMAT  text (default) or json.
+  -h, --help              This text.
+
+Exit code: 0 where no error was found, warnings or not; 52 where one was, or where nothing could be
+checked: the code of a run that is refused for what was typed.
+`;

@@ -156,7 +156,15 @@ export function embedded(text: string): readonly Embedded[] {
   return found;
 }
 
-/** Where the next `}}` outside quotes stands; two quotes within quotes are one, which changes nothing here. */
+/** A condition as a tree; null for what is none, and for text around `${{ }}`. */
+export function conditionOf(text: string): Expression | null {
+  if (!text.includes('${{')) return parseExpression(text);
+  const [first, ...others] = embedded(text);
+  if (first === undefined || others.length > 0) return null;
+  return text.replace(`\${{${first.text}}}`, '').trim() === '' ? parseExpression(first.text) : null;
+}
+
+/** Where the next `}}` outside quotes is; two quotes within quotes are one, which changes nothing here. */
 function closing(text: string, from: number): number {
   let isQuoted = false;
   for (let at = from; at < text.length; at += 1) {
@@ -194,7 +202,7 @@ export function pathOf(node: Expression): readonly string[] | null {
   return [...before, node.key.value.toLowerCase()];
 }
 
-/** A value; undefined where it cannot be told. */
+/** A value; undefined where it is not known. */
 export type Value = string | number | boolean | null | undefined;
 
 /** Evaluates an expression; `known` gives what is known of a name or a member, and undefined otherwise. */

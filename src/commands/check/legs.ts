@@ -1,70 +1,121 @@
 /** The legs that a merge waits for: whether their verdicts reach it. */
-
 import { InputError } from '../../errors.ts';
 import { parseExpectation, parseVotes } from '../../merge/config.ts';
-import { suggest } from '../../text/messages.ts';
-import { embedded, evaluate, nodesOf, parseExpression, pathOf } from './expression.ts';
-import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
-import { conditionOf, isUse, type MergeStepInputs } from './merge-job.ts';
-import { sitesOf } from './references.ts';
-import {
-  type Job,
-  judgeSteps,
-  mentions,
-  ourSteps,
-  placeOf,
-  type Step,
-  type Workflow,
-  withOf,
-} from './workflow.ts';
-import { textAt, valueAt } from './yaml-file.ts';
+import { conditionOf, embedded, evaluate, nodesOf, parseExpression, pathOf } from './expression.ts';
+import type { Findings } from './finding.ts';
+import type { MergeStep, MergeStepInputs } from './merge-job.ts';
+import { LEG } from './rules.ts';
+import { actionSteps, isUse, type Job, mentions, type Step, type Workflow, withOf } from './workflow.ts';
+import { type Node, textAt, valueAt } from './yaml-file.ts';
 
-/** Looks at the jobs that a merge needs, as far as they judge. */
-export function checkLegs(
-  workflow: Workflow,
-  merge: Job,
-  mergeStep: Step,
-  inputs: MergeStepInputs,
-  findings: Findings,
-): void {
-  const named: PlacedLeg[] = [];
-  const needed = workflow.jobs.filter(({ id }) => merge.needs.includes(id));
-  for (const job of needed) {
-    const at = (owner: Job | Step, ...keys: readonly string[]) =>
-      placeOf(workflow.file, owner.node, owner.start, ...keys);
-    let legs = 0;
-    for (const step of judgeSteps(job)) {
-      const uploads = uploadsOf(job, step);
-      // A job before the legs may ask the agent something that is not merged.
-      if (uploads.length === 0 && withOf(step, 'leg') === null) continue;
-      legs += 1;
-      named.push({ ...nameOf(job, step), job, step });
-      for (const { key, fault } of legFaults(job, step, inputs)) findings.add(at(step, 'with', key), fault);
-      if (uploads.length === 0 && !hasUpload(job, step)) findings.add(at(step, 'with', 'leg'), notUploaded);
-      for (const upload of uploads) {
-        for (const { keys, fault } of uploadFaults(job, upload)) findings.add(at(upload, ...keys), fault);
-      }
-    }
-    if (legs > 0 && job.hasMatrix && failsFast(job)) findings.add(at(job, 'strategy'), cancelsOthers);
+/** A step whose verdict a merge counts. */
+interface Leg {
+  readonly job: Job;
+  readonly step: Step;
+  readonly uploads: readonly Step[];
+  readonly leg: Named;
+  readonly vote: Named;
+}
+
+/** How a step names its leg, or its vote. */
+interface Named {
+  /** As typed; null where it has no such input. */
+  readonly text: string | null;
+  /** The key of the matrix that gives it; null for none. */
+  readonly key: string | null;
+  /** Every name that it takes in the job; null where nobody can say which. */
+  readonly values: readonly string[] | null;
+}
+
+/** Looks at the jobs that a merge needs, as far as they have legs. */
+export function checkLegs(workflow: Workflow, merge: MergeStep, findings: Findings): void {
+  const needed = workflow.jobs.filter(({ id }) => merge.job.needs.includes(id));
+  const legs = needed.flatMap((job) => {
+    const own = legsIn(job);
+    const failFast = textAt(valueAt(job.node, 'strategy'), 'fail-fast') ?? 'true';
+    findings.report(
+      job,
+      ['strategy'],
+      own.length > 0 && job.hasMatrix && failFast === 'true' && LEG.failFast,
+    );
+    return own;
+  });
+  for (const leg of legs) {
+    checkLeg(leg, merge.inputs, findings);
+    for (const upload of leg.uploads) checkUpload(leg.job, upload, findings);
   }
-  for (const { leg, fault } of twins(named))
-    findings.add(placeOf(workflow.file, leg.step.node, leg.step.start, 'with', 'leg'), fault);
-  // The legs of a called workflow stand elsewhere.
+  checkTwins(legs, findings);
+  // The legs of a called workflow are elsewhere.
   if (needed.some(({ node }) => valueAt(node, 'uses') !== null)) return;
-  const place = placeOf(workflow.file, mergeStep.node, mergeStep.start, 'with', 'expect');
-  const [missing] = missingLegs(named, expectedLegs(inputs));
-  const count = countFault(named, inputs);
-  if (missing !== undefined) findings.add(place, nobodyIs(missing));
-  if (count !== null) findings.add(place, count);
+  const [missing] = missingLegs(legs, expectedLegs(merge.inputs));
+  findings.report(merge.step, ['with', 'expect'], missing !== undefined && LEG.missing(missing));
+  checkCount(legs, merge, findings);
 }
 
-function nameOf(job: Job, step: Step): NamedLeg {
-  const [leg, vote] = [withOf(step, 'leg'), withOf(step, 'vote')];
-  return {
-    names: leg === null ? null : valuesIn(job, leg),
-    votes: vote === null ? null : votesIn(job, vote),
-  };
+function legsIn(job: Job): readonly Leg[] {
+  const matrix = readMatrix(job);
+  return actionSteps(job, 'run').flatMap((step) => {
+    const leg = nameOf(step, 'leg', matrix);
+    const vote = nameOf(step, 'vote', matrix);
+    const uploads = uploadsOf(job, step);
+    // A job before the legs may ask the agent something that is not merged.
+    if (uploads.length === 0 && leg.text === null) return [];
+    // What a matrix includes may give each leg votes of its own.
+    const isOwn = matrix?.hasIncludes !== true;
+    return [{ job, step, uploads, leg, vote: isOwn ? vote : { ...vote, values: null } }];
+  });
 }
+
+function nameOf(step: Step, input: 'leg' | 'vote', matrix: Matrix | null): Named {
+  const text = withOf(step, input);
+  const key = /^\s*\$\{\{\s*matrix\.([\w-]+)\s*\}\}\s*$/u.exec(text ?? '')?.[1]?.toLowerCase() ?? null;
+  if (text === null || !text.includes('${{'))
+    return { text, key, values: text === null ? null : [tidy(text)] };
+  const known = key === null || matrix?.hasExcludes !== false ? null : matrix.keys.get(key)?.values;
+  return { text, key, values: known?.length === 0 ? null : (known ?? null) };
+}
+
+/** As the input `leg` is read. */
+function tidy(text: string): string {
+  return text.trim().replace(/\s+/gu, ' ');
+}
+
+function checkLeg({ job, step, uploads, leg, vote }: Leg, merge: MergeStepInputs, findings: Findings): void {
+  const report = (key: string, fault: Parameters<Findings['report']>[2]) =>
+    findings.report(step, ['with', key], fault);
+  const expected = expectedLegs(merge);
+  const stranger = expected === null ? undefined : leg.values?.find((each) => !expected.includes(each));
+  report('leg', stranger !== undefined && LEG.unexpected(stranger, expected ?? []));
+  const votes = expectedVotes(merge);
+  const found = vote.values?.length ?? 0;
+  report('vote', votes !== null && found > 1 && found !== votes && LEG.votes(found, votes));
+  report('leg', leg.text === null && LEG.nameless);
+  const hasVotes = merge.get('votes') !== null;
+  const isOneVote = job.hasMatrix && isFixed(vote.text);
+  report('leg', !hasVotes && isOneVote && leg.text !== null && isFixed(leg.text) && LEG.oneLeg);
+  report(vote.text === null ? 'leg' : 'vote', hasVotes && isOneVote && LEG.oneVote);
+  const asked = hasVotes ? inputWithVote(step, leg, vote) : undefined;
+  report(asked ?? '', asked !== undefined && LEG.prompt);
+  report('gate', withOf(step, 'gate') !== 'none' && LEG.gate);
+  const [signs, checks] = [withOf(step, 'signing-key') !== null, merge.get('signing-key') !== null];
+  report('leg', checks && !signs && LEG.unsigned);
+  report('signing-key', signs && !checks && LEG.unchecked);
+  report('leg', uploads.length === 0 && !mayBeUploaded(job, step) && LEG.notUploaded);
+}
+
+/** The input that makes the votes of a leg differ in what they are asked: the merge refuses such votes. */
+function inputWithVote(step: Step, leg: Named, vote: Named): string | undefined {
+  if (vote.key === null || leg.key === vote.key) return undefined;
+  return ['prompt', 'prompt-file', 'system-prompt', 'schema'].find((input) =>
+    embedded(withOf(step, input) ?? '').some(({ text }) =>
+      nodesOf(parseExpression(text) ?? NOTHING).some(
+        (node) => pathOf(node)?.join('.') === `matrix.${vote.key}`,
+      ),
+    ),
+  );
+}
+
+const NOTHING = { kind: 'literal', value: null, at: 0, end: 0 } as const;
 
 /** The steps that upload the envelope of a step. */
 function uploadsOf(job: Job, step: Step): readonly Step[] {
@@ -78,73 +129,40 @@ function uploadsOf(job: Job, step: Step): readonly Step[] {
 }
 
 /** Whether anything after a step may upload its envelope: by a path that cannot be followed, or by other means. */
-function hasUpload(job: Job, step: Step): boolean {
-  return job.steps.some((each) => each.index > step.index && !isOther(each, step) && mayUpload(each));
+function mayBeUploaded(job: Job, step: Step): boolean {
+  return job.steps.some((each) => {
+    if (each.index <= step.index || isOtherUpload(each, step)) return false;
+    return (
+      textAt(each.node, 'run') !== null ||
+      each.uses.includes('upload') ||
+      mentions(each.node, 'run-result-file')
+    );
+  });
 }
 
 /** Whether a step uploads another file of the same run: the transcript or the patch is no envelope. */
-function isOther(upload: Step, { id }: Step): boolean {
+function isOtherUpload(upload: Step, { id }: Step): boolean {
   const root = isUse(upload, 'actions/upload-artifact') ? conditionOf(withOf(upload, 'path') ?? '') : null;
   const [context, of, , name] = (root === null ? null : pathOf(root)) ?? [];
   return context === 'steps' && of === id && name !== 'run-result-file';
 }
 
-function mayUpload({ node }: Step): boolean {
-  return (
-    textAt(node, 'run') !== null ||
-    (textAt(node, 'uses') ?? '').includes('upload') ||
-    mentions(node, 'run-result-file')
-  );
-}
-
-function legFaults(
-  job: Job,
-  step: Step,
-  inputs: MergeStepInputs,
-): readonly { readonly key: string; readonly fault: Fault }[] {
-  const faults: { key: string; fault: Fault }[] = [];
-  const leg = withOf(step, 'leg');
-  const vote = withOf(step, 'vote');
-  const own = nameOf(job, step);
-  const [stranger, count] = [
-    strangerFault(own, expectedLegs(inputs)),
-    votesFault(own, expectedVotes(inputs)),
-  ];
-  if (stranger !== null) faults.push({ key: 'leg', fault: stranger });
-  if (count !== null) faults.push({ key: 'vote', fault: count });
-  if (leg === null) faults.push({ key: 'leg', fault: nameless });
-  const votes = inputs.get('votes');
-  if (votes === null && isFixed(leg) && isFixed(vote) && leg !== null && job.hasMatrix)
-    faults.push({ key: 'leg', fault: twice });
-  if (votes !== null && isFixed(vote) && job.hasMatrix)
-    faults.push({ key: vote === null ? 'leg' : 'vote', fault: sameVote });
-  const apart = votes === null ? null : votePrompt(step);
-  if (apart !== null) faults.push(apart);
-  if (withOf(step, 'gate') !== 'none') faults.push({ key: 'gate', fault: redForItsVerdict });
-  const [signs, checks] = [withOf(step, 'signing-key') !== null, inputs.get('signing-key') !== null];
-  if (checks && !signs) faults.push({ key: 'leg', fault: unsigned });
-  if (signs && !checks) faults.push({ key: 'signing-key', fault: unchecked });
-  return faults;
-}
-
-function uploadFaults(
-  job: Job,
-  upload: Step,
-): readonly { readonly keys: readonly string[]; readonly fault: Fault }[] {
-  const faults: { keys: readonly string[]; fault: Fault }[] = [];
+function checkUpload(job: Job, upload: Step, findings: Findings): void {
   const condition = textAt(upload.node, 'if');
   const root = condition === null ? null : conditionOf(condition);
-  if (condition === null || (root !== null && evaluate(root, () => undefined) !== true))
-    faults.push({ keys: condition === null ? ['uses'] : ['if'], fault: withoutRed });
-  // A file that is no archive bears its own name.
-  if (withOf(upload, 'archive') === 'false') return faults;
+  const isSkipped = condition === null || (root !== null && evaluate(root, () => undefined) !== true);
+  findings.report(upload, [condition === null ? 'uses' : 'if'], isSkipped && LEG.uploadSkipped);
+  // A file that is no archive has its own name.
+  if (withOf(upload, 'archive') === 'false') return;
   const name = withOf(upload, 'name');
   const [shared] = job.hasMatrix && name !== null ? keysNotIn(job, name) : [];
-  if (job.hasMatrix && isFixed(name)) faults.push({ keys: ['with', 'name'], fault: oneName });
-  else if (shared !== undefined) faults.push({ keys: ['with', 'name'], fault: nameOfSome(shared) });
-  else if (!(name ?? '').includes('run_attempt'))
-    faults.push({ keys: ['with', 'name'], fault: oneForAttempts });
-  return faults;
+  const fault =
+    job.hasMatrix && isFixed(name)
+      ? LEG.oneArtifact
+      : shared !== undefined
+        ? LEG.sharedArtifact(shared)
+        : !(name ?? '').includes('run_attempt') && LEG.uploadOnce;
+  findings.report(upload, ['with', 'name'], fault);
 }
 
 /** Whether a value is the same in every leg of a matrix. */
@@ -152,297 +170,126 @@ function isFixed(text: string | null): boolean {
   return text === null || !text.includes('${{');
 }
 
-function failsFast({ node }: Job): boolean {
-  const text = textAt(valueAt(node, 'strategy'), 'fail-fast');
-  return text === null || text === 'true';
-}
-
-function nobodyIs(name: string): Fault {
-  const message = `No leg that this job needs is named ${JSON.stringify(name.slice(0, 100))}, so it is always missing.`;
-  return doubtful('leg-missing', message, 'Correct the name, or add the job to needs.');
-}
-
-const nameless = wrong(
-  'leg-nameless',
-  'This verdict is uploaded for a merge and names no leg: the merge refuses it (52).',
-  'Set leg, in a matrix to ${{ matrix.NAME }}.',
-);
-
-const twice = doubtful(
-  'leg-twice',
-  'Every leg of the matrix has this one name, and two verdicts of one leg and vote are refused (52).',
-  'Set leg or vote to a value of the matrix.',
-);
-
-const sameVote = doubtful(
-  'leg-twice',
-  'The merge counts several votes a leg, and here every vote has one name.',
-  'Set vote to a value of the matrix.',
-);
-
-const redForItsVerdict = doubtful(
-  'leg-gate',
-  'With a gate of its own this leg is red for a verdict too, and is asked again with "Re-run failed jobs".',
-  'Set gate: none; the merge gates.',
-);
-
-const unsigned = wrong(
-  'leg-unsigned',
-  'The merge counts signed verdicts only, and this leg signs none.',
-  'Set signing-key to the same secret.',
-);
-
-const unchecked = doubtful(
-  'leg-unchecked',
-  'This leg signs its verdict, and the merge does not ask for it: what another job uploads under its name counts.',
-  'Set signing-key on the merge, too.',
-);
-
-const notUploaded = doubtful(
-  'leg-not-uploaded',
-  'No later step uploads the verdict of this leg, so that the merge counts it as missing.',
-  'Upload steps.ID.outputs.run-result-file with actions/upload-artifact, with if: ${{ always() }}.',
-);
-
-const withoutRed = doubtful(
-  'leg-not-uploaded',
-  'After a red leg nothing is uploaded, and the merge cannot tell why the leg gave no verdict.',
-  'Set if: ${{ always() }} on the upload.',
-);
-
-const oneName = wrong(
-  'artifact-name',
-  'Every leg of the matrix uploads under this one name, of which there can be one artifact only.',
-  'Put the values of the matrix into the name.',
-);
-
-function nameOfSome(key: string): Fault {
-  const message = `The legs that differ in matrix.${key} alone upload under one name, of which there can be one artifact only.`;
-  return wrong('artifact-name', message, `Put \${{ matrix.${key} }} into the name, too.`);
-}
-
-const oneForAttempts = doubtful(
-  'leg-upload-once',
-  'When the job is run again its artifact has the name of the earlier one: the upload may fail, and of two with one name the earlier may be downloaded.',
-  'Put ${{ github.run_attempt }} into the name; the merge takes the later attempt.',
-);
-
-const cancelsOthers = doubtful(
-  'leg-fail-fast',
-  'The first red leg cancels the others, and their verdicts are missing.',
-  'Set fail-fast: false.',
-);
-
-/** A leg as its step names it: every name that it takes; null where nobody can say which. */
-interface NamedLeg {
-  readonly names: readonly string[] | null;
-  readonly votes: readonly string[] | null;
-}
-
 /** The names of legs that a merge expects; null where that is a number, unknown or wrong. */
 function expectedLegs(inputs: MergeStepInputs): readonly string[] | null {
-  const text = inputs.get('expect');
-  if (typeof text !== 'string') return null;
-  const expected = known(() => parseExpectation(text));
+  const expected = parseKnown(inputs.get('expect'), parseExpectation);
   return expected?.kind === 'legs' ? expected.names : null;
 }
 
 /** How many votes a merge expects of each leg; null where that is unknown or wrong. */
 function expectedVotes(inputs: MergeStepInputs): number | null {
   const text = inputs.get('votes');
-  if (text === null) return 1;
-  return text === undefined ? null : (known(() => parseVotes(text))?.count ?? null);
+  return text === null ? 1 : (parseKnown(text, parseVotes)?.count ?? null);
 }
 
-/** The values that an input takes in a job: itself, or those of the matrix; null where they cannot be told. */
-function valuesIn(job: Job, text: string): readonly string[] | null {
-  if (!text.includes('${{')) return [tidy(text)];
-  const key = /^\s*\$\{\{\s*matrix\.([\w-]+)\s*\}\}\s*$/u.exec(text)?.[1]?.toLowerCase();
-  const matrix = valueAt(valueAt(job.node, 'strategy'), 'matrix');
-  if (key === undefined || matrix?.kind !== 'map' || valueAt(matrix, 'exclude') !== null) return null;
-  const found: string[] = [];
-  for (const entry of matrix.entries) {
-    if (entry.key.toLowerCase() === key) {
-      if (entry.value.kind !== 'list') return null;
-      for (const item of entry.value.items) {
-        if (item.kind !== 'scalar' || item.text.includes('${{')) return null;
-        found.push(tidy(item.text));
-      }
-    } else if (entry.key === 'include') {
-      if (entry.value.kind !== 'list') return null;
-      for (const item of entry.value.items) {
-        const value = valueAt(item, key);
-        if (value?.kind === 'scalar') found.push(tidy(value.text));
-      }
-    }
+function parseKnown<T>(text: string | null | undefined, parse: (text: string) => T): T | null {
+  try {
+    return typeof text === 'string' ? parse(text) : null;
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
   }
-  return found.length === 0 ? null : [...new Set(found)];
 }
 
-/** The votes that every leg of a job has; null where they cannot be told, or where legs may have votes of their own. */
-function votesIn(job: Job, text: string): readonly string[] | null {
-  const matrix = valueAt(valueAt(job.node, 'strategy'), 'matrix');
-  return matrix !== null && valueAt(matrix, 'include') !== null ? null : valuesIn(job, text);
-}
-
-/** What is wrong with the name of one leg. */
-function strangerFault({ names }: NamedLeg, expected: readonly string[] | null): Fault | null {
-  const stranger = expected === null ? undefined : names?.find((name) => !expected.includes(name));
-  if (stranger === undefined || expected === null) return null;
-  const near = suggest(stranger, [...expected]);
-  const message = `The merge expects no leg ${JSON.stringify(stranger.slice(0, 100))}, and refuses it (52).`;
-  const fix = near.length === 0 ? 'Add it to expect.' : `Did you mean ${near.join(' or ')}?`;
-  return wrong('leg-unexpected', message, fix);
-}
-
-/** What is wrong with the votes of one leg. */
-function votesFault({ votes }: NamedLeg, expected: number | null): Fault | null {
-  if (votes === null || expected === null || votes.length === expected || votes.length < 2) return null;
-  const count = `Here a leg has ${votes.length} votes, and the merge expects ${expected}`;
-  const fix = 'Let votes of the merge say how many there are.';
-  return votes.length > expected
-    ? wrong('leg-votes', `${count}: it refuses what is too many (52).`, fix)
-    : doubtful('leg-votes', `${count}: what is missing abstains.`, fix);
-}
-
-/** The names that no leg bears; empty where nobody can say which there are. */
-function missingLegs(legs: readonly NamedLeg[], expected: readonly string[] | null): readonly string[] {
-  const names = legs.flatMap((leg) => leg.names ?? []);
-  if (expected === null || legs.length === 0 || legs.some((leg) => leg.names === null)) return [];
+/** The expected names that no leg has; empty where nobody can say which there are. */
+function missingLegs(legs: readonly Leg[], expected: readonly string[] | null): readonly string[] {
+  const names = legs.flatMap(({ leg }) => leg.values ?? []);
+  if (expected === null || legs.length === 0 || legs.some(({ leg }) => leg.values === null)) return [];
   return expected.filter((name) => !names.includes(name));
 }
 
-/** As the input `leg` is read. */
-function tidy(text: string): string {
-  return text.trim().replace(/\s+/gu, ' ');
-}
-
-function known<T>(task: () => T): T | null {
-  try {
-    return task();
-  } catch (error) {
-    if (error instanceof InputError) return null;
-    throw error;
-  }
-}
-
-/** A leg with where it stands. */
-interface PlacedLeg extends NamedLeg {
-  readonly job: Job;
-  readonly step: Step;
-}
-
-/** The legs of which another one before them has a name and a vote. */
-function twins(legs: readonly PlacedLeg[]): readonly { readonly leg: PlacedLeg; readonly fault: Fault }[] {
+/** Reports the legs of which another one before them has a name and a vote. */
+function checkTwins(legs: readonly Leg[], findings: Findings): void {
   const seen = new Set<string>();
-  return legs.flatMap((leg) => {
+  for (const leg of legs) {
     // Of two that depend on conditions there may be one at a time.
-    if ([leg.job, leg.step].some(({ node }) => textAt(node, 'if') !== null)) return [];
+    if ([leg.job, leg.step].some(({ node }) => textAt(node, 'if') !== null)) continue;
     const pairs = pairsOf(leg) ?? [];
     const twin = pairs.find(([key]) => seen.has(key));
     for (const [key] of pairs) seen.add(key);
-    return twin === undefined ? [] : [{ leg, fault: duplicateVote(twin[1]) }];
-  });
-}
-
-/** What is wrong with a number of envelopes that is expected; null where nobody knows how many there are. */
-function countFault(legs: readonly PlacedLeg[], inputs: MergeStepInputs): Fault | null {
-  const text = inputs.get('expect');
-  const expected = typeof text === 'string' ? countIn(text) : null;
-  if (expected === null || legs.length === 0 || inputs.faults.some(({ key }) => key === 'expect'))
-    return null;
-  const all = new Set<string>();
-  for (const leg of legs) {
-    const pairs = pairsOf(leg);
-    if (pairs === null) return null;
-    for (const [key] of pairs) all.add(key);
+    findings.report(leg.step, ['with', 'leg'], twin !== undefined && LEG.duplicate(twin[1]));
   }
-  if (all.size === expected) return null;
-  const message = `The legs leave ${all.size} envelopes in all, one for each vote, and ${expected} are expected`;
-  const fix = `Write expect: ${all.size}, or the names of the legs.`;
-  return all.size > expected
-    ? wrong('expect-count', `${message}: what is too many is refused (52).`, fix)
-    : doubtful('expect-count', `${message}: what is missing abstains.`, fix);
 }
 
-/** What makes the votes of a leg differ in what they are asked: the merge refuses such votes. */
-function votePrompt(step: Step): { readonly key: string; readonly fault: Fault } | null {
-  const vote = keyOf(withOf(step, 'vote'));
-  if (vote === null || keyOf(withOf(step, 'leg')) === vote) return null;
-  const read = new RegExp(`\\bmatrix\\.${vote}(?![\\w-])`, 'iu');
-  const key = ['prompt', 'prompt-file', 'system-prompt', 'schema'].find((each) =>
-    read.test(withOf(step, each) ?? ''),
+/** Compares a number of envelopes that is expected with those that the legs leave, where everybody knows how many. */
+function checkCount(legs: readonly Leg[], { step, inputs }: MergeStep, findings: Findings): void {
+  const expected = parseKnown(inputs.get('expect'), parseExpectation);
+  if (expected?.kind !== 'envelopes' || legs.length === 0) return;
+  if (inputs.faults.some(({ key }) => key === 'expect')) return;
+  const pairs = legs.map(pairsOf);
+  if (pairs.includes(null)) return;
+  const { size } = new Set(pairs.flatMap((each) => each ?? []).map(([key]) => key));
+  const fault = size !== expected.count && LEG.count(size, expected.count);
+  findings.report(step, ['with', 'expect'], fault);
+}
+
+/** Each name with each vote, as a key, beside the name; null where one of them is not known. */
+function pairsOf({ leg, vote }: Leg): readonly (readonly [string, string])[] | null {
+  const votes = vote.text === null ? [null] : vote.values;
+  if (leg.values === null || votes === null || (leg.key !== null && leg.key === vote.key)) return null;
+  return leg.values.flatMap((name) => votes.map((each) => [JSON.stringify([name, each]), name] as const));
+}
+
+/** The matrix of a job, as far as the file says it. */
+interface Matrix {
+  /** By key in lower case. */
+  readonly keys: ReadonlyMap<string, MatrixKey>;
+  readonly hasIncludes: boolean;
+  readonly hasExcludes: boolean;
+}
+
+interface MatrixKey {
+  /** Each once; null where an expression decides. */
+  readonly values: readonly string[] | null;
+  readonly isMany: boolean;
+}
+
+/** The matrix of a job, without keys where it has none; null where nobody can tell its keys. */
+function readMatrix(job: Job): Matrix | null {
+  const node = valueAt(valueAt(job.node, 'strategy'), 'matrix');
+  if (node !== null && node.kind !== 'map') return null;
+  const keys = new Map<string, MatrixKey>();
+  const [includes, excludes] = [valueAt(node, 'include'), valueAt(node, 'exclude')];
+  for (const { key, value } of node?.entries ?? []) {
+    const isMany = value.kind !== 'list' || value.items.length > 1;
+    if (value !== includes && value !== excludes)
+      keys.set(key.toLowerCase(), { values: textsIn(value), isMany });
+  }
+  if (includes !== null && includes.kind !== 'list') return null;
+  for (const item of includes?.items ?? []) {
+    if (item.kind !== 'map') return null;
+    for (const entry of item.entries) {
+      const key = entry.key.toLowerCase();
+      const before = keys.has(key) ? keys.get(key)?.values : [];
+      const added = entry.value.kind === 'scalar' ? [tidy(entry.value.text)] : [];
+      keys.set(key, { values: before ? [...new Set([...before, ...added])] : null, isMany: true });
+    }
+  }
+  return { keys, hasIncludes: includes !== null, hasExcludes: excludes !== null };
+}
+
+function textsIn(node: Node): readonly string[] | null {
+  if (node.kind !== 'list') return null;
+  const texts = node.items.map((item) =>
+    item.kind === 'scalar' && !item.text.includes('${{') ? tidy(item.text) : null,
   );
-  return key === undefined ? null : { key, fault: askedApart };
+  return texts.includes(null) ? null : [...new Set(texts.filter((text) => text !== null))];
 }
 
-/** Each name with each vote; null where one of them cannot be told. */
-function pairsOf({ names, votes, step }: PlacedLeg): readonly (readonly [string, string])[] | null {
-  const all = withOf(step, 'vote') === null ? [null] : votes;
-  const [leg, vote] = [keyOf(withOf(step, 'leg')), keyOf(withOf(step, 'vote'))];
-  if (names === null || all === null || (leg !== null && leg === vote)) return null;
-  return names.flatMap((name) => all.map((vote) => [JSON.stringify([name, vote]), name] as const));
-}
-
-function countIn(text: string): number | null {
-  try {
-    const expected = parseExpectation(text);
-    return expected.kind === 'envelopes' ? expected.count : null;
-  } catch (error) {
-    if (error instanceof InputError) return null;
-    throw error;
-  }
-}
-
-function keyOf(text: string | null): string | null {
-  return /^\s*\$\{\{\s*matrix\.([\w-]+)\s*\}\}\s*$/u.exec(text ?? '')?.[1]?.toLowerCase() ?? null;
-}
-
-function duplicateVote(name: string): Fault {
-  const message = `Another step has this leg ${JSON.stringify(name.slice(0, 100))} and vote too, and two verdicts of one leg and vote are refused (52).`;
-  return wrong('leg-twice', message, 'Give it another leg, or another vote.');
-}
-
-const askedApart = wrong(
-  'vote-prompt',
-  'Every vote is asked something else here, and votes that were asked different questions are refused (52).',
-  'Keep the vote out of it; what should differ is a leg.',
-);
-
-/** The keys of a matrix in lower case, each with whether it has several values; null where nobody can tell them. */
-function matrixKeys(job: Job): ReadonlyMap<string, boolean> | null {
-  const matrix = valueAt(valueAt(job.node, 'strategy'), 'matrix');
-  const keys = new Map<string, boolean>();
-  if (matrix === null) return keys;
-  if (matrix.kind !== 'map') return null;
-  for (const { key, value } of matrix.entries) {
-    const name = key.toLowerCase();
-    if (name === 'exclude') continue;
-    if (name !== 'include') {
-      keys.set(name, value.kind !== 'list' || value.items.length > 1);
-      continue;
-    }
-    if (value.kind !== 'list') return null;
-    for (const item of value.items) {
-      if (item.kind !== 'map') return null;
-      for (const entry of item.entries) keys.set(entry.key.toLowerCase(), true);
-    }
-  }
-  return keys;
-}
-
-/** Looks at what the jobs that judge and merge read of their matrix: a key that there is not is an empty text. */
+/** Looks at what the jobs with a step of the action read of their matrix: a key that there is not is an empty text. */
 export function checkMatrix(workflow: Workflow, findings: Findings): void {
-  for (const { job, scalar, expressions } of sitesOf(workflow)) {
-    const keys = job === null || ourSteps(job).length === 0 ? null : matrixKeys(job);
-    if (keys === null) continue;
+  const matrices = new Map(
+    workflow.jobs.map((job) => [job, actionSteps(job).length === 0 ? null : readMatrix(job)]),
+  );
+  for (const { job, scalar, expressions } of workflow.sites) {
+    const keys = job === null ? undefined : matrices.get(job)?.keys;
+    if (keys === undefined) continue;
     for (const { root, text, at } of expressions) {
       for (const node of nodesOf(root)) {
-        const [context, key, ...others] = pathOf(node) ?? [];
-        if (context !== 'matrix' || key === undefined || key === '*' || others.length > 0 || keys.has(key))
-          continue;
-        const part = text.slice(node.at, node.end);
-        findings.add(workflow.file.placeIn(scalar, at + node.at, part), unknownKey(key, [...keys.keys()]));
+        const [context, key = '*', ...others] = pathOf(node) ?? [];
+        if (context !== 'matrix' || key === '*' || others.length > 0 || keys.has(key)) continue;
+        const location = workflow.file.locatePart(scalar, at + node.at, text.slice(node.at, node.end));
+        findings.add(location, LEG.unknownKey(key, [...keys.keys()]));
       }
     }
   }
@@ -450,29 +297,14 @@ export function checkMatrix(workflow: Workflow, findings: Findings): void {
 
 /** The keys with several values that a text is not about, so that it is the same for some legs; empty where unknown. */
 function keysNotIn(job: Job, text: string): readonly string[] {
-  const matrix = valueAt(valueAt(job.node, 'strategy'), 'matrix');
-  const keys = matrixKeys(job);
+  const matrix = readMatrix(job);
   // What is added or left out may belong together.
-  if (keys === null || ['include', 'exclude'].some((each) => valueAt(matrix, each) !== null)) return [];
+  if (matrix === null || matrix.hasIncludes || matrix.hasExcludes) return [];
   const read = new Set<string>();
   for (const { text: inner } of embedded(text)) {
     const path = pathOf(parseExpression(inner) ?? NOTHING);
     if (path === null || !['matrix', 'github', 'vars', 'inputs'].includes(path[0] ?? '')) return [];
     if (path[0] === 'matrix') read.add(path[1] ?? '');
   }
-  return [...keys].flatMap(([key, isMany]) => (isMany && !read.has(key) ? [key] : []));
-}
-
-const NOTHING = { kind: 'literal', value: null, at: 0, end: 0 } as const;
-
-function unknownKey(key: string, keys: readonly string[]): Fault {
-  const shown = JSON.stringify(key.slice(0, 100));
-  if (keys.length === 0) {
-    const message = `This job has no matrix, so what is read of it is always empty.`;
-    return wrong('unknown-matrix-key', message, 'Give the job a strategy with a matrix, or write a value.');
-  }
-  const near = suggest(key, keys);
-  const message = `The matrix of this job has no ${shown}, so it is always empty.`;
-  const fix = near.length === 0 ? `Its keys are ${keys.join(', ')}.` : `Did you mean ${near.join(' or ')}?`;
-  return wrong('unknown-matrix-key', message, fix);
+  return [...matrix.keys].flatMap(([key, { isMany }]) => (isMany && !read.has(key) ? [key] : []));
 }

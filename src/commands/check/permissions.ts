@@ -1,9 +1,10 @@
 /** Whether a job's token may do what is asked of it, and no more. */
-import { doubtful, type Fault, type Findings, wrong } from './finding.ts';
-import type { MergeStepInputs } from './merge-job.ts';
+import { type Fault, type Findings, locate } from './finding.ts';
+import type { MergeStep } from './merge-job.ts';
+import { STEP } from './rules.ts';
 import type { StepInputs } from './step-inputs.ts';
-import { type Job, mergeSteps, placeOf, type Workflow } from './workflow.ts';
-import { textAt } from './yaml-file.ts';
+import { actionSteps, type Job, type Workflow } from './workflow.ts';
+import { entryAt, textAt } from './yaml-file.ts';
 
 /** Events of a pull request: the agent is given its title, files and diff. */
 const ABOUT_PULL_REQUESTS = new Set([
@@ -18,114 +19,74 @@ const ABOUT_PULL_REQUESTS = new Set([
 /** Rights to write that an agent's job has a use for. */
 const USEFUL = new Set(['pull-requests', 'statuses', 'security-events', 'checks', 'issues', 'actions']);
 
-/** Looks at the permissions of a job with a step of the action. */
-export function checkRights(workflow: Workflow, job: Job, inputs: StepInputs, findings: Findings): void {
-  addTo(findings, workflow, job, faultsOf(workflow, job, inputs));
+/** Looks at the permissions of a job that runs the agent. */
+export function checkPermissions(workflow: Workflow, job: Job, inputs: StepInputs, findings: Findings): void {
+  const isAboutPull = workflow.events.some((each) => ABOUT_PULL_REQUESTS.has(each));
+  const asked = askedFor(inputs);
+  const read = asked.comments || !isAboutPull ? [] : ['pull-requests: read'];
+  const needed = ['contents: read', ...read, ...asked.rights];
+  const isToldAbout = inputs.get('context') !== 'none' && isAboutPull && !asked.isOther && !asked.comments;
+  const faults = [
+    ...(isToldAbout && !isGranted(job, 'pull-requests', 'read') ? [STEP.readPullRequest] : []),
+    ...(isGranted(job, 'contents', 'read') ? [] : [STEP.readContents]),
+  ];
+  report(workflow, job, asked, needed.join(', '), faults, findings);
 }
 
-/** Looks at the permissions of a job that merges verdicts: it reads files, and needs rights only to tell. */
-export function checkMergeRights(
+/** Looks at the permissions of a job that merges verdicts: it reads files, and needs rights only to report. */
+export function checkMergePermissions(
   workflow: Workflow,
-  job: Job,
-  inputs: MergeStepInputs,
+  { job, inputs }: MergeStep,
   findings: Findings,
 ): void {
   const asked = askedFor(inputs);
-  const wanted = [
-    ...(asked.comments ? ['pull-requests: write'] : []),
-    ...(asked.sets ? ['statuses: write'] : []),
-  ];
-  const faults =
-    job.permissions === null
-      ? [unnamed(wanted.length === 0 ? '{}' : wanted.join(', '))]
-      : [...writeFaults(job, asked), ...spareFaults(job)];
-  addTo(findings, workflow, job, faults);
-}
-
-function addTo(findings: Findings, workflow: Workflow, job: Job, faults: readonly Fault[]): void {
-  const key = job.node.entries.some((entry) => entry.key === 'permissions') ? 'permissions' : null;
-  const place =
-    key === null
-      ? placeOf(workflow.file, workflow.root, job.start, ...(job.permissions === null ? [] : ['permissions']))
-      : placeOf(workflow.file, job.node, job.start, key);
-  const ownPlace = job.permissions === null ? workflow.file.place(job.start) : place;
-  for (const fault of faults) findings.add(ownPlace, fault);
+  report(workflow, job, asked, asked.rights.length === 0 ? '{}' : asked.rights.join(', '), [], findings);
 }
 
 /** What a step wants to write, and whether with a token of its own. */
 interface Asked {
   readonly comments: boolean;
   readonly sets: boolean;
+  /** Another token has rights of its own. */
   readonly isOther: boolean;
+  readonly rights: readonly string[];
 }
 
-function askedFor({
-  get,
-}: {
+function askedFor(inputs: {
   readonly get: (name: 'comment' | 'commit-status' | 'github-token') => string | null | undefined;
 }): Asked {
-  return {
-    comments: (get('comment') ?? 'never') !== 'never',
-    sets: get('commit-status') !== null,
-    // Another token has rights of its own.
-    isOther: get('github-token') !== null,
-  };
+  const comments = (inputs.get('comment') ?? 'never') !== 'never';
+  const sets = inputs.get('commit-status') !== null;
+  const rights = [...(comments ? ['pull-requests: write'] : []), ...(sets ? ['statuses: write'] : [])];
+  return { comments, sets, isOther: inputs.get('github-token') !== null, rights };
 }
 
-function writeFaults(job: Job, { comments, sets, isOther }: Asked): readonly Fault[] {
-  if (isOther) return [];
-  return [
-    ...(comments && !isGranted(job, 'pull-requests', 'write')
-      ? [missing('comment', 'pull-requests: write')]
-      : []),
-    ...(sets && !isGranted(job, 'statuses', 'write') ? [missing('commit-status', 'statuses: write')] : []),
-  ];
-}
-
-function faultsOf(workflow: Workflow, job: Job, inputs: StepInputs): readonly Fault[] {
-  const asked = askedFor(inputs);
-  if (job.permissions === null) return [unnamed(wanted(workflow, asked.comments, asked.sets))];
-  const faults: Fault[] = [...writeFaults(job, asked)];
-  const has = (name: string, least: 'read' | 'write') => isGranted(job, name, least);
-  const reads =
-    inputs.get('context') !== 'none' && workflow.events.some((each) => ABOUT_PULL_REQUESTS.has(each));
-  if (!asked.isOther && reads && !asked.comments && !has('pull-requests', 'read')) {
-    const message =
-      'In a private repository the agent is not given title, files and diff of the pull request.';
-    faults.push(doubtful('missing-permission', message, 'Add pull-requests: read, or set context: none.'));
+/** @param needed what to write where nothing is named. */
+function report(
+  workflow: Workflow,
+  job: Job,
+  { comments, sets, isOther }: Asked,
+  needed: string,
+  others: readonly Fault[],
+  findings: Findings,
+): void {
+  if (job.permissions === null) {
+    findings.add(job.file.locate(job.start), STEP.noPermissions(needed));
+    return;
   }
-  if (!has('contents', 'read')) {
-    const message = 'In a private repository neither a checkout nor a file of the base can be read.';
-    faults.push(doubtful('missing-permission', message, 'Add contents: read.'));
-  }
-  return [...faults, ...spareFaults(job)];
-}
-
-function spareFaults(job: Job): readonly Fault[] {
+  const missing = (input: string, right: string) =>
+    isOther || isGranted(job, right, 'write') ? [] : [STEP.permission(input, `${right}: write`)];
   const spare = spareRights(job);
-  if (spare.length === 0) return [];
-  const message = `The ${mergeSteps(job).length > 0 ? 'merge' : 'agent'}'s job holds rights that it has no use for: ${spare.join(', ')}.`;
-  return [doubtful('spare-permission', message, 'Move what needs them into a job of its own.')];
-}
-
-function wanted(workflow: Workflow, comments: boolean, sets: boolean): string {
-  const reads = workflow.events.some((each) => ABOUT_PULL_REQUESTS.has(each));
-  return [
-    'contents: read',
-    ...(comments || reads ? [`pull-requests: ${comments ? 'write' : 'read'}`] : []),
-    ...(sets ? ['statuses: write'] : []),
-  ].join(', ');
-}
-
-function unnamed(rights: string): Fault {
-  const message =
-    "No permissions are named, so the repository's settings decide what the token of this job may do.";
-  return doubtful('no-permissions', message, `Set permissions: ${rights}.`);
-}
-
-function missing(input: string, right: string): Fault {
-  const message = `${input} is asked for, and the job's token may not do it.`;
-  return wrong('missing-permission', message, `Add ${right} to permissions.`);
+  const who = actionSteps(job, 'merge').length > 0 ? 'merge' : 'agent';
+  const isOwn = entryAt(job.node, 'permissions') !== null;
+  for (const fault of [
+    ...(comments ? missing('comment', 'pull-requests') : []),
+    ...(sets ? missing('commit-status', 'statuses') : []),
+    ...others,
+    ...(spare.length === 0 ? [] : [STEP.sparePermissions(who, spare)]),
+  ]) {
+    findings.add(locate(isOwn ? job : workflow, 'permissions'), fault);
+  }
 }
 
 function isGranted({ permissions }: Job, name: string, least: 'read' | 'write'): boolean {

@@ -1,71 +1,30 @@
-/** Where a workflow reads what: the expressions of its texts, and the outputs that they mean. */
-import { suggest } from '../../text/messages.ts';
-import { type Embedded, type Expression, embedded, nodesOf, parseExpression, pathOf } from './expression.ts';
-import { type Fault, wrong } from './finding.ts';
+/** Which outputs the expressions of a workflow mean. */
+import { truncate } from '../../text/messages.ts';
+import { type Expression, nodesOf, parseExpression, pathOf } from './expression.ts';
+import type { Fault } from './finding.ts';
 import { type Output, PAYLOAD_OUTPUT } from './outputs.ts';
+import { OUTPUT } from './rules.ts';
 import {
+  actionSteps,
   type Called,
   givesVerdict,
   type Job,
-  mergeSteps,
-  ourSteps,
+  type Site,
   type Source,
   type Step,
   type Workflow,
 } from './workflow.ts';
-import { type Scalar, scalarsOf, textAt, valueAt } from './yaml-file.ts';
+import { textAt, valueAt } from './yaml-file.ts';
 
-/** A text of the workflow that holds expressions. */
-export interface Site {
-  /** null for the outputs of a workflow that others call. */
-  readonly job: Job | null;
-  /** null for what belongs to the job itself. */
-  readonly step: Step | null;
-  readonly scalar: Scalar;
-  /** The keys that lead to it, from the step's or the job's own. */
-  readonly keys: readonly string[];
-  readonly isCondition: boolean;
-  /** What should be one and cannot be read. */
-  readonly unread: readonly Embedded[];
-  readonly expressions: readonly { readonly root: Expression; readonly text: string; readonly at: number }[];
+/** An output of the action that an expression reads. */
+export interface Read {
+  readonly node: Expression;
+  readonly output: Output;
+  readonly source: Source;
 }
 
-/** An output that an expression reads, or what is wrong with the reference; null for what is none of ours. */
-export type Meaning =
-  | { readonly kind: 'output'; readonly output: Output; readonly source: Source }
-  | { readonly kind: 'fault'; readonly fault: Fault };
-
-/** Every text of a workflow that holds expressions. */
-export function* sitesOf(workflow: Workflow): Generator<Site> {
-  const [steps = null] = workflow.isComposite ? workflow.jobs : [];
-  const called = valueAt(valueAt(workflow.root, 'on'), 'workflow_call');
-  const outputs = valueAt(workflow.isComposite ? workflow.root : called, 'outputs');
-  if (outputs !== null) {
-    for (const { scalar, keys } of scalarsOf(outputs)) yield* site(steps, null, scalar, keys);
-  }
-  for (const job of workflow.jobs) {
-    for (const { key, value } of job.node.entries) {
-      if (key === 'steps') continue;
-      for (const { scalar, keys } of scalarsOf(value, [key])) yield* site(job, null, scalar, keys);
-    }
-    for (const step of job.steps) {
-      for (const { scalar, keys } of scalarsOf(step.node)) yield* site(job, step, scalar, keys);
-    }
-  }
-}
-
-function* site(job: Job | null, step: Step | null, scalar: Scalar, keys: readonly string[]): Generator<Site> {
-  const isCondition = keys.length === 1 && keys[0] === 'if';
-  const parts =
-    isCondition && !scalar.text.includes('${{') ? [{ text: scalar.text, at: 0 }] : embedded(scalar.text);
-  const expressions = parts.flatMap(({ text, at }) => {
-    const root = parseExpression(text);
-    return root === null ? [] : [{ root, text, at }];
-  });
-  const read = new Set(expressions.map(({ at }) => at));
-  const unread = parts.filter(({ at, text }) => text.trim() !== '' && !read.has(at));
-  if (parts.length > 0) yield { job, step, scalar, keys, isCondition, unread, expressions };
-}
+/** An output that a reference means, or what is wrong with it; null for a reference to something else. */
+export type Meaning = { readonly output: Output; readonly source: Source } | { readonly fault: Fault } | null;
 
 /** What a node of an expression at a site means. */
 export function meaningOf(
@@ -73,162 +32,145 @@ export function meaningOf(
   at: Pick<Site, 'job' | 'step'>,
   workflow: Workflow,
   sources: readonly Source[],
-): Meaning | null {
-  const path = pathOf(node);
-  if (path === null) return null;
-  const [context, id = '', third, name] = path;
+): Meaning {
+  const [context, id = '', third, name] = pathOf(node) ?? [];
   if (id === '' || id === '*' || name === '*') return null;
-  if (context === 'steps' && at.job !== null) return ofStep(id, third, name, at.job, at.step, sources);
-  if (context === 'needs' && at.job !== null) return ofJob(id, third, name, at.job, workflow, sources);
-  if (context === 'jobs' && at.job === null) return ofJob(id, third, name, null, workflow, sources);
-  return null;
+  if (context === 'steps' && at.job !== null) return ofStep([id, third, name], at.job, at.step, sources);
+  const isJob = context === (at.job === null ? 'jobs' : 'needs');
+  return isJob ? ofJob([id, third, name], at.job, workflow, sources) : null;
 }
 
+/** What comes after the context: of `steps.x.outputs.y` it is x, outputs and y. */
+type Segments = readonly [id: string, third: string | undefined, name: string | undefined];
+
 function ofStep(
-  id: string,
-  third: string | undefined,
-  name: string | undefined,
+  [id, third, name]: Segments,
   job: Job,
   reader: Step | null,
   sources: readonly Source[],
-): Meaning | null {
-  if (ourSteps(job).length === 0) return null;
+): Meaning {
+  if (actionSteps(job).length === 0) return null;
   const step = job.steps.find((each) => each.id === id);
   if (step === undefined) {
     const ids = job.steps.flatMap((each) => each.id ?? []);
-    const message = `No step of this job has the id ${JSON.stringify(id.slice(0, 100))}, so what is read of it is always empty.`;
-    return {
-      kind: 'fault',
-      fault: wrong('unknown-step', message, meant(id, ids, 'Give the step of the action that id.')),
-    };
+    return { fault: OUTPUT.unknownStep(id, ids) };
   }
   const source = sources.find((each) => each.step === step);
   if (source === undefined || third !== 'outputs' || name === undefined) return null;
   if (reader !== null && reader.index <= step.index) {
-    const message = `steps.${id}.outputs.${name} is read before that step has run, and is empty then.`;
-    return { kind: 'fault', fault: wrong('read-too-early', message, 'Read it in a later step.') };
+    return { fault: OUTPUT.beforeItRan(`steps.${id}.outputs.${name}`) };
   }
   return ofSource(name, source);
 }
 
-function ofSource(name: string, source: Source): Meaning | null {
-  const about = [...source.about, PAYLOAD_OUTPUT].find((each) => each.name === name);
-  if (about !== undefined) return { kind: 'output', output: about, source };
+function ofSource(name: string, source: Source): Meaning {
+  const { policy, step } = source;
+  const about = [...source.about, PAYLOAD_OUTPUT];
+  const own = policy?.outputs ?? [];
+  const output =
+    about.find((each) => each.name === name) ?? own.find((each) => each.name.toLowerCase() === name);
+  if (output !== undefined) return { output, source };
   // Nobody knows what a schema declares that cannot be read here; but of the run there is nothing else.
-  if (source.judge === null && !name.startsWith('run-')) return null;
-  const own = source.judge?.outputs ?? [];
-  const output = own.find((each) => each.name.toLowerCase() === name);
-  if (output !== undefined) return { kind: 'output', output, source };
-  const isMerge = source.step.part === 'merge';
-  const schema =
-    source.judge === null || isMerge
-      ? `The ${isMerge ? 'merge' : 'action'}`
-      : `The schema ${shownSchema(source.judge.name)}`;
-  const names = [...own, ...source.about, PAYLOAD_OUTPUT].map((each) => each.name);
-  const message = `${schema} gives no output ${JSON.stringify(name.slice(0, 100))}, so it is always empty.`;
+  if (policy === null && !name.startsWith('run-')) return null;
+  const isMerge = step.part === 'merge';
+  const shown = policy !== null && /^[@\w./~][^\s{]{0,79}$/u.test(policy.name) ? policy.name : 'of the step';
+  const giver = isMerge ? 'The merge' : policy === null ? 'The action' : `The schema ${shown}`;
   const all = own.map((each) => each.name).join(', ');
   const rest = isMerge ? `Read ${all}, or structured_output.` : `The schema's outputs are ${all}.`;
+  const names = [...own, ...about].map((each) => each.name);
   const otherwise = all === '' ? 'Read structured_output.' : rest;
-  return { kind: 'fault', fault: wrong('unknown-output', message, meant(name, names, otherwise)) };
-}
-
-function shownSchema(name: string): string {
-  return /^[@\w./~][^\s{]{0,79}$/u.test(name) ? name : 'of the step';
+  return { fault: OUTPUT.unknown(`${giver} gives no output`, name, names, otherwise) };
 }
 
 function ofJob(
-  id: string,
-  third: string | undefined,
-  name: string | undefined,
+  [id, third, name]: Segments,
   reader: Job | null,
   workflow: Workflow,
   sources: readonly Source[],
-): Meaning | null {
+): Meaning {
   const job = workflow.jobs.find((each) => each.id === id);
-  const called = job === undefined ? undefined : workflow.called.get(job);
   const isOurs = job !== undefined && givesVerdict(job, workflow);
   if (!isOurs && (reader === null || !decides(reader, workflow))) return null;
-  if (reader !== null && !reader.needs.includes(id))
-    return { kind: 'fault', fault: notNeeded(id, job, reader, workflow) };
+  if (reader !== null && !reader.needs.includes(id)) return { fault: notNeeded(id, job, reader, workflow) };
   if (job === undefined || third !== 'outputs' || name === undefined) return null;
+  const called = workflow.called.get(job);
   if (called !== undefined) return ofCalled(name, job, called);
-  // What a called workflow hands on stands elsewhere.
+  // What a called workflow hands on is declared elsewhere.
   if (valueAt(job.node, 'uses') !== null) return null;
   const outputs = valueAt(job.node, 'outputs');
   const names = outputs?.kind === 'map' ? outputs.entries.map((each) => each.key.toLowerCase()) : [];
   const text = textAt(outputs, name);
   if (text === null) {
-    const message = `The job ${JSON.stringify(id)} declares no output ${JSON.stringify(name.slice(0, 100))}, so it is always empty.`;
     const otherwise = `Add it to that job's outputs: ${name}: \${{ steps.ID.outputs.${name} }}.`;
-    return { kind: 'fault', fault: wrong('unknown-output', message, meant(name, names, otherwise)) };
+    return {
+      fault: OUTPUT.unknown(`The job ${JSON.stringify(id)} declares no output`, name, names, otherwise),
+    };
   }
-  const meaning = passedOn(text, job, sources);
-  return meaning?.kind === 'output' ? meaning : null;
+  const root = wholeExpression(text);
+  const [context, stepId = '', ...rest] = (root === null ? null : pathOf(root)) ?? [];
+  const meaning = context === 'steps' ? ofStep([stepId, rest[0], rest[1]], job, null, sources) : null;
+  // What is wrong there is found there.
+  return meaning !== null && 'fault' in meaning ? null : meaning;
+}
+
+/** The expression that a text is and nothing else; null for any other text. */
+export function wholeExpression(text: string): Expression | null {
+  const inner = /^\s*\$\{\{(.*)\}\}\s*$/su.exec(text)?.[1];
+  return inner === undefined ? null : parseExpression(inner);
 }
 
 /** What a job hands on that calls another workflow, whose steps are the sources. */
-function ofCalled(name: string, job: Job, { name: file, isOurs, isKnown, outputs }: Called): Meaning | null {
+function ofCalled(name: string, job: Job, { name: file, isOurs, isKnown, outputs }: Called): Meaning {
   const found = outputs.get(name);
   if (found === undefined && isKnown && isOurs) {
-    const message = `The workflow ${file.slice(0, 200)} declares no output ${JSON.stringify(name.slice(0, 100))}, so it is always empty.`;
-    const otherwise = `Add it below on: workflow_call: outputs: of that workflow.`;
-    return {
-      kind: 'fault',
-      fault: wrong('unknown-output', message, meant(name, [...outputs.keys()], otherwise)),
-    };
+    const otherwise = 'Add it below on: workflow_call: outputs: of that workflow.';
+    const giver = `The workflow ${truncate(file, 200)} declares no output`;
+    return { fault: OUTPUT.unknown(giver, name, [...outputs.keys()], otherwise) };
   }
   if (found === undefined || found === null) return null;
   const { source, output } = found;
   // Whether its job is red is decided there.
   const isForgiven = textAt(source.job.node, 'continue-on-error') !== null;
-  return { kind: 'output', output, source: { ...source, job, judge: isForgiven ? null : source.judge } };
+  return { output, source: { ...source, job, policy: isForgiven ? null : source.policy } };
 }
 
-/** Whether a job judges or merges, or is one that a merge waits for: what it reads decides what is judged. */
+/** Whether a job has a step of the action, or is one that a merge waits for: what it reads decides what is judged. */
 function decides(job: Job, workflow: Workflow): boolean {
-  if (ourSteps(job).length > 0) return true;
-  return workflow.jobs.some((each) => mergeSteps(each).length > 0 && each.needs.includes(job.id));
+  if (actionSteps(job).length > 0) return true;
+  return workflow.jobs.some((each) => actionSteps(each, 'merge').length > 0 && each.needs.includes(job.id));
 }
 
 /** The context `needs` holds the jobs that are named in `needs` of the same job, and not those that they need. */
 function notNeeded(id: string, job: Job | undefined, reader: Job, workflow: Workflow): Fault {
-  const shown = JSON.stringify(id.slice(0, 100));
-  if (job === undefined) {
-    const message = `There is no job ${shown}, so what is read of it is always empty.`;
-    const ids = workflow.jobs.filter((each) => each !== reader).map((each) => each.id);
-    return wrong('not-needed', message, meant(id, ids, 'Name a job that is among the needs of this one.'));
-  }
-  const message = `The job ${shown} is not among this job's needs, so what is read of it is always empty.`;
-  if (job === reader) return wrong('not-needed', message, 'Read what the steps give: steps.ID.outputs.');
+  const others = workflow.jobs.filter((each) => each !== reader);
+  if (job === undefined)
+    return OUTPUT.unknownJob(
+      id,
+      others.map((each) => each.id),
+    );
+  if (job === reader) return OUTPUT.unneeded(id, 'Read what the steps give: steps.ID.outputs.');
   const needs = reader.needs.length === 0 ? id : `[${[...reader.needs, id].join(', ')}]`;
-  return wrong('not-needed', message, `Add needs: ${needs}.`);
+  return OUTPUT.unneeded(id, `Add needs: ${needs}.`);
 }
 
-/** What a job's output hands on, where it is an output of the action and nothing else. */
-export function passedOn(text: string, job: Job, sources: readonly Source[]): Meaning | null {
-  const inner = /^\s*\$\{\{(.*)\}\}\s*$/su.exec(text)?.[1];
-  const root = inner === undefined ? null : parseExpression(inner);
-  const [context, id = '', third, name] = (root === null ? null : pathOf(root)) ?? [];
-  return context === 'steps' ? ofStep(id, third, name, job, null, sources) : null;
-}
-
-/** The outputs of ours that an expression reads, each with its node. */
-export function outputsIn(
+/** The outputs of ours that an expression reads. */
+export function readsIn(
   root: Expression,
   at: Site,
   workflow: Workflow,
   sources: readonly Source[],
-): readonly { readonly node: Expression; readonly output: Output; readonly source: Source }[] {
-  return [...nodesOf(root)].flatMap((node) => {
+): readonly Read[] {
+  return nodesOf(root).flatMap((node) => {
     const meaning = meaningOf(node, at, workflow, sources);
-    return meaning?.kind === 'output' ? [{ node, output: meaning.output, source: meaning.source }] : [];
+    return meaning !== null && 'output' in meaning ? [{ node, ...meaning }] : [];
   });
 }
 
 /** What reads many outputs of ours at once, or one that is computed: `toJSON(steps)`, `steps.*.outputs.x`, `outputs[x]`. */
 export function wholesIn(root: Expression, { job }: Site, sources: readonly Source[]): readonly Expression[] {
-  const inner = new Set([...nodesOf(root)].flatMap((node) => (node.kind === 'member' ? [node.object] : [])));
-  return [...nodesOf(root)].filter((node) => {
+  const nodes = nodesOf(root);
+  const inner = new Set(nodes.flatMap((node) => (node.kind === 'member' ? [node.object] : [])));
+  return nodes.filter((node) => {
     if (inner.has(node)) return false;
     const isComputed = node.kind === 'member' && pathOf(node) === null;
     const path = pathOf(isComputed ? node.object : node);
@@ -241,9 +183,4 @@ export function wholesIn(root: Expression, { job }: Site, sources: readonly Sour
       return (id === '*' || id === source.job.id) && valueAt(source.job.node, 'outputs') !== null;
     });
   });
-}
-
-function meant(name: string, candidates: readonly string[], otherwise: string): string {
-  const near = suggest(name, candidates);
-  return near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;
 }

@@ -1,13 +1,14 @@
 /** What a check found, for people and for programs; whatever a file says is inert in a terminal and in a runner's log. */
 import { escapeCommands, inertLine } from '../../text/sanitize.ts';
-import type { Finding, Place } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { type Output, PAYLOAD_OUTPUT, RUN_OUTPUTS } from './outputs.ts';
 import type { Change, View } from './projection.ts';
+import type { SourceLocation } from './yaml-file.ts';
 
 /** A schema that was found in order, and what it will give. */
 export interface SchemaReport {
   readonly name: string;
-  readonly usedAt: readonly Place[];
+  readonly usedAt: readonly SourceLocation[];
   readonly outputs: readonly Output[];
   readonly views: readonly View[];
 }

@@ -1,15 +1,14 @@
-/** The schema and the gate, by the pipeline that judges a run. */
-
+/** The schema and the gate, read as a run reads them. */
 import { type Contract, createContract, createGate } from '../../contract/contract.ts';
 import { isUngated, UNGATED } from '../../contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
 import { ContractError } from '../../errors.ts';
 import type { JsonObject } from '../../types.ts';
-import { doubtful, type Fault, refused } from './finding.ts';
+import { type Fault, refused, warning } from './finding.ts';
 import { type Output, payloadOutputs } from './outputs.ts';
 
-/** What judges a payload, as far as it holds. */
-export interface Judge {
+/** The schema and the gate of a step. */
+export interface Policy {
   /** As it was typed. */
   readonly name: string;
   readonly schema: JsonObject;
@@ -19,9 +18,9 @@ export interface Judge {
   readonly hasGate: boolean;
 }
 
-/** The judge, null where there can be none, and what was found. */
-export interface Judging {
-  readonly judge: Judge | null;
+/** The policy, null where there can be none, and what was found. */
+export interface PolicyReading {
+  readonly policy: Policy | null;
   readonly faults: readonly { readonly input: 'schema' | 'gate'; readonly fault: Fault }[];
 }
 
@@ -30,11 +29,11 @@ export interface Judging {
  * @param schema as typed; null for the default.
  * @param gate as typed; null for the default; undefined where nobody knows it.
  */
-export async function judgeOf(
+export async function readPolicy(
   schema: string | null,
   gate: string | null | undefined,
   files: Files,
-): Promise<Judging> {
+): Promise<PolicyReading> {
   const faults: { input: 'schema' | 'gate'; fault: Fault }[] = [];
   const attempt = async <T>(input: 'schema' | 'gate', task: () => Promise<T>): Promise<T | null> => {
     try {
@@ -50,7 +49,7 @@ export async function judgeOf(
     const source = await parseSchemaArgument(given, files);
     return { source, contract: await createContract(source.schema, source.warnings) };
   });
-  if (made === null) return { judge: null, faults };
+  if (made === null) return { policy: null, faults };
   const { source, contract } = made;
   for (const text of contract.warnings) faults.push({ input: 'schema', fault: warned('schema', text) });
   const gating =
@@ -59,14 +58,14 @@ export async function judgeOf(
   if (gate !== undefined && isUngated(gate ?? 'auto', given, contract.declaredProperties)) {
     faults.push({ input: 'schema', fault: ungated });
   }
-  const judge: Judge = {
+  const policy: Policy = {
     name: given,
     schema: contract.schema,
     outputs: payloadOutputs(contract.schema, contract.outputNames),
     gated: gating?.gated ?? [],
     hasGate: gating?.gated !== undefined && gating.kind !== 'none',
   };
-  return { judge, faults };
+  return { policy, faults };
 }
 
 async function gateOf(
@@ -131,4 +130,4 @@ function warned(input: 'schema' | 'gate', text: string): Fault {
 }
 
 /** The same as a run warns of. */
-const ungated = doubtful('no-gate', UNGATED.message, UNGATED.fix);
+const ungated = warning('no-gate', UNGATED.message, UNGATED.fix);

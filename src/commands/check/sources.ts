@@ -5,16 +5,13 @@ import path from 'node:path';
 import { expandHome } from '../../config/paths.ts';
 import { maxSchemaBytes, readTrustedFile, type TrustedFileLimits } from '../../config/trusted-file.ts';
 import type { Files } from '../../contract/source.ts';
-import { parseExpression } from './expression.ts';
-import type { Output } from './outputs.ts';
-import { meaningOf } from './references.ts';
-import type { ActionPart, Called, Job, Source, Workflow } from './workflow.ts';
-import { type Node, scalarsOf, textAt, valueAt } from './yaml-file.ts';
+import type { ActionPart } from './workflow.ts';
+import { type Node, scalarsOf } from './yaml-file.ts';
 
 /** Bytes; GitHub starts no run of a larger workflow (500 KB, docs.github.com/en/actions/reference/limits). */
 const MAX_WORKFLOW = 512_000;
 
-/** Reads files that lie where the user says: outside of the folder, too, where that is `allowed`. */
+/** Reads files where the user says: outside of the folder, too, where that is `allowed`. */
 export function filesIn(folder: string, outside: TrustedFileLimits['outside']): Files {
   return {
     readFile: (name) =>
@@ -69,7 +66,7 @@ export async function localActions(workflow: Node, root: string): Promise<Readon
   for (const folder of named) {
     const isBelow = path.basename(folder) === 'merge';
     if (isBelow && (await holdsAction(path.dirname(folder), root))) ours.set(folder, 'merge');
-    else if (await holdsAction(folder, root)) ours.set(folder, 'judge');
+    else if (await holdsAction(folder, root)) ours.set(folder, 'run');
   }
   return ours;
 }
@@ -84,56 +81,4 @@ async function holdsAction(folder: string, root: string): Promise<boolean> {
     if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text)) return true;
   }
   return false;
-}
-
-/** A workflow with its sources. */
-export interface Judged {
-  readonly workflow: Workflow;
-  readonly sources: readonly Source[];
-}
-
-/** Workflows that call each other: GitHub allows ten levels. */
-const MAX_LEVELS = 10;
-
-/**
- * Reads the workflows that jobs call, as far as they lie in the same repository.
- * @param judged makes the workflow of a text, with what its own steps give; null where it is none.
- */
-export async function calledWorkflows(
-  workflow: Workflow,
-  root: string,
-  judged: (file: string, text: string) => Promise<Judged | null>,
-  level = 0,
-): Promise<ReadonlyMap<Job, Called>> {
-  const found = new Map<Job, Called>();
-  for (const job of workflow.jobs) {
-    const uses = textAt(job.node, 'uses');
-    if (uses === null || level >= MAX_LEVELS) continue;
-    if (/^[\w.-]+\/[\w.-]+\/\.github\/workflows\/[^@]+@/u.test(uses))
-      found.set(job, { name: uses, isKnown: false, isOurs: false, outputs: new Map() });
-    if (!/^\.\/\.github\/workflows\/[^/]+\.ya?ml$/u.test(uses)) continue;
-    const reading = await readTrustedFile(uses, { root, outside: 'refused', maxBytes: 1024 ** 2 });
-    const inner = reading.ok ? await judged(uses, reading.text) : null;
-    if (inner === null) continue;
-    const called = await calledWorkflows(inner.workflow, root, judged, level + 1);
-    const whole = { ...inner.workflow, called };
-    const isOurs = inner.sources.length > 0 || [...called.values()].some((each) => each.isOurs);
-    found.set(job, { name: uses, isKnown: true, isOurs, outputs: outputsOf(whole, inner.sources) });
-  }
-  return found;
-}
-
-/** The outputs of a workflow that others call; null for one that is none of the action's. */
-function outputsOf(workflow: Workflow, sources: readonly Source[]): Called['outputs'] {
-  const outputs = valueAt(valueAt(valueAt(workflow.root, 'on'), 'workflow_call'), 'outputs');
-  const found = new Map<string, { output: Output; source: Source } | null>();
-  for (const { key, value } of outputs?.kind === 'map' ? outputs.entries : []) {
-    const text = value.kind === 'map' ? (textAt(value, 'value') ?? '') : '';
-    const inner = /^\s*\$\{\{(.*)\}\}\s*$/su.exec(text)?.[1];
-    const expression = inner === undefined ? null : parseExpression(inner);
-    const meaning =
-      expression === null ? null : meaningOf(expression, { job: null, step: null }, workflow, sources);
-    found.set(key.toLowerCase(), meaning?.kind === 'output' ? meaning : null);
-  }
-  return found;
 }

@@ -2,7 +2,8 @@
 import { parseConfig } from '../../config/config.ts';
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
 import { embedded } from './expression.ts';
-import { type Fault, refused, wrong } from './finding.ts';
+import { error, type Fault, refused } from './finding.ts';
+import { STEP } from './rules.ts';
 import { entryAt, type Mapping, valueAt } from './yaml-file.ts';
 
 /** What is known of a step's inputs. */
@@ -18,7 +19,7 @@ export interface StepFault {
   readonly fault: Fault;
 }
 
-/** Values that stand for what is not known, chosen so that nothing about them can be wrong. */
+/** Values in place of what is not known, chosen so that nothing about them can be wrong. */
 const STAND_INS: ReadonlyMap<string, string> = new Map([
   ['prompt', 'unknown'],
   ['model', 'claude-unknown'],
@@ -42,65 +43,64 @@ export function readStepInputs(
   environment: Readonly<Record<string, string>>,
   mayHaveKey: boolean,
 ): StepInputs {
-  const faults: StepFault[] = [];
-  const given = collectInputs(step, NAMES, SECRET_INPUTS, faults);
-  const raw = standIn(given);
-  for (const { input: name, message } of parseConfig(raw, { environment }).problems) {
-    if (name === 'api-key' && mayHaveKey) continue;
-    const key = name !== null && entryAt(valueAt(step, 'with'), name) !== null ? name : null;
-    faults.push({ key, fault: refused(`input-${name ?? 'any'}`, message) });
-  }
-  return {
-    faults,
-    get(name) {
-      const value = given.get(name);
-      return value === undefined ? null : (value ?? undefined);
-    },
-  };
+  const { given, get, faults } = collectInputs(step, NAMES, SECRET_INPUTS);
+  const problems = parseConfig(fillIn(given), { environment }).problems.flatMap(({ input, message }) => {
+    if (input === 'api-key' && mayHaveKey) return [];
+    const key = input !== null && entryAt(valueAt(step, 'with'), input) !== null ? input : null;
+    return [{ key, fault: refused(`input-${input ?? 'any'}`, message) }];
+  });
+  return { get, faults: [...faults, ...problems] };
+}
+
+/** The inputs of a step by name, and what is wrong with a name, or with how a value is written. */
+interface CollectedInputs<N extends string> {
+  readonly get: (name: N) => string | null | undefined;
+  readonly faults: readonly StepFault[];
+  /** null for one that an expression decides. */
+  readonly given: ReadonlyMap<N, string | null>;
 }
 
 /**
- * The inputs of a step by name; null for one that an expression decides.
  * @param names those that there are.
  * @param secrets those that nobody may read in the file.
- * @param faults takes what is wrong with a name, or with how a value is written.
  */
 export function collectInputs<N extends string>(
   step: Mapping,
   names: readonly N[],
   secrets: readonly N[],
-  faults: StepFault[],
-): Map<N, string | null> {
+): CollectedInputs<N> {
   const given = new Map<N, string | null>();
+  const faults: StepFault[] = [];
   const node = valueAt(step, 'with');
-  if (node?.kind !== 'map') return given;
-  for (const { key, value } of node.entries) {
+  for (const { key, value } of node?.kind === 'map' ? node.entries : []) {
     const name = names.find((each) => each === key.toLowerCase());
     if (name === undefined) {
-      faults.push({ key: key.toLowerCase(), fault: unknownInput(key, names) });
+      faults.push({ key: key.toLowerCase(), fault: STEP.unknownInput(key, meantInputs(key, names)) });
     } else if (value.kind !== 'scalar') {
-      const fix = 'Write it as one text; several lines stand under a |.';
-      faults.push({
-        key: name,
-        fault: wrong(`input-${name}`, `${name} is a list or a mapping, and an input is a text.`, fix),
-      });
+      const fix = 'Write it as one text, of several lines below a |.';
+      const fault = error(`input-${name}`, `${name} is a list or a mapping, and an input is a text.`, fix);
+      faults.push({ key: name, fault });
     } else if (value.text.includes('${{')) {
-      given.set(name, partlyKnown(name, value.text));
+      given.set(name, name === 'headers' ? knownHeaders(value.text) : null);
     } else if (value.text.trim() !== '') {
       given.set(name, value.text.trim());
-      if (secrets.includes(name)) faults.push({ key: name, fault: openSecret(name) });
+      if (secrets.includes(name)) faults.push({ key: name, fault: STEP.secret(name) });
     } else if (value.text !== '') {
       given.set(name, null);
-      const fix = 'Give a value, or leave it out.';
-      faults.push({ key: name, fault: wrong(`input-${name}`, `${name} holds nothing but blanks.`, fix) });
+      const fault = error(
+        `input-${name}`,
+        `${name} holds nothing but blanks.`,
+        'Give a value, or leave it out.',
+      );
+      faults.push({ key: name, fault });
     }
   }
-  return given;
+  const get = (name: N) => (given.has(name) ? (given.get(name) ?? undefined) : null);
+  return { given, get, faults };
 }
 
 /** Names of headers are mostly written out, only their values come from secrets. */
-function partlyKnown(name: string, text: string): string | null {
-  if (name !== 'headers') return null;
+function knownHeaders(text: string): string | null {
   let known = text;
   for (const { text: inner } of embedded(text)) known = known.replace(`\${{${inner}}}`, 'unknown');
   return known.split('\n').every((line) => line.trim() === '' || /^\s*[^:\s][^:]*:/u.test(line))
@@ -108,33 +108,17 @@ function partlyKnown(name: string, text: string): string | null {
     : null;
 }
 
-function standIn(given: ReadonlyMap<InputName, string | null>): Map<InputName, string> {
+function fillIn(given: ReadonlyMap<InputName, string | null>): Map<InputName, string> {
   const raw = new Map<InputName, string>();
   for (const [name, value] of given) {
     const known = value ?? STAND_INS.get(name);
     if (known !== undefined) raw.set(name, known);
   }
-  const url = given.get('base-url');
   if (given.get('provider') === null) {
     // Azure's endpoint may say more than any other, and the other vendors need none.
-    raw.set('provider', typeof url === 'string' ? 'azure-openai' : 'openai');
+    raw.set('provider', typeof given.get('base-url') === 'string' ? 'azure-openai' : 'openai');
   }
   if (given.get('prompt') === null && given.has('prompt-file')) raw.delete('prompt');
   if (given.get('prompt-file') === null && !raw.has('prompt')) raw.set('prompt-file', 'unknown');
   return raw;
-}
-
-function unknownInput(name: string, names: readonly string[]): Fault {
-  const near = meantInputs(name, names);
-  const fix = near.length === 0 ? 'Remove it.' : `Did you mean ${near.join(' or ')}?`;
-  return wrong('unknown-input', `There is no input ${JSON.stringify(name.slice(0, 100))}.`, fix);
-}
-
-function openSecret(name: string): Fault {
-  const secret = name === 'github-token' ? 'github.token' : 'secrets.NAME';
-  return wrong(
-    'secret-in-file',
-    `${name} is written out, and everybody who can read the repository can read it.`,
-    `Revoke it, and write \${{ ${secret} }}.`,
-  );
 }

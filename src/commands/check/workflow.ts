@@ -1,20 +1,70 @@
 /** A workflow file as far as the action's steps are concerned. */
-import type { Place } from './finding.ts';
+import { type Embedded, type Expression, embedded, parseExpression } from './expression.ts';
+import type { Owner } from './finding.ts';
 import type { Output } from './outputs.ts';
-import type { Judge } from './schema.ts';
-import { entryAt, type Mapping, type Node, scalarsOf, textAt, valueAt, type YamlFile } from './yaml-file.ts';
+import type { Policy } from './schema.ts';
+import {
+  type Mapping,
+  type Node,
+  type Scalar,
+  scalarsOf,
+  textAt,
+  valueAt,
+  type YamlFile,
+} from './yaml-file.ts';
 
-/** A workflow. */
-export interface Workflow {
-  readonly file: YamlFile;
-  readonly root: Mapping;
+/** A workflow; `start` is that of the file. */
+export interface Workflow extends Owner {
   /** The names of the events that start it. */
   readonly events: readonly string[];
   readonly jobs: readonly Job[];
   /** Whether it is a composite action, whose steps are those of one job here. */
   readonly isComposite: boolean;
+  /** Every text that holds expressions. */
+  readonly sites: readonly Site[];
   /** What the jobs hand on that call other workflows, as far as that is known. */
   readonly called: ReadonlyMap<Job, Called>;
+}
+
+/** A job. */
+export interface Job extends Owner {
+  /** In lower case, as expressions find it. */
+  readonly id: string;
+  /** In lower case. */
+  readonly needs: readonly string[];
+  readonly hasMatrix: boolean;
+  readonly steps: readonly Step[];
+  /** The job's own permissions, else the workflow's; null where neither says any. */
+  readonly permissions: Node | null;
+}
+
+/** A step. */
+export interface Step extends Owner {
+  readonly index: number;
+  /** In lower case; null where it has none. */
+  readonly id: string | null;
+  /** Empty for a step that runs a script. */
+  readonly uses: string;
+  /** Whether it is a step of this action, and which part of it: a run, or the merge of many. */
+  readonly part: ActionPart | null;
+}
+
+/** The action in the repository's root runs the agent, the one in its folder `merge` makes one verdict of many. */
+export type ActionPart = 'run' | 'merge';
+
+/** A text of the workflow that holds expressions. */
+export interface Site {
+  /** null for the outputs of a workflow that others call. */
+  readonly job: Job | null;
+  /** null for what belongs to the job itself. */
+  readonly step: Step | null;
+  readonly scalar: Scalar;
+  /** The keys that lead to it, from the step's or the job's own. */
+  readonly keys: readonly string[];
+  readonly isCondition: boolean;
+  /** What should be an expression and cannot be read. */
+  readonly unread: readonly Embedded[];
+  readonly expressions: readonly (Embedded & { readonly root: Expression })[];
 }
 
 /** A step of the action with what it gives. */
@@ -22,8 +72,8 @@ export interface Source {
   readonly job: Job;
   readonly step: Step;
   /** null where the schema is not known. */
-  readonly judge: Judge | null;
-  /** What it tells about the run. */
+  readonly policy: Policy | null;
+  /** The outputs about the run. */
   readonly about: readonly Output[];
 }
 
@@ -39,125 +89,73 @@ export interface Called {
   readonly outputs: ReadonlyMap<string, { readonly output: Output; readonly source: Source } | null>;
 }
 
-/** A job. */
-export interface Job {
-  /** In lower case, as expressions find it. */
-  readonly id: string;
-  readonly node: Mapping;
-  readonly start: number;
-  /** In lower case. */
-  readonly needs: readonly string[];
-  readonly hasMatrix: boolean;
-  readonly steps: readonly Step[];
-  /** The job's own permissions, else the workflow's; null where neither says any. */
-  readonly permissions: Node | null;
-}
-
-/** A step. */
-export interface Step {
-  readonly index: number;
-  /** In lower case; null where it has none. */
-  readonly id: string | null;
-  readonly node: Mapping;
-  readonly start: number;
-  /** Whether it is a step of this action, and which: one that judges, or one that merges verdicts. */
-  readonly part: ActionPart | null;
-}
-
-/** The action in the repository's root judges, the one in its folder `merge` makes one verdict of many. */
-export type ActionPart = 'judge' | 'merge';
-
 /** What tells the action from others. */
 export interface ActionNames {
   /** What `uses:` may say before an `@`, beside everything that ends in `/structured-agent`. */
   readonly names: readonly string[];
-  /** What of this action a folder of the checkout holds. */
+  /** Which part of this action a folder of the checkout holds. */
   readonly localPart: (folder: string) => ActionPart | null;
 }
 
 /** Reads a file as a workflow, or as a composite action; null where it is neither. */
 export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | null {
-  const runs = valueAt(file.root, 'runs');
-  if (file.root?.kind === 'map' && runs?.kind === 'map' && textAt(runs, 'using') === 'composite')
-    return compositeAction(file, file.root, runs, action);
-  const jobs = valueAt(file.root, 'jobs');
-  if (file.root?.kind !== 'map' || jobs?.kind !== 'map') return null;
-  const general = valueAt(file.root, 'permissions');
+  const { root } = file;
+  if (root?.kind !== 'map') return null;
+  const runs = valueAt(root, 'runs');
+  const isComposite = runs?.kind === 'map' && textAt(runs, 'using') === 'composite';
+  const jobs = valueAt(root, 'jobs');
+  if (!isComposite && jobs?.kind !== 'map') return null;
+  const general = valueAt(root, 'permissions');
+  const readJob = (id: string, node: Mapping, start: number): Job => ({
+    file,
+    node,
+    start,
+    id: id.toLowerCase(),
+    needs: namesIn(valueAt(node, 'needs')),
+    hasMatrix: valueAt(valueAt(node, 'strategy'), 'matrix') !== null,
+    steps: stepsOf(file, node, action),
+    permissions: valueAt(node, 'permissions') ?? general,
+  });
+  // The steps of a composite action run in the job of a caller, of which nothing is known here.
+  const read = isComposite
+    ? [readJob('', runs, runs.start)]
+    : jobs?.kind === 'map'
+      ? jobs.entries.flatMap(({ key, start, value }) =>
+          value.kind === 'map' ? [readJob(key, value, start)] : [],
+        )
+      : [];
   return {
     file,
-    root: file.root,
-    isComposite: false,
+    node: root,
+    start: root.start,
+    isComposite,
+    events: isComposite ? [] : namesIn(valueAt(root, 'on')),
+    jobs: read,
+    sites: sitesOf(root, read, isComposite),
     called: new Map(),
-    events: namesIn(valueAt(file.root, 'on')),
-    jobs: jobs.entries.flatMap(({ key, start, value }): Job[] =>
-      value.kind === 'map'
-        ? [
-            {
-              id: key.toLowerCase(),
-              node: value,
-              start,
-              needs: namesIn(valueAt(value, 'needs')),
-              hasMatrix: valueAt(valueAt(value, 'strategy'), 'matrix') !== null,
-              steps: stepsOf(value, action),
-              permissions: valueAt(value, 'permissions') ?? general,
-            },
-          ]
-        : [],
-    ),
   };
 }
 
-/** Its steps run in the job of a caller, of which nothing is known here. */
-function compositeAction(file: YamlFile, root: Mapping, runs: Mapping, action: ActionNames): Workflow {
-  const job: Job = {
-    id: '',
-    node: runs,
-    start: runs.start,
-    needs: [],
-    hasMatrix: false,
-    steps: stepsOf(runs, action),
-    permissions: null,
-  };
-  return { file, root, isComposite: true, called: new Map(), events: [], jobs: [job] };
+function stepsOf(file: YamlFile, job: Mapping, action: ActionNames): readonly Step[] {
+  const steps = valueAt(job, 'steps');
+  if (steps?.kind !== 'list') return [];
+  return steps.items.flatMap((node, index): Step[] => {
+    if (node.kind !== 'map') return [];
+    const uses = textAt(node, 'uses') ?? '';
+    const id = textAt(node, 'id')?.toLowerCase() ?? null;
+    return [{ file, node, start: node.start, index, id, uses, part: partOf(uses, action) }];
+  });
 }
 
-/** Whether a job has a step of this action, or calls a workflow that has one. */
-export function givesVerdict(job: Job, { called }: Workflow): boolean {
-  return ourSteps(job).length > 0 || called.get(job)?.isOurs === true;
-}
-
-/** The steps of this action that judge. */
-export function judgeSteps(job: Job): readonly Step[] {
-  return job.steps.filter(({ part }) => part === 'judge');
-}
-
-/** The steps of this action that merge verdicts. */
-export function mergeSteps(job: Job): readonly Step[] {
-  return job.steps.filter(({ part }) => part === 'merge');
-}
-
-/** The steps of this action, all of which give a verdict. */
-export function ourSteps(job: Job): readonly Step[] {
-  return job.steps.filter(({ part }) => part !== null);
-}
-
-/** Where an entry of a mapping stands; else where the mapping's owner does. */
-export function placeOf(file: YamlFile, node: Mapping, start: number, ...keys: readonly string[]): Place {
-  let at: Node | null = node;
-  let found = start;
-  for (const key of keys) {
-    const entry = entryAt(at, key);
-    if (entry === null) break;
-    found = entry.start;
-    at = entry.value;
-  }
-  return file.place(found);
-}
-
-/** Whether any text below a node holds this one. */
-export function mentions(node: Node, part: string): boolean {
-  for (const { scalar } of scalarsOf(node)) if (scalar.text.includes(part)) return true;
-  return false;
+function partOf(uses: string, { names, localPart }: ActionNames): ActionPart | null {
+  if (names.includes(uses)) return 'run';
+  if (uses.startsWith('./') || uses.startsWith('../')) return localPart(uses);
+  const [name = '', ref] = uses.split('@');
+  if (ref === undefined) return null;
+  const isNamed = (each: string) => names.includes(each) || /\/structured-agent$/iu.test(each);
+  if (isNamed(name)) return 'run';
+  const [, owner] = /^(.+)\/merge$/u.exec(name) ?? [];
+  return owner !== undefined && isNamed(owner) ? 'merge' : null;
 }
 
 /** One name, a list of names, or a mapping by names. */
@@ -168,39 +166,71 @@ function namesIn(node: Node | null): readonly string[] {
   return node.items.flatMap((item) => (item.kind === 'scalar' ? [item.text.toLowerCase()] : []));
 }
 
-function stepsOf(job: Mapping, action: ActionNames): readonly Step[] {
-  const steps = valueAt(job, 'steps');
-  if (steps?.kind !== 'list') return [];
-  return steps.items.flatMap((node, index): Step[] =>
-    node.kind === 'map'
-      ? [
-          {
-            index,
-            id: textAt(node, 'id')?.toLowerCase() ?? null,
-            node,
-            start: node.start,
-            part: partOf(textAt(node, 'uses') ?? '', action),
-          },
-        ]
-      : [],
-  );
+function sitesOf(root: Mapping, jobs: readonly Job[], isComposite: boolean): readonly Site[] {
+  const called = valueAt(valueAt(root, 'on'), 'workflow_call');
+  const outputs = valueAt(isComposite ? root : called, 'outputs');
+  const [steps = null] = isComposite ? jobs : [];
+  return [
+    ...(outputs === null ? [] : sitesIn(outputs, steps, null)),
+    ...jobs.flatMap((job) => [
+      ...job.node.entries.flatMap(({ key, value }) =>
+        key === 'steps' ? [] : sitesIn(value, job, null, [key]),
+      ),
+      ...job.steps.flatMap((step) => sitesIn(step.node, job, step)),
+    ]),
+  ];
 }
 
-function partOf(uses: string, { names, localPart }: ActionNames): ActionPart | null {
-  if (names.includes(uses)) return 'judge';
-  if (uses.startsWith('./') || uses.startsWith('../')) return localPart(uses);
-  const [name = '', ref] = uses.split('@');
-  if (ref === undefined) return null;
-  const isNamed = (each: string) => names.includes(each) || /\/structured-agent$/iu.test(each);
-  if (isNamed(name)) return 'judge';
-  const [, owner] = /^(.+)\/merge$/u.exec(name) ?? [];
-  return owner !== undefined && isNamed(owner) ? 'merge' : null;
+function sitesIn(
+  node: Node,
+  job: Job | null,
+  step: Step | null,
+  before: readonly string[] = [],
+): readonly Site[] {
+  return [...scalarsOf(node, before)].flatMap(({ scalar, keys }) => {
+    const isCondition = keys.length === 1 && keys[0] === 'if';
+    const parts =
+      isCondition && !scalar.text.includes('${{') ? [{ text: scalar.text, at: 0 }] : embedded(scalar.text);
+    if (parts.length === 0) return [];
+    const read = parts.map((part) => ({ ...part, root: parseExpression(part.text) }));
+    return [
+      {
+        job,
+        step,
+        scalar,
+        keys,
+        isCondition,
+        unread: read.filter((part) => part.root === null && part.text.trim() !== ''),
+        expressions: read.flatMap(({ root: tree, ...part }) =>
+          tree === null ? [] : [{ ...part, root: tree }],
+        ),
+      },
+    ];
+  });
 }
 
-/** What a step's `with` gives for an input, whose name is the same in any case; null where it gives no scalar. */
+/** Whether a job has a step of this action, or calls a workflow that has one. */
+export function givesVerdict(job: Job, { called }: Workflow): boolean {
+  return actionSteps(job).length > 0 || called.get(job)?.isOurs === true;
+}
+
+/** The steps of this action, all of which give a verdict; those of one part alone where it is named. */
+export function actionSteps({ steps }: Job, part: ActionPart | null = null): readonly Step[] {
+  return steps.filter((step) => (part === null ? step.part !== null : step.part === part));
+}
+
+/** Whether a step uses an action, whatever its version. */
+export function isUse({ uses }: Step, action: string): boolean {
+  return uses.toLowerCase().startsWith(`${action}@`);
+}
+
+/** Whether any text below a node holds this one. */
+export function mentions(node: Node, part: string): boolean {
+  for (const { scalar } of scalarsOf(node)) if (scalar.text.includes(part)) return true;
+  return false;
+}
+
+/** What a step's `with` gives for an input; null where it gives no scalar. */
 export function withOf({ node }: Step, name: string): string | null {
-  const given: Node | null = valueAt(node, 'with');
-  const entry =
-    given?.kind === 'map' ? given.entries.find(({ key }) => key.toLowerCase() === name) : undefined;
-  return entry?.value.kind === 'scalar' ? entry.value.text : null;
+  return textAt(valueAt(node, 'with'), name);
 }

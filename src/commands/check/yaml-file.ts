@@ -1,7 +1,13 @@
-/** A YAML file as a tree of our own, each node with the place where it stands. */
+/** A YAML file as a tree of our own, each node with the offset where it begins. */
 import type { Document, ErrorCode, ParsedNode, Node as YamlNode } from 'yaml';
-import type { Place } from './finding.ts';
 import { yamlFix } from './yaml-fix.ts';
+
+/** Where something is in a file; lines and columns begin with 1. */
+export interface SourceLocation {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
 
 /** A node; offsets count characters of the file's text. */
 export type Node = Scalar | List | Mapping;
@@ -42,15 +48,15 @@ export interface YamlFile {
   readonly name: string;
   /** null where the file is empty. */
   readonly root: Node | null;
-  readonly place: (offset: number) => Place;
-  /** The place of a part of a scalar: where `part`, which begins at `offset` of its text, stands in the file. */
-  readonly placeIn: (scalar: Scalar, offset: number, part: string) => Place;
+  readonly locate: (offset: number) => SourceLocation;
+  /** Where a part of a scalar is: `part` begins at `offset` of its text. */
+  readonly locatePart: (scalar: Scalar, offset: number, part: string) => SourceLocation;
 }
 
 /** The file, or the first thing that is wrong with it. */
 export type YamlReading =
   | { readonly ok: true; readonly file: YamlFile }
-  | { readonly ok: false; readonly place: Place; readonly problem: string; readonly fix: string };
+  | { readonly ok: false; readonly location: SourceLocation; readonly problem: string; readonly fix: string };
 
 /** More nodes than any workflow has; aliases of aliases would otherwise multiply without end. */
 const MAX_NODES = 100_000;
@@ -58,8 +64,8 @@ const MAX_DEPTH = 100;
 /** A workflow of the size that GitHub runs has fewer, whatever is in it: reading so many takes under a second. */
 const MAX_LEXEMES = 250_000;
 /**
- * The characters that are searched for the places of parts, in one file: each part is searched for in all that stands
- * before it. After that, the place of a part is that of its scalar.
+ * The characters that are searched for parts of scalars, in one file: each part is searched for in all that is before it.
+ * After that, a part is where its scalar is.
  */
 const MAX_SEARCHED = 50_000_000;
 
@@ -69,12 +75,12 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   const { default: yaml } = await import('yaml');
   const { Lexer, parseDocument, LineCounter, isAlias, isMap, isNode, isScalar, isSeq } = yaml;
   const lines = new LineCounter();
-  const place = (offset: number): Place => {
+  const locate = (offset: number): SourceLocation => {
     const { line, col } = lines.linePos(offset);
     return { file: name, line: Math.max(1, line), column: Math.max(1, col) };
   };
   const problem = 'The file has more parts, or deeper ones, than a workflow can have';
-  const excessive: YamlReading = { ok: false, place: place(0), problem, fix: 'Name a workflow file.' };
+  const excessive: YamlReading = { ok: false, location: locate(0), problem, fix: 'Name a workflow file.' };
   let lexemes = 0;
   for (const _ of new Lexer().lex(text)) {
     lexemes += 1;
@@ -91,7 +97,7 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   );
   const refuse = (code: ErrorCode, at: number, problem: string): YamlReading => {
     const [first = 'is wrong'] = problem.split(/ at line \d+|\n/u);
-    return { ok: false, place: place(at), problem: first, fix: yamlFix(text, code, at, first) };
+    return { ok: false, location: locate(at), problem: first, fix: yamlFix(text, code, at, first) };
   };
   const [fault] = document.errors;
   if (fault !== undefined) return refuse(fault.code, fault.pos[0], fault.message);
@@ -114,7 +120,7 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
       return { kind: 'scalar', value: null, text: '', start, end: start };
     }
     if (isAlias(node)) {
-      // Read again as a part of what another alias names, it still means the anchor that stood before it.
+      // Read again as a part of what another alias names, it still means the anchor that was before it.
       if (!targets.has(node)) targets.set(node, anchored.get(node.source));
       return convert(targets.get(node), depth + 1, start);
     }
@@ -144,12 +150,12 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   if (repeated !== null) return refuse('DUPLICATE_KEY', repeated, 'Map keys must be unique');
   if (tooLarge) return excessive;
   let searched = 0;
-  const placeIn: YamlFile['placeIn'] = (scalar, offset, part) => {
+  const locatePart: YamlFile['locatePart'] = (scalar, offset, part) => {
     searched += scalar.end - scalar.start + offset;
-    if (searched > MAX_SEARCHED) return place(scalar.start);
-    return place(find(text.slice(scalar.start, scalar.end), scalar, offset, part));
+    if (searched > MAX_SEARCHED) return locate(scalar.start);
+    return locate(find(text.slice(scalar.start, scalar.end), scalar, offset, part));
   };
-  return { ok: true, file: { name, root, place, placeIn } };
+  return { ok: true, file: { name, root, locate, locatePart } };
 }
 
 /** Calls what makes an error object of each mistake in a text: most of their cost is the stack that each records. */

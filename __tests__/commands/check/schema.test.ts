@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeOf } from '../../../src/commands/check/schema.ts';
+import { readPolicy } from '../../../src/commands/check/schema.ts';
 import { localFiles } from '../../support/fakes/github/none.ts';
 
 const files = localFiles(async () => ({ ok: false, problem: 'there is none' }));
@@ -12,7 +12,7 @@ it.each<readonly [string | null | undefined, readonly string[]]>([
   ['passed', []],
   ['none', []],
   [undefined, []],
-])('a schema with "passed" is told of where the gate does not ask for it (%s)', async (gate, inputs) => {
-  const { faults } = await judgeOf(SCHEMA, gate, files);
+])('a schema with "passed" gets a warning where the gate does not ask for it (%s)', async (gate, inputs) => {
+  const { faults } = await readPolicy(SCHEMA, gate, files);
   expect(faults.map(({ input }) => input)).toEqual(inputs);
 });
