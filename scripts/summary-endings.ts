@@ -11,7 +11,7 @@ import {
 import { providerError } from '../src/providers/errors.ts';
 import type { Report, TurnRecord } from '../src/reporters/report-types.ts';
 import { type Ending, verdictOf } from '../src/run/verdict.ts';
-import { missingWall } from '../src/sandbox/isolation/host.ts';
+import { describeMissingSandbox } from '../src/sandbox/isolation/host.ts';
 
 /** The limits that the sentences speak of. */
 export const LIMITS = {
@@ -125,7 +125,7 @@ export const endingReports: Readonly<Record<string, Report>> = {
   'secret-in-payload': ended({ kind: 'secret', where: '/summary, base64' }),
   tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push', isClosed: false }),
   internal: thrown(new TypeError('Cannot read properties of undefined')),
-  'no-sandbox': thrown(new SandboxError(missingWall('linux')), {
+  'no-sandbox': thrown(new SandboxError(describeMissingSandbox('linux')), {
     ...unstarted,
     turnCount: 1,
     isolation: 'none',

@@ -275,7 +275,7 @@ describe('stops from outside', () => {
   });
 
   it('a self-test that fails after the clock ended is told, and so is a signal that comes meanwhile', async () => {
-    const broken = new SandboxError('no wall');
+    const broken = new SandboxError('no sandbox');
     const stop = new AbortController();
     const failing = async () => {
       setTimeout(() => stop.abort({ stop: 'timeout' }), 20);
@@ -320,7 +320,7 @@ describe('stops from outside', () => {
   });
 
   it('a broken sandbox ends the run while the model is awaited, and nothing is accepted behind it', async () => {
-    const broken = new SandboxError('no wall');
+    const broken = new SandboxError('no sandbox');
     const stop = new AbortController();
     const waiting = runScripted(
       () => {

@@ -57,7 +57,7 @@ function breakWall(wall: string, temp: string): void {
     return;
   }
   const run = readdirSync(temp).find((name) => name.startsWith('structured-agent-run-')) ?? 'absent';
-  rmSync(path.join(temp, run, 'walls'), { recursive: true });
+  rmSync(path.join(temp, run, 'mounts'), { recursive: true });
 }
 
 describe.each(attackWalls)('behind %s', (wall) => {

@@ -1,4 +1,4 @@
-/** Ground on which a wall is hard to put up: odd paths, foreign owners, mounts, helpers that are missing. */
+/** Ground on which a sandbox is hard to put up: odd paths, foreign owners, mounts, helpers that are missing. */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,7 +16,7 @@ import { SandboxError } from '../../src/errors.ts';
 import { createWorld, exec, shellWays, UNSHARE, type World } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
-const walls = shellWays.filter(({ name }) => name !== 'none');
+const isolated = shellWays.filter(({ name }) => name !== 'none');
 /** What a shell, a script for one, or the kernel's list of mounts might take for something else. */
 const ODD = [`it's "q" \`id\` $HOME $(id) \\040`, 'new\nline\ttab ', '-rf', '*?[a];#&|<>:,=%s ünï 😀'];
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-for (const way of walls)
+for (const way of isolated)
   describe(`behind ${way.name}`, () => {
     for (const access of ['in-place', 'scratch'] as const)
       it(`${access}: a path of odd characters is a path like any other`, async () => {
@@ -156,8 +156,8 @@ for (const way of walls)
     });
   });
 
-it.runIf(walls.length > 0)(
-  'a workspace in a folder that its owner may not enter is no ground for a wall',
+it.runIf(isolated.length > 0)(
+  'a workspace in a folder that its owner may not enter is no ground for a sandbox',
   async () => {
     if (!isRoot) return expect(isRoot).toBe(false);
     const closed = mkdtempSync('/var/tmp/closed-');
@@ -182,7 +182,7 @@ function helpers(names: readonly string[], scripts: Readonly<Record<string, stri
   return folder;
 }
 
-describe('without what a wall needs', () => {
+describe('without what a sandbox needs', () => {
   const grounds: (readonly [string, () => string, RegExp])[] = [
     [
       'unshare without nsenter',
@@ -202,7 +202,9 @@ describe('without what a wall needs', () => {
     [
       'an unshare that may make no namespace',
       () => helpers(['nsenter', 'setpriv', 'sudo'], { unshare: 'echo "unshare: not permitted" >&2; exit 1' }),
-      isRoot || walls.some(({ name }) => name === UNSHARE) ? /unshare: not permitted/u : /needs bubblewrap/u,
+      isRoot || isolated.some(({ name }) => name === UNSHARE)
+        ? /unshare: not permitted/u
+        : /needs bubblewrap/u,
     ],
   ];
   if (!isRoot) {

@@ -1,4 +1,4 @@
-/** What is left when the step's own process, or the keeper of the wall, is killed in the middle of a command. */
+/** What is left when the step's own process, or the keeper of the sandbox, is killed in the middle of a command. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const walls = shellWays.filter(({ name }) => name !== 'none');
+const isolated = shellWays.filter(({ name }) => name !== 'none');
 
-for (const way of walls) {
-  it(`behind ${way.name} a command dies with the step that was killed, and so does all that held the wall up`, async () => {
+for (const way of isolated) {
+  it(`behind ${way.name} a command dies with the step that was killed, and so does all that held the sandbox up`, async () => {
     const mark = createMark(`KILLED-${way.name}`);
     const runName = createMark(`RUN-${way.name}`);
     const step = spawn(process.execPath, [stepScript(way.name, mark, runName)], {
@@ -25,7 +25,7 @@ for (const way of walls) {
     step.stdout.setEncoding('utf8');
     const [said] = await once(step.stdout, 'data');
     expect(said).toBe('running\n');
-    // Both run: the command's text alone stands in the arguments of a wall that still goes up, too.
+    // Both run: the command's text alone stands in the arguments of a sandbox that still goes up, too.
     await until(() => processes(`${mark}\x00300`).length === 2);
     expect(processes(`${mark}\x00300`)).toHaveLength(2);
     step.kill('SIGKILL');
@@ -35,7 +35,7 @@ for (const way of walls) {
   });
 }
 
-it.runIf(walls.some(({ name }) => name === UNSHARE))(
+it.runIf(isolated.some(({ name }) => name === UNSHARE))(
   'when the keeper of the namespaces is killed, the command that runs ends, and no other one is run',
   async () => {
     const sandbox = await world.open({ mode: 'required', kinds: [UNSHARE] });

@@ -231,7 +231,7 @@ function fakeBwrap(body: string): string {
   return helpers;
 }
 
-describe('a machine without a wall', () => {
+describe('a machine without a sandbox', () => {
   it('required: ready rejects with the fix to paste, and nothing runs', async () => {
     const sandbox = await world.open({ mode: 'required', helperFolders: [] });
     await expect(sandbox.started()).rejects.toThrow(/apt-get install -y bubblewrap.*sandbox: off/u);
@@ -300,7 +300,7 @@ describe('a workspace in which not every repository can be found', () => {
   }
 });
 
-describe('a wall that does not stand', () => {
+describe('a sandbox that does not stand', () => {
   const through =
     'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null';
 
@@ -378,7 +378,7 @@ exec /usr/bin/bwrap "$@"`);
 });
 
 for (const way of shellWays.filter(({ name }) => name !== 'none'))
-  describe(`behind the wall of ${way.name}`, () => wallFacts(way));
+  describe(`in the sandbox of ${way.name}`, () => wallFacts(way));
 
 function wallFacts(way: (typeof shellWays)[number]) {
   // A world of its own: what these facts leave in one stands in the way of the next wall's.

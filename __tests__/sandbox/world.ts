@@ -24,7 +24,7 @@ import type { Isolation } from '../../src/types.ts';
 /** What must never be seen by the model. */
 export const CANARY = 'sk-canary-5f1d9c3b7a20';
 
-/** Whether this machine can put up the wall. Without it, the facts about `required` without a wall are tested instead. */
+/** Whether this machine can put up the sandbox. Without it, the facts about `required` without a sandbox are tested instead. */
 export const hasBwrap = existsSync('/usr/bin/bwrap');
 
 const isRoot = process.getuid?.() === 0;
@@ -33,10 +33,10 @@ const canBeRoot =
   existsSync('/usr/bin/setpriv') &&
   (isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
 
-/** The wall of util-linux, as it is called for this user. */
+/** The isolation backend of util-linux, as it is called for this user. */
 export const UNSHARE = isRoot ? 'unshare' : 'sudo-unshare';
 
-/** The ways in which this machine can run commands: behind each wall that it can put up, and behind none. */
+/** The ways in which this machine can run commands: in each sandbox that it can put up, and behind none. */
 export const shellWays: readonly { readonly name: Isolation; readonly options: Partial<SandboxOptions> }[] = [
   ...(hasBwrap ? [{ name: 'bwrap', options: { mode: 'required', kinds: ['bwrap'] } } as const] : []),
   ...(hasBwrap && !isRoot && canBeRoot

@@ -17,7 +17,7 @@ import {
 } from '../sandbox/world.ts';
 import { loaded, startStopwatch } from '../support/stopwatch.ts';
 
-/** Rows that are a matter of tools and walls, not of the log, the outputs or the gate. */
+/** Rows that are a matter of tools and the sandbox, not of the log, the outputs or the gate. */
 const rows = attacks.filter(
   (row) => /^[ABDEF]/u.test(row.id) && !('unit' in row) && !('run' in row && row.run === false),
 );
@@ -30,7 +30,7 @@ function rot13(text: string): string {
   );
 }
 
-/** The answer says that a wall refused, not that something else went wrong. */
+/** The answer says that a sandbox refused, not that something else went wrong. */
 const DENIED = /was refused: /u;
 
 type Way = (typeof shellWays)[number] & { readonly access: 'scratch' | 'in-place' };
@@ -109,7 +109,7 @@ function attackTheWall({ options, access }: Way) {
     });
   }
 
-  it('edits of protected files that hold the very text asked for are refused by the wall', async () => {
+  it('edits of protected files that hold the very text asked for are refused by the sandbox', async () => {
     const path = '.github/workflows/ci.yml';
     const answer = await call('edit', {
       path,
@@ -152,7 +152,7 @@ function attackTheWall({ options, access }: Way) {
   });
 }
 
-function refuseWithoutWall() {
+function refuseWithoutSandbox() {
   it('a required sandbox never runs a command', async () => {
     const world = await createWorld();
     const sandbox = await world.open({ mode: 'required' });
@@ -161,8 +161,8 @@ function refuseWithoutWall() {
   });
 }
 
-const walls = shellWays.filter(({ name }) => name !== 'none');
-for (const way of walls)
+const isolated = shellWays.filter(({ name }) => name !== 'none');
+for (const way of isolated)
   for (const access of ['scratch', 'in-place'] as const)
     describe(`attacks behind ${way.name}, ${access}`, () => attackTheWall({ ...way, access }));
-if (walls.length === 0) describe('attacks without a wall', refuseWithoutWall);
+if (isolated.length === 0) describe('attacks without a sandbox', refuseWithoutSandbox);

@@ -129,7 +129,7 @@ it('a file that is larger than can be looked at whole is not changed', async () 
   expect(statSync(at('large')).size).toBe(16 * 1024 * 1024 + 1);
 });
 
-it('what the walls refuse is refused before the text is looked at', async () => {
+it('what the sandboxes refuse is refused before the text is looked at', async () => {
   const answer = await edit('.github/workflows/ci.yml', 'no such text', 'x');
   expect(answer).toEqual({
     content: '".github/workflows/ci.yml" was refused: .github is protected and may be read but not changed.',

@@ -57,7 +57,7 @@ describe('which tools there are', () => {
     });
   });
 
-  it('edit is not offered on a read-only workspace, shell not where auto found no wall', () => {
+  it('edit is not offered on a read-only workspace, shell not where auto found no sandbox', () => {
     expect(toolbox({ access: 'read-only', shellOffered: false }).names).toEqual([
       'read_file',
       'structured_output',
@@ -144,7 +144,7 @@ describe('what a call is about', () => {
 });
 
 describe('the sandbox comes first', () => {
-  it('a broken wall ends every call, of reading tools too', async () => {
+  it('a broken sandbox ends every call, of reading tools too', async () => {
     const broken = await world.open({ mode: 'required', helperFolders: [] });
     const box = toolbox({ sandbox: broken });
     await expect(box.run(call('read_file', '{"path":"README.md"}'), signal)).rejects.toBeInstanceOf(

@@ -1,4 +1,4 @@
-/** The loop: ask, run what was asked for, until a payload is accepted or a limit is reached. The front door of this folder. */
+/** The loop: ask, run what was asked for, until a payload is accepted or a limit is reached. */
 
 import type { Contract } from '../contract/contract.ts';
 import { ProviderError, SandboxError } from '../errors.ts';
@@ -117,7 +117,7 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   }
 }
 
-/** Nothing is accepted behind a wall that did not pass its self-test; a clock that ends meanwhile takes nothing back. */
+/** Nothing is accepted in a sandbox that did not pass its self-test; a clock that ends meanwhile takes nothing back. */
 async function readyInSpiteOfTime({ ready, signal, interrupt }: AgentOptions): Promise<void> {
   const passed = ready();
   try {

@@ -9,7 +9,7 @@ import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECT
 /** What a batch needs of its run. */
 export interface BatchWorld {
   readonly turn: number;
-  /** Where each call goes on record as soon as it is settled: a run that is stopped midway is told whole. */
+  /** Where each call goes on record as soon as it is settled: a run that is stopped midway is reported whole. */
   readonly records: CallRecord[];
   /** Where calls that ran are counted. */
   readonly record: { toolCalls: number };

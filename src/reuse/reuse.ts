@@ -13,7 +13,7 @@ import { InputError } from '../errors.ts';
 import type { Evidence, Reuse } from '../reporters/report-types.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { RunState, World } from '../run/world.ts';
-import { steeringVariable } from '../sandbox/exec/environment.ts';
+import { findPreloadVariable } from '../sandbox/exec/environment.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
 import { race } from '../text/wait.ts';
@@ -106,7 +106,7 @@ async function findKey(
   if (!sandbox.shellOffered || sandbox.isolation() === 'none')
     return { why: 'git is asked in the sandbox only, and there is none' };
   const { workspace, environment } = world;
-  const steering = steeringVariable({ environment, passEnv: config.passEnv, workspace });
+  const steering = findPreloadVariable({ environment, passEnv: config.passEnv, workspace });
   if (steering !== null)
     return { why: `${steering} names a place in the workspace, so the change could answer for git` };
   const looking = findSubjectTree(sandbox, {

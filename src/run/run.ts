@@ -11,7 +11,7 @@ import type { PullRequestContext } from '../github/find-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import { repositoryAround } from '../reporters/checkouts.ts';
 import type { Report, RunEvent } from '../reporters/report-types.ts';
-import { type Walls, probeWalls } from '../sandbox/isolation/detect.ts';
+import { type DetectedBackends, detectBackends } from '../sandbox/isolation/detect.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { writeGitDiff } from '../sandbox/workspace/patch.ts';
@@ -50,7 +50,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   }
   const folder = await checkInputs({ config, problems }, world);
   // Beside all that is read and loaded from here on: nothing is asked, and paid, where no wall can start.
-  const walls = probeWalls(
+  const walls = detectBackends(
     {
       workspace: world.workspace,
       mode: config.sandbox,
@@ -220,7 +220,7 @@ async function openWalls(
   config: Config,
   workingDirectory: string,
   context: PullRequestContext | null,
-  walls: Promise<Walls>,
+  walls: Promise<DetectedBackends>,
   state: RunState,
   world: World,
 ) {

@@ -1,4 +1,4 @@
-/** Opens the sandbox of a run: finds the wall that this machine has, tries it, and joins it to the file rules. */
+/** Opens the sandbox of a run: finds the isolation backend that this machine has, tries it, and joins it to the file rules. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../errors.ts';
@@ -6,27 +6,27 @@ import { race } from '../text/wait.ts';
 import type { Isolation } from '../types.ts';
 import { runProcess } from './exec/process.ts';
 import { MAX_COMMAND_BYTES } from './exec/shell-line.ts';
-import type { Wall } from './isolation/backend.ts';
-import { probeWalls, type Walls } from './isolation/detect.ts';
+import type { IsolationBackend } from './isolation/backend.ts';
+import { type DetectedBackends, detectBackends } from './isolation/detect.ts';
 import { findHiddenPaths, type HiddenPaths, NOTHING_HIDDEN } from './isolation/hidden-paths.ts';
 import { isContainer } from './isolation/host.ts';
-import { createOpenGround } from './isolation/none.ts';
-import { raiseFirst, shellPlace } from './isolation/start.ts';
+import { createUnisolatedBackend } from './isolation/none.ts';
+import { buildShellOptions, startFirstBackend } from './isolation/start.ts';
 import {
+  describeBackend,
   describeOptions,
-  describeRaised,
   describeRoot,
-  describeWall,
+  describeStarted,
   describeWorkspace,
   findCredentials,
 } from './isolation/weaknesses.ts';
 import { type Folders, makeFolders } from './run-folder.ts';
 import { DeniedError, type OpenedSandbox, type SandboxOptions } from './sandbox.ts';
-import { readPlace, writePlace } from './workspace/files.ts';
+import { readResolved, writeResolved } from './workspace/files.ts';
 import {
-  type Confinement,
-  createConfinement,
+  createPathPolicy,
   isInside,
+  type PathPolicy,
   realOrSame,
   type Tree,
 } from './workspace/path-policy.ts';
@@ -36,11 +36,14 @@ import { copyWorkspace } from './workspace/scratch.ts';
 
 /**
  * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
- * be offered; `ready` tells how it went. Never rejects because a wall is missing; with `auto` it does where the workspace
+ * be offered; `ready` tells how it went. Never rejects because a sandbox is missing; with `auto` it does where the workspace
  * itself makes one impossible.
- * @param probed the walls of this machine, where the run has begun to look for them already.
+ * @param detected the backends of this machine, where the run has begun to look for them already.
  */
-export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>): Promise<OpenedSandbox> {
+export async function openSandbox(
+  asked: SandboxOptions,
+  detected?: Promise<DetectedBackends>,
+): Promise<OpenedSandbox> {
   const folders = await makeFolders(asked.runFolder).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SandboxError(`The folder of the run could not be made in RUNNER_TEMP: ${why}.`, { cause });
@@ -58,31 +61,31 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
   const closing = new AbortController();
   const { signal } = closing;
 
-  const { shell, candidates, started } = await (probed ?? probeWalls(options, signal));
+  const { shell, candidates, started } = await (detected ?? detectBackends(options, signal));
   const copied = scratch
     ? copyWorkspace(asked.workspace, copy, { withGit: !mounts, signal })
     : Promise.resolve({ missing: null });
   const repositories = copied.then(() => findRepositories(options.workspace));
-  // Before a wall is raised: it may take the credentials out of a copy.
+  // Before a backend is started: it may take the credentials out of a copy.
   const credentials = repositories.then(findCredentials);
   const hidden = mounts ? findHiddenPaths(options, signal) : Promise.resolve(NOTHING_HIDDEN);
   const weaknesses: string[] = [];
   const notes: string[] = [];
-  const wall = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
-    if (!mounts) return createOpenGround({ ...shellPlace(options, folders.tmp), shell });
+  const backend = Promise.all([repositories, hidden, credentials, started]).then(async ([known, found]) => {
+    if (!mounts) return createUnisolatedBackend({ ...buildShellOptions(options, folders.tmp), shell });
     const around = { ...options, tree, checkout: asked.workspace, hidden: found };
-    const raised = await raiseFirst(candidates, shell, around, folders, known, signal);
-    notes.push(...describeRaised(raised, options.workspace));
-    return raised.wall;
+    const isolated = await startFirstBackend(candidates, shell, around, folders, known, signal);
+    notes.push(...describeStarted(isolated, options.workspace));
+    return isolated.backend;
   });
-  const files = createFileRules(options, tree, folders, repositories, hidden, wall);
-  // Who awaits them is told; nobody awaiting them is no reason to crash.
-  for (const promise of [repositories, hidden, credentials, files, wall]) promise.catch(() => undefined);
+  const files = createFileRules(options, tree, folders, repositories, hidden, backend);
+  // Whoever awaits them sees the error; that nobody does is no reason to crash.
+  for (const promise of [repositories, hidden, credentials, files, backend]) promise.catch(() => undefined);
 
   let broken: SandboxError | null = null;
   if (mode === 'auto') {
-    // A workspace that cannot be copied or looked through is no missing wall: what it holds must not take the shell away.
-    const failure = repositories.then(() => wall.then(() => null, asMissing));
+    // A workspace that cannot be copied or looked through is no missing sandbox: what it holds must not take the shell away.
+    const failure = repositories.then(() => backend.then(() => null, asMissing));
     broken = await (stop === undefined ? failure : race(failure, stop)).catch(async (error: unknown) => {
       closing.abort(new Error('The sandbox was not opened.'));
       await folders.pipes.close();
@@ -97,14 +100,14 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
   Promise.all([credentials, copied])
     .then(([held, { missing }]) => weaknesses.push(...describeWorkspace(held, missing)))
     .catch(() => undefined);
-  const described = Promise.all([wall, hidden]).then(([raised, { complete }]) => {
-    weaknesses.push(...describeWall(raised, complete));
+  const described = Promise.all([backend, hidden]).then(([found, { complete }]) => {
+    weaknesses.push(...describeBackend(found, complete));
   });
   const ready = mode === 'auto' ? described.catch(() => undefined) : described;
   ready.catch(() => undefined);
 
   let isolation: Isolation = walled ? 'bwrap' : 'none';
-  wall.then(
+  backend.then(
     ({ name }) => {
       isolation = name;
     },
@@ -117,7 +120,7 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
     refuseCommand(command);
     const { workspace, workingDirectory } = options;
     await requireFolder(tree + workingDirectory.slice(workspace.length), workingDirectory);
-    const { spillName, text, ...rest } = await runProcess(await wall, command, {
+    const { spillName, text, ...rest } = await runProcess(await backend, command, {
       ...limits,
       signal: AbortSignal.any([limits.signal, signal]),
       pipes: folders.pipes,
@@ -140,11 +143,11 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
     ready: () => ready,
     async read(path, maxBytes, intent = 'read') {
       await ready;
-      return readPlace(await (await files).locate(path, intent), path, maxBytes);
+      return readResolved(await (await files).resolve(path, intent), path, maxBytes);
     },
     async write(path, bytes) {
       await ready;
-      await writePlace(await (await files).locate(path, 'edit'), path, bytes);
+      await writeResolved(await (await files).resolve(path, 'edit'), path, bytes);
     },
     exec(command, limits) {
       const task = execute(command, limits).finally(() => running.delete(task));
@@ -153,8 +156,8 @@ export async function openSandbox(asked: SandboxOptions, probed?: Promise<Walls>
     },
     async close() {
       closing.abort(new Error('The sandbox was closed.'));
-      await Promise.allSettled([...running, wall, files]);
-      await wall.then((raised) => raised.close()).catch(() => undefined);
+      await Promise.allSettled([...running, backend, files]);
+      await backend.then((found) => found.close()).catch(() => undefined);
       await folders.pipes.close();
     },
   };
@@ -167,29 +170,29 @@ function moveTo(folder: string, options: SandboxOptions): SandboxOptions {
   return { ...options, workspace: folder, workingDirectory: folder + rest, environment };
 }
 
-/** The path rules of the file tools, once it is known whether a wall stands. */
+/** The path rules of the file tools, once it is known whether there is a sandbox. */
 async function createFileRules(
   options: SandboxOptions,
   tree: string,
   folders: Folders,
   repositories: Promise<readonly Repository[]>,
   hidden: Promise<HiddenPaths>,
-  wall: Promise<Wall>,
-): Promise<Confinement> {
+  backend: Promise<IsolationBackend>,
+): Promise<PathPolicy> {
   const { workspace, mode } = options;
   const found = await repositories;
-  // The files are open without a wall, too, and the reason that there is none is reported elsewhere.
+  // The files are open without a sandbox, too, and the reason that there is none is reported elsewhere.
   const runnerFolders = await hidden.then(
     ({ runners }) => runners,
     () => [],
   );
-  const isRaised = () =>
-    wall.then(
+  const isIsolated = () =>
+    backend.then(
       () => true,
       () => false,
     );
-  // Without a wall commands see the machine's own paths, and so do the file tools.
-  const literalTmp = mode === 'off' || (mode === 'auto' && !(await isRaised()));
+  // Without a sandbox commands see the machine's own paths, and so do the file tools.
+  const literalTmp = mode === 'off' || (mode === 'auto' && !(await isIsolated()));
   const trees: Tree[] = [{ view: workspace, host: tree, kind: 'workspace' }];
   if (literalTmp) trees.push({ view: folders.tmp, host: folders.tmp, kind: 'tmp' });
   trees.sort((a, b) => b.view.length - a.view.length);
@@ -198,7 +201,7 @@ async function createFileRules(
     isInside(path, workspace) ? [path, tree + path.slice(workspace.length)] : [path];
   const runners = [options.home, options.runnerTemp, ...runnerFolders];
   const closed = new Set([...runners, ...(await Promise.all(runners.map(realOrSame)))]);
-  return createConfinement({
+  return createPathPolicy({
     trees,
     workingDirectory: options.workingDirectory,
     closed: [...closed].filter((folder) => folder !== '/' && folder !== workspace),
@@ -223,7 +226,7 @@ async function requireFolder(folder: string, name: string): Promise<void> {
     throw new DeniedError(`The working directory ${name} is gone. Make it again by creating a file in it.`);
 }
 
-/** The reason why there is no wall, where that lies in this machine. @throws any other error. */
+/** The reason why there is no sandbox, where that lies in this machine. @throws any other error. */
 function asMissing(error: unknown): SandboxError {
   if (error instanceof SandboxError && !(error instanceof WorkspaceError)) return error;
   throw error;

@@ -1,11 +1,11 @@
-/** The only door between the model and this machine. The front door of this folder; `open.ts` makes one. */
+/** The only way from the model to this machine; `open.ts` makes one. */
 import type { Door } from '../text/naming.ts';
 import type { Isolation } from '../types.ts';
 
 /** A request of the model that the sandbox refuses: a tool turns it into an error result. Never leaves the toolbox. */
 export class DeniedError extends Error {
   override readonly name = 'DeniedError';
-  /** Whether nothing stands at the path, rather than a wall in front of it. */
+  /** Whether nothing lies at the path, rather than that it is closed. */
   readonly missing: boolean;
 
   constructor(message: string, missing = false) {
@@ -53,7 +53,7 @@ export interface Sandbox {
   readonly workingDirectory: string;
   /**
    * Resolves once the self-test passed; started when the sandbox was made, so that it overlaps the first model request.
-   * @throws SandboxError when the wall is absent or broken.
+   * @throws SandboxError when the sandbox is absent or broken.
    */
   ready(): Promise<void>;
   /**
@@ -70,7 +70,7 @@ export interface Sandbox {
   /**
    * Runs a command in bash (sh where there is none) without stdin; nothing outlives it.
    * Aborting the signal kills it; the promise then rejects with the signal's reason once everything is dead.
-   * @throws DeniedError for a command that cannot be passed on, SandboxError when the wall did not come up.
+   * @throws DeniedError for a command that cannot be passed on, SandboxError when the sandbox did not start.
    */
   exec(
     command: string,
@@ -82,10 +82,10 @@ export interface Sandbox {
 
 /** A sandbox as `openSandbox` gives it. */
 export interface OpenedSandbox extends Sandbox {
-  /** Whether the shell tool may be offered: false where `auto` found no wall. */
+  /** Whether the shell tool may be offered: false where `auto` found no sandbox. */
   readonly shellOffered: boolean;
   /**
-   * Resolves once a wall was seen to start, which says nothing yet of how well it holds; with `auto` and `off` at once.
+   * Resolves once a backend was seen to start, which says nothing yet of how well it holds; with `auto` and `off` at once.
    * @throws SandboxError when none can start, and `required` asks for one.
    */
   started(): Promise<void>;
@@ -121,9 +121,9 @@ export interface SandboxOptions {
   readonly isSecret: (value: string) => boolean;
   /** A fresh folder of this run (mode 0700), made by the caller under RUNNER_TEMP; `removeFolder` removes it after `close`. */
   readonly runFolder: string;
-  /** With `auto`: ends the wait for the wall; `openSandbox` then rejects with its reason. */
+  /** With `auto`: ends the wait for the sandbox; `openSandbox` then rejects with its reason. */
   readonly stop?: AbortSignal;
-  /** Only walls of these kinds are tried; all when left out. */
+  /** Only backends of these kinds are tried; all when left out. */
   readonly kinds?: readonly Isolation[];
   /** Where the helpers (bwrap, sudo, unshare …) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];

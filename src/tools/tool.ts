@@ -1,4 +1,4 @@
-/** What a tool is. The front door of this folder is `toolbox.ts`. */
+/** What a tool is. */
 import type { JsonObject, ToolSpec } from '../types.ts';
 
 /** What a tool answers the model. */

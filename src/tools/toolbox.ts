@@ -1,4 +1,4 @@
-/** The tools of a run behind one door. The front door of this folder. */
+/** The tools of a run. */
 import type { Sandbox, WorkspaceAccess } from '../sandbox/sandbox.ts';
 import type { ToolCall, ToolSpec } from '../types.ts';
 import { readArguments } from './arguments.ts';
@@ -21,7 +21,7 @@ export interface ToolboxOptions {
   /** The deny-list; it does. */
   readonly exclude: readonly string[];
   readonly access: WorkspaceAccess;
-  /** false where there is no wall and `sandbox: auto` asked for one. */
+  /** false where there is no sandbox and `sandbox: auto` asked for one. */
   readonly shellOffered: boolean;
   readonly maxToolOutputBytes: number;
   readonly shellTimeoutSeconds: number;
@@ -43,7 +43,7 @@ export interface Toolbox {
   target(call: ToolCall): string;
   /**
    * Runs a call; what is wrong with it is an error answer. `structured_output` is not run here: the contract judges it.
-   * @throws SandboxError when the wall is absent or broken, the signal's reason when it was aborted.
+   * @throws SandboxError when the sandbox is absent or broken, the signal's reason when it was aborted.
    */
   run(call: ToolCall, signal: AbortSignal): Promise<CallAnswer>;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { steeringVariable } from '../../../src/sandbox/exec/environment.ts';
+import { findPreloadVariable } from '../../../src/sandbox/exec/environment.ts';
 
 const workspace = '/work/repo';
 const found = (environment: Readonly<Record<string, string>>, passEnv: readonly string[] = []) =>
-  steeringVariable({ environment, passEnv, workspace });
+  findPreloadVariable({ environment, passEnv, workspace });
 
 describe('a variable that brings files of the workspace into every program', () => {
   it.each([

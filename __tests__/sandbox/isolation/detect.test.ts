@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('the choice of a wall', () => {
+describe('the choice of a sandbox', () => {
   const kinds = async (folder: string, platform: NodeJS.Platform) =>
     (await findCandidates(world.workspace, [folder, '/usr/bin'], platform, place)).map(
       ({ isolation }) => isolation,

@@ -15,9 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Wall } from '../../../src/sandbox/isolation/backend.ts';
+import type { IsolationBackend } from '../../../src/sandbox/isolation/backend.ts';
 import { findPrivatePaths } from '../../../src/sandbox/isolation/hidden-paths.ts';
-import { createOpenGround } from '../../../src/sandbox/isolation/none.ts';
+import { createUnisolatedBackend } from '../../../src/sandbox/isolation/none.ts';
 import { runSelfTest } from '../../../src/sandbox/isolation/self-test.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { makeFolders } from '../../../src/sandbox/run-folder.ts';
@@ -328,8 +328,8 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
     const concerns = (line: string) =>
       /^(?:failed|visible)\(\)|hidden folder|hidden path|private file/u.test(line) &&
       !line.includes('sentinel');
-    const wall: Wall = {
-      ...createOpenGround({ shell, workingDirectory: runFolder, environment }),
+    const backend: IsolationBackend = {
+      ...createUnisolatedBackend({ shell, workingDirectory: runFolder, environment }),
       launch: async (command) => ({
         file: shell,
         args: ['-c', command.split('\n').filter(concerns).join('\n')],
@@ -340,7 +340,7 @@ describe.runIf(walls.length > 0)('the self-test of the sandbox', () => {
     const limits = { timeoutMs: 20_000, maxOutputBytes: 4_096, signal: new AbortController().signal };
     const nothing = { configs: [], unseen: [], emptied: [], masked: [] };
     const tested = runSelfTest({
-      ...{ wall, shell, runFolder, workspace: runFolder, workspaceWritable: true, shellNetwork: true },
+      ...{ backend, shell, runFolder, workspace: runFolder, workspaceWritable: true, shellNetwork: true },
       ...{ process: { ...limits, pipes, spillFolder: tmp }, ...nothing, ...expected },
     });
     await expect(tested).rejects.toThrow(why);

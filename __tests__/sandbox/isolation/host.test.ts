@@ -2,7 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { brokenWall, isContainer, missingWall } from '../../../src/sandbox/isolation/host.ts';
+import {
+  describeBrokenSandbox,
+  describeMissingSandbox,
+  isContainer,
+} from '../../../src/sandbox/isolation/host.ts';
 import { namingAt } from '../../../src/text/naming.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'machine-'));
@@ -28,12 +32,12 @@ it('a container is known by what Docker, Podman and Kubernetes leave in it', asy
 });
 
 const sentences = {
-  'a container without helpers': missingWall('linux', true),
-  'a container in which none starts': brokenWall('bwrap: no', true),
-  'Linux without helpers': missingWall('linux'),
-  'Linux where none starts': brokenWall('bwrap: no'),
-  Windows: missingWall('win32'),
-  macOS: missingWall('darwin'),
+  'a container without helpers': describeMissingSandbox('linux', true),
+  'a container in which none starts': describeBrokenSandbox('bwrap: no', true),
+  'Linux without helpers': describeMissingSandbox('linux'),
+  'Linux where none starts': describeBrokenSandbox('bwrap: no'),
+  Windows: describeMissingSandbox('win32'),
+  macOS: describeMissingSandbox('darwin'),
 };
 
 describe.each(Object.entries(sentences))('on %s', (place, sentence) => {
@@ -57,8 +61,10 @@ describe.each(Object.entries(sentences))('on %s', (place, sentence) => {
 });
 
 it('macOS has no sandbox: the sentence names Linux, and `sandbox: off` with what it asks for', () => {
-  expect(missingWall('darwin')(namingAt('action'))).toBe(
+  expect(describeMissingSandbox('darwin')(namingAt('action'))).toBe(
     'The sandbox needs Linux, and this machine runs macOS. Fix: use `runs-on: ubuntu-latest`. For a repository and pull requests that you trust entirely, set `sandbox: off`; with `sandbox: auto` the agent works without its shell.',
   );
-  expect(missingWall('darwin')(namingAt('command-line'))).toMatch(/runs macOS\. Fix: run it on Linux\./u);
+  expect(describeMissingSandbox('darwin')(namingAt('command-line'))).toMatch(
+    /runs macOS\. Fix: run it on Linux\./u,
+  );
 });

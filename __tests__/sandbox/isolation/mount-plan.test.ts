@@ -1,4 +1,4 @@
-/** What the plan's mounts come to behind each wall. */
+/** What the plan's mounts come to in each sandbox. */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -97,7 +97,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       await sandbox.close();
     });
 
-    it('wants the shell gone: nothing that lies at a place of ours keeps a wall from standing', async () => {
+    it('wants the shell gone: nothing that lies at a place of ours keeps a sandbox from standing', async () => {
       const restore = plantObstacles(world.workspace, world.home);
       const sandbox = await world.open({
         ...options,
@@ -129,7 +129,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       for (const path of [...paths, later]) writeFileSync(path, `${CANARY}\n`);
       const roots = paths.map((path) => path.replace(/\/key$/u, ''));
       const helperFolders = removing(world, access, roots);
-      // util-linux is asked behind the wall, too.
+      // util-linux is asked in the sandbox, too.
       const sandbox = await world.open({ ...options, access, helperFolders, readable: helperFolders });
       await sandbox.ready();
       const command = `git log --format=%s; grep -rlF ${CANARY} . ; echo end`;
@@ -255,7 +255,7 @@ exec /usr/bin/bwrap "$@" 3< "$args"
     );
   });
 
-  it('is distinguished from a machine without a wall, which auto goes on without', async () => {
+  it('is distinguished from a machine without a sandbox, which auto goes on without', async () => {
     const sandbox = await world.open({ mode: 'auto', kinds: ['bwrap'], helperFolders: helpers('proc') });
     expect([sandbox.shellOffered, sandbox.isolation()]).toEqual([false, 'none']);
   });

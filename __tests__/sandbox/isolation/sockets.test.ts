@@ -155,7 +155,7 @@ if (isLinux)
       );
     });
 
-    it('too many to close are a SandboxError, never a wall with holes', async () => {
+    it('too many to close are a SandboxError, never a sandbox with holes', async () => {
       const sockets = Array.from({ length: 201 }, (_, n) => `/opt/s${n}`);
       expect(await seenSockets(sockets.slice(1), [])).toHaveLength(200);
       const refused = seenSockets(sockets, []);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import {
+  describeBackend,
   describeOptions,
   describeRoot,
-  describeWall,
   groupsKept,
 } from '../../../src/sandbox/isolation/weaknesses.ts';
 import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
@@ -40,7 +40,7 @@ it('root is a weakness, and only a note behind a sandbox in a container, where i
   expect(describeRoot(true, true, false)).toEqual([[], []]);
 });
 
-it('the groups that a wall cannot drop are named: not the primary one, nor those of devices', () => {
+it('the groups that a sandbox cannot drop are named: not the primary one, nor those of devices', () => {
   const table = 'root:x:0:\nadm:x:4:syslog,u\naudio:x:29:u\ndocker:x:999:u\nu:x:1000:\n';
   expect(groupsKept([1000, 4, 29, 999, 54_321, 4], 1000, table)).toEqual(['54321', 'adm', 'docker']);
   expect(groupsKept([1000], 1000, table)).toEqual([]);
@@ -48,6 +48,6 @@ it('the groups that a wall cannot drop are named: not the primary one, nor those
 
 it('a search for private files that did not end is reported', () => {
   const wall = { name: 'unshare', filtersCalls: true } as const;
-  expect(describeWall(wall, true)).toEqual([]);
-  expect(describeWall(wall, false)).toEqual([expect.stringContaining('Fix: install findutils')]);
+  expect(describeBackend(wall, true)).toEqual([]);
+  expect(describeBackend(wall, false)).toEqual([expect.stringContaining('Fix: install findutils')]);
 });

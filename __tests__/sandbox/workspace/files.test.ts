@@ -17,7 +17,7 @@ import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
-import { readPlace } from '../../../src/sandbox/workspace/files.ts';
+import { readResolved } from '../../../src/sandbox/workspace/files.ts';
 import { createWorld, type World } from '../world.ts';
 
 let world: World;
@@ -153,7 +153,7 @@ describe('reading', () => {
     } as const;
     rmSync(path);
     put(path);
-    await expect(readPlace(place, 'swapped/file', 10)).rejects.toMatchObject(denied(why));
+    await expect(readResolved(place, 'swapped/file', 10)).rejects.toMatchObject(denied(why));
     rmSync(at('swapped'), { recursive: true });
   });
 

@@ -21,7 +21,7 @@ describe('the diff out of the history of the checkout', () => {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
-  /** A shell without a wall. */
+  /** A shell without a sandbox. */
   const shellIn = (cwd: string) => ({
     exec: async (script: string) => {
       const { status, stdout } = spawnSync('bash', ['-c', script], { cwd, env: env(), encoding: 'utf8' });

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
-import { findGitPlaces, findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
+import { findGitLocations, findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
 // The shell's: a tree of these is deeper than a path can name.
@@ -247,7 +247,7 @@ it('a bare repository is a folder like any other, whatever its config holds', as
   git(mirror, 'init', '-q', '--bare', '.');
   git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
   expect(await findRepositories(workspace)).toEqual([]);
-  expect(await findGitPlaces(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
+  expect(await findGitLocations(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
 });
 
 it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {

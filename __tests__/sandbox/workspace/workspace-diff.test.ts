@@ -323,7 +323,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       expect((await sandbox.exec(command, limits)).exitCode).toBe(0);
       const found = await changes?.compare(never);
       execFileSync('chmod', ['-R', 'u+rwx', repo]);
-      // Root without a wall looks into every folder, and a closed file is a change by its mode alone.
+      // Root without a sandbox looks into every folder, and a closed file is a change by its mode alone.
       expect([undefined, 1]).toContain(found?.changedFiles);
     });
 
@@ -335,10 +335,10 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
       await other.close();
     });
 
-    // Without a wall there is nothing to run behind.
+    // Without a sandbox there is nothing to run behind.
     if (mode === 'off') return;
 
-    it('whatever git can be made to run, it runs behind the wall', async () => {
+    it('whatever git can be made to run, it runs in the sandbox', async () => {
       const outside = path.join(base, 'ran');
       const filter = `touch ${outside}; cat`;
       for (const [key, value] of [
@@ -348,7 +348,7 @@ rm -f "$(place $before)"; cp "$(place $after)" "$(place $before)"; git diff-tree
         ['core.fsmonitor', filter],
       ] as const)
         git('config', key, value);
-      // The repository's own config reaches the wall without its programs; a nested one is the agent's own.
+      // The repository's own config reaches the sandbox without its programs; a nested one is the agent's own.
       const nested = path.join(repo, 'nested');
       await mkdir(nested);
       execFileSync(

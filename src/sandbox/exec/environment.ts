@@ -78,7 +78,7 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
     PATH: absoluteFolders(environment['PATH']),
     HOME: privateHome,
     TMPDIR: tmp,
-    // Not /dev/null: as root without a wall, `git config --global` would replace the device by a file.
+    // Not /dev/null: as root without a sandbox, `git config --global` would replace the device by a file.
     GIT_CONFIG_GLOBAL: `${privateHome}/.gitconfig`,
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_COUNT: '1',
@@ -118,7 +118,7 @@ function toolchains(path: string | undefined): Readonly<Record<string, string>> 
 }
 
 /** What a command is given of the step's variables. */
-interface SteeringOptions {
+interface PreloadOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly passEnv: readonly string[];
   /** Absolute. */
@@ -126,20 +126,20 @@ interface SteeringOptions {
 }
 
 /** Read by the dynamic linker (ld.so(8), dyld(1)) and by shells as they start (bash(1), POSIX sh). */
-const STEERING = /^(?:(?:LD|DYLD)_\w+|BASH_ENV|ENV)$/u;
+const PRELOAD = /^(?:(?:LD|DYLD)_\w+|BASH_ENV|ENV)$/u;
 
 /**
  * The first variable by which files of the workspace come into every program that a command starts: whoever changes those
  * files chooses what git answers. null where there is none.
  */
-export function steeringVariable({ environment, passEnv, workspace }: SteeringOptions): string | null {
+export function findPreloadVariable({ environment, passEnv, workspace }: PreloadOptions): string | null {
   // The only one of them that commands get unasked.
-  const names = ['LD_LIBRARY_PATH', ...passEnv.filter((name) => STEERING.test(name))];
+  const names = ['LD_LIBRARY_PATH', ...passEnv.filter((name) => PRELOAD.test(name))];
   const fromHere = (place: string) => !place.startsWith('/') || isInside(posix.resolve(place), workspace);
-  return names.find((name) => places(environment[name] ?? '').some(fromHere)) ?? null;
+  return names.find((name) => foldersIn(environment[name] ?? '').some(fromHere)) ?? null;
 }
 
 /** An empty place between two others is the folder in which the program stands. */
-function places(value: string): readonly string[] {
+function foldersIn(value: string): readonly string[] {
   return value === '' ? [] : value.split(/[:; ]/u);
 }

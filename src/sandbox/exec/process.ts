@@ -1,4 +1,4 @@
-/** Runs one command behind a wall, to its end or its timeout, and leaves nothing of it alive. */
+/** Runs one command in a sandbox, to its end or its timeout, and leaves nothing of it alive. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
-import type { Launch, Wall } from '../isolation/backend.ts';
+import type { IsolationBackend, Launch } from '../isolation/backend.ts';
 import { type Captured, createCapture } from './capture.ts';
 import { findHelper, runHelper } from './host-program.ts';
 
@@ -33,38 +33,42 @@ interface ProcessResult extends Captured {
 
 /** How long output may still come in after the last process we know of is dead, in milliseconds. */
 const DRAIN_MS = 500;
-/** How long a wall that still goes up may take to say whom a sweep has to find, in milliseconds. */
+/** How long a sandbox that still starts may take to say whom a sweep has to find, in milliseconds. */
 const NAMED_MS = 2_000;
-/** How often a wall is put up again for a command that it never came to run. */
+/** How often a sandbox is started again for a command that it never came to run. */
 const MAX_RETRIES = 5;
 
 /**
  * Runs a command; resolves only when everything it started is dead.
- * @throws the signal's reason when it was aborted, SandboxError when the wall did not come up.
+ * @throws the signal's reason when it was aborted, SandboxError when the sandbox did not start.
  */
 export async function runProcess(
-  wall: Wall,
+  backend: IsolationBackend,
   command: string,
   options: ProcessOptions,
 ): Promise<ProcessResult> {
-  for (let left = wall.mayFailOnce === true ? MAX_RETRIES : 0; ; left -= 1) {
-    const result = await runOnce(wall, command, options);
+  for (let left = backend.mayFailOnce === true ? MAX_RETRIES : 0; ; left -= 1) {
+    const result = await runOnce(backend, command, options);
     if (!('notUp' in result)) return result;
     if (left === 0 || !result.again) throw result.notUp;
   }
 }
 
-/** A wall that did not come up. */
-interface NotUp {
+/** A sandbox that did not start. */
+interface NotStarted {
   readonly notUp: SandboxError;
   /** Whether its maker ended by itself and said all it had to say: nothing of the command has run then. */
   readonly again: boolean;
 }
 
-async function runOnce(wall: Wall, command: string, options: ProcessOptions): Promise<ProcessResult | NotUp> {
+async function runOnce(
+  backend: IsolationBackend,
+  command: string,
+  options: ProcessOptions,
+): Promise<ProcessResult | NotStarted> {
   const { signal } = options;
   signal.throwIfAborted();
-  const launch = await wall.launch(command);
+  const launch = await backend.launch(command);
   const started = performance.now();
   const pipe = await options.pipes.take();
   const child = start(launch, pipe);
@@ -76,8 +80,8 @@ async function runOnce(wall: Wall, command: string, options: ProcessOptions): Pr
   const ending = await firstOf(ended, options);
   // The last words of its status may come after the exit is known.
   if (ending === 'exit') await within(DRAIN_MS, status.ended);
-  else await named(wall, child, status);
-  await wall.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
+  else await named(backend, child, status);
+  await backend.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
   const { code, signalName, failure } = await ended;
   await within(DRAIN_MS, drained);
   pipe.output.destroy();
@@ -86,7 +90,7 @@ async function runOnce(wall: Wall, command: string, options: ProcessOptions): Pr
   signal.throwIfAborted();
   if (failure !== null)
     throw new SandboxError(`The shell could not be started: ${failure.message}`, { cause: failure });
-  if (ending === 'exit' && !wall.cameUp(status.text())) {
+  if (ending === 'exit' && !backend.hasRun(status.text())) {
     const why = captured.text.trim() || 'no reason was given';
     return {
       notUp: new SandboxError(`The sandbox did not come up: ${why}`),
@@ -104,13 +108,13 @@ async function runOnce(wall: Wall, command: string, options: ProcessOptions): Pr
 }
 
 /**
- * Waits until the wall has said whom to kill: swept while it goes up, it may let its command run behind our back. Counted
+ * Waits until the sandbox has said whom to kill: swept while it starts, it may let its command run behind our back. Counted
  * in looks, for a machine that stands still looks at nothing.
  */
-async function named(wall: Wall, child: ChildProcess, status: Status): Promise<void> {
+async function named(backend: IsolationBackend, child: ChildProcess, status: Status): Promise<void> {
   const isOver = () => child.exitCode !== null || child.signalCode !== null || status.hasEnded();
   for (let waited = 0; waited < NAMED_MS && !isOver(); waited += 5) {
-    if (wall.isNamed?.(status.text()) !== false) return;
+    if (backend.canSweep?.(status.text()) !== false) return;
     await sleep(5);
   }
 }

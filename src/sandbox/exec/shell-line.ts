@@ -13,7 +13,7 @@ export const MAX_COMMAND_BYTES = 120_000;
 /** Processes and bytes per file that one command may have: against accidents and floods, far above any test suite. */
 const LIMITS = 'ulimit -u 8192; ulimit -f 16777216; ulimit -c 0';
 
-/** Where the file that bash reads before each command lies behind a wall: in the /dev that is the wall's own. */
+/** Where the file that bash reads before each command lies in a sandbox: in the /dev that is the sandbox's own. */
 export const START_FILE = '/dev/shell-start';
 
 /** Whether a shell reads a file before a command (`BASH_ENV`, bash(1)); another one needs a shell before it. */
@@ -31,7 +31,7 @@ export function startFile(folder: string, own: string | undefined): string {
   return `unset BASH_ENV\n${preparation('bash', quote(folder))}\n${again}`;
 }
 
-/** A shell behind a wall, as its maker starts it. */
+/** A shell in a sandbox, as its maker starts it. */
 export interface ShellOptions {
   readonly shell: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -42,27 +42,27 @@ export interface ShellOptions {
 export function shellArguments(options: ShellOptions, command: string): readonly string[] {
   return options.environment['BASH_ENV'] === START_FILE
     ? ['--noprofile', '--norc', '-c', command]
-    : withLimits(options.shell, command, options.workingDirectory);
+    : limitedShellArguments(options.shell, command, options.workingDirectory);
 }
 
 /** Arguments for a shell that sets its limits and becomes the shell that runs the command, in a folder. */
-export function withLimits(shell: string, command: string, folder = '.'): readonly string[] {
+export function limitedShellArguments(shell: string, command: string, folder = '.'): readonly string[] {
   const plain = basename(shell) === 'bash' ? '--noprofile --norc' : '';
   return ['-c', `${preparation(shell, '"$2"')}; exec "$0" ${plain} -c "$1"`, shell, command, folder];
 }
 
 /** @param folder a word of a script. */
 function preparation(shell: string, folder: string): string {
-  // A descriptor that this process was started with may lead out of the wall, as an open folder does.
+  // A descriptor that this process was started with may lead out of the sandbox, as an open folder does.
   return `cd ${folder} || exit 125; ${closeStrays(shell, 3)}; { ${LIMITS}; } 2>/dev/null`;
 }
 
 /**
- * The words that start a program without the descriptors from 5 on. Process 1 of bubblewrap lies behind the wall and
+ * The words that start a program without the descriptors from 5 on. Process 1 of bubblewrap lies in the sandbox and
  * closes those that it inherited only after it has let the command run: until then /proc/1/fd leads out.
  * @param input a file that the program finds open for reading as descriptor 5.
  */
-export function withoutStrays(
+export function closeDescriptors(
   shell: string,
   words: readonly string[],
   input: string | null = null,
@@ -80,7 +80,7 @@ function closeStrays(shell: string, first: number): string {
 }
 
 /** The words by which root becomes the user who runs the command: no capability, and none to be had. */
-export function settled(
+export function dropPrivileges(
   // The shell goes to its folder: root, without its capabilities, may not enter a user's.
   options: ShellOptions & { readonly setpriv: string; readonly identity: Identity },
   command: string,

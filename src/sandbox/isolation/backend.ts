@@ -35,7 +35,7 @@ export interface Trace {
 }
 
 /** A kind of isolation. */
-export interface Wall {
+export interface IsolationBackend {
   readonly name: Isolation;
   launch(command: string): Promise<Launch>;
   /** Whether commands run with the filter of `system-calls.ts`. */
@@ -43,16 +43,16 @@ export interface Wall {
   /** Whether it may not come up for what goes by, such as a socket that goes while it is covered: then it is tried again. */
   readonly mayFailOnce?: boolean;
   /** Whether the command ran at all, judged from its status. */
-  cameUp(status: string): boolean;
+  hasRun(status: string): boolean;
   /** Whether its status says all that a sweep needs to know; absent where a sweep needs none. */
-  isNamed?(status: string): boolean;
+  canSweep?(status: string): boolean;
   /**
    * Kills what a command started, and resolves when all of it is dead, or after 2 s.
    * @param child that was launched; its number may be another's once it has ended.
    * @param status its status so far.
    */
   sweep(child: Launched, status: string, launch: Launch): Promise<void>;
-  /** Takes the wall down, once nothing runs behind it any more. */
+  /** Closes the sandbox, once nothing runs in it any more. */
   close(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export function mountArguments(mounts: readonly Mount[], byRoot = false): readon
   return [
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev'],
-    // bwrap makes it for whoever made the wall; semaphores and browsers of whoever works behind it need it too.
+    // bwrap makes it for the user who made the sandbox; semaphores and browsers of the user who works in it need it too.
     ...(byRoot ? ['--perms', '1777', '--tmpfs', '/dev/shm'] : []),
     ...['--proc', '/proc'],
     // uid 0 may write core_pattern and the like without any capability.

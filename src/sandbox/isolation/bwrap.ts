@@ -1,10 +1,22 @@
-/** The wall of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
+/** The isolation backend of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
 import { randomBytes } from 'node:crypto';
-import { type Identity, quote, settled, shellArguments, withoutStrays } from '../exec/shell-line.ts';
-import { type BackendOptions, type Launch, mountArguments, type Wall, withoutGone } from './backend.ts';
-import { keepWatch, killAll, type Privilege } from './host.ts';
+import {
+  closeDescriptors,
+  dropPrivileges,
+  type Identity,
+  quote,
+  shellArguments,
+} from '../exec/shell-line.ts';
+import {
+  type BackendOptions,
+  type IsolationBackend,
+  type Launch,
+  mountArguments,
+  withoutGone,
+} from './backend.ts';
+import { killAll, type Privilege, startWatch } from './host.ts';
 
-/** What the wall is built from. */
+/** What the sandbox is built from. */
 interface BwrapOptions extends BackendOptions {
   readonly bwrap: string;
   /** A file that holds the filter of system calls; null where there is none. */
@@ -13,19 +25,19 @@ interface BwrapOptions extends BackendOptions {
   readonly byRoot: ByRoot | null;
 }
 
-/** How a wall that root makes is handed over. */
+/** How a sandbox that root makes is handed over. */
 export interface ByRoot {
   readonly privilege: Privilege;
   readonly setpriv: string;
   readonly identity: Identity;
 }
 
-/** Makes the wall; before `launch` nothing is started but, where root makes it, a watch over this process. */
-export function createBwrapWall(options: BwrapOptions): Wall {
+/** Makes the sandbox; before `launch` nothing is started but, where root makes it, a watch over this process. */
+export function createBwrapBackend(options: BwrapOptions): IsolationBackend {
   const { byRoot } = options;
-  const watch = byRoot === null ? null : keepWatch(byRoot.privilege, randomBytes(16).toString('hex'));
+  const watch = byRoot === null ? null : startWatch(byRoot.privilege, randomBytes(16).toString('hex'));
   // For each command anew: a service that ended has taken its socket away, and a mount over nothing cannot be made.
-  const walls = () => [
+  const isolation = () => [
     ...namespaceArguments(options),
     ...mountArguments(withoutGone(options.mounts), byRoot !== null),
     ...(options.filter === null ? [] : ['--seccomp', '5']),
@@ -37,12 +49,12 @@ export function createBwrapWall(options: BwrapOptions): Wall {
     mayFailOnce: options.mounts.some((mount) => mount.fleeting === true),
     async launch(command) {
       return byRoot === null || watch === null
-        ? launchDirectly(options, walls(), command)
-        : launchByRoot(options, byRoot, walls(), command, watch.mark);
+        ? launchDirectly(options, isolation(), command)
+        : launchByRoot(options, byRoot, isolation(), command, watch.mark);
     },
-    cameUp: (status) => status.includes('"exit-code"'),
+    hasRun: (status) => status.includes('"exit-code"'),
     // Said before it lets the namespace's first process go on; that one is bound to its maker's life only later.
-    isNamed: (status) => /"child-pid": \d+/u.test(status),
+    canSweep: (status) => /"child-pid": \d+/u.test(status),
     async sweep({ pid, ended }, status) {
       // Process 1 of the namespace: with it the kernel kills everything inside, and it ends last.
       const init = Number(/"child-pid": (\d+)/u.exec(status)?.[1] ?? 0);
@@ -53,7 +65,7 @@ export function createBwrapWall(options: BwrapOptions): Wall {
   };
 }
 
-/** The arguments of a command that does nothing behind the least of these walls: no mounts but those that all have. */
+/** The arguments of a command that does nothing behind the least of these isolation: no mounts but those that all have. */
 export function bwrapProbe(
   options: Pick<BwrapOptions, 'shell' | 'shellNetwork' | 'byRoot'>,
 ): readonly string[] {
@@ -64,17 +76,17 @@ export function bwrapProbe(
   ];
 }
 
-function launchDirectly(options: BwrapOptions, walls: readonly string[], command: string): Launch {
+function launchDirectly(options: BwrapOptions, isolation: readonly string[], command: string): Launch {
   const shell = [options.shell, ...shellArguments(options, command)];
   const words = [options.bwrap, '--args', '3', '--json-status-fd', '4', '--', ...shell];
-  const [file = '', ...args] = withoutStrays(options.shell, words, options.filter);
+  const [file = '', ...args] = closeDescriptors(options.shell, words, options.filter);
   return {
     file,
     // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
     args,
     cwd: '/',
     environment: options.environment,
-    instructions: { text: `${walls.join('\0')}\0`, channel: 'descriptors' },
+    instructions: { text: `${isolation.join('\0')}\0`, channel: 'descriptors' },
   };
 }
 
@@ -82,16 +94,16 @@ function launchDirectly(options: BwrapOptions, walls: readonly string[], command
 function launchByRoot(
   options: BwrapOptions,
   byRoot: ByRoot,
-  walls: readonly string[],
+  isolation: readonly string[],
   command: string,
   mark: string,
 ): Launch {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
-  const told = walls.map(quote).join(' ');
+  const told = isolation.map(quote).join(' ');
   const bwrap = [options.bwrap, '--args', '4', '--json-status-fd', '3', '--'];
-  const words = withoutStrays(
+  const words = closeDescriptors(
     options.shell,
-    [...bwrap, ...settled({ ...options, ...byRoot }, command)],
+    [...bwrap, ...dropPrivileges({ ...options, ...byRoot }, command)],
     options.filter,
   );
   const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;

@@ -1,4 +1,4 @@
-/** The kinds of wall that this machine may have, in the order in which they are tried. */
+/** The isolation backends that this machine may have, in the order in which they are tried. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
@@ -6,21 +6,21 @@ import type { Isolation } from '../../types.ts';
 import { findHelper, HELPER_FOLDERS, runHelper } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import type { BackendOptions, Wall } from './backend.ts';
-import { type ByRoot, bwrapProbe, createBwrapWall } from './bwrap.ts';
-import { brokenWall, findPrivilege, isContainer, missingWall } from './host.ts';
+import type { BackendOptions, IsolationBackend } from './backend.ts';
+import { type ByRoot, bwrapProbe, createBwrapBackend } from './bwrap.ts';
+import { describeBrokenSandbox, describeMissingSandbox, findPrivilege, isContainer } from './host.ts';
 import { filteredByPerl, systemCallFilter } from './system-calls.ts';
-import { raiseUnshareWall, unshareProbe } from './unshare.ts';
+import { startUnshareBackend, unshareProbe } from './unshare.ts';
 
-/** A wall that may be tried. */
+/** A backend that may be tried. */
 export interface Candidate {
   readonly isolation: Isolation;
   /**
-   * A harmless command in new namespaces with the mounts that every wall of this kind needs. Its failure shows that such a
-   * wall cannot start; its success shows nothing more. It names nothing of this run, so that sudo may log it.
+   * A harmless command in new namespaces with the mounts that every backend of this kind needs. Its failure shows that it
+   * cannot start; its success shows nothing more. It names nothing of this run, so that sudo may log it.
    */
   readonly probe: readonly string[];
-  raise(options: BackendOptions): Promise<Wall>;
+  start(options: BackendOptions): Promise<IsolationBackend>;
 }
 
 /**
@@ -45,10 +45,10 @@ export async function findCandidates(
     candidates.push({
       isolation,
       probe: [...(byRoot?.privilege.prefix ?? []), program, ...bwrapProbe({ ...probed, byRoot })],
-      raise: async (options) => {
-        const file = filter === null ? null : join(options.runFolder, 'walls', 'system-calls');
+      start: async (options) => {
+        const file = filter === null ? null : join(options.runFolder, 'mounts', 'system-calls');
         if (filter !== null && file !== null) await writeFile(file, filter);
-        return createBwrapWall({ ...options, bwrap: program, byRoot, filter: file });
+        return createBwrapBackend({ ...options, bwrap: program, byRoot, filter: file });
       },
     });
   if (bwrap != null && isSelf) addBwrap(bwrap, 'bwrap', null);
@@ -62,7 +62,7 @@ export async function findCandidates(
     candidates.push({
       isolation: viaSudo ? 'sudo-unshare' : 'unshare',
       probe: [...privilege.prefix, unshare, ...unshareProbe(probed)],
-      raise: (options) => raiseUnshareWall({ ...options, unshare, nsenter, byRoot, filtered }),
+      start: (options) => startUnshareBackend({ ...options, unshare, nsenter, byRoot, filtered }),
     });
   }
   return candidates;
@@ -84,8 +84,8 @@ export async function agentOf(workspace: string): Promise<Identity> {
 
 const MAX_COMPLAINT = 1_000;
 
-/** What this machine has to put a wall up with. */
-export interface Walls {
+/** What this machine has for a sandbox. */
+export interface DetectedBackends {
   readonly shell: string;
   /** In the order in which they are tried; none with `off`. */
   readonly candidates: readonly Candidate[];
@@ -96,14 +96,14 @@ export interface Walls {
   readonly started: Promise<void>;
 }
 
-/** Looks for the walls of this machine, and tries them; needs nothing of what a run finds out later. */
-export async function probeWalls(
+/** Looks for the isolation backends of this machine, and tries them; needs nothing of what a run finds out later. */
+export async function detectBackends(
   options: Pick<
     SandboxOptions,
     'workspace' | 'mode' | 'shellNetwork' | 'kinds' | 'helperFolders' | 'platform'
   >,
   signal: AbortSignal,
-): Promise<Walls> {
+): Promise<DetectedBackends> {
   const { mode, shellNetwork, kinds, helperFolders = HELPER_FOLDERS, platform = process.platform } = options;
   const shell = (await findHelper(['bash', 'sh'])) ?? '/bin/sh';
   const found =
@@ -117,7 +117,7 @@ export async function probeWalls(
 }
 
 /**
- * Resolves with the first candidate that starts, some milliseconds after it was called. The self-test tries the wall itself.
+ * Resolves with the first candidate that starts, some milliseconds after it was called. The self-test tries the sandbox itself.
  * @throws SandboxError with what is wrong with each, or that there is none to try.
  */
 async function requireStart(
@@ -125,7 +125,7 @@ async function requireStart(
   platform: NodeJS.Platform,
   signal: AbortSignal,
 ): Promise<void> {
-  if (candidates.length === 0) throw new SandboxError(missingWall(platform, await isContainer()));
+  if (candidates.length === 0) throw new SandboxError(describeMissingSandbox(platform, await isContainer()));
   const problems: string[] = [];
   for (const { isolation, probe } of candidates) {
     // Twice: a mount of this machine may go away while the new root is made of all of them.
@@ -133,7 +133,7 @@ async function requireStart(
     if (complaint === null) return;
     problems.push(`${isolation}: The sandbox did not come up: ${complaint || 'no reason was given'}`);
   }
-  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
+  throw new SandboxError(describeBrokenSandbox(problems.join('; '), await isContainer()));
 }
 
 /** What a probe said when it failed; null where it did not, or could not be waited for. */

@@ -1,5 +1,5 @@
 /**
- * What of this machine a command must not see. Behind the wall it runs as the runner's own user, so that the permissions
+ * What of this machine a command must not see. In the sandbox it runs as the runner's own user, so that the permissions
  * of files hold nothing back from it: what only that user may read has to be hidden by its place.
  */
 import { execFile } from 'node:child_process';
@@ -17,7 +17,7 @@ import { listProcesses } from './host.ts';
 
 /** Real paths that are not seen, but for what is shown in them on purpose. */
 export interface HiddenPaths {
-  /** Folders that are empty behind the wall. */
+  /** Folders that are empty in the sandbox. */
   readonly folders: readonly string[];
   /** Those of `folders` that belong to a runner. */
   readonly runners: readonly string[];
@@ -27,7 +27,7 @@ export interface HiddenPaths {
   readonly complete: boolean;
 }
 
-/** What is hidden where there is no wall. */
+/** What is hidden where there is no sandbox. */
 export const NOTHING_HIDDEN: HiddenPaths = {
   folders: [],
   runners: [],

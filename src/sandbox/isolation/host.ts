@@ -46,8 +46,8 @@ export async function isContainer(root = '/'): Promise<boolean> {
 /** Operating systems by Node's names for them. */
 const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
 
-/** The sentence for a machine without a wall: what is missing, one fix to paste, the way out. */
-export function missingWall(platform: string, inContainer = false): Wording {
+/** The sentence for a machine without a sandbox: what is missing, one fix to paste, the way out. */
+export function describeMissingSandbox(platform: string, inContainer = false): Wording {
   return (naming) => `${whatIsMissing(platform, inContainer, naming)} ${wayOut(naming)}`;
 }
 
@@ -62,8 +62,8 @@ function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): 
   return `${needs}, and this machine has neither. Fix${placeOfFix(naming)}: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`.`;
 }
 
-/** The sentence for a wall that is there and does not stand. */
-export function brokenWall(problem: string, inContainer = false): Wording {
+/** The sentence for a sandbox that is there and does not stand. */
+export function describeBrokenSandbox(problem: string, inContainer = false): Wording {
   return (naming) => {
     const { door } = naming;
     if (inContainer) return `${problem}. ${IN_CONTAINER[door]} ${wayOut(naming)}`;
@@ -133,8 +133,8 @@ interface Watch {
  * Watches over this process: a step that is killed cannot end what runs as root, and sudo does not end with its parent.
  * @param id random, hexadecimal.
  */
-export function keepWatch(privilege: Privilege, id: string): Watch {
-  const mark = `STRUCTURED_AGENT_WALL=${id}`;
+export function startWatch(privilege: Privilege, id: string): Watch {
+  const mark = `STRUCTURED_AGENT_SANDBOX=${id}`;
   const [file = '', ...args] = [...privilege.prefix, '/bin/sh', '-s'];
   const watcher = spawn(file, args, {
     cwd: '/',

@@ -1,4 +1,4 @@
-/** What a command behind the wall sees: decided once for a run, from the workspace and the machine as they stand. */
+/** What a command in the sandbox sees: decided once for a run, from the workspace and the machine as they stand. */
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -45,16 +45,16 @@ export interface MountPlan {
 /** Most mounts that the content of the workspace may ask for: bubblewrap's time grows with their square, 2 s at this many. */
 const MAX_FOR_CONTENT = 1_500;
 
-/** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `walls` in the run's folder. */
+/** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `mounts` in the run's folder. */
 export async function planMounts(
   options: SandboxOptions & { readonly tree: string; readonly hidden: HiddenPaths },
   repositories: readonly Repository[],
   signal: AbortSignal,
 ): Promise<MountPlan> {
   const { workspace, runFolder, access } = options;
-  const walls = join(runFolder, 'walls');
-  const blank = join(walls, 'blank');
-  await mkdir(join(walls, 'none'), { recursive: true, mode: 0o700 });
+  const sources = join(runFolder, 'mounts');
+  const blank = join(sources, 'blank');
+  await mkdir(join(sources, 'none'), { recursive: true, mode: 0o700 });
   await writeFile(blank, '');
   await chmod(blank, 0o444);
 
@@ -89,7 +89,7 @@ export async function planMounts(
     });
   }
 
-  const content = await planContent(workspace, options.tree, repositories, blank, walls);
+  const content = await planContent(workspace, options.tree, repositories, blank, sources);
   const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.tree);
   const forContent = [...ways, ...content.mounts];
   if (forContent.length > MAX_FOR_CONTENT) {
@@ -168,7 +168,7 @@ async function planContent(
   tree: string,
   repositories: readonly Repository[],
   blank: string,
-  walls: string,
+  sources: string,
 ): Promise<Pick<MountPlan, 'mounts' | 'hiddenInWorkspace'>> {
   const mounts: Mount[] = [];
   const hiddenInWorkspace: string[] = [];
@@ -181,7 +181,7 @@ async function planContent(
   for (const folder of new Set(repositories.flatMap(({ elsewhere }) => elsewhere)))
     mounts.push(readOnly(folder));
   for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
-    const copy = join(walls, `git-config-${index}`);
+    const copy = join(sources, `git-config-${index}`);
     // One that is too long or cannot be read is empty inside.
     const text = readBoundedText(path, MAX_CONFIG_BYTES);
     await writeFile(copy, withoutCredentials(text ?? ''), { mode: 0o444 });

@@ -1,15 +1,15 @@
-/** No wall: commands run as the step itself does, and what they leave behind is hunted down as far as it can be seen. */
+/** No isolation: commands run as the step itself does, and what they leave behind is hunted down as far as it can be seen. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ShellOptions, withLimits } from '../exec/shell-line.ts';
-import type { Trace, Wall } from './backend.ts';
+import { limitedShellArguments, type ShellOptions } from '../exec/shell-line.ts';
+import type { IsolationBackend, Trace } from './backend.ts';
 import { killOne, listProcesses } from './host.ts';
 
 const MARKER = 'STRUCTURED_AGENT_COMMAND';
 
-/** Makes the absence of a wall. */
-export function createOpenGround(options: ShellOptions): Wall {
+/** Makes a backend that isolates nothing. */
+export function createUnisolatedBackend(options: ShellOptions): IsolationBackend {
   return {
     name: 'none',
     async launch(command) {
@@ -17,13 +17,19 @@ export function createOpenGround(options: ShellOptions): Wall {
       return {
         file: options.shell,
         // A shell between, so that the parent which a command sees (and may kill) is not the step's own process.
-        args: ['-c', '"$@"; exit $?', options.shell, options.shell, ...withLimits(options.shell, command)],
+        args: [
+          '-c',
+          '"$@"; exit $?',
+          options.shell,
+          options.shell,
+          ...limitedShellArguments(options.shell, command),
+        ],
         cwd: options.workingDirectory,
         environment: { ...options.environment, [MARKER]: id },
         trace: { marker: `${MARKER}=${id}`, since: await ticksSinceBoot() },
       };
     },
-    cameUp: () => true,
+    hasRun: () => true,
     async sweep({ pid, ended }, _status, { trace }) {
       for (let round = 0; round < 100; round += 1) {
         // Before the group is killed: whose parent died is nobody's child any more.
@@ -41,7 +47,7 @@ export function createOpenGround(options: ShellOptions): Wall {
 
 /**
  * Processes that descend from a live one, or that carry the marker. A process that cleared its environment *and* left
- * its parents is not found: without a wall this is best effort.
+ * its parents is not found: without a sandbox this is best effort.
  */
 async function remaining(root: number | undefined, trace: Trace): Promise<readonly number[]> {
   const young = (await Promise.all((await listProcesses()).map(look))).filter(

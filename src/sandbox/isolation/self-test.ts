@@ -1,4 +1,4 @@
-/** Tries the wall from inside before anything of the model's runs: what a broken wall lets through is seen, not guessed. */
+/** Tries the sandbox from inside before anything of the model's runs: what a broken sandbox lets through is seen, not guessed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
 import { type ProcessOptions, runProcess } from '../exec/process.ts';
 import { quote } from '../exec/shell-line.ts';
-import type { Wall } from './backend.ts';
+import type { IsolationBackend } from './backend.ts';
 
 /** What the probes expect. */
 export interface SelfTestOptions {
-  readonly wall: Wall;
+  readonly backend: IsolationBackend;
   readonly process: ProcessOptions;
   readonly shell: string;
   readonly runFolder: string;
@@ -54,9 +54,9 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
     const expected = { ...options, unseen: [file, ...options.unseen] };
     const outside = await namespacesOf(options.shellNetwork);
     const script = probes(expected, { sentinel, port: listener.port, outside });
-    const result = await runProcess(options.wall, script, options.process);
+    const result = await runProcess(options.backend, script, options.process);
     const verdict = result.text.trim();
-    if (result.exitCode !== 0 || verdict !== 'walls stand') {
+    if (result.exitCode !== 0 || verdict !== 'all probes passed') {
       const Failure = result.exitCode === VISIBLE_PATH ? VisiblePathError : SandboxError;
       throw new Failure(`The sandbox failed its self-test: ${verdict || 'the probes did not finish'}`);
     }
@@ -105,7 +105,7 @@ function probes(
   options: SelfTestOptions,
   { sentinel, port, outside }: { sentinel: string; port: number; outside: readonly string[] },
 ): string {
-  const { wall, workspace, workspaceWritable, configs, unseen, emptied, masked, shellNetwork } = options;
+  const { backend, workspace, workspaceWritable, configs, unseen, emptied, masked, shellNetwork } = options;
   // A pattern that does not match its own text, which stands in the command lines of these probes.
   const pattern = quote(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
@@ -114,9 +114,9 @@ function probes(
     `while read -r key value rest; do case $key in
        CapInh:|CapPrm:|CapEff:|CapAmb:) case $value in *[!0]*) failed "a capability is left ($key $value)";; esac;;
        NoNewPrivs:) [ "$value" = 1 ] || failed "privileges can be gained (NoNewPrivs $value)";;
-       Seccomp:) [ "$value" = ${wall.filtersCalls === true ? 2 : '"$value"'} ] || failed "no system call is filtered (Seccomp $value)";;
+       Seccomp:) [ "$value" = ${backend.filtersCalls === true ? 2 : '"$value"'} ] || failed "no system call is filtered (Seccomp $value)";;
      esac; done < /proc/self/status`,
-    ...(wall.filtersCalls === true
+    ...(backend.filtersCalls === true
       ? ['unshare --user true 2>/dev/null && failed "a user namespace can be made"']
       : []),
     '{ read -r key < /proc/keys; } 2>/dev/null && failed "the keys of this machine are listed"',
@@ -150,6 +150,6 @@ function probes(
     ...(shellNetwork
       ? []
       : [`(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && failed "a listener outside can be reached"`]),
-    'echo "walls stand"',
+    'echo "all probes passed"',
   ].join('\n');
 }

@@ -185,8 +185,8 @@ async function hardLinks({ path }: Endpoint): Promise<readonly string[]> {
 }
 
 /**
- * Where these sockets can be seen behind a wall of these mounts, under every name.
- * @throws SandboxError where they are too many to be closed one by one: a wall with holes would be none.
+ * Where these sockets can be seen in a sandbox of these mounts, under every name.
+ * @throws SandboxError where they are too many to be closed one by one: a sandbox with holes would be none.
  */
 export async function seenSockets(
   sockets: readonly string[],
@@ -217,7 +217,7 @@ export async function seenSockets(
   );
 }
 
-/** What a name stands for behind the wall, as a path of this machine; null for nothing. */
+/** What a name stands for in the sandbox, as a path of this machine; null for nothing. */
 function standsAt(
   name: string,
   places: readonly { readonly at: string; readonly from: string | null }[],

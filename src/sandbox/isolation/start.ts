@@ -1,4 +1,4 @@
-/** Puts up the first wall that this machine has and that stands its test. */
+/** Starts the first backend that this machine has and that passes its self-test. */
 
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,19 +9,19 @@ import { readsStartFile, START_FILE, startFile } from '../exec/shell-line.ts';
 import type { Folders } from '../run-folder.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import type { Repository } from '../workspace/repositories.ts';
-import { type Mount, sorted, type Wall } from './backend.ts';
+import { type IsolationBackend, type Mount, sorted } from './backend.ts';
 import type { Candidate } from './detect.ts';
 import type { HiddenPaths } from './hidden-paths.ts';
-import { brokenWall, isContainer, missingWall } from './host.ts';
+import { describeBrokenSandbox, describeMissingSandbox, isContainer } from './host.ts';
 import { type MountPlan, planMounts } from './mount-plan.ts';
 import { runSelfTest, VisiblePathError } from './self-test.ts';
 
 const SELF_TEST_MS = 15_000;
-/** How often a wall is put up where a path that it hides was made anew meanwhile, as by another job on this machine. */
+/** How often a sandbox is started where a path that it hides was made anew meanwhile, as by another job on this machine. */
 const MAX_TRIES = 3;
 
-/** How a wall is asked for. */
-export interface RaiseOptions extends SandboxOptions {
+/** How a sandbox is asked for. */
+export interface StartOptions extends SandboxOptions {
   /** Where the workspace's files lie on this machine. */
   readonly tree: string;
   /** The workspace that a scratch copy was made of, or the workspace itself. */
@@ -30,9 +30,9 @@ export interface RaiseOptions extends SandboxOptions {
   readonly platform: NodeJS.Platform;
 }
 
-/** A wall, and what commands behind it see otherwise than it is. */
-export interface Raised {
-  readonly wall: Wall;
+/** A sandbox, and what commands behind it see otherwise than it is. */
+export interface StartedBackend {
+  readonly backend: IsolationBackend;
   /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
   readonly hiddenInWorkspace: readonly string[];
   /** Files in the folders of toolchains that are hidden because their user alone may read them. */
@@ -44,19 +44,20 @@ export interface Raised {
 }
 
 /**
- * The first wall that stands its test.
+ * The first backend that passes its self-test.
  * @throws SandboxError with what is wrong with each, or that there is none to try; WorkspaceError where one stands around
  *   an ordinary workspace and not around this one.
  */
-export async function raiseFirst(
+export async function startFirstBackend(
   candidates: readonly Candidate[],
   shell: string,
-  options: RaiseOptions,
+  options: StartOptions,
   folders: Folders,
   repositories: readonly Repository[],
   signal: AbortSignal,
-): Promise<Raised> {
-  if (candidates.length === 0) throw new SandboxError(missingWall(options.platform, await isContainer()));
+): Promise<StartedBackend> {
+  if (candidates.length === 0)
+    throw new SandboxError(describeMissingSandbox(options.platform, await isContainer()));
   const plan = await prepare(options, folders, repositories, signal).catch((cause: unknown) => {
     if (cause instanceof WorkspaceError) throw cause;
     // What the file system says no to (a full disk, a folder that went away) is no bug of ours.
@@ -64,40 +65,40 @@ export async function raiseFirst(
     throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
   });
   const configs = repositories.flatMap((repository) => repository.configs);
-  const raiseWith = (candidate: Candidate, mounts: readonly Mount[], tried: readonly string[]) =>
-    raise(candidate, { ...plan, mounts }, shell, options, folders, tried, signal);
+  const startWith = (candidate: Candidate, mounts: readonly Mount[], tried: readonly string[]) =>
+    startBackend(candidate, { ...plan, mounts }, shell, options, folders, tried, signal);
   const problems: string[] = [];
   for (const candidate of candidates) {
     try {
-      const wall = await raiseAgain(() => raiseWith(candidate, plan.mounts, configs));
-      return { ...plan, wall, failures: problems };
+      const backend = await startAgain(() => startWith(candidate, plan.mounts, configs));
+      return { ...plan, backend, failures: problems };
     } catch (error) {
       if (!(error instanceof SandboxError) || signal.aborted) throw error;
       problems.push(`${candidate.isolation}: ${error.message}`);
     }
   }
   for (const candidate of candidates) {
-    const standsWith = (mounts: readonly Mount[]) => stands(raiseWith(candidate, mounts, []), signal);
-    const breaker = await findBreaker(plan, standsWith);
+    const startsWith = (mounts: readonly Mount[]) => canStart(startWith(candidate, mounts, []), signal);
+    const breaker = await findBreaker(plan, startsWith);
     if (breaker !== null) throw new WorkspaceError(brokenByWorkspace(breaker, problems.join('; ')));
   }
-  throw new SandboxError(brokenWall(problems.join('; '), await isContainer()));
+  throw new SandboxError(describeBrokenSandbox(problems.join('; '), await isContainer()));
 }
 
-async function raiseAgain(raiseOnce: () => Promise<Wall>): Promise<Wall> {
+async function startAgain(startOnce: () => Promise<IsolationBackend>): Promise<IsolationBackend> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await raiseOnce();
+      return await startOnce();
     } catch (error) {
       if (!(error instanceof VisiblePathError) || tries === MAX_TRIES) throw error;
     }
   }
 }
 
-/** Whether a wall stood; it is taken down again. */
-async function stands(raised: Promise<Wall>, signal: AbortSignal): Promise<boolean> {
+/** Whether a sandbox started; it is closed again. */
+async function canStart(started: Promise<IsolationBackend>, signal: AbortSignal): Promise<boolean> {
   try {
-    await (await raised).close();
+    await (await started).close();
     return true;
   } catch (error) {
     if (!(error instanceof SandboxError) || signal.aborted) throw error;
@@ -106,16 +107,16 @@ async function stands(raised: Promise<Wall>, signal: AbortSignal): Promise<boole
 }
 
 /**
- * The place of the first mount that the content of the workspace asks for and that cannot be made; null where a wall
+ * The place of the first mount that the content of the workspace asks for and that cannot be made; null where a sandbox
  * without such mounts does not stand either, so that the machine is in the way. Halves the mounts with each try.
  */
 async function findBreaker(
   plan: MountPlan,
-  standsWith: (mounts: readonly Mount[]) => Promise<boolean>,
+  startsWith: (mounts: readonly Mount[]) => Promise<boolean>,
 ): Promise<string | null> {
   const content = sorted(plan.forContent);
   const machine = plan.mounts.filter((mount) => !plan.forContent.includes(mount));
-  const first = (count: number) => standsWith([...machine, ...content.slice(0, count)]);
+  const first = (count: number) => startsWith([...machine, ...content.slice(0, count)]);
   if (!(await first(0)) || (await first(content.length))) return null;
   let standing = 0;
   let broken = content.length;
@@ -132,7 +133,7 @@ function brokenByWorkspace(place: string, problems: string): string {
 }
 
 async function prepare(
-  options: RaiseOptions,
+  options: StartOptions,
   folders: Folders,
   repositories: readonly Repository[],
   signal: AbortSignal,
@@ -157,19 +158,19 @@ async function handOver(tmp: string, workspace: string): Promise<void> {
   for (const path of [tmp, home, ...inside]) await lchown(path, uid, gid);
 }
 
-async function raise(
+async function startBackend(
   candidate: Candidate,
   plan: MountPlan,
   shell: string,
-  options: RaiseOptions,
+  options: StartOptions,
   folders: Folders,
   configs: readonly string[],
   signal: AbortSignal,
-): Promise<Wall> {
+): Promise<IsolationBackend> {
   const { workspace, shellNetwork } = options;
-  const place = shellPlace(options, '/tmp');
+  const place = buildShellOptions(options, '/tmp');
   const start = await placeStartFile(shell, place, folders.run);
-  const wall = await candidate.raise({
+  const backend = await candidate.start({
     ...place,
     environment: { ...place.environment, ...start.environment },
     shell,
@@ -180,7 +181,7 @@ async function raise(
   const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
   try {
     await runSelfTest({
-      wall,
+      backend,
       process: { ...limits, pipes: folders.pipes, spillFolder: folders.tmp },
       shell,
       runFolder: folders.run,
@@ -192,17 +193,17 @@ async function raise(
       masked: plan.masked,
       shellNetwork,
     });
-    return wall;
+    return backend;
   } catch (error) {
-    await wall.close();
+    await backend.close();
     throw error;
   }
 }
 
 /** The file that bash reads before each command, where the shell is bash. */
-async function placeStartFile(shell: string, place: ReturnType<typeof shellPlace>, runFolder: string) {
+async function placeStartFile(shell: string, place: ReturnType<typeof buildShellOptions>, runFolder: string) {
   if (!readsStartFile(shell)) return { environment: {}, mounts: [] };
-  const file = join(runFolder, 'walls', 'shell-start');
+  const file = join(runFolder, 'mounts', 'shell-start');
   const text = startFile(place.workingDirectory, place.environment['BASH_ENV']);
   // One candidate after another: root may write the file that is there, others may not.
   await rm(file, { force: true });
@@ -212,6 +213,6 @@ async function placeStartFile(shell: string, place: ReturnType<typeof shellPlace
 }
 
 /** What a shell starts with. */
-export function shellPlace(options: SandboxOptions, tmp: string) {
+export function buildShellOptions(options: SandboxOptions, tmp: string) {
   return { workingDirectory: options.workingDirectory, environment: buildEnvironment({ ...options, tmp }) };
 }

@@ -1,5 +1,5 @@
 /**
- * The wall of util-linux, for machines without bubblewrap: one mount, PID, IPC, UTS and network namespace for the run,
+ * The isolation backend of util-linux, for machines without bubblewrap: one mount, PID, IPC, UTS and network namespace for the run,
  * made once as root, and in it a PID and mount namespace for each command, which ends as the ordinary user.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/names.ts';
-import { quote, settled } from '../exec/shell-line.ts';
-import { type BackendOptions, byDepth, type Mount, sorted, type Wall } from './backend.ts';
+import { dropPrivileges, quote } from '../exec/shell-line.ts';
+import { type BackendOptions, byDepth, type IsolationBackend, type Mount, sorted } from './backend.ts';
 import type { ByRoot } from './bwrap.ts';
 import { killAll, type MountedPart, readMountInfo } from './host.ts';
 
-/** What the wall is built from; the programs by their absolute paths. */
+/** What the sandbox is built from; the programs by their absolute paths. */
 interface UnshareOptions extends BackendOptions {
   readonly unshare: string;
   readonly nsenter: string;
@@ -30,20 +30,20 @@ interface Holder {
   readonly mark: string;
 }
 
-const RAISE_MS = 20_000;
+const START_MS = 20_000;
 
 /**
  * Makes the namespace of the run.
  * @throws SandboxError when it cannot be made.
  */
-export async function raiseUnshareWall(options: UnshareOptions): Promise<Wall> {
+export async function startUnshareBackend(options: UnshareOptions): Promise<IsolationBackend> {
   const { shellNetwork } = options;
   const { privilege } = options.byRoot;
   const root = join(options.runFolder, 'root');
   // It may be there from a try before: what was mounted on it went away with that try's namespace.
   await mkdir(root, { recursive: true, mode: 0o700 });
   const mountPoints = readMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
-  const mark = `wall-${randomBytes(8).toString('hex')}`;
+  const mark = `sandbox-${randomBytes(8).toString('hex')}`;
   const script = rootScript({ mounts: options.mounts, root, mountPoints, shellNetwork, mark });
   const [file = '', ...args] = [
     ...privilege.prefix,
@@ -52,7 +52,7 @@ export async function raiseUnshareWall(options: UnshareOptions): Promise<Wall> {
     ...['--', '/bin/sh', '-s'],
   ];
   const holder = spawn(file, args, { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-  return wallOver(options, holder, { target: await whenUp(holder, script), mark });
+  return createUnshareBackend(options, holder, { target: await whenUp(holder, script), mark });
 }
 
 function namespaceArguments(shellNetwork: boolean): readonly string[] {
@@ -76,7 +76,7 @@ function whenUp(holder: ChildProcess, script: string): Promise<number> {
       holder.stdin?.destroy();
       reject(new SandboxError(`The sandbox did not come up: ${why.trim() || 'no reason was given'}`));
     };
-    const timer = setTimeout(() => fail('its mounts took too long'), RAISE_MS);
+    const timer = setTimeout(() => fail('its mounts took too long'), START_MS);
     holder.stdin?.on('error', () => undefined);
     holder.stdin?.write(`{\n${script}\n}; exit\n`);
     holder.stdout?.on('data', (chunk: Buffer) => {
@@ -97,7 +97,11 @@ function whenUp(holder: ChildProcess, script: string): Promise<number> {
   });
 }
 
-function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder): Wall {
+function createUnshareBackend(
+  options: UnshareOptions,
+  holder: ChildProcess,
+  place: Holder,
+): IsolationBackend {
   const { privilege } = options.byRoot;
   return {
     name: privilege.prefix.length === 0 ? 'unshare' : 'sudo-unshare',
@@ -113,9 +117,9 @@ function wallOver(options: UnshareOptions, holder: ChildProcess, place: Holder):
         instructions: { text: enterScript(options, place, command), channel: 'standard' },
       };
     },
-    cameUp: (status) => /^in$/mu.test(status),
+    hasRun: (status) => /^in$/mu.test(status),
     // Before, its makers still make each other.
-    isNamed: (status) => /^in$/mu.test(status),
+    canSweep: (status) => /^in$/mu.test(status),
     async sweep({ pid, ended }, status) {
       // It ends last: its namespace ends with the first process in it.
       if (ended) return;
@@ -156,7 +160,7 @@ function enterScript(options: UnshareOptions, { target, mark }: Holder, command:
     options.unshare,
     ...['--mount', '--pid', '--ipc', '--cgroup', '--fork', '--kill-child', '--mount-proc'],
     ...['--', '/bin/sh', '-c', inside.join('\n'), 'sh'],
-    ...settled({ ...options, ...byRoot }, command, options.filtered),
+    ...dropPrivileges({ ...options, ...byRoot }, command, options.filtered),
   ];
   return `exec 3>&2 2>&1\necho "at $$" >&3\nexec ${words.map(quote).join(' ')} </dev/null\n`;
 }
@@ -218,7 +222,7 @@ export function readMountPoints(text: string): readonly MountPoint[] {
 
 /**
  * Builds the root, enters it, says `up`, and stays until its input ends. Every step that fails ends it: a root that is
- * not whole is no wall.
+ * not whole is no sandbox.
  */
 export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: RootScript): string {
   const at = (path: string) => quote(path === '/' ? root : `${root}${path}`);
@@ -265,7 +269,7 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     'rmdir /dev/.old',
     'mount -o remount,ro,nosuid,noexec /dev',
     'echo "up $self"',
-    // The wall stands as long as its maker: the end of its input is the end of this namespace and all in it.
+    // The sandbox lasts as long as its maker: the end of its input is the end of this namespace and all in it.
     'read -r line || :',
   ].join('\n');
 }

@@ -9,7 +9,7 @@ import type { SandboxOptions } from '../sandbox.ts';
 import { hasCredentials, MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import type { Repository } from '../workspace/repositories.ts';
-import type { Wall } from './backend.ts';
+import type { IsolationBackend } from './backend.ts';
 import { SEARCH_DEPTH } from './hidden-paths.ts';
 
 /** Most configs that are named one by one. */
@@ -83,8 +83,8 @@ export function describeRoot(
 }
 
 /** What a sandbox leaves open; `complete` says whether all private files of this machine were looked for. */
-export function describeWall(
-  { name, filtersCalls }: Pick<Wall, 'name' | 'filtersCalls'>,
+export function describeBackend(
+  { name, filtersCalls }: Pick<IsolationBackend, 'name' | 'filtersCalls'>,
   complete: boolean,
 ): readonly string[] {
   const list: string[] = [];
@@ -120,7 +120,7 @@ export function describeWorkspace(credentials: Credentials, missing: string | nu
   return list;
 }
 
-/** Groups that open devices or sudo, of which nothing is left behind a wall. */
+/** Groups that open devices or sudo, of which nothing is left in a sandbox. */
 const HARMLESS_GROUPS = new Set(
   `admin audio bluetooth cdrom dialout dip floppy fuse games input kvm lpadmin netdev nogroup plugdev render sambashare
   scanner sudo tape tty users video wheel`.split(/\s+/u),
@@ -150,7 +150,7 @@ export interface Unseen {
 }
 
 /** The sandboxes that were tried before it, and what commands see otherwise than it is, as sentences for the log. */
-export function describeRaised(
+export function describeStarted(
   { failures, hiddenInWorkspace, ownerOnly, narrowed }: Unseen,
   workspace: string,
 ): readonly string[] {

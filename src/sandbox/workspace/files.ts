@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { errorCode } from '../../errors.ts';
 import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
 import type { Entry, FileView } from '../sandbox.ts';
-import { deny, type Place } from './path-policy.ts';
+import { deny, type ResolvedPath } from './path-policy.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
@@ -18,7 +18,7 @@ const MAX_ENTRIES = 50_000;
  * Reads at most `maxBytes` bytes of a regular file, or lists a directory.
  * @throws DeniedError with a sentence about `asked`, the path as the model wrote it.
  */
-export async function readPlace(place: Place, asked: string, maxBytes: number): Promise<FileView> {
+export async function readResolved(place: ResolvedPath, asked: string, maxBytes: number): Promise<FileView> {
   if (place.stats === null) deny(asked, 'there is nothing at this path', true);
   refuseSpecial(place.stats, asked);
   return spoken(asked, async () => {
@@ -38,7 +38,7 @@ export async function readPlace(place: Place, asked: string, maxBytes: number): 
  * elsewhere is left alone. Missing folders are made; an existing file's mode is kept.
  * @throws DeniedError with a sentence about `asked`.
  */
-export async function writePlace(place: Place, asked: string, bytes: Buffer): Promise<void> {
+export async function writeResolved(place: ResolvedPath, asked: string, bytes: Buffer): Promise<void> {
   if (place.stats?.isDirectory()) deny(asked, 'it is a folder');
   if (place.stats !== null) refuseSpecial(place.stats, asked);
   const folder = dirname(place.host);

@@ -16,7 +16,7 @@ export interface Tree {
 }
 
 /** Where a path lies once every symlink on the way was followed within the two trees. */
-export interface Place {
+export interface ResolvedPath {
   /** Without a symlink in it, up to the last component that exists. */
   readonly host: string;
   /** The same place in the model's view. */
@@ -27,7 +27,7 @@ export interface Place {
 }
 
 /** What the rules are made from. */
-interface ConfinementOptions {
+interface PathPolicyOptions {
   readonly trees: readonly Tree[];
   /** Absolute, in the model's view. */
   readonly workingDirectory: string;
@@ -43,10 +43,10 @@ interface ConfinementOptions {
   readonly readOnlyWorkspace: boolean;
 }
 
-/** Finds places. */
-export interface Confinement {
+/** Resolves the paths of the model. */
+export interface PathPolicy {
   /** @throws DeniedError with a sentence for the model. */
-  locate(path: string, intent: 'read' | 'edit'): Promise<Place>;
+  resolve(path: string, intent: 'read' | 'edit'): Promise<ResolvedPath>;
 }
 
 const MAX_LINKS = 40;
@@ -57,9 +57,9 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 /** Makes the path rules of one sandbox. */
-export function createConfinement(options: ConfinementOptions): Confinement {
+export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   return {
-    async locate(path, intent) {
+    async resolve(path, intent) {
       const refusal = refuseText(path);
       if (refusal !== null) deny(path, refusal);
       let view = posix.resolve(options.workingDirectory, path);
@@ -78,8 +78,8 @@ async function walk(
   view: string,
   asked: string,
   intent: 'read' | 'edit',
-  options: ConfinementOptions,
-): Promise<Place | string> {
+  options: PathPolicyOptions,
+): Promise<ResolvedPath | string> {
   const tree = options.trees.find((candidate) => isInside(view, candidate.view));
   if (tree === undefined) return deny(asked, outside(view, options));
   if (isClosed(view, tree.view, options)) deny(asked, CLOSED);
@@ -114,11 +114,11 @@ async function walk(
 
 const CLOSED = 'it belongs to the runner and is closed to every tool';
 
-function isClosed(path: string, root: string, { closed }: ConfinementOptions): boolean {
+function isClosed(path: string, root: string, { closed }: PathPolicyOptions): boolean {
   return closed.some((folder) => isInside(path, folder) && !isInside(root, folder));
 }
 
-function outside(view: string, options: ConfinementOptions): string {
+function outside(view: string, options: PathPolicyOptions): string {
   const roots = [...new Set(options.trees.map((tree) => tree.view))].join(' and ');
   return `${quote(view)} is outside of what this tool sees: ${roots}`;
 }

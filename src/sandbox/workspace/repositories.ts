@@ -39,7 +39,7 @@ export interface Repository {
 }
 
 /** Where git has something in a workspace. Paths as bytes: a commit may hold names that are not UTF-8, and git follows them. */
-export interface GitPlaces {
+export interface GitLocations {
   /** Folders that hold a `.git` of any kind. */
   readonly roots: readonly Buffer[];
   /** Folders that git takes for a repository without a working tree (they hold HEAD, objects and refs). */
@@ -88,9 +88,9 @@ export async function findRepositories(
  * The same, with all places where git finds a repository.
  * @throws WorkspaceError as `findRepositories` does.
  */
-export async function findRepositoriesAndPlaces(
+export async function findRepositoriesAndLocations(
   workspace: string,
-): Promise<{ readonly repositories: readonly Repository[]; readonly places: GitPlaces }> {
+): Promise<{ readonly repositories: readonly Repository[]; readonly places: GitLocations }> {
   const look = createLook(workspace, MAX_FOLDERS);
   const places = await walkOpen(workspace, look);
   return { repositories: await describeAll(workspace, places, look), places };
@@ -101,12 +101,12 @@ export async function findRepositoriesAndPlaces(
  * around a repository, and git goes by the path of a submodule, without reading the folders on the way.
  * @throws WorkspaceError where there are too many folders.
  */
-export function findGitPlaces(workspace: string): Promise<GitPlaces> {
+export function findGitLocations(workspace: string): Promise<GitLocations> {
   return walk(workspace, createLook(workspace, MAX_FOLDERS));
 }
 
 /** The places, where every folder can be looked into. @throws ClosedFolderError. */
-async function walkOpen(workspace: string, look: Look): Promise<GitPlaces> {
+async function walkOpen(workspace: string, look: Look): Promise<GitLocations> {
   return walk(workspace, look, (error) => {
     throw error;
   });
@@ -116,7 +116,7 @@ async function walk(
   workspace: string,
   look: Look,
   onClosed: (error: ClosedFolderError) => void = () => undefined,
-): Promise<GitPlaces> {
+): Promise<GitLocations> {
   const roots: Buffer[] = [];
   const bare: Buffer[] = [];
   const closed: Buffer[] = [];
@@ -151,7 +151,11 @@ function hasNamesOfGit(entries: readonly Dirent<Buffer>[]): boolean {
   return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
 }
 
-async function describeAll(workspace: string, places: GitPlaces, look: Look): Promise<readonly Repository[]> {
+async function describeAll(
+  workspace: string,
+  places: GitLocations,
+  look: Look,
+): Promise<readonly Repository[]> {
   const roots = places.roots.map(textOf);
   const found: Repository[] = [];
   // The workspace's own first: what it says of where git's folder is was written by those who set up the workspace.

@@ -17,7 +17,7 @@ export interface Scratch {
 
 /**
  * Copies a workspace with the system's own `cp`, which clones blocks where the file system can (reflinks) and keeps
- * times, modes and links. git's folder at the top is left out unless asked for: behind a wall it is mounted instead.
+ * times, modes and links. git's folder at the top is left out unless asked for: in a sandbox it is mounted instead.
  * @param into made here; must not be there.
  * @throws InputError for a workspace that is too large, SandboxError where the disk is full.
  */

@@ -7,7 +7,7 @@ import { holdsCredentials, isProtectedName, PROTECTED_NAMES } from '../../files/
 import { readBounded } from '../../files/read-bounded.ts';
 import { isInside, namesIn } from './path-policy.ts';
 import { topsOf } from './protected.ts';
-import { findGitPlaces, findRepositoriesAndPlaces, type GitPlaces } from './repositories.ts';
+import { findGitLocations, findRepositoriesAndLocations, type GitLocations } from './repositories.ts';
 
 /** Two looks at the same files. */
 export interface TamperCheck {
@@ -82,11 +82,11 @@ interface Watched {
   /** `.git` at the top of each repository: what it is, and what it says where it is no folder. Absent ones count. */
   readonly tops: readonly string[];
   /** Where git has something in the workspace. */
-  readonly places: GitPlaces;
+  readonly places: GitLocations;
 }
 
 async function findWatched(workspace: string, extra: readonly string[]): Promise<Watched> {
-  const { repositories, places } = await findRepositoriesAndPlaces(workspace);
+  const { repositories, places } = await findRepositoriesAndLocations(workspace);
   const watched = new Set<string>(extra);
   const tops = topsOf(workspace, repositories);
   for (const top of tops) {
@@ -109,8 +109,8 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
  * The first repository, with a `.git` or without one, that was not there before; or a folder that a command closed, since
  * there may be one in it. Compared byte by byte: as text, two names that are not UTF-8 may be the same.
  */
-async function newRepository(workspace: string, before: GitPlaces): Promise<Tampering | null> {
-  const now = await findGitPlaces(workspace);
+async function newRepository(workspace: string, before: GitLocations): Promise<Tampering | null> {
+  const now = await findGitLocations(workspace);
   const firstNew = (known: readonly Buffer[], found: readonly Buffer[]) => {
     const keys = new Set(known.map((path) => path.toString('latin1')));
     return found.find((path) => !keys.has(path.toString('latin1')))?.toString();

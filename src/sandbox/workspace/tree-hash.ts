@@ -3,7 +3,7 @@
  * ones that are not ignored, as they lie there before the agent starts. A dirty checkout and generated files have another
  * hash than a clean checkout; another commit, branch or merge queue with the same content has the same.
  *
- * Which files there are is asked of git, and behind the wall only, as in `workspace-diff.ts`; what is in them is read here,
+ * Which files there are is asked of git, and in the sandbox only, as in `workspace-diff.ts`; what is in them is read here,
  * without git's filters: attributes (`text=auto`, `eol`, `filter=lfs`, `ident`) make one blob of working files that differ,
  * and whoever judges reads the working files.
  */
@@ -87,7 +87,7 @@ printf 'up %s\\nat %s\\n' "$up" "$work"
 /**
  * Hashes what is judged.
  * @throws InputError for a subject path that does not say which files are meant, the signal's reason, and SandboxError
- *   where the wall did not come up.
+ *   where the sandbox did not start.
  */
 export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions): Promise<SubjectTree> {
   const { workspace, workingDirectory, signal } = options;

@@ -1,5 +1,5 @@
 /**
- * What the agent changed in the workspace, as a count and a patch. Git is asked inside the wall, by the same door as the
+ * What the agent changed in the workspace, as a count and a patch. Git is asked in the sandbox, the same way as the
  * agent's own commands: a nested repository, a filter or a `git` on PATH that the workspace brings along can make git
  * run whatever it likes, and there that gains nothing.
  */
