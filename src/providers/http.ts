@@ -95,14 +95,14 @@ async function fetchWithIdleTimeout(
   const caller = signal ?? null;
   if (!transport?.isStream) return send(caller);
   const silent = new AbortController();
-  const stopTimer = startIdleTimer(transport.idleMs, () => silent.abort());
+  const timer = setTimeout(() => silent.abort(), transport.idleMs);
   try {
     return await send(AbortSignal.any(caller === null ? [silent.signal] : [silent.signal, caller]));
   } catch (error) {
     if (silent.signal.aborted && !caller?.aborted) return createFailingResponse(transport.silence);
     throw error;
   } finally {
-    stopTimer();
+    clearTimeout(timer);
   }
 }
 
@@ -181,24 +181,24 @@ function applyLimits(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let seen = 0;
-  let stopTimer = () => {};
+  let timer: NodeJS.Timeout | undefined;
   const restartTimer = (controller: TransformStreamDefaultController) => {
-    stopTimer();
-    if (idleMs !== null) stopTimer = startIdleTimer(idleMs, () => controller.error(silence));
+    clearTimeout(timer);
+    if (idleMs !== null) timer = setTimeout(() => controller.error(silence), idleMs);
   };
   const guard: Transformer<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> = {
     start: restartTimer,
     transform(chunk, controller) {
       seen += chunk.byteLength;
       if (seen > maxBytes) {
-        stopTimer();
+        clearTimeout(timer);
         throw tooLong;
       }
       restartTimer(controller);
       controller.enqueue(chunk);
     },
-    flush: () => stopTimer(),
-    cancel: () => stopTimer(),
+    flush: () => clearTimeout(timer),
+    cancel: () => clearTimeout(timer),
   };
   return body.pipeThrough(new TransformStream(guard));
 }
@@ -291,18 +291,6 @@ function nestError(text: string): string {
   } catch {
     return text;
   }
-}
-
-/**
- * Calls `onIdle` after so many milliseconds; returns what stops the timer. The last tenth of the time is a timer of its
- * own: after this machine stood still (asleep, frozen, overloaded), bytes that came meanwhile are still unread, and
- * reading them stops the second timer before it fires.
- */
-export function startIdleTimer(ms: number, onIdle: () => void): () => void {
-  let timer = setTimeout(() => {
-    timer = setTimeout(onIdle, ms / 10);
-  }, ms * 0.9);
-  return () => clearTimeout(timer);
 }
 
 /** Describes a failed try for the log: a status or a local error code, and how long the SDK waits; no server text. */

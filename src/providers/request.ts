@@ -30,9 +30,6 @@ const maxEvents = 500_000;
 /** How many levels of lists and objects a response may have: writing more of them out again would overflow the stack. */
 const maxLevels = 2_000;
 
-/** How long a finished stream may take to end, in milliseconds; a connection that is read to its end can be reused. */
-const drainMs = 250;
-
 /** Events that end a stream: chat completions', Anthropic's, and those of OpenAI's responses. */
 const lastEvents = new Set([
   doneType,
@@ -240,10 +237,7 @@ async function readEvents(
         if (events.push(event) > maxEvents) return createTooLargeResult(context, `${maxEvents} events`);
         textOfEvent.set(event, text);
       }
-      if (lastEvents.has(type)) {
-        await drain(iterator);
-        break;
-      }
+      if (lastEvents.has(type)) break;
     }
   } catch (thrown) {
     // The openai SDK throws the error that an event holds.
@@ -280,18 +274,6 @@ function createSlicer(text: string): (path: readonly (string | number)[]) => str
 function isMeaningful(event: JsonObject): boolean {
   const { type } = event;
   return type !== 'ping' && type !== 'keepalive' && Object.keys(event).length > 0;
-}
-
-/** Reads a finished stream to its end, for a moment. */
-async function drain(source: AsyncIterator<unknown>): Promise<void> {
-  const end = (async () => {
-    while ((await source.next()).done !== true);
-  })();
-  const moment = Promise.withResolvers<void>();
-  const timer = setTimeout(moment.resolve, drainMs);
-  // What breaks after the end does not matter.
-  await Promise.race([end.catch(() => undefined), moment.promise]);
-  clearTimeout(timer);
 }
 
 /** An error inside a stream; after its end it means that the response is not whole. */
