@@ -12,7 +12,6 @@ import { isPrivileged } from './github/event.ts';
 import { findRunnerFiles } from './github/runner.ts';
 import { run } from './run/run.ts';
 import type { World } from './run/world.ts';
-import { removeFolder } from './sandbox/run-folder.ts';
 
 async function runAction(step: Step): Promise<number> {
   const { environment } = step;
@@ -41,10 +40,14 @@ async function runAction(step: Step): Promise<number> {
     privileged: isPrivileged(environment),
     fetch: setup.fetch,
     requireReadable: requireReadableFolders,
+    // Loaded by those who ask for them: every run pays for what is loaded at the start.
+    features: {
+      replay: async (...given) => (await import('./replay/replay.ts')).openReplay(...given),
+      record: async (...given) => (await import('./replay/recorder.ts')).recorded(...given),
+      reuse: async (options) => (await import('./reuse/reuse.ts')).reuseVerdict(options),
+    },
   };
   const { verdict } = await run(setup, world);
-  // A run that never opened its sandbox has left its folder to nobody else; a leftover changes no verdict.
-  await removeFolder(world.runFolder, verdict.exitCode === 130 ? 1_000 : 5_000);
   return verdict.exitCode;
 }
 

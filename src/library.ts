@@ -9,7 +9,6 @@ import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';
 import { type RunInputs, run } from './run/run.ts';
 import type { World } from './run/world.ts';
-import { removeFolder } from './sandbox/run-folder.ts';
 import { quote } from './text/messages.ts';
 import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.ts';
 
@@ -195,7 +194,6 @@ export async function runStructuredAgent<Payload = JsonObject>(
     };
   } finally {
     over.abort();
-    await removeFolder(world.runFolder, 5_000);
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -73,14 +73,6 @@ describe('the runner’s folders', () => {
     expect(path.dirname(path.dirname(first.results))).toBe(at('temp'));
     expect(statSync(first.results).mode & 0o777).toBe(0o700);
     expect(second.results).not.toBe(first.results);
-  });
-
-  it('keep space for the end of the run, until it is asked for', async () => {
-    const { results, makeRoom } = await findFolders(environment());
-    expect(readdirSync(results).map((name) => statSync(path.join(results, name)).size)).toEqual([1024 ** 2]);
-    await makeRoom();
-    expect(readdirSync(results)).toEqual([]);
-    await makeRoom();
   });
 
   it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])(

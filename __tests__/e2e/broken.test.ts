@@ -171,7 +171,7 @@ if (process.getuid?.() === 0)
       expect([run.exitCode, run.requests.length, tellings(run)]).toEqual([52, 0, [1, 1]]);
     });
 
-    it('that the agent fills takes no payload back: space for the ending is kept', async () => {
+    it('that the agent fills takes no payload back: what it wrote is removed before the verdict is written', async () => {
       const script = [calls('shell', { command: 'cat /dev/zero > "$TMPDIR/flood"' }), good];
       const run = await runOn({ size: 8 * 1024 ** 2, set: () => undefined }, script);
       expect([run.exitCode, run.outputs.get('passed'), tellings(run)]).toEqual([0, 'true', [1, 1]]);

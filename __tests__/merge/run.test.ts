@@ -84,6 +84,7 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
     resultFile: path.join(base, 'result.json'),
     transcriptFile: null,
     writePatch: () => null,
+    runFolder: null,
     restoreRunnerFiles: () => undefined,
     files: localFiles((name) =>
       readTrustedFile(name, { root: base, outside: 'refused', maxBytes: 1_000_000 }),

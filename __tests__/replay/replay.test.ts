@@ -12,8 +12,7 @@ const OTHER = 'b'.repeat(64);
 
 function start(lines: readonly unknown[], more: Partial<Task> = {}, text = recordingText(...lines)) {
   const notices: string[] = [];
-  const provider = createReplay({
-    recording: readRecording(text),
+  const provider = createReplay(readRecording(text), {
     mask: (each) => each,
     task: () => ({ policy: judge, model: null, workingDirectory: '/work/now', ...more }),
   });

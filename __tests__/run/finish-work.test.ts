@@ -21,6 +21,7 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
     transcriptFile: null,
     locate: null,
     writePatch: () => null,
+    runFolder: null,
     restoreRunnerFiles: () => undefined,
     now: () => performance.now(),
     listen: (listener) => void heard.push(listener),

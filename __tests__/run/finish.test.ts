@@ -1,7 +1,11 @@
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InputError, SandboxError } from '../../src/errors.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import { stepOutputs } from '../../src/reporters/outputs.ts';
+import type { Reporter } from '../../src/reporters/report-types.ts';
 import { finish } from '../../src/run/finish.ts';
 import type { Ending } from '../../src/run/verdict.ts';
 import { sampleMerged } from '../merge/sample-merged.ts';
@@ -43,6 +47,16 @@ describe('finishing', () => {
       weaknesses: ['the network is on'],
       resultFile: '/temp/result.json',
     });
+  });
+
+  it('removes the run folder before anything is written: what the agent filled a disk with is gone', async () => {
+    const runFolder = mkdtempSync(path.join(os.tmpdir(), 'finish-'));
+    writeFileSync(path.join(runFolder, 'flood'), 'x');
+    const wasThere: boolean[] = [];
+    const look: Reporter = { name: 'look', report: async () => void wasThere.push(existsSync(runFolder)) };
+    const { world, state } = scene({ runFolder, reporters: [look] });
+    await finish(submitted, state, world);
+    expect(wasThere).toEqual([false]);
   });
 
   it('the models of a merge are masked: other jobs named them, and they become an output', async () => {

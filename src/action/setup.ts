@@ -1,7 +1,7 @@
 /** What the action was given: the runner's folders, the configuration, and where files go. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, realpath, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type Config, parseConfig } from '../config/config.ts';
@@ -104,8 +104,8 @@ function noteErrors<T>(task: () => T, problems: Error[]): T | null {
   }
 }
 
-/** Kept free of the disk for the run's own end, in bytes, whatever the agent fills it with: 1 MiB. */
-const RESERVED_BYTES = 1024 ** 2;
+/** The least space that a run begins with, in bytes: 1 MiB for what it leaves. */
+const LEAST_BYTES = 1024 ** 2;
 
 /** Where the step works. */
 export interface Folders {
@@ -113,8 +113,6 @@ export interface Folders {
   readonly temp: string;
   /** A fresh folder below `temp` for what the run leaves. */
   readonly results: string;
-  /** Gives the space back that was kept for the envelope. */
-  readonly makeRoom: () => Promise<void>;
   /** What is wrong with the runner's own folders; others stand in for them, so that the run can be reported. */
   readonly problem: InputError | null;
 }
@@ -134,39 +132,24 @@ export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folde
     () => true,
     () => false,
   );
-  const kept = writable ? await reserve(wanted) : null;
-  const temp = kept === null ? await realpath(os.tmpdir()) : wanted;
-  const results = kept ?? (await makeResults(temp));
+  const usual = writable && (await hasSpace(wanted)) ? await makeResults(wanted).catch(() => null) : null;
+  const temp = usual === null ? await realpath(os.tmpdir()) : wanted;
+  const results = usual ?? (await makeResults(temp));
   const problems = missing.map((variable) => `${variable} names a folder that is not there.`);
   if (!writable) problems.push('RUNNER_TEMP names a folder that cannot be written to.');
-  else if (kept === null)
+  else if (usual === null)
     problems.push(
       'RUNNER_TEMP has no space left: 1 MiB is needed at least, and that of a copy of the workspace.',
     );
   if (temp === workspace) problems.push('RUNNER_TEMP is the workspace itself.');
   const problem =
     problems[0] === undefined ? null : new InputError(null, `${problems[0]} Check the runner's set-up.`);
-  const makeRoom = () => rm(path.join(results, RESERVE), { force: true });
-  return { workspace, temp, results, makeRoom, problem };
+  return { workspace, temp, results, problem };
 }
 
-const RESERVE = '.reserved';
-
-/** Makes the folder for the results with some space kept in it; null where there is none. */
-async function reserve(temp: string): Promise<string | null> {
-  try {
-    const results = await makeResults(temp);
-    const file = path.join(results, RESERVE);
-    try {
-      await writeFile(file, Buffer.alloc(RESERVED_BYTES), { mode: 0o600, flag: 'wx' });
-      return results;
-    } catch {
-      await rm(results, { recursive: true, force: true });
-      return null;
-    }
-  } catch {
-    return null;
-  }
+async function hasSpace(folder: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize >= LEAST_BYTES;
 }
 
 /** A fresh folder of ours; beside the usual place where another user (of a container, say) has made that one. */

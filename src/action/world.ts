@@ -29,7 +29,7 @@ export interface ActionWorldOptions {
 
 /** The part of a world that says where it is and how it ends; what the step does is the entry's own to add. */
 export interface ActionWorld
-  extends Omit<EndWorld, 'writePatch'>,
+  extends Omit<EndWorld, 'writePatch' | 'runFolder'>,
     Pick<ActionGitHub, 'files' | 'findContext' | 'findPolicyChanges'> {
   readonly workspace: string;
 }
@@ -79,10 +79,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     findPolicyChanges: hub.findPolicyChanges,
     now: () => performance.now(),
     listen,
-    reporters: [
-      { name: 'reserved space', report: folders.makeRoom },
-      ...createReporters({ ...told, summaryFile: files.summary }),
-    ],
+    reporters: createReporters({ ...told, summaryFile: files.summary }),
     spareResultFile: path.join(folders.results, 'result.json'),
     writeEnvelope: (report) => writeResultFile(report, secrets, signer(signingKey)),
     writeOutputs(report) {

@@ -22,7 +22,6 @@ import { terminalStyle } from '../reporters/terminal.ts';
 import { createTranscript } from '../reporters/transcript.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
-import { removeFolder } from '../sandbox/run-folder.ts';
 import type { RunCommand } from './args.ts';
 import { readStdin, withStdin } from './stdin.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
@@ -115,7 +114,6 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
   );
   if (patch !== null && report.patchFile === null) written.set('patch', noPatch(report));
   await progress.conclude(report, [...written.values()]);
-  await removeFolder(world.runFolder, report.verdict.exitCode === 130 ? 1_000 : 5_000);
   return report.verdict.exitCode;
 }
 

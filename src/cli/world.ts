@@ -57,7 +57,7 @@ export interface LocalWorld extends World {
   readonly problems: readonly InputError[];
 }
 
-/** Makes the world; `removeFolder` its `runFolder` when the run is over. Paths are the user's own and not confined. */
+/** Makes the world. Paths are the user's own and not confined. */
 export async function createLocalWorld(options: LocalWorldOptions): Promise<LocalWorld> {
   const { environment } = options;
   // A folder that is not there is told like any wrong option, once the run has begun.
@@ -94,6 +94,12 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     findPolicyChanges: async () => [],
     fetch: send,
     requireReadable: requireReadableFolders,
+    // Loaded by those who ask for them: every run pays for what is loaded at the start.
+    features: {
+      replay: async (...given) => (await import('../replay/replay.ts')).openReplay(...given),
+      record: async (...given) => (await import('../replay/recorder.ts')).recorded(...given),
+      reuse: async (options) => (await import('../reuse/reuse.ts')).reuseVerdict(options),
+    },
     now: () => performance.now(),
     spareResultFile: null,
   };

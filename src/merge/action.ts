@@ -19,6 +19,7 @@ async function runMergeAction(step: Step): Promise<number> {
   const world: MergeWorld = {
     ...createActionWorld({ step, files, folders, setup, isResolved: true, signingKey }),
     writePatch: () => null,
+    runFolder: null,
     resolveVerdicts: (folder) => resolveVerdicts(folder, [workspace, temp]),
     anyCommit: isPrivileged(environment),
     page: (of) => runPage(of, serverUrl),

@@ -1,29 +1,16 @@
 /** Writes down what a model says in a run, so that the run can be replayed without it. */
 import { ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
-import type { PolicyDigest, ToolCall, Usage } from '../types.ts';
+import type { RecorderWorld } from '../run/world.ts';
+import type { ToolCall, Usage } from '../types.ts';
 import { maxRecordingBytes, type RequestDigest, recordingFormat } from './recording.ts';
 import { digestRequest } from './request-digest.ts';
-
-/** The world of a recorder. */
-export interface RecorderOptions {
-  /** Takes one line, without its end. What it throws ends the recording, and not the run. */
-  readonly append: (line: string) => void;
-  readonly mask: (text: string) => string;
-  /** Asked for when the first line is written. */
-  readonly policy: () => PolicyDigest;
-  readonly workingDirectory: () => string;
-  /** The time, as ISO 8601. */
-  readonly time: () => string;
-  /** Told what keeps the recording from being replayed, each thing once. */
-  readonly warn: (text: string) => void;
-}
 
 /**
  * The provider, with everything that it answers or fails with written down, arguments of `structured_output` included:
  * the one place that holds them. Secrets are masked, and calls that held one are marked, for they cannot be replayed.
  */
-export function recorded(provider: Provider, options: RecorderOptions): Provider {
+export function recorded(provider: Provider, options: RecorderWorld): Provider {
   const { mask } = options;
   const write = createWriter(options);
   let number = 0;
@@ -54,7 +41,7 @@ export function recorded(provider: Provider, options: RecorderOptions): Provider
 const MASKED =
   'A tool call held a secret, which the recording masks: replays end there with replay_mismatch. Record a run without it.';
 
-function createWriter({ append, warn }: RecorderOptions): (entry: object) => void {
+function createWriter({ append, warn }: RecorderWorld): (entry: object) => void {
   let size = 0;
   let dead = false;
   return (entry) => {
@@ -79,7 +66,7 @@ function createWriter({ append, warn }: RecorderOptions): (entry: object) => voi
 function header(
   provider: Provider,
   request: CompletionRequest,
-  { mask, policy, workingDirectory, time }: RecorderOptions,
+  { mask, policy, workingDirectory, time }: RecorderWorld,
 ): object {
   const { schema_sha256, gate_sha256, prompt_sha256, version } = policy();
   return {

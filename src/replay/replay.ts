@@ -2,10 +2,12 @@
 
 import { ProviderError, ReplayError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import { replayName } from '../run/model.ts';
+import type { Replayed, ReplayWorld } from '../run/world.ts';
 import { quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { AssistantMessage, ToolCall } from '../types.ts';
-import type { RecordedResponse, Recording, RequestDigest } from './recording.ts';
+import { type RecordedResponse, type Recording, type RequestDigest, readRecording } from './recording.ts';
 import {
   changedResults,
   describeRequestDifference,
@@ -14,25 +16,18 @@ import {
   type Task,
 } from './request-digest.ts';
 
-/** The world of a replay. */
-export interface ReplayOptions {
-  readonly recording: Recording;
-  /** What this run asks a model for; asked for on the first turn. */
-  readonly task: () => Task;
-  readonly mask: (text: string) => string;
-}
-
-/** What a replay is called wherever a model's name is told, so that none is taken for a judge. */
-export function replayName(model: string): string {
-  return `replay of ${model}`;
+/** The recording in a text, and the provider that plays it. @throws InputError for a text that is no recording. */
+export async function openReplay(text: string, world: ReplayWorld): Promise<Replayed> {
+  const recording = readRecording(text);
+  return { provider: createReplay(recording, world), header: recording.header };
 }
 
 /**
  * A provider that gives the recorded answers in their order, failures included, for as long as it is asked what the
  * recorded model was asked. `complete` throws a ReplayError that says what differs.
  */
-export function createReplay(options: ReplayOptions): Provider {
-  const { recording, mask } = options;
+export function createReplay(recording: Recording, options: ReplayWorld): Provider {
+  const { mask } = options;
   const { header, exchanges } = recording;
   let at = 0;
   let turn = 1;

@@ -7,31 +7,16 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { isInside, resolveReuseFolder } from '../config/paths.ts';
-import type { Contract } from '../contract/contract.ts';
 import { type Envelope, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import type { Evidence, Reuse } from '../reporters/report-types.ts';
 import type { Ending } from '../run/verdict.ts';
-import type { RunState, World } from '../run/world.ts';
+import type { ReuseOptions } from '../run/world.ts';
 import { findPreloadVariable } from '../sandbox/exec/environment.ts';
-import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
 import { race } from '../text/wait.ts';
 import type { JsonObject, PolicyDigest } from '../types.ts';
 import { describeReuse } from './report.ts';
-
-/** What a verdict is looked for with. */
-export interface ReuseOptions {
-  readonly config: Config;
-  /** The absolute folder where the agent starts. */
-  readonly workingDirectory: string;
-  readonly contract: Contract;
-  /** Its walls are being raised. */
-  readonly sandbox: OpenedSandbox;
-  readonly state: RunState;
-  readonly world: World;
-  readonly tell: (level: 'info' | 'warning', text: string) => void;
-}
 
 /**
  * Finds out by which key later runs find this one, and ends the run where an earlier one has it already; null where a
@@ -39,7 +24,7 @@ export interface ReuseOptions {
  * @throws InputError for a folder or a path that cannot be meant, SandboxError where the wall did not come up.
  */
 export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null> {
-  const { config, state, world, tell } = options;
+  const { config, state, world, notify } = options;
   const { reuseFrom, signingKey } = config;
   if (reuseFrom !== null && signingKey === null && world.privileged) {
     throw new InputError(
@@ -51,17 +36,17 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   const found = await findKey(options, folder);
   if (found === null) return null;
   if ('why' in found) {
-    tell('warning', `No earlier verdict is reused, and none can reuse this one: ${found.why}.`);
+    notify('warning', `No earlier verdict is reused, and none can reuse this one: ${found.why}.`);
     return null;
   }
   state.reuse = { ...found, from: null };
   if (reuseFrom === null || config.refresh) return null;
   if (folder === null) {
-    tell('info', 'reuse-from is not there yet, so there is no earlier verdict.');
+    notify('info', 'reuse-from is not there yet, so there is no earlier verdict.');
     return null;
   }
   if (signingKey === null) {
-    tell(
+    notify(
       'warning',
       'reuse-from is read without a signing-key: whoever can put a file into that folder decides this verdict. Set signing-key, here and where the envelopes come from.',
     );
@@ -70,7 +55,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   if ('unlike' in match) {
     const unlike =
       match.unlike === null ? '' : ` The nearest of this leg and vote differs in ${match.unlike}.`;
-    tell(
+    notify(
       'info',
       `reuse-from holds no verdict on the same files by the same judge, so the model is asked.${unlike}`,
     );
@@ -83,7 +68,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   state.record.totals = { ...state.record.totals, costUsd: 0 };
   // Nobody has touched the workspace, and nobody will.
   state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };
-  tell(
+  notify(
     'info',
     `Reused the verdict of run ${from.run_id} (attempt ${from.run_attempt}): the judged files, prompt, schema, model and version are the same. No model was asked.`,
   );
@@ -94,12 +79,12 @@ type Key = Pick<Reuse, 'key' | 'tree'>;
 
 /** The key of this run; null where it is of no use, a clause where it cannot be known. */
 async function findKey(
-  { config, workingDirectory, sandbox, state, world, tell }: ReuseOptions,
+  { config, workingDirectory, sandbox, state, world, notify }: ReuseOptions,
   folder: string | null,
 ): Promise<Key | { readonly why: string } | null> {
   const { signal } = state.stop;
   if (config.replay !== null) {
-    tell('info', 'This run is replayed, so no verdict is reused.');
+    notify('info', 'This run is replayed, so no verdict is reused.');
     return null;
   }
   await race(sandbox.ready(), signal);
@@ -180,7 +165,7 @@ interface Miss {
 
 /** The newest envelope that stands for this run, or why there is none. */
 async function findMatch(folder: string, found: Key, options: ReuseOptions): Promise<Match | Miss> {
-  const { config, state, world, tell } = options;
+  const { config, state, world, notify } = options;
   const matches: Match[] = [];
   const unlike: (readonly string[])[] = [];
   const refused: string[] = [];
@@ -201,7 +186,7 @@ async function findMatch(folder: string, found: Key, options: ReuseOptions): Pro
   if (refused.length > 0) {
     const files = refused.length === 1 ? 'A file was' : `${refused.length} files were`;
     const first = world.secrets.mask(refused[0] ?? '').slice(0, 300);
-    tell('info', `${files} passed over in reuse-from. The first is ${first}.`);
+    notify('info', `${files} passed over in reuse-from. The first is ${first}.`);
   }
   matches.sort((a, b) => (isNewer(a.from, b.from) ? -1 : 1));
   const [nearest] = unlike.toSorted((a, b) => a.length - b.length);

@@ -3,6 +3,7 @@ import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
 import { errorCode, messageAt, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { within } from '../sandbox/exec/process.ts';
+import { removeFolder } from '../sandbox/run-folder.ts';
 import type { LeftOut } from '../sandbox/workspace/patch.ts';
 import type { GateResult, Verdict } from '../types.ts';
 import { buildReport, type Changed } from './report.ts';
@@ -63,7 +64,9 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
     const { checked, gate } = await check(explained(ending, state), state, world, deadline);
-    await deadline.bound(within(JUDGING_MS, state.judging));
+    // What the agent filled a disk with is gone before anything is written; a leftover changes no verdict.
+    const removed = removeRunFolder(world, deadline);
+    await deadline.bound(Promise.all([within(JUDGING_MS, state.judging), removed]));
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
@@ -72,6 +75,10 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
   } finally {
     deadline.end();
   }
+}
+
+async function removeRunFolder({ runFolder }: EndWorld, deadline: ShutdownDeadline): Promise<void> {
+  if (runFolder !== null) await removeFolder(runFolder, deadline.running() ? 1_000 : 5_000);
 }
 
 /** The last things that can turn an outcome: the gate, secrets in what would be published, a changed guarded file. */

@@ -6,9 +6,6 @@ import { InputError } from '../errors.ts';
 import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createProvider } from '../providers/registry.ts';
-import { recorded } from '../replay/recorder.ts';
-import { readRecording } from '../replay/recording.ts';
-import { createReplay, replayName } from '../replay/replay.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type { RunState, World } from './world.ts';
@@ -40,7 +37,7 @@ export async function connect(config: Config, state: RunState, world: World): Pr
   });
   const { recording = null } = world;
   if (recording === null) return provider;
-  return recorded(provider, {
+  return world.features.record(provider, {
     append: recording.append,
     mask: world.secrets.mask,
     policy: () => state.policy,
@@ -53,10 +50,7 @@ export async function connect(config: Config, state: RunState, world: World): Pr
 async function replay(file: string, config: Config, state: RunState, world: World): Promise<Provider> {
   const reading = await world.files.readFile(file);
   if (!reading.ok) throw new InputError('replay', `replay: ${reading.problem}`);
-  const recording = readRecording(reading.text);
-  state.replay = recording.header;
-  return createReplay({
-    recording,
+  const { provider, header } = await world.features.replay(reading.text, {
     mask: world.secrets.mask,
     task: () => ({
       policy: state.policy,
@@ -64,6 +58,13 @@ async function replay(file: string, config: Config, state: RunState, world: Worl
       workingDirectory: state.sandbox?.workingDirectory ?? '',
     }),
   });
+  state.replay = header;
+  return provider;
+}
+
+/** What a replay is called wherever a model's name appears, so that none is taken for a model's verdict. */
+export function replayName(model: string): string {
+  return `replay of ${model}`;
 }
 
 /**

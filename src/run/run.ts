@@ -60,7 +60,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     state.stop.signal,
   );
   walls.catch(() => undefined);
-  const emit = (event: RunEvent) => tell(event, world);
+  const emit = (event: RunEvent) => notify(event, world);
   const provider = connect(config, state, world);
   provider.catch(() => undefined);
   const { provider: name, providerReason } = config.model;
@@ -91,13 +91,10 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   const price = lazyPrice(config);
   await requirePrice(config, price);
   if (config.reuseFrom !== null || config.subjectPaths.length > 0) {
-    // Loaded by those who ask for it: every run pays for what is loaded at the start.
-    const { reuseVerdict } = await import('../reuse/reuse.ts');
-    const notice = (level: 'info' | 'warning', text: string) => emit({ type: 'notice', level, text });
-    const reused = await reuseVerdict({
+    const reused = await world.features.reuse({
       ...{ config, contract, sandbox, state, world },
       workingDirectory: folder,
-      tell: notice,
+      notify: (level, text) => emit({ type: 'notice', level, text }),
     });
     if (reused !== null) return reused;
   }
@@ -274,8 +271,8 @@ async function openWalls(
     if (context !== null) state.context = await placeContext(context, sandbox, state.stop.signal, world);
   };
   const snapshots = Promise.all([tamper.snapshot(), remember(), place()]).then(() => {
-    for (const text of sandbox.weaknesses()) tell({ type: 'notice', level: 'warning', text }, world);
-    for (const text of sandbox.notes()) tell({ type: 'notice', level: 'info', text }, world);
+    for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);
+    for (const text of sandbox.notes()) notify({ type: 'notice', level: 'info', text }, world);
   });
   // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.
   snapshots.catch((error: unknown) => state.stop.abort(error));
@@ -299,7 +296,7 @@ async function placeContext(
   const byGit = fromGit !== 'missing';
   for (const text of byGit ? [] : notes) {
     const told = `Pull request #${context.number}: ${text}`;
-    tell({ type: 'notice', level: 'warning', text: told }, world);
+    notify({ type: 'notice', level: 'warning', text: told }, world);
   }
   for (const [name, text] of files(byGit)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
   return byGit ? fromGit : diff;
@@ -311,7 +308,7 @@ function startClock(timeoutMs: number, state: RunState): void {
 }
 
 /** A reporter that throws while it listens has a bug, but the run is not its to end. */
-function tell(event: RunEvent, world: World): void {
+function notify(event: RunEvent, world: World): void {
   for (const reporter of world.reporters) {
     try {
       reporter.event?.(event);

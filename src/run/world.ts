@@ -6,7 +6,7 @@ import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
 import type { PolicyFile } from '../github/changed-policy.ts';
 import type { PullRequestContext } from '../github/find-context.ts';
-import type { RecordingHeader } from '../replay/recording.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Evidence, Report, Reporter, Reuse } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
@@ -15,6 +15,7 @@ import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
 import type { Door } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
+import type { Ending } from './verdict.ts';
 
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {
@@ -26,6 +27,8 @@ export interface EndWorld {
   readonly subject: Subject | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
+  /** A fresh private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
+  readonly runFolder: string | null;
   /** Finds the files that a payload names; null for a merge, whose legs have looked for them. */
   readonly locate: Locate | null;
   /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
@@ -56,7 +59,6 @@ export interface World extends EndWorld {
   readonly workspace: string;
   readonly home: string;
   readonly temp: string;
-  /** A fresh private folder for the sandbox; removed when the run ends. */
   readonly runFolder: string;
   /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
   readonly guarded: readonly string[];
@@ -77,8 +79,63 @@ export interface World extends EndWorld {
   readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
   /** How requests leave this machine: through its proxies, trusting its authorities. */
   readonly fetch: typeof fetch;
+  readonly features: Features;
   /** @throws InputError for a folder that the shell cannot be shown. */
   readonly requireReadable: (folders: readonly string[]) => Promise<void>;
+}
+
+/** A recording that stands in for a model. */
+export interface Replayed {
+  readonly provider: Provider;
+  readonly header: { readonly model: string; readonly provider: string; readonly created: string };
+}
+
+/** What a replay is told of the run that it plays in. */
+export interface ReplayWorld {
+  readonly mask: (text: string) => string;
+  /** What this run asks a model for, null where any model will do; asked for on the first turn. */
+  readonly task: () => {
+    readonly policy: PolicyDigest;
+    readonly model: string | null;
+    readonly workingDirectory: string;
+  };
+}
+
+/** What a recorder is told of the run that it records. */
+export interface RecorderWorld {
+  /** Takes one line, without its end. What it throws ends the recording, and not the run. */
+  readonly append: (line: string) => void;
+  readonly mask: (text: string) => string;
+  /** Asked for when the first line is written. */
+  readonly policy: () => PolicyDigest;
+  readonly workingDirectory: () => string;
+  /** The time, as ISO 8601. */
+  readonly time: () => string;
+  /** Called with what keeps the recording from being replayed, each thing once. */
+  readonly warn: (text: string) => void;
+}
+
+/** What an earlier verdict is looked for with. */
+export interface ReuseOptions {
+  readonly config: Config;
+  /** The absolute folder where the agent starts. */
+  readonly workingDirectory: string;
+  readonly contract: Contract;
+  /** It is still being started. */
+  readonly sandbox: OpenedSandbox;
+  readonly state: RunState;
+  readonly world: World;
+  readonly notify: (level: 'info' | 'warning', text: string) => void;
+}
+
+/** Features on top of the core, which entries hand in: each is loaded by the runs whose inputs ask for it. */
+export interface Features {
+  /** Opens a recording. @throws InputError for a text that is none. */
+  readonly replay: (text: string, world: ReplayWorld) => Promise<Replayed>;
+  /** A provider whose answers are recorded. */
+  readonly record: (provider: Provider, world: RecorderWorld) => Promise<Provider>;
+  /** An earlier verdict on the same files by the same policy as the ending; null where a model has to be asked. */
+  readonly reuse: (options: ReuseOptions) => Promise<Ending | null>;
 }
 
 /** Hears of what ends a run from outside the loop. */
@@ -104,7 +161,7 @@ export interface RunState {
   /** null where an input is wrong. */
   config: Config | null;
   /** What the recording says of itself; null for a real run, and until it is read. */
-  replay: RecordingHeader | null;
+  replay: Replayed['header'] | null;
   contract: Contract | null;
   gate: Gate | null;
   policy: PolicyDigest;

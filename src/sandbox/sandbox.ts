@@ -76,7 +76,7 @@ export interface Sandbox {
     command: string,
     options: { readonly timeoutMs: number; readonly maxOutputBytes: number; readonly signal: AbortSignal },
   ): Promise<ExecResult>;
-  /** Kills whatever still runs and waits for it; the run's folder stays, for `removeFolder`. Safe to call twice. */
+  /** Kills whatever still runs and waits for it; the run's folder stays. Safe to call twice. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,17 @@
 import path from 'node:path';
-import type { World } from '../../../src/run/world.ts';
+import { recorded } from '../../../src/replay/recorder.ts';
+import { openReplay } from '../../../src/replay/replay.ts';
+import { reuseVerdict } from '../../../src/reuse/reuse.ts';
+import type { Features, World } from '../../../src/run/world.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 import { localFiles, noPullRequest } from '../fakes/github/none.ts';
+
+/** What entries hand to a run. */
+export const features: Features = {
+  replay: openReplay,
+  record: async (...given) => recorded(...given),
+  reuse: reuseVerdict,
+};
 
 /**
  * The world of a run on a machine that is no runner: no GitHub, no file, nobody to tell. What a test is about it puts in
@@ -32,6 +42,7 @@ export function quietWorld(base: string, runFolder: string): World {
     ...noPullRequest,
     fetch,
     requireReadable: async () => undefined,
+    features,
     now: () => performance.now(),
     listen: () => undefined,
     reporters: [],
