@@ -50,7 +50,7 @@ describe('compile', () => {
     'a schema 100 levels deep in %s compiles and judges',
     async (keyword) => {
       const compiled = await compile({ type: 'object', properties: { a: nested(keyword, 100) } }, 'schema');
-      expect(typeof compiled.judge({ a: 1 }).ok).toBe('boolean');
+      expect(typeof compiled.validate({ a: 1 }).ok).toBe('boolean');
     },
   );
 
@@ -60,7 +60,7 @@ describe('compile', () => {
       const levels = keyword === 'properties' || keyword === 'anyOf' ? 247 : 497;
       const schema = { type: 'object', properties: { a: nested(keyword, levels) } };
       const outcome = await compile(schema, 'schema').then(
-        (compiled) => typeof compiled.judge({ a: 1 }).ok,
+        (compiled) => typeof compiled.validate({ a: 1 }).ok,
         (error: unknown) => error instanceof ContractError && error.stage,
       );
       expect(['boolean', 'compile']).toContain(outcome);
@@ -126,9 +126,9 @@ describe('compile', () => {
         'The schema can never be satisfied: required names "pased", which properties does not declare and additionalProperties forbids. Did you mean "passed"?',
     });
     const { additionalProperties: _, ...open } = schema;
-    expect((await compile(open, 'schema')).judge({ pased: 1 }).ok).toBe(true);
+    expect((await compile(open, 'schema')).validate({ pased: 1 }).ok).toBe(true);
     const patterned = { ...schema, patternProperties: { '^pas': {} } };
-    expect((await compile(patterned, 'schema')).judge({ pased: 1 }).ok).toBe(true);
+    expect((await compile(patterned, 'schema')).validate({ pased: 1 }).ok).toBe(true);
   });
 
   it('a gate that is written like a payload is told how it is written as a schema', async () => {
@@ -167,8 +167,8 @@ describe('compile', () => {
   it('S12 a property that is named $async, and $async inside a literal, are no keywords', async () => {
     const schema = { properties: { $async: { const: { $async: true } } }, required: ['$async'] };
     const compiled = await compile(schema, 'schema');
-    expect(compiled.judge({ $async: { $async: true } })).toEqual({ ok: true });
-    expect(compiled.judge({ $async: 1 }).ok).toBe(false);
+    expect(compiled.validate({ $async: { $async: true } })).toEqual({ ok: true });
+    expect(compiled.validate({ $async: 1 }).ok).toBe(false);
   });
 
   it('S12 a remote $ref is refused, and nothing is fetched', async () => {
@@ -220,8 +220,10 @@ describe('compile', () => {
     ]) {
       const compiled = await compile({ $schema, ...schema }, 'schema');
       expect(compiled.warnings).toEqual([]);
-      expect(compiled.judge({ at: '2026-01-02T03:04:05Z' })).toEqual({ ok: true });
-      expect(compiled.judge({ at: 'nope' })).toMatchObject({ issues: [{ path: '/at', keyword: 'format' }] });
+      expect(compiled.validate({ at: '2026-01-02T03:04:05Z' })).toEqual({ ok: true });
+      expect(compiled.validate({ at: 'nope' })).toMatchObject({
+        issues: [{ path: '/at', keyword: 'format' }],
+      });
     }
   });
 
@@ -232,7 +234,7 @@ describe('compile', () => {
       expect(compiled.warnings).toEqual([
         `The format "${format}" in the schema is not known, so it is not checked.`,
       ]);
-      expect(compiled.judge({ a: ['anything', 1] })).toEqual({ ok: true });
+      expect(compiled.validate({ a: ['anything', 1] })).toEqual({ ok: true });
     },
   );
 
@@ -257,7 +259,7 @@ describe('compile', () => {
         { $schema, properties: { a: { prefixItems: [{ type: 'string' }] } } },
         'schema',
       );
-      expect(compiled.judge({ a: [1] }).ok).toBe(false);
+      expect(compiled.validate({ a: [1] }).ok).toBe(false);
     }
   });
 
@@ -266,23 +268,26 @@ describe('compile', () => {
     const text = 'a'.repeat(40);
     const issue = { path: '', keyword: 'deadline', message: expect.stringContaining('longer than 1 second') };
     const byValue = await compile({ properties: { a: { pattern: evil }, b: { pattern: evil } } }, 'schema');
-    expect(byValue.judge({ a: text, b: text })).toEqual({ ok: false, errors: [], issues: [issue] });
+    expect(byValue.validate({ a: text, b: text })).toEqual({ ok: false, errors: [], issues: [issue] });
     const byName = await compile({ patternProperties: { [evil]: { type: 'string' } } }, 'schema');
-    expect(byName.judge({ [text]: 1 })).toEqual({ ok: false, errors: [], issues: [issue] });
-    expect(byValue.judge({ a: 'aab' })).toEqual({ ok: true });
+    expect(byName.validate({ [text]: 1 })).toEqual({ ok: false, errors: [], issues: [issue] });
+    expect(byValue.validate({ a: 'aab' })).toEqual({ ok: true });
   });
 
   it('S9b endless recursion is a rejection', async () => {
     for (const schema of [{ allOf: [{ $ref: '#' }] }, { properties: {}, not: { $ref: '#' } }]) {
       const compiled = await compile(schema, 'schema');
-      expect(compiled.judge({})).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'validator' }] });
+      expect(compiled.validate({})).toMatchObject({
+        ok: false,
+        issues: [{ path: '', keyword: 'validator' }],
+      });
     }
   });
 
   it('S9c required names are looked for among own keys only', async () => {
     const compiled = await compile({ required: ['constructor', '__proto__'] }, 'schema');
-    expect(compiled.judge({}).ok).toBe(false);
-    expect(compiled.judge(JSON.parse('{"__proto__":1,"constructor":2}'))).toEqual({ ok: true });
+    expect(compiled.validate({}).ok).toBe(false);
+    expect(compiled.validate(JSON.parse('{"__proto__":1,"constructor":2}'))).toEqual({ ok: true });
   });
 
   it('S10 a payload cannot make the validator throw its way to acceptance', async () => {
@@ -290,8 +295,8 @@ describe('compile', () => {
       { properties: { a: { const: { x: {} } }, b: { uniqueItems: true } } },
       'schema',
     );
-    expect(compiled.judge(JSON.parse('{"a":{"valueOf":1,"x":{}}}')).ok).toBe(false);
-    expect(compiled.judge({ b: [{ valueOf: 1 }, { valueOf: 1 }] }).ok).toBe(false);
+    expect(compiled.validate(JSON.parse('{"a":{"valueOf":1,"x":{}}}')).ok).toBe(false);
+    expect(compiled.validate({ b: [{ valueOf: 1 }, { valueOf: 1 }] }).ok).toBe(false);
   });
 
   it.each(['constructor', 'toString', '__proto__'])(
@@ -303,8 +308,8 @@ describe('compile', () => {
         unevaluatedProperties: false,
       };
       const compiled = await compile(schema, 'schema');
-      expect(compiled.judge({ a: 1 })).toEqual({ ok: true });
-      expect(compiled.judge(JSON.parse(`{"a":1,"${key}":1}`))).toEqual({
+      expect(compiled.validate({ a: 1 })).toEqual({ ok: true });
+      expect(compiled.validate(JSON.parse(`{"a":1,"${key}":1}`))).toEqual({
         ok: false,
         errors: [],
         issues: [
@@ -327,8 +332,11 @@ describe('compile', () => {
       },
       'schema',
     );
-    expect(compiled.judge({ constructor: 1 })).toEqual({ ok: true });
-    expect(compiled.judge({ a: [{ toString: 1 }] })).toMatchObject({ ok: false, issues: [{ path: '/a/0' }] });
+    expect(compiled.validate({ constructor: 1 })).toEqual({ ok: true });
+    expect(compiled.validate({ a: [{ toString: 1 }] })).toMatchObject({
+      ok: false,
+      issues: [{ path: '/a/0' }],
+    });
   });
 });
 

@@ -3,10 +3,10 @@ import { compile } from '../../src/contract/compile.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const issues = async (schema: JsonObject, payload: JsonObject) => {
-  const judgement = (await compile(schema, 'schema')).judge(payload);
-  return judgement.ok
+  const validation = (await compile(schema, 'schema')).validate(payload);
+  return validation.ok
     ? []
-    : judgement.issues.map(({ path, keyword, message }) => `${path} ${keyword}: ${message}`);
+    : validation.issues.map(({ path, keyword, message }) => `${path} ${keyword}: ${message}`);
 };
 
 describe('issues', () => {

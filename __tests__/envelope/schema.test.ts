@@ -167,28 +167,28 @@ describe('the schema of the envelope', () => {
 
 describe('the schema for reading', () => {
   it('passes over what a later version added, at any depth, and takes what an earlier one did not have', async () => {
-    const { judge } = await readingSchema();
+    const { validate } = await readingSchema();
     const { leg, vote, reuse, ...early } = accepted;
     expect([leg, vote, reuse]).toEqual([null, null, null]);
     const later = { ...accepted, more: {}, judge: { ...sampleReport().policy, tools_sha256: 'x' } };
-    expect([judge(early), judge(later), judge(accepted)]).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+    expect([validate(early), validate(later), validate(accepted)]).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
   });
 
   it('misses whatever else every envelope has', async () => {
-    const { judge } = await readingSchema();
+    const { validate } = await readingSchema();
     const added = ['leg', 'vote', 'reuse', 'turns', 'total_input_tokens', 'total_output_tokens'];
     const required = at('required');
     const names = isArray(required) ? required.filter((name) => typeof name === 'string') : [];
     for (const name of names) {
       const { [name]: _, ...rest } = accepted;
-      expect([name, judge(rest).ok]).toEqual([name, added.includes(name)]);
+      expect([name, validate(rest).ok]).toEqual([name, added.includes(name)]);
     }
   });
 
   it('takes no word that it does not know', async () => {
-    const { judge } = await readingSchema();
+    const { validate } = await readingSchema();
     for (const words of [{ reason: 'bored' }, { conclusion: 'maybe' }, { exit_code: 2 }, { type: 'system' }])
-      expect(judge({ ...accepted, ...words })).toMatchObject({ ok: false });
+      expect(validate({ ...accepted, ...words })).toMatchObject({ ok: false });
   });
 });
 

@@ -1,4 +1,4 @@
-/** Turns a schema into the one judge of a payload: shape, root, strict compile, each with its own refusal. */
+/** Turns a schema into the one validator of a payload: shape, root, strict compile, each with its own refusal. */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { ContractError, type ContractStage } from '../errors.ts';
 import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
@@ -17,18 +17,18 @@ const compileDeadlineMs = 3_000;
 /** What a schema is for; names it in messages. */
 type Purpose = 'schema' | 'gate';
 
-/** How a value fared. `errors` is there only where the validator came to an answer. */
-export type Judgement =
+/** `errors` is there only where the validator came to an answer. */
+export type ValidationResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly errors: readonly ErrorObject[] };
 
-/** A schema ready to judge. */
+/** A schema ready to validate payloads. */
 export interface Compiled {
   readonly schema: JsonObject;
   /** One sentence for each format that is not known, and so not checked. */
   readonly warnings: readonly string[];
-  /** Judges a value under the deadline; a validator that throws or runs out of time is a refusal. */
-  judge(value: JsonObject): Judgement;
+  /** Validates a value under the deadline; a validator that throws or runs out of time is a refusal. */
+  validate(value: JsonObject): ValidationResult;
   /**
    * Whether a subschema of `schema`, the object itself, accepts a value; null where the validator comes to no answer in
    * time, and for what is no subschema.
@@ -62,11 +62,11 @@ export async function compile(candidate: Json, purpose: Purpose, ours = false): 
       (name) =>
         `The format ${JSON.stringify(name.slice(0, 100))} in the ${purpose} is not known, so it is not checked.`,
     ),
-    judge: (value) => {
-      const judgement = run(validate, value, ours);
-      if (!judgement.ok || !mentioned.usesUnevaluatedProperties) return judgement;
+    validate: (value) => {
+      const validation = run(validate, value, ours);
+      if (!validation.ok || !mentioned.usesUnevaluatedProperties) return validation;
       const issue = unevaluatedPrototypeKey(value, mentioned.propertyNames);
-      return issue === null ? judgement : { ok: false, issues: [issue], errors: [] };
+      return issue === null ? validation : { ok: false, issues: [issue], errors: [] };
     },
     acceptsPart: createAcceptsPart(ajv, schema),
   };
@@ -133,7 +133,7 @@ async function addFormats(ajv: Ajv, names: readonly string[]): Promise<readonly 
   return unknown;
 }
 
-function run(validate: ValidateFunction, value: JsonObject, ours: boolean): Judgement {
+function run(validate: ValidateFunction, value: JsonObject, ours: boolean): ValidationResult {
   const timed: Timed<unknown> = ours
     ? { kind: 'done', value: validate(value) }
     : underDeadline(() => validate(value), validationDeadlineMs);

@@ -97,19 +97,19 @@ function check(
   if (parsed.inexact.length > 0) return inexactRejection(parsed.inexact, declared);
   const { value } = parsed;
   if (!isObject(value)) {
-    const mended = parseStrings(value, compiled.judge);
-    return mended === null
+    const repaired = parseStrings(value, compiled.validate);
+    return repaired === null
       ? rejected(`${notAnObject(value)} Send one JSON object.`)
-      : acceptRepaired(mended, value, declared);
+      : acceptRepaired(repaired, value, declared);
   }
-  const judgement = compiled.judge(value);
-  if (judgement.ok) return { ok: true, payload: value, repaired: null };
+  const validation = compiled.validate(value);
+  if (validation.ok) return { ok: true, payload: value, repaired: null };
   // Without errors the validator came to no answer: the same value in other clothes would fare no better.
-  if (judgement.errors.length === 0) return rejection(judgement.issues, value, declared);
-  const mended = unwrap(value, title, compiled.judge) ?? parseStrings(value, compiled.judge);
-  return mended === null
-    ? rejection(judgement.issues, value, declared)
-    : acceptRepaired(mended, value, declared);
+  if (validation.errors.length === 0) return rejection(validation.issues, value, declared);
+  const repaired = unwrap(value, title, compiled.validate) ?? parseStrings(value, compiled.validate);
+  return repaired === null
+    ? rejection(validation.issues, value, declared)
+    : acceptRepaired(repaired, value, declared);
 }
 
 /** A repair must not change a number: what was inside the string has to be what is published. */
@@ -160,7 +160,7 @@ async function accept(
   const issues = await runValidator(validate, first.payload);
   if (issues.length === 0) return first;
   // A wrapper can pass a schema that allows further properties, and only its content the validator.
-  const inner = first.repaired === null ? unwrap(first.payload, title, compiled.judge) : null;
+  const inner = first.repaired === null ? unwrap(first.payload, title, compiled.validate) : null;
   if (inner === null || (await runValidator(validate, inner.payload)).length > 0)
     return rejection(issues, first.payload, declared);
   return acceptRepaired(inner, first.payload, declared);

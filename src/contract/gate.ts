@@ -22,7 +22,7 @@ export type GateRequest =
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'schema'; readonly schema: Json };
 
-/** A gate ready to judge payloads that the contract accepted. */
+/** A gate ready to evaluate payloads that the contract accepted. */
 export interface Gate {
   /** A sentence or two each: formats that are not checked, and what makes it doubtful that the gate asks what it was to ask. */
   readonly warnings: readonly string[];
@@ -99,8 +99,8 @@ async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate
     warnings: [...compiled.warnings, ...suspicions],
     evaluate: (payload) => {
       const missing = named.filter((name) => !Object.hasOwn(payload, name));
-      const judgement = compiled.judge(payload);
-      const { issues, errors } = judgement.ok ? { issues: [], errors: [] } : judgement;
+      const validation = compiled.validate(payload);
+      const { issues, errors } = validation.ok ? { issues: [], errors: [] } : validation;
       const all = [...missing.map(absent), ...issues];
       if (all.length === 0) return result(all, metWords(compiled.schema));
       // Without errors the validator came to no answer.

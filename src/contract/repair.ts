@@ -1,4 +1,4 @@
-/** The two near misses that are mended, and nothing else. */
+/** The two near misses that are repaired, and nothing else. */
 import type { ErrorObject } from 'ajv';
 import {
   type InexactNumber,
@@ -10,10 +10,10 @@ import {
   parseJsonWithInexact,
 } from '../text/json.ts';
 import type { Json, JsonObject, Repair } from '../types.ts';
-import type { Judgement } from './compile.ts';
+import type { ValidationResult } from './compile.ts';
 import { typesOf } from './issues.ts';
 
-/** A mended payload that the judge accepted, and how it was mended. */
+/** A repaired payload that the schema accepted, and how it was repaired. */
 export interface Repaired {
   readonly payload: JsonObject;
   readonly repaired: Repair;
@@ -27,23 +27,23 @@ const wrappers = ['output', 'arguments', 'input', '$PARAMETER_NAME'];
 /** A string inside a string inside a string is more than a near miss. */
 const maxRounds = 3;
 
-type Judge = (value: JsonObject) => Judgement;
+type Validate = (value: JsonObject) => ValidationResult;
 
-/** The value inside the one key of a refused object, where that key is a wrapper's or the title and the judge accepts. */
-export function unwrap(value: JsonObject, title: string | null, judge: Judge): Repaired | null {
+/** The value inside the one key of a refused object, where that key is a wrapper's or the title and the schema accepts. */
+export function unwrap(value: JsonObject, title: string | null, validate: Validate): Repaired | null {
   const [key, ...others] = Object.keys(value);
   if (key === undefined || others.length > 0) return null;
   if (key !== title && !wrappers.includes(key)) return null;
   const inner = value[key];
-  if (!isObject(inner) || !judge(inner).ok) return null;
+  if (!isObject(inner) || !validate(inner).ok) return null;
   return { payload: inner, repaired: { kind: 'unwrapped', key }, inexact: [] };
 }
 
 /**
  * The refused value with JSON strings replaced by what they hold, wherever the validator asked for an object or an
- * array and found a string, where the judge accepts the outcome. A string as the whole value is one such place.
+ * array and found a string, where the schema accepts the outcome. A string as the whole value is one such place.
  */
-export function parseStrings(value: Json, judge: Judge): Repaired | null {
+export function parseStrings(value: Json, validate: Validate): Repaired | null {
   let current = value;
   const paths: string[] = [];
   const inexact: InexactNumber[] = [];
@@ -56,15 +56,15 @@ export function parseStrings(value: Json, judge: Judge): Repaired | null {
   }
   for (let round = 0; round < maxRounds && isObject(current); round += 1) {
     if (isDeeperThan(current, maxPayloadDepth)) return null;
-    const judgement = judge(current);
-    if (judgement.ok) {
+    const validation = validate(current);
+    if (validation.ok) {
       return paths.length === 0 ? null : { payload: current, repaired: { kind: 'parsed', paths }, inexact };
     }
-    const mended = mendAll(current, judgement.errors);
-    if (mended.paths.length === 0) return null;
-    current = mended.value;
-    paths.push(...mended.paths);
-    for (const each of mended.inexact) inexact.push(each);
+    const repaired = repairAll(current, validation.errors);
+    if (repaired.paths.length === 0) return null;
+    current = repaired.value;
+    paths.push(...repaired.paths);
+    for (const each of repaired.inexact) inexact.push(each);
   }
   return null;
 }
@@ -75,13 +75,13 @@ interface Mended {
   readonly inexact: readonly InexactNumber[];
 }
 
-/** What a walk over the places has mended so far. */
+/** What a walk over the places has repaired so far. */
 interface Found {
   readonly paths: string[];
   readonly inexact: InexactNumber[];
 }
 
-function mendAll(value: Json, errors: readonly ErrorObject[]): Mended {
+function repairAll(value: Json, errors: readonly ErrorObject[]): Mended {
   const wanted = new Map<string, readonly string[]>();
   for (const error of errors) {
     // A property name is a string by nature; its error stands at the path of the object that holds it.

@@ -75,7 +75,7 @@ function readEnvelope(
       return refuse('its signature does not fit: made with another key, or changed after it was signed');
     genuine = true;
   }
-  const validation = schema.judge(read.value);
+  const validation = schema.validate(read.value);
   if (!validation.ok) {
     // A manifest, a report: the folder holds more than was downloaded, or is another one.
     if (read.value['type'] !== 'result')

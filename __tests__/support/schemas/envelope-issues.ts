@@ -7,6 +7,6 @@ const compiled = await compile(envelopeSchema, 'schema', true);
 
 /** The issues; none for what this version writes. */
 export function issuesOf(envelope: JsonObject): readonly Issue[] {
-  const judgement = compiled.judge(envelope);
-  return judgement.ok ? [] : judgement.issues;
+  const validation = compiled.validate(envelope);
+  return validation.ok ? [] : validation.issues;
 }
