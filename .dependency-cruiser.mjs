@@ -144,7 +144,7 @@ export default {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/commands/report/',
+          '^src/commands/(report/|flags\\.ts$)',
           FILES,
           '^src/reporters/(transcript|envelope|verdict-text|format|findings)\\.ts$',
           LEAVES,

@@ -212,14 +212,21 @@ export interface Flags {
 
 /**
  * Reads a subcommand's arguments; `-h` is `--help`, and after `--` nothing is a flag.
+ * @param letters one for each flag that has one, by the flag's name.
  * @throws InputError that names every flag that is wrong, and the fix.
  */
-export function readFlags(command: string, argv: readonly string[], table: FlagTable): Flags {
+export function readFlags(
+  command: string,
+  argv: readonly string[],
+  table: FlagTable,
+  letters: Readonly<Record<string, string>> = {},
+): Flags {
+  const shorts: Readonly<Record<string, string>> = { ...letters, help: 'h' };
   const specs = Object.entries(table).map(([name, kind]) => ({
     name,
     kind,
     value: 'VALUE',
-    short: name === 'help' ? ['h'] : [],
+    short: [shorts[name] ?? []].flat(),
     aliases: [],
   }));
   const describeUnknown = (as: string) => unknownFlag(command, as, Object.keys(table));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createShowing, visible } from '../../../src/commands/report/visible.ts';
+import { createShowing, html, verbatim, visible } from '../../../src/commands/report/visible.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 
 describe('visible', () => {
@@ -72,5 +72,18 @@ describe('createShowing', () => {
     expect(long.missing).toBe(4);
     for (let n = 0; n < 300; n += 1) showing.text('y'.repeat(60_000));
     expect(showing.text('z'.repeat(1_000))).toEqual({ text: 'z'.repeat(400), missing: 600 });
+  });
+});
+
+describe('html', () => {
+  it('escapes texts, and leaves its own work', () => {
+    const inner = html`<b>${'<i>&"\''}</b>`;
+    expect(html`<p title="${'"><script>'}">${inner}${[inner, inner]}${null}${3}</p>`.html).toBe(
+      '<p title="&quot;&gt;&lt;script&gt;"><b>&lt;i&gt;&amp;&quot;&#39;</b><b>&lt;i&gt;&amp;&quot;&#39;</b><b>&lt;i&gt;&amp;&quot;&#39;</b>3</p>',
+    );
+  });
+
+  it('takes a text of ours as it is where that is asked for', () => {
+    expect(html`<style>${verbatim('a > b {}')}</style>`.html).toBe('<style>a > b {}</style>');
   });
 });

@@ -6,12 +6,10 @@ import { warningsAbout } from '../../reporters/verdict-text.ts';
 import { readCount, readObject, readText } from '../../text/json-fields.ts';
 import { counted } from '../../text/messages.ts';
 import type { JsonObject } from '../../types.ts';
-import { charts } from './chart.ts';
 import { contradicts, endingOf } from './ending.ts';
-import { type Html, html, verbatim } from './html.ts';
-import { payloadSection, storySection, titleOf, verdictSection } from './sections.ts';
+import { charts, payloadSection, storySection, titleOf, verdictSection } from './sections.ts';
 import type { Story } from './story.ts';
-import type { Showing } from './visible.ts';
+import { type Html, html, type Showing, verbatim } from './visible.ts';
 
 // The policy of the page names their hashes, so that no other style or script counts. The build puts them in here.
 const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');

@@ -2,7 +2,6 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { InputError } from '../../errors.ts';
 import { describeLeavingLink, findCheckout, findLeavingLink } from '../../files/leaving-links.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
@@ -10,6 +9,7 @@ import { isObject } from '../../text/json.ts';
 import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';
 import type { JsonObject } from '../../types.ts';
+import { readFlags } from '../flags.ts';
 import { readLines } from './lines.ts';
 import { reportPage } from './page.ts';
 import { createStory } from './story.ts';
@@ -68,48 +68,25 @@ interface Asked {
 }
 
 function readArguments(argv: readonly string[]): Asked | null {
-  const { values, positionals } = parse(argv);
-  if (values.help === true) return null;
-  const [transcript, ...more] = positionals;
-  if (transcript === undefined || transcript === '') {
+  const flags = readFlags(
+    'report',
+    argv,
+    { output: 'text', result: 'text', 'without-payload': 'switch', help: 'switch' },
+    { output: 'o' },
+  );
+  if (flags.has('help')) return null;
+  const [transcript, second] = flags.positionals;
+  if (transcript === undefined || transcript === '')
     throw new InputError(null, 'No transcript is named. Name the file that transcript-file gave.');
-  }
-  if (more[0] !== undefined) {
+  if (second !== undefined)
     throw new InputError(
       null,
-      `One transcript makes one page, and ${quote(more[0])} is a second. Take it out.`,
+      `One transcript makes one page, and ${quote(second)} is a second. Take it out.`,
     );
-  }
-  const [output, result] = [single('--output', values.output), single('--result', values.result)];
+  const output = flags.value('output');
   if (output === null)
     throw new InputError(null, 'No page is named. Name it with -o report.html, or -o - for stdout.');
-  return { transcript, output, result, withPayload: values['without-payload'] !== true };
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o', multiple: true },
-        result: { type: 'string', multiple: true },
-        'without-payload': { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new InputError(null, `${why} (structured-agent report --help shows what there is.)`, { cause });
-  }
-}
-
-function single(flag: string, given: readonly string[] | undefined): string | null {
-  const [first, second] = given ?? [];
-  if (first === undefined) return null;
-  if (second !== undefined) throw new InputError(null, `${flag} is given twice. Keep one of them.`);
-  if (first === '') throw new InputError(null, `${flag} is empty. Name a file, or leave it out.`);
-  return first;
+  return { transcript, output, result: flags.value('result'), withPayload: !flags.has('without-payload') };
 }
 
 function makePage({ transcript, result, withPayload }: Asked, cwd: string): string {

@@ -1,5 +1,6 @@
 /** A transcript's events → the story that the page tells: turns, and in them what happened, in order. */
-import { isObject } from '../../text/json.ts';
+
+import { indentedJson, isObject, parseStrictJson } from '../../text/json.ts';
 import {
   readCount,
   readFlag,
@@ -9,8 +10,7 @@ import {
   readTexts,
   readUsage,
 } from '../../text/json-fields.ts';
-import type { JsonObject, Usage } from '../../types.ts';
-import { type Argument, argumentsOf } from './arguments.ts';
+import type { Json, JsonObject, Usage } from '../../types.ts';
 import type { Showing, Shown } from './visible.ts';
 
 /** A tool call and what became of it. */
@@ -66,7 +66,7 @@ export interface Story {
 }
 
 /** Hears entries one by one. */
-export interface StoryTeller {
+interface StoryTeller {
   /** Takes a parsed line of a transcript, or anything else. */
   add(entry: unknown): void;
   story(): Story;
@@ -240,4 +240,42 @@ function finish(call: Call, entry: JsonObject, showing: Showing): Call {
       result: showing.text(readText(readObject(entry, 'result'), 'content') ?? ''),
     },
   };
+}
+
+/** One argument by its name, or the raw text where it is not what a tool would read. */
+export interface Argument {
+  readonly name: string | null;
+  readonly text: Shown;
+}
+
+const STRUCTURED_OUTPUT_NAME = 'structured_output';
+const MAX_NAMES = 50;
+/** An argument with a longer indented form is shown on one line: that form may be hundreds of times as long. */
+const MAX_INDENTED = 60_000;
+
+/**
+ * The arguments of a call one by one, texts without their quotes. Those of `structured_output`, however the model garbled
+ * the name, and those of a tool that is not among the offered ones never appear, whatever the transcript holds of them.
+ */
+export function argumentsOf(
+  name: string,
+  raw: string | null,
+  offered: readonly string[],
+  showing: Showing,
+): readonly Argument[] {
+  if (name.includes(STRUCTURED_OUTPUT_NAME) || !offered.includes(name)) {
+    return [{ name: null, text: showing.text('These arguments are not recorded.') }];
+  }
+  if (raw === null || raw.trim() === '') return [];
+  const read = parseStrictJson(raw);
+  const entries = read.ok && isObject(read.value) ? Object.entries(read.value) : null;
+  if (entries === null || entries.length > MAX_NAMES) return [{ name: null, text: showing.text(raw) }];
+  return entries.map(([key, value]) => ({
+    name: showing.label(key),
+    text: showing.text(typeof value === 'string' ? value : readable(value)),
+  }));
+}
+
+function readable(value: Json): string {
+  return indentedJson(value, MAX_INDENTED) ?? JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { charts } from '../../../src/commands/report/chart.ts';
+import { charts } from '../../../src/commands/report/sections.ts';
 import type { Turn } from '../../../src/commands/report/story.ts';
 
 function turn(at: number, changes: Partial<Turn> = {}): Turn {
