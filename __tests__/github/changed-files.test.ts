@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createChangedFiles, LaterPushError } from '../../src/github/changed-files.ts';
 import { findPolicyChanges } from '../../src/github/changed-policy.ts';
 import type { JudgedCommit } from '../../src/github/checked-out.ts';
-import { createContextFinder } from '../../src/github/find-context.ts';
+import { createContextFinder } from '../../src/github/context.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
 import { answering } from '../support/fakes/github/answers.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile, ListChangedFiles } from '../../src/github/changed-files.ts';
-import { createContextFinder } from '../../src/github/find-context.ts';
+import { createContextFinder } from '../../src/github/context.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
 import { answering } from '../support/fakes/github/answers.ts';
 

@@ -49,7 +49,7 @@ describe('recorded', () => {
     const completion = await provider.complete(request());
     expect(completion.message.native).toEqual({ index: 0 });
     expect(read()).toMatchObject({
-      header: { model: 'scripted', judge, tools: ['shell'], workingDirectory: '/work/here' },
+      header: { model: 'scripted', policy: judge, tools: ['shell'], workingDirectory: '/work/here' },
       exchanges: [
         {
           kind: 'answer',

@@ -30,7 +30,7 @@ describe('readRecording', () => {
       header: {
         model: 'scripted-1',
         provider: 'openai-compatible',
-        judge: { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' },
+        policy: { schema_sha256: HASH, gate_sha256: null, prompt_sha256: HASH, version: '0.1.0' },
         tools: ['read_file', 'structured_output'],
         workingDirectory: '/recorded/there',
         created: '2026-01-02T03:04:05.678Z',
@@ -113,7 +113,7 @@ describe('readRecording', () => {
     ['a line that is no JSON', '{"type":', 'Line 2 of the recording is no JSON object'],
     ['a key given twice', '{"type":"stopped","type":"answer"}', 'Line 2 of the recording is no JSON object'],
     ['a list', '[]', 'Line 2 of the recording is no JSON object'],
-    ['a gap', answerLine({ number: 2 }), 'has not the "number" 1: lines are missing'],
+    ['a gap', answerLine({ number: 2 }), 'does not have the "number" 1: lines are missing'],
     ['an unknown type', answerLine({ type: 'thought' }), 'has a "type" other than answer, failure, stopped'],
     ['an unknown stop reason', answerLine({ stop_reason: 'stop' }), 'has a "stop_reason" other than'],
     ['a negative count', answerLine({ usage: { input_tokens: -1 } }), 'has no whole number "input_tokens"'],

@@ -1,6 +1,6 @@
 /** A finished run to tell about; each test changes what it is about. */
 import type { Report } from '../../src/reporters/report-types.ts';
-import { describeReuse } from '../../src/reuse/report.ts';
+import { describeReuse } from '../../src/reuse/reuse.ts';
 
 /** A successful two-turn run of the `verdict` preset's shape. */
 export function sampleReport(changes: Partial<Report> = {}): Report {

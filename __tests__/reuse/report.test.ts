@@ -13,7 +13,7 @@ describe('what is told of a reused verdict', () => {
     const report = sampleReusedReport({}, '41', 2);
     expect(linesOf(report)).toBe(
       '♻️ **Reused:** this is the verdict of [run 41](https://github.com/octo/demo/actions/runs/41/attempts/2). ' +
-        'No model was asked: files, judge and model are the same as there.\n\n',
+        'No model was asked: files, policy and model are the same as there.\n\n',
     );
     expect(report.view).toMatchObject({
       isWithoutModel: true,

@@ -6,8 +6,8 @@ import { createChangedFiles, type ListChangedFiles } from '../github/changed-fil
 import { findPolicyChanges } from '../github/changed-policy.ts';
 import type { JudgedCommit } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
+import { createContextFinder } from '../github/context.ts';
 import { type EventFacts, readEvent } from '../github/event.ts';
-import { createContextFinder } from '../github/find-context.ts';
 import { createPolicyFiles } from '../github/policy-files.ts';
 import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-request.ts';
 import type { World } from '../run/world.ts';

@@ -1,4 +1,4 @@
-/** Envelopes as data from other jobs: read, judged, and never trusted further than their signature. The front door. */
+/** Envelopes as data from other jobs: read, validated, and never trusted further than their signature. */
 import path from 'node:path';
 import type { Compiled } from '../contract/contract.ts';
 import { type Candidate, listCandidates, refusal } from './list.ts';

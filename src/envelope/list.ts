@@ -22,7 +22,7 @@ export interface FolderLimits {
 const LIMITS: FolderLimits = { depth: 8, files: 20_000, entries: 200_000 };
 
 /**
- * Every `*.json` at any depth, sorted by its path's code units; links to folders are not followed, other files not told.
+ * Every `*.json` at any depth, sorted by its path's code units; links to folders are not followed, other files left out.
  * null where there is no such folder.
  * @param input the input that names the folder, for messages.
  * @throws InputError for a folder that cannot be listed, or that holds more than anybody means.

@@ -1,4 +1,4 @@
-/** Who holds the signing key can tell an envelope that was made with it from any other. */
+/** Signs envelopes, and verifies that one was signed with the same key. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JsonObject } from '../types.ts';

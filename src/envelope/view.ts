@@ -15,7 +15,7 @@ import type {
   Usage,
 } from '../types.ts';
 
-/** What one run told, as far as a merge and a later run need it. Its texts are of other jobs, and hostile. */
+/** What one run reported, as far as a merge and a later run need it. Its texts are of other jobs, and hostile. */
 export interface Envelope {
   /** Relative to the folder that was read, with `/` between its parts. */
   readonly file: string;

@@ -19,7 +19,7 @@ export interface PolicyChangesOptions {
   readonly changed: ListChangedFiles | null;
   readonly workspace: string;
   readonly trusted: 'workspace' | 'base';
-  /** GITHUB_WORKFLOW_REF: `owner/name/path@ref`; empty where the runner does not tell. */
+  /** GITHUB_WORKFLOW_REF: `owner/name/path@ref`; empty where the runner does not say. */
   readonly workflowRef: string;
 }
 

@@ -23,7 +23,7 @@ export interface CommentText {
   readonly attempt: number;
   /** At most 65,000 characters of Markdown. */
   readonly body: string;
-  /** Whether one is made where none stands. */
+  /** Whether one is made where there is none. */
   readonly create: boolean;
 }
 
@@ -55,7 +55,7 @@ const MAX_PAGES = 50;
 /** Looks at the comments, where others keep on writing. */
 const MAX_LOOKS = 4;
 
-/** `viewerDidAuthor` is told to every token; who the viewer is, a job's own token may not ask. */
+/** Every token may ask for `viewerDidAuthor`; who the viewer is, a job's own token may not ask. */
 const QUERY = `query($owner: String!, $name: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
@@ -69,7 +69,7 @@ const QUERY = `query($owner: String!, $name: String!, $number: Int!, $after: Str
 }`;
 
 /**
- * Writes the one comment of a key: the one that stands, unless a newer run wrote it, else a new one. Looks again after
+ * Writes the one comment of a key: the one that is there, unless a newer run wrote it, else a new one. Looks again after
  * each write, since other jobs write too: of two that create at the same time the older comment stays, and an older run
  * that wrote in between is overwritten. Rejects with a GitHubError.
  */

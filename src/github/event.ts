@@ -37,7 +37,7 @@ export function readSubject(environment: Environment, checkedOut?: string | null
   };
 }
 
-/** What started the job, as far as the runner's variables and the event file tell. */
+/** What started the job, as far as the runner's variables and the event file say. */
 export interface EventFacts {
   /** `owner/name`; empty outside GitHub. */
   readonly repository: string;

@@ -1,6 +1,6 @@
 /**
  * The client of @actions/github with its plugins for retries and rate limits, made to fail closed: answers are bounded in
- * size and time, read to their end and checked, the token goes to one server only, and the plugins are told which failures
+ * size and time, read to their end and checked, the token goes to one server only, and the plugins learn which failures
  * may be repeated. Loaded with the first request to GitHub.
  */
 import type { Octokit as Core } from '@octokit/core';

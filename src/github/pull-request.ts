@@ -1,4 +1,4 @@
-/** The pull request that a run is about, from the event or, where that does not tell, from the API. */
+/** The pull request that a run is about, from the event or, where that does not say, from the API. */
 import { GitHubError } from '../errors.ts';
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
@@ -19,7 +19,7 @@ export interface PullRequest {
 
 /** Finds the pull request of a run and its commits; the API is asked once at most. */
 export interface PullRequestFinder {
-  /** The number where the event tells it, without asking anybody. */
+  /** The number where the event says it, without a request. */
   readonly number: number | null;
   /** @throws GitHubError when the API had to be asked and did not answer. null where the run is about none. */
   find(): Promise<PullRequest | null>;
@@ -39,7 +39,7 @@ export interface StatusCommit {
 }
 
 /**
- * @param github null where there is no token: then the event alone tells.
+ * @param github null where there is no token: then the event alone is read.
  * @param checkedOut the commit in the judged folder; null where that is not known.
  */
 export function createPullRequestFinder(
@@ -66,7 +66,7 @@ export function createPullRequestFinder(
       if (commit === head || (await isMergeOf(head, { sha: commit, parents }, event, github)))
         return { sha: head, problem: null };
       // The head of now may have been pushed after the checkout, and then the older one was judged. The event's own commit
-      // is the base branch's here: a status on it would tell nobody anything.
+      // is the base branch's here: a status on it would be of no use.
       const base = textAt(event.payload, 'pull_request', 'base', 'sha') || pull?.base.sha;
       const isBase = commit === event.sha || commit === base;
       return isBase ? { sha: head, problem: otherCommit(commit, head) } : { sha: commit, problem: null };
@@ -112,7 +112,7 @@ async function look(
       textAt(each, 'head', 'sha') === sha &&
       textAt(each, 'base', 'repo', 'full_name') === event.repository,
   );
-  // Two of them: nobody can say which one is meant.
+  // Two of them: which one is meant is not known.
   return open.length === 1 ? readPullRequest(open[0]) : null;
 }
 

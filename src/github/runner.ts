@@ -46,7 +46,7 @@ export function requireOutputFile(files: RunnerFiles): void {
 /** The runner itself takes 1 MiB of a step. */
 const MAX_KEPT_BYTES = 64 * 1024 ** 2;
 
-/** Remembers what stands in files now; the function it gives puts that back where it is not what stands there. */
+/** Remembers what is in files now; the function that it returns puts it back where it has changed. */
 export function keepFiles(files: readonly string[]): () => void {
   const kept = files.map((file) => [file, readOrNull(file)] as const);
   return () => {

@@ -22,7 +22,7 @@ export interface CommitStatus {
   readonly description: string;
 }
 
-/** In the place of what a success says, where its commit is not known to have been judged. */
+/** Instead of what a success says, where its commit is not known to have been judged. */
 const REFUSED =
   'The verdict is a success, but it is not known to be one on this commit. See the log of the run.';
 

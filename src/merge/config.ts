@@ -19,7 +19,7 @@ const SHARED = [
   'log-level',
 ] as const satisfies readonly InputName[];
 
-/** What only a merge is told, in the order of the documentation. */
+/** The inputs of a merge alone, in the order of the documentation. */
 const OWN = [
   input(
     'verdicts',
@@ -128,7 +128,7 @@ export function parseRule(name: 'rule' | 'votes', text: string): Rule {
 }
 
 function ruleHint(name: 'rule' | 'votes', word: string): string {
-  if (name === 'rule' && / of \d+$/u.test(word)) return ' How many votes a leg has stands in votes.';
+  if (name === 'rule' && / of \d+$/u.test(word)) return ' The input votes says how many votes a leg has.';
   const near = suggest(word, [...RULES]);
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }
@@ -199,7 +199,7 @@ function namesOf(text: string): readonly string[] {
   return names.filter((name) => name !== null);
 }
 
-/** Between two commas, or behind the last one, may stand an output that nobody set: the leg would not be missed. */
+/** Between two commas, or behind the last one, there may be an output that is not set: the leg would not be missed. */
 function listedNames(text: string): readonly string[] {
   const lines = text.split(/[\r\n]+/u).filter((line) => line.trim() !== '');
   const names = lines
@@ -209,7 +209,7 @@ function listedNames(text: string): readonly string[] {
   if (names.includes(''))
     throw refused(
       text,
-      'Beside one of its commas stands no name. Where an expression names the leg, look whether it is set; else remove the comma.',
+      'One of its commas has no name beside it. Where an expression names the leg, check that it is set; else remove the comma.',
     );
   return names;
 }

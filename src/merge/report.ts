@@ -104,7 +104,7 @@ const LEGS: readonly LegTableOptions[] = [
 ];
 const MAX_REASONS = [400, 120];
 const REFUSED = [100, 10];
-/** Refused files that stand open. */
+/** Refused files that are not folded. */
 const OPEN_REFUSED = 3;
 const MAX_FILE = 200;
 const MAX_MODELS = 300;
@@ -153,7 +153,7 @@ function findings(merged: Merged, { tables }: PageOptions, maxRows: number): str
   return tables({ [name]: rows }, maxRows) + more + outvoted;
 }
 
-/** Every row has the same keys, so that the columns stand in one order. */
+/** Every row has the same keys, so that the columns have one order. */
 function findingRow(finding: MergedFinding, columns: Readonly<Record<'path' | 'rule', boolean>>): JsonObject {
   return {
     severity: finding.severity,
@@ -228,7 +228,7 @@ const MAX_NAME = 80;
 const MAX_LOG_REASON = 300;
 const MARKS = { passes: '✓', fails: '✗', missing: '–', undecided: '?' } as const;
 
-/** The lines of the log: how the legs stand, what it took, what did not count. `excerpt` makes hostile texts fit for it. */
+/** The lines of the log: what the legs say, what it took, what did not count. `excerpt` makes hostile texts fit for it. */
 function mergeLines(
   report: Report,
   merged: Merged,

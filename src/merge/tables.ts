@@ -6,7 +6,7 @@ import { counted, grouped } from '../text/messages.ts';
 import type { Merged, MergedLeg, MergedVote } from './types.ts';
 import { gravestLegs, legReasons, legWord, OUTCOME_MARKS, voteWarnings } from './words.ts';
 
-/** How much a table of legs tells. */
+/** How much a table of legs says. */
 export interface LegTableOptions {
   /** Characters of one reason. */
   readonly maxReason: number;
@@ -18,9 +18,9 @@ export interface LegTableOptions {
 
 /** So few legs are one table. */
 const SMALL = 12;
-/** Rows that stand open; more of them are folded, so that what comes after the table is still seen. */
+/** Rows that are not folded; more of them are, so that what comes after the table is still seen. */
 const OPEN_ROWS = 25;
-/** Votes whose marks are told apart at a glance. */
+/** Votes whose marks are counted at a glance. */
 const MAX_MARKS = 9;
 const MAX_NAME = 80;
 const MAX_MODEL = 60;
@@ -66,7 +66,7 @@ function passingLegs(
   return `${words}.\n\n`;
 }
 
-/** Missing legs without a name are one row: nothing tells them apart. */
+/** Missing legs without a name are one row: they are all alike. */
 function rowsOf(legs: readonly MergedLeg[]): readonly Row[] {
   const nameless = legs.filter(isNameless);
   const [first] = nameless;

@@ -28,7 +28,7 @@ export interface MergedVote {
   readonly costUsd: number | null;
   /** Empty where no model was asked. */
   readonly model: string;
-  /** Whether an earlier run's payload was taken in the place of a model's. */
+  /** Whether an earlier run's payload was taken instead of a model's. */
   readonly reused: boolean;
   /** What the run rests on; null for a missing vote, and where its envelope does not say it. */
   readonly evidence?: { readonly context: ContextStatus; readonly toolCalls: number } | null;
@@ -49,7 +49,7 @@ export interface MergedLeg {
   readonly votes: readonly MergedVote[];
 }
 
-/** One finding, told once however many runs have it. All of its text is a model's. */
+/** One finding, given once however many runs have it. All of its text is a model's. */
 export interface MergedFinding {
   readonly severity: 'error' | 'warning' | 'note';
   readonly path: string | null;

@@ -8,7 +8,7 @@ import { digestRequest } from './request-digest.ts';
 
 /**
  * The provider, with everything that it answers or fails with written down, arguments of `structured_output` included:
- * the one place that holds them. Secrets are masked, and calls that held one are marked, for they cannot be replayed.
+ * the one place that holds them. Secrets are masked, and calls that held one are marked, since they cannot be replayed.
  */
 export function recorded(provider: Provider, options: RecorderWorld): Provider {
   const { mask } = options;

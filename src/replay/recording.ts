@@ -151,7 +151,7 @@ function readHeader(line: Line): RecordingHeader {
 
 function readResponse(line: Line, expected: number): RecordedResponse {
   if (line.object['number'] !== expected)
-    throw line.fault(`has not the "number" ${expected}: lines are missing, or stand in another order`);
+    throw line.fault(`does not have the "number" ${expected}: lines are missing or in another order`);
   const asked = readDigest(line.part('asked'));
   const kind = line.choice('type', ['answer', 'failure', 'stopped']);
   if (kind === 'stopped') return { kind, asked };

@@ -71,9 +71,7 @@ function begin({ header }: Recording, task: Task, { tools, notify }: CompletionR
   const difference = describeTaskDifference(header, task, offered);
   if (difference !== null) throw new ReplayError(`The recording does not fit: ${difference}. ${FIX}`);
   if (header.policy.gate_sha256 !== task.policy.gate_sha256)
-    notify(
-      'the recording was made with another gate, of which the model is never told: this run judges by its own',
-    );
+    notify('the recording was made with another gate, which the model never sees: this run uses its own');
 }
 
 function compare(
@@ -108,10 +106,10 @@ function answer(
   return { message, stopReason: exchange.stopReason, usage: exchange.usage, model: exchange.model };
 }
 
-/** Paths below the folder that the model was told of then, as paths below the one of now; a payload stays as it is. */
+/** Paths below the folder that the model had then, as paths below the one of now; a payload stays as it is. */
 function move(from: string, to: string): (call: ToolCall) => ToolCall {
   if (from === to || !/^\/[^/]/u.test(from)) return (call) => call;
-  // In JSON text, the n of a line's end stands before a path as if it were a part of its name.
+  // In JSON text, the n of a line's end comes before a path as if it were a part of its name.
   const escaped = JSON.stringify(from)
     .slice(1, -1)
     .replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&');

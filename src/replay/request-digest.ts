@@ -77,17 +77,17 @@ export function describeRequestDifference(recorded: RequestDigest, asked: Reques
   return `the tool choice was ${JSON.stringify(recorded.toolChoice)} when it was recorded, and is ${JSON.stringify(asked.toolChoice)} now`;
 }
 
-/** The results whose text is not the recorded one, as `"shell" (call 2)`: told, and no mismatch. */
+/** The results whose text is not the recorded one, as `"shell" (call 2)`: reported, and no mismatch. */
 export function changedResults(recorded: RequestDigest, asked: RequestDigest): readonly string[] {
   const changed = recorded.results.flatMap((was: RecordedResult, at) =>
     asked.results[at]?.sha256 === was.sha256 ? [] : [`${quote(was.name)} (call ${at + 1})`],
   );
-  const more = changed.length - MAX_TOLD;
-  return more > 0 ? [...changed.slice(0, MAX_TOLD), `and ${more} more`] : changed;
+  const more = changed.length - MAX_NAMED;
+  return more > 0 ? [...changed.slice(0, MAX_NAMED), `and ${more} more`] : changed;
 }
 
 /** How many results are named. */
-const MAX_TOLD = 5;
+const MAX_NAMED = 5;
 
 const WORDS: Readonly<Record<RequestDigest['after'], string>> = {
   task: 'with nothing but the task',

@@ -21,7 +21,7 @@ export interface CommentText {
   readonly runId: string;
   readonly attempt: number;
   readonly body: string;
-  /** Whether one is made where none stands. */
+  /** Whether one is made where there is none. */
   readonly create: boolean;
 }
 

@@ -8,7 +8,7 @@ import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
 import type { Locate } from './source-locations.ts';
 
-/** Rows that stand open; more of them are folded, so that what comes after the table is still seen. */
+/** Rows that are not folded; more of them are, so that what comes after the table is still seen. */
 const OPEN_ROWS = 25;
 const MAX_COLUMNS = 8;
 const MAX_SCALARS = 100;

@@ -1,5 +1,5 @@
 /**
- * Reuse: an earlier verdict on the same files by the same judge stands for this run, and no model is asked. A wrong hit would
+ * Reuse: an earlier verdict on the same files under the same policy is taken for this run, and no model is asked. A wrong hit would
  * be a false green: whatever may change the verdict is in the key, and where files cannot be named nothing is reused.
  */
 import { createHash } from 'node:crypto';
@@ -9,14 +9,14 @@ import type { Config } from '../config/config.ts';
 import { isInside, resolveReuseFolder } from '../config/paths.ts';
 import { type Envelope, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
-import type { Evidence, Reuse } from '../reporters/report-types.ts';
+import { runPage } from '../reporters/links.ts';
+import type { Evidence, MarkdownSanitizer, Report, Reuse } from '../reporters/report-types.ts';
 import type { Ending } from '../run/verdict.ts';
 import type { ReuseOptions } from '../run/world.ts';
 import { findPreloadVariable } from '../sandbox/exec/environment.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
 import { race } from '../text/wait.ts';
 import type { JsonObject, PolicyDigest } from '../types.ts';
-import { describeReuse } from './report.ts';
 
 /**
  * Finds out by which key later runs find this one, and ends the run where an earlier one has it already; null where a
@@ -57,7 +57,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
       match.unlike === null ? '' : ` The nearest of this leg and vote differs in ${match.unlike}.`;
     notify(
       'info',
-      `reuse-from holds no verdict on the same files by the same judge, so the model is asked.${unlike}`,
+      `reuse-from holds no verdict on the same files under the same policy, so the model is asked.${unlike}`,
     );
     return null;
   }
@@ -66,7 +66,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   state.reusedEvidence = evidence;
   state.describe = (report) => describeReuse(report, from);
   state.record.totals = { ...state.record.totals, costUsd: 0 };
-  // Nobody has touched the workspace, and nobody will.
+  // Nothing has changed the workspace, and nothing will.
   state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };
   notify(
     'info',
@@ -163,7 +163,7 @@ interface Miss {
   readonly unlike: string | null;
 }
 
-/** The newest envelope that stands for this run, or why there is none. */
+/** The newest envelope that can be taken for this run, or why there is none. */
 async function findMatch(folder: string, found: Key, options: ReuseOptions): Promise<Match | Miss> {
   const { config, state, world, notify } = options;
   const matches: Match[] = [];
@@ -219,7 +219,7 @@ function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): 
   // Both are in the key: a file in which they differ has been tampered with.
   if (policy.schema_sha256 !== state.policy.schema_sha256) return null;
   if (policy.prompt_sha256 !== state.policy.prompt_sha256) return null;
-  // As text, like a model's own: what is taken over is what this run's schema accepts, and nothing is mended.
+  // As text, like a model's own: what is taken over is what this run's schema accepts, and nothing is repaired.
   const check = contract.check({ rawArguments: JSON.stringify(payload), status: 'complete' });
   if (!check.ok || check.repaired !== null) return null;
   // Of a chain the run whose model judged counts, however often and how late its verdict was passed on.
@@ -238,4 +238,23 @@ function isNewer(a: Match['from'], b: Match['from']): boolean {
   const [first, second] = [BigInt(a.run_id), BigInt(b.run_id)];
   if (first !== second) return first > second;
   return a.run_attempt === b.run_attempt ? a.session_id > b.session_id : a.run_attempt > b.run_attempt;
+}
+
+type Origin = NonNullable<Reuse['from']>;
+
+/** The report of a run whose payload is an earlier run's; a payload that is not published after all is no verdict. */
+export function describeReuse(report: Report, from: Origin): Report {
+  if (report.payload === null) return report;
+  const view = {
+    remark: 'reused',
+    isWithoutModel: true,
+    // The number is another run's word.
+    logClause: `reused: the verdict of run ${from.run_id}, no model was asked`,
+    paragraph: ({ subject }: Report, serverUrl: string | null, sanitizer: MarkdownSanitizer) => {
+      const page = runPage(subject === null ? null : { ...subject, ...from }, serverUrl);
+      const run = `run ${sanitizer.inline(from.run_id, 30)}`;
+      return `♻️ **Reused:** this is the verdict of ${page === null ? run : `[${run}](${page})`}. No model was asked: files, policy and model are the same as there.\n\n`;
+    },
+  };
+  return { ...report, view };
 }

@@ -7,7 +7,7 @@ import { resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
-import type { PullRequestContext } from '../github/find-context.ts';
+import type { PullRequestContext } from '../github/context.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import { repositoryAround } from '../reporters/checkouts.ts';
 import type { Report, RunEvent } from '../reporters/report-types.ts';
