@@ -347,6 +347,11 @@ describe('what is read', () => {
       "steps.review.outputs.run-coclusion == 'x'",
       ['error unknown-output at steps.review.outputs.run-coclusion'],
     ],
+    [
+      'contains(steps.review.outputs.findings)',
+      ['error expression at contains(steps.review.outputs.findings)'],
+    ],
+    ["steps.review.outputs.passed == 'true", ['error expression at steps.review.outputs.passed']],
     ["steps.reviw.outputs.passed == 'true'", ['error unknown-step at steps.reviw.outputs.passed']],
     ["STEPS.Review.OUTPUTS.Passed == 'true'", []],
   ])('if: %s', async (condition, expected) => {

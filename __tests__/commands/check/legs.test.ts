@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changed, findingsOf } from './workflow-world.ts';
+import { changed, findingsOf, MANY_LEGS } from './workflow-world.ts';
 
 const EXPECT = 'expect: correctness, security, compatibility';
 const MATRIX = 'matrix: { leg: [correctness, security, compatibility], vote: [1, 2, 3] }';
@@ -66,6 +66,11 @@ describe('the legs of a merge together', () => {
     [
       'its vote',
       changed([PROMPT, 'prompt: You are voter ${{ matrix.vote }}. Review']),
+      ['error vote-prompt at prompt:'],
+    ],
+    [
+      'its vote, by an index',
+      changed([PROMPT, "prompt: ${{ matrix['vote'] }}"]),
       ['error vote-prompt at prompt:'],
     ],
     [
@@ -143,5 +148,35 @@ describe('the matrix of a job', () => {
       expected.map((one) => expect.stringContaining(one)),
     );
     expect(found.filter((each) => each.includes('unknown-matrix-key'))).toHaveLength(expected.length);
+  });
+});
+
+const MATRIX_OF_ALL = '{ leg: [correctness, security, compatibility], vote: [1, 2, 3] }';
+
+/** The example with a matrix that lists its votes one by one, two of each leg. */
+function listed(...pairs: readonly (readonly [leg: string, vote: string])[]): string {
+  const items = pairs.map(([leg, vote]) => `{ leg: ${leg}, vote: ${vote} }`).join(', ');
+  return MANY_LEGS.replace(MATRIX_OF_ALL, `{ include: [${items}] }`).replace(
+    'majority of 3',
+    'majority of 2',
+  );
+}
+
+describe('the votes of a matrix that lists them one by one', () => {
+  it('may have other names in each leg', async () => {
+    const text = listed(
+      ['correctness', 'claude-sonnet-4-5'],
+      ['correctness', 'claude-opus-4-1'],
+      ['security', 'claude-sonnet-4-5'],
+      ['security', 'claude-haiku-4-5'],
+      ['compatibility', 'claude-opus-4-1'],
+      ['compatibility', 'claude-haiku-4-5'],
+    );
+    expect(await findingsOf(text)).toEqual([]);
+  });
+
+  it('are of legs that are expected', async () => {
+    const text = listed(['correctness', 'a'], ['security', 'a'], ['compatibilty', 'a']);
+    expect(await findingsOf(text)).toContain('error leg-unexpected at leg:');
   });
 });
