@@ -17,7 +17,7 @@ describe('a check of a schema', () => {
     expect(out).toMatch(/openai, azure-openai: \d+ bytes, about \d+ tokens; /u);
     for (const provider of ['anthropic', 'gemini', 'openai-compatible'])
       expect(out).toContain(`${provider}: `);
-    expect(out).toMatch(/if: told in words only, at the root/u);
+    expect(out).toMatch(/if: in words only, at the root/u);
     expect(out.endsWith('no errors, no warnings\n')).toBe(true);
   });
 

@@ -28,7 +28,7 @@ export interface CheckIo {
 /** The exit code of a run that is refused for what was typed. */
 const REFUSED = 52;
 
-/** Runs `structured-agent check` with what stands after `check`; gives 0, or 52 where an error was found. */
+/** Runs `structured-agent check` on the arguments after `check`; gives 0, or 52 where an error was found. */
 export async function runCheck(argv: readonly string[], io: CheckIo): Promise<number> {
   try {
     const options = readOptions(argv);

@@ -68,7 +68,7 @@ function readFault(site: Site, { output: { name, kind }, source }: Read): Fault 
   return site.job !== job && job.hasMatrix && OUTPUT.ofMatrix(name, job.id);
 }
 
-/** Text of a model in a script is run by whoever runs the script. */
+/** Text of a model in a script is run as a part of it. */
 function isScript({ step, keys }: Site): boolean {
   const key = keys.at(-1);
   return step !== null && (key === 'run' || (key === 'script' && keys.length === 2));

@@ -1,4 +1,4 @@
-/** How each provider will see a schema: what its projection changes, and what is told in words only. */
+/** How each provider will see a schema: what its projection changes, and what is described in words only. */
 
 import { PROVIDERS, type ProviderName, registry } from '../../providers/registry.ts';
 import { describedTool, projectSchema } from '../../providers/schema/project.ts';
@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../types.ts';
 export interface View {
   readonly providers: readonly ProviderName[];
   readonly changes: readonly Change[];
-  /** Whether a note in words stands beside the parameters. */
+  /** Whether a note in words is sent beside the parameters. */
   readonly hasNote: boolean;
   /** The tool as JSON text, in bytes of UTF-8. */
   readonly bytes: number;
@@ -21,7 +21,7 @@ export interface View {
 /** A keyword that the projection does not hand on as it is. */
 export interface Change {
   readonly keyword: string;
-  /** `words`: left out of the parameters and told beside them. */
+  /** `words`: left out of the parameters and described beside them. */
   readonly how: 'left_out' | 'words' | 'rewritten' | 'added';
   /** JSON Pointers into the schema; empty for its root. */
   readonly places: readonly string[];
@@ -33,7 +33,7 @@ const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 const SCHEMAS = new Set(['items', 'additionalProperties', 'not', 'contains', 'if', 'then', 'else']);
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
-/** What a schema becomes for each of the providers; those that are sent the same are told together. */
+/** What a schema becomes for each of the providers; those that are sent the same are one view. */
 export function viewsOf(schema: JsonObject, providers: readonly ProviderName[] = PROVIDERS): readonly View[] {
   const dialects = [...new Set(providers.map((provider) => registry[provider].dialect))];
   return dialects.map((dialect) => {

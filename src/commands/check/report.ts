@@ -72,8 +72,8 @@ function viewLines({ providers, changes, bytes, tokens }: View): readonly string
 }
 
 const HOW: Readonly<Record<Change['how'], string>> = {
-  words: 'told in words only',
-  left_out: 'left out, and judged here all the same',
+  words: 'in words only',
+  left_out: 'left out, and still checked here',
   rewritten: 'rewritten',
   added: 'added',
 };

@@ -32,7 +32,7 @@ const FINE = 0;
 /** The code of whatever is refused for what was typed. */
 const REFUSED = 52;
 
-/** Runs `structured-agent init` with what stands after `init`; gives 0, or 52 where nothing was written. */
+/** Runs `structured-agent init` on the arguments after `init`; gives 0, or 52 where nothing was written. */
 export async function runInit(argv: readonly string[], io: InitIo): Promise<number> {
   try {
     const options = readOptions(argv);
@@ -111,7 +111,7 @@ function nextSteps(plan: Plan): string {
   ].join('\n');
 }
 
-/** `check` knows the action by the end of its name; of another name it has to be told. */
+/** `check` knows the action by the end of its name; another name is given with --action. */
 function checkFlags(action: string): string {
   const [name = ''] = action.split('@');
   return action.startsWith('.') || /\/structured-agent$/iu.test(name) ? '' : ` --action ${name}`;

@@ -37,7 +37,7 @@ Makes one self-contained web page of a run's redacted transcript (transcript-fil
 `;
 
 /**
- * Runs the command on what was typed after `report`: 0, or 52 with one sentence on stderr. What stands at the output's
+ * Runs the command on what was typed after `report`: 0, or 52 with one sentence on stderr. What is at the output's
  * path is replaced. Rejects with bugs alone.
  */
 export async function runReport(argv: readonly string[], io: ReportIo): Promise<number> {

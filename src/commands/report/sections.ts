@@ -83,7 +83,7 @@ function judged({ judged }: Ending): Html | null {
   return html`<details class="judged"><summary>What was judged, and by what</summary><dl class="facts wide">${rows}</dl></details>`;
 }
 
-/** A text with what stands between backticks as code. */
+/** A text in which what is between backticks is code. */
 function withCode(text: string): readonly Html[] {
   return text
     .split(/`([^`]+)`/u)
@@ -144,7 +144,7 @@ function cell(row: JsonObject, column: string, showing: Showing): Html {
   const text = value === undefined ? '' : shown(plain(value), MAX_CELL, showing);
   const severity = column === 'severity' ? severityOf(value) : null;
   const content = severity === null ? text : html`<span class="tag ${severity}">${text}</span>`;
-  // The name stands beside the value where the window is too narrow for columns.
+  // The name is shown beside the value where the window is too narrow for columns.
   return html`<td data-name="${showing.label(column)}">${content}</td>`;
 }
 
@@ -274,7 +274,7 @@ function rest({ missing }: Shown): Html | null {
     : html`<p class="dim">… ${counted(missing, 'more character')}: see the transcript itself.</p>`;
 }
 
-/** A narrower column cannot be told from the next. */
+/** A narrower column looks like one with the next. */
 const MAX_BARS = 180;
 const WIDTH = 720;
 const HEIGHT = 120;
@@ -290,9 +290,9 @@ interface Column {
 
 /** Both drawings; nothing where no turn tells its tokens. */
 export function charts(turns: readonly Turn[]): Html | null {
-  const told = turns.filter((turn) => turn.usage !== null);
-  if (told.length === 0) return null;
-  const columns = columnsOf(told);
+  const known = turns.filter((turn) => turn.usage !== null);
+  if (known.length === 0) return null;
+  const columns = columnsOf(known);
   return html`<section class="charts" aria-labelledby="costs"><h2 id="costs">Tokens and cost</h2>
 <div class="pair">${tokens(columns)}${cost(columns)}</div></section>`;
 }
