@@ -18,7 +18,7 @@ import type { Report, Reporter, RunEvent } from '../../src/reporters/report-type
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
+import { createSecrets, type Secrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
 import { writeCommands } from '../support/fakes/runner/commands.ts';
@@ -59,6 +59,9 @@ const hidden = fc.oneof(
   disguised(LONG, [...HIDDEN, ...SEQUENCES, ...BLANKS, '`']),
   disguised(SHORT, [...HIDDEN, ...SEQUENCES]),
 );
+
+/** The longest text that was searched for secrets. */
+let searched = 0;
 
 /** What a reader takes in: markup gone, references decoded, and nothing that is not seen. */
 function seen(text: string): string {
@@ -163,11 +166,15 @@ const eventsOf = (text: string): readonly RunEvent[] =>
     return event.type === 'notice' ? { ...event, text } : event;
   });
 
-function knowing() {
-  const secrets = createSecrets();
-  secrets.add(LONG);
-  secrets.add(SHORT);
-  return secrets;
+function knowing(): Secrets {
+  const known = createSecrets();
+  known.add(LONG);
+  known.add(SHORT);
+  const mask = (text: string) => {
+    searched = Math.max(searched, text.length);
+    return known.mask(text);
+  };
+  return { ...known, mask };
 }
 
 /** What a reporter hears of a whole run. */
@@ -316,5 +323,24 @@ describe('a secret with what nobody sees between its letters', () => {
 
   it('keeps two texts of a payload apart', () => {
     expect(secrets.find({ a: LONG.slice(0, 10), b: LONG.slice(10) })).toBeNull();
+  });
+});
+
+describe('a long text', () => {
+  const SHOWN_WHOLE =
+    /^(?:a block of the log|the live log|the transcript|the report page|the envelope|messages)/;
+  const shownInPart = sinks.filter(([name]) => !SHOWN_WHOLE.test(name));
+
+  it.each(shownInPart)('is searched for secrets only as far as it may be shown in %s', async (_, sink) => {
+    searched = 0;
+    await sink('x '.repeat(500_000));
+    expect(searched).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  it.each(shownInPart)('that is cut within a secret leaves no part of it in %s', async (_, sink) => {
+    const secret = [...LONG].join('\u200b');
+    // What nobody sees fills the text, so that its end is shown as well.
+    const before = '\u200b'.repeat(64 * 1024 - secret.length / 2);
+    expect(seen(await sink(before + secret))).not.toContain(LONG.slice(0, 3));
   });
 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { truncate } from '../../src/text/messages.ts';
-import { breakCommands, cleanText, inertLine, singleLine } from '../../src/text/sanitize.ts';
+import { breakCommands, cleanText, inertLine, sanitize, singleLine } from '../../src/text/sanitize.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
 
 describe('cleanText', () => {
   it('ends lines wherever any reader of logs does', () => {
@@ -83,5 +84,27 @@ describe('hostile megabytes', () => {
       expect(spent(began), JSON.stringify(piece)).toBeLessThan(2_000);
     }
     expect(spent(started)).toBeLessThan(30_000);
+  });
+});
+
+describe('sanitize', () => {
+  const secrets = createSecrets();
+  secrets.add('sk-canary-0123');
+
+  it('masks before and after it cleans', () => {
+    expect(sanitize('a sk-canary-0123 b sk-can\x1b[0mary-0123 c\u200b', secrets)).toBe('a *** b *** c');
+  });
+
+  it.each(['', '\u200b', ' ', '`', '\u200b` '])(
+    'leaves no part of a secret at the end of what is read, with %j between its letters',
+    (between) => {
+      const secret = [...'sk-canary-0123'].join(between);
+      for (let read = 1; read < secret.length; read += 1)
+        expect(sanitize(`${'.'.repeat(100)}${secret}`, secrets, 100 + read)).toMatch(/^\.*…$/u);
+    },
+  );
+
+  it('leaves a text alone that is no longer than what is read', () => {
+    expect(sanitize('x'.repeat(64 * 1024), secrets)).toBe('x'.repeat(64 * 1024));
   });
 });

@@ -2,7 +2,7 @@
 
 import { GitHubError, ReportError } from '../errors.ts';
 import { truncate } from '../text/messages.ts';
-import { singleLine } from '../text/sanitize.ts';
+import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion } from '../types.ts';
 import type { Report, Reporter } from './report-types.ts';
@@ -84,9 +84,6 @@ function description(report: Report, secrets: Secrets): string {
   const title = verdictTitle(report).replace(/^\S+ /, '');
   const replay = report.replayed === true ? REPLAY_MARK : '';
   const own = report.view?.statusText?.(report) ?? null;
-  const text = own ?? (error === null ? title : `${replay}${secrets.mask(error)}`);
-  return truncate(
-    singleLine(secrets.mask(singleLine(text, 2_000)), 2_000).replace(/[^\0-\uffff]/gu, '�'),
-    MAX_DESCRIPTION,
-  );
+  const text = own ?? (error === null ? title : `${replay}${error}`);
+  return truncate(singleLine(sanitize(text, secrets), 2_000).replace(/[^\0-\uffff]/gu, '�'), MAX_DESCRIPTION);
 }

@@ -5,7 +5,7 @@
  */
 
 import { truncate } from '../text/messages.ts';
-import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
+import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 
 /**
@@ -80,6 +80,8 @@ const MAX_MESSAGE = 4_000;
 const MAX_TITLE = 200;
 /** A path that is cut names another file. */
 const MAX_PATH = 4_096;
+/** Characters of a block of untrusted text; tools give the model less. */
+const MAX_BLOCK = 1024 * 1024;
 /** Shorter lines of a secret would mask ordinary words all over the job. */
 const MIN_MASKED = 4;
 
@@ -87,14 +89,13 @@ const MIN_MASKED = 4;
 export function createLog(options: LogOptions): Log {
   const { core, secrets } = options;
 
-  // Masked twice: cleaning can join what a control character split, and take out what belonged to the value.
-  const sanitize = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
-  const toLine = (text: string, max: number) => singleLine(sanitize(text), max);
+  const toText = (text: string, maxRead?: number) => breakCommands(sanitize(text, secrets, maxRead));
+  const toLine = (text: string, max: number) => singleLine(toText(text), max);
   const annotated = { error: 0, warning: 0, notice: 0 };
   const annotate = (command: AnnotationLevel, message: string, properties: AnnotationProperties = {}) => {
     const { title, file, line, endLine, col } = properties;
     annotated[command] += 1;
-    core[command](truncate(sanitize(message).trim(), MAX_MESSAGE), {
+    core[command](truncate(toText(message).trim(), MAX_MESSAGE), {
       title: title && toLine(title, MAX_TITLE),
       file: file && toLine(file, MAX_PATH),
       startLine: line,
@@ -103,7 +104,7 @@ export function createLog(options: LogOptions): Log {
     });
   };
   const region = (text: string) => {
-    const body = sanitize(text);
+    const body = toText(text, MAX_BLOCK);
     const token = unusedToken(body, options.token);
     const lines = body.split('\n').map((each) => `${PREFIX}${each}`.trimEnd());
     try {

@@ -1,6 +1,6 @@
 /** Untrusted text as GitHub Markdown that renders as nothing but that text, and what of it fits into a page. */
 import { truncate } from '../text/messages.ts';
-import { cleanText } from '../text/sanitize.ts';
+import { cleanText, sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { MarkdownSanitizer, Section } from './report-types.ts';
 
@@ -19,9 +19,9 @@ const MAX_LINES = 20;
 /** One backtick, no more, at either end: three of them are a fence that somebody tried. */
 const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
 
-/** Secrets are masked before escaping would hide them, and again where cleaning joined what something invisible split. */
+/** Secrets are masked before escaping would hide them. */
 export function createMarkdownSanitizer(secrets: Secrets): MarkdownSanitizer {
-  const masked = (text: string) => secrets.mask(cleanText(secrets.mask(text)));
+  const masked = (text: string) => sanitize(text, secrets);
   return {
     inline: (text, max) => inline(masked(text), max),
     prose: (text, max) => prose(masked(text), max),

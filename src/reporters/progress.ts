@@ -1,6 +1,6 @@
 /** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence where a run failed. */
 
-import { breakCommands, cleanText, singleLine } from '../text/sanitize.ts';
+import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import { createLiveLog, type RunLog } from './live-log.ts';
 import type { Report, Reporter } from './report-types.ts';
@@ -38,6 +38,8 @@ export interface Progress {
 
 const MAX_LINE = 2_000;
 const MAX_SENTENCE = 4_000;
+/** Characters of a prompt or of an output of a tool. */
+const MAX_BLOCK = 1024 * 1024;
 
 const COLORS = { red: '\x1b[31m', green: '\x1b[32m', yellow: '\x1b[33m', dim: '\x1b[2m' } as const;
 const PLAIN = '\x1b[0m';
@@ -47,9 +49,8 @@ export function createProgress(options: ProgressOptions): Progress {
   const { sink, style, quiet, level, secrets, now } = options;
   const started = now();
   const elapsed = () => seconds(now() - started);
-  // Masked twice: cleaning can join what a control character split.
-  const harmless = (text: string) => breakCommands(secrets.mask(cleanText(secrets.mask(text))));
-  const excerpt = (text: string, max: number) => singleLine(harmless(text), max);
+  const toText = (text: string, maxRead?: number) => breakCommands(sanitize(text, secrets, maxRead));
+  const excerpt = (text: string, max: number) => singleLine(toText(text), max);
   const { columns } = style;
   const live =
     style.live && !quiet && level === 'summary' ? createLiveLine({ sink, columns, elapsed, excerpt }) : null;
@@ -59,7 +60,7 @@ export function createProgress(options: ProgressOptions): Progress {
     live?.draw();
   };
   const paint: Paint = (text, color) => (style.color ? `${COLORS[color]}${text}${PLAIN}` : text);
-  const say: Say = { line, paint, harmless, quiet };
+  const say: Say = { line, paint, toText, quiet };
   const events = createLiveLog({ log: toldTo(say, () => paint(`[${elapsed()}] `, 'dim')), level });
   const verdict = createLiveLog({ log: toldTo(say, () => ''), level: 'summary' });
   const { info, warning, error } = toldTo(say, () => '');
@@ -96,13 +97,13 @@ interface Say {
   readonly line: (text: string) => void;
   readonly paint: Paint;
   /** Without secrets and inert, its lines kept. */
-  readonly harmless: (text: string) => string;
+  readonly toText: (text: string, maxRead?: number) => string;
   readonly quiet: boolean;
 }
 
 /** A log whose lines begin with a prefix; warnings and the sentence of a failure say themselves what they are. */
-function toldTo({ line, paint, harmless, quiet }: Say, prefix: () => string): RunLog {
-  const excerpt = (text: string, max: number) => singleLine(harmless(text), max);
+function toldTo({ line, paint, toText, quiet }: Say, prefix: () => string): RunLog {
+  const excerpt = (text: string, max: number) => singleLine(toText(text), max);
   return {
     excerpt,
     info(text, indent = 0) {
@@ -111,14 +112,14 @@ function toldTo({ line, paint, harmless, quiet }: Say, prefix: () => string): Ru
     warning(text) {
       if (quiet) return;
       // The stack of a bug keeps its lines.
-      for (const each of harmless(text).trim().split('\n'))
+      for (const each of toText(text).trim().split('\n'))
         line(`${paint('warning:', 'yellow')} ${singleLine(each, MAX_LINE)}`);
     },
     error: (text) => line(`${paint('structured-agent:', 'red')} ${excerpt(text, MAX_SENTENCE)}`),
     group(title, body) {
       if (quiet) return;
       line(`${prefix()}${excerpt(title, MAX_LINE)}`);
-      for (const each of harmless(body).trimEnd().split('\n'))
+      for (const each of toText(body, MAX_BLOCK).trimEnd().split('\n'))
         line(`${prefix()}  ${singleLine(each, MAX_LINE)}`);
     },
   };

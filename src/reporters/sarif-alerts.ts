@@ -1,6 +1,6 @@
 /** What of a payload's findings lasts from run to run: the alerts that code scanning keeps. */
 import { createHash } from 'node:crypto';
-import { cleanText, singleLine } from '../text/sanitize.ts';
+import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
 import { type Finding, SEVERITIES, type Severity, weighFindings } from './findings.ts';
@@ -66,7 +66,7 @@ export function alertsOf(
   const findings = [...deciding, ...minor.map(quiet)];
   const groups = new Map<string, Entry[]>();
   const rules = new Map<string, Rule>();
-  const clean = (text: string) => unlinked(secrets.mask(cleanText(secrets.mask(text)))).trim();
+  const clean = (text: string) => unlinked(sanitize(text, secrets)).trim();
   let placed = 0;
   for (const finding of findings) {
     const place = finding.place === null ? null : locate(finding.place);

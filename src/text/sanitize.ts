@@ -2,6 +2,7 @@
 
 import { CONTROL_SEQUENCE, INVISIBLE, TITLE_SEQUENCE } from './encodings.ts';
 import { truncate } from './messages.ts';
+import type { Secrets } from './secrets.ts';
 
 /** Every line break that some reader of logs ends a line at. */
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
@@ -14,6 +15,30 @@ export function cleanText(text: string): string {
     .replace(TITLE_SEQUENCE, '')
     .replace(LINE_BREAK, '\n')
     .replace(INVISIBLE, '');
+}
+
+/** So many characters are read of a text of which people are shown some thousands: megabytes would take seconds. */
+const MAX_READ = 64 * 1024;
+
+/**
+ * The text as people may be shown it: without secrets, and clean. Of a text that is longer than `maxRead` only the
+ * beginning is read, and what may be a part of a secret at its end is left out.
+ */
+export function sanitize(
+  text: string,
+  secrets: Pick<Secrets, 'mask' | 'longest'>,
+  maxRead = MAX_READ,
+): string {
+  // Masked twice: cleaning can join what a control character split, and take out what belonged to the value.
+  const clean = secrets.mask(cleanText(secrets.mask(text.slice(0, maxRead))));
+  return text.length <= maxRead ? clean : `${withoutEnd(clean, secrets.longest())}…`;
+}
+
+/** The text without its last `count` characters, not counting those that may stand between the letters of a secret. */
+function withoutEnd(text: string, count: number): string {
+  let end = text.length;
+  for (let left = count; left > 0 && end > 0; end -= 1) if (!/[\s`]/.test(text.charAt(end - 1))) left -= 1;
+  return text.slice(0, end).toWellFormed();
 }
 
 /** The text on one line, blanks collapsed, cut to at most `max` characters. */

@@ -34,6 +34,8 @@ export interface Secrets {
    * no reader sees between the letters hides none: invisible characters, terminal sequences, in longer values blanks.
    */
   mask(text: string): string;
+  /** Characters of the longest form that `mask` looks for; 0 where no value is known. */
+  longest(): number;
   /**
    * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is, reversed,
    * in base64, hex, URL encoding or rot13. Blanks and what no reader sees do not hide it. Gives how and where, like
@@ -96,6 +98,10 @@ export function createSecrets(): Secrets {
     has: (value) => known.has(value),
     values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
     mask,
+    longest() {
+      needles ??= needlesOf(maskNeedles(known));
+      return needles.plain.reduce((most, { length }) => Math.max(most, length), 0);
+    },
     find(payload) {
       views ??= viewsOf(known);
       const where = findIn(payload, views);
