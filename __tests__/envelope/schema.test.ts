@@ -192,17 +192,6 @@ describe('the schema for reading', () => {
   });
 });
 
-describe('the test suite', () => {
-  it('tells every envelope that is made in a process of its own, and those that it reads', () => {
-    const { seeEnvelope } = globalThis;
-    const heard: object[] = [];
-    globalThis.seeEnvelope = (each) => heard.push(each);
-    const told = made({ sessionId: 'heard' });
-    globalThis.seeEnvelope = seeEnvelope;
-    expect(heard).toEqual([told]);
-  });
-});
-
 function ending(conclusion: string, reason: string, subtype: string, code: number): JsonObject {
   return { conclusion, reason, subtype, exit_code: code, is_error: code !== 0 };
 }

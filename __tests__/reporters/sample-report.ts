@@ -96,5 +96,8 @@ export function unpublished(error: string, changes: Partial<Report['verdict']> =
 /** The report of a run whose payload is that of an earlier run. */
 export function sampleReusedReport(changes: Partial<Report> = {}, run_id = '41', run_attempt = 1): Report {
   const from = { run_id, run_attempt, session_id: 's' };
-  return describeReuse(sampleReport({ reuse: { key: 'a', tree: 'b', from }, ...changes }), from);
+  return describeReuse(
+    sampleReport({ reuse: { key: 'a'.repeat(64), tree: 'b'.repeat(40), from }, ...changes }),
+    from,
+  );
 }

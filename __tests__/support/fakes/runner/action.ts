@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { BUNDLE, startStep } from '../../../../examples/demo/runner.ts';
+import { issuesOf } from '../../schemas/envelope-issues.ts';
 import { type JournalEntry, type Script, startModel } from '../model/server.ts';
 import { parseOutputFile } from './runner.ts';
 
@@ -195,7 +196,12 @@ function newest(temp: string, name: string): string | undefined {
 
 function readEnvelope(file: string | undefined): ActionRun['envelope'] {
   const text = readOr(file);
-  return text === '' ? null : JSON.parse(text);
+  if (text === '') return null;
+  const envelope = JSON.parse(text);
+  const issues = issuesOf(envelope);
+  if (issues.length > 0)
+    throw new Error(`Not as schemas/envelope.schema.json has it: ${JSON.stringify(issues)}`);
+  return envelope;
 }
 
 function readOr(file: string | undefined): string {

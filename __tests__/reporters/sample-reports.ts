@@ -1,0 +1,544 @@
+/** Reports that people meet: verdicts, endings without one, merges. Golden files hold how they are shown, `scripts/render.ts` shows them. */
+
+import {
+  ContractError,
+  InputError,
+  MissingKeyError,
+  ProviderError,
+  type ProviderFailure,
+  SandboxError,
+} from '../../src/errors.ts';
+import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
+import { providerError } from '../../src/providers/errors.ts';
+import { commentBody } from '../../src/reporters/comment.ts';
+import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
+import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import { type Ending, verdictOf } from '../../src/run/verdict.ts';
+import { describeMissingSandbox } from '../../src/sandbox/isolation/host.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import type { GateResult, JsonObject } from '../../src/types.ts';
+import {
+  sampleFailedMerge,
+  sampleLeg,
+  sampleMerged,
+  sampleMergedReport,
+  sampleVote,
+} from '../merge/sample-merged.ts';
+import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
+
+/** What a hostile text would like to be shown as. */
+const EVIL =
+  '</details></td><script>alert(1)</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) ![i](https://c.d/e.png) <!-- sticky --> /merge :tada: $x^2$ **b** _i_';
+
+/** The limits that the sentences speak of. */
+const LIMITS = {
+  turns: '30 turns (max-turns)',
+  time: '10 minutes',
+  tokens: '50000 tokens',
+  cost: '$0.5',
+};
+
+/** A turn with its calls; later ones are slower and larger. */
+function turn(number: number, ...calls: TurnRecord['calls']): TurnRecord {
+  return {
+    turn: number,
+    forced: false,
+    durationMs: 1400 + number * 37,
+    usage: {
+      inputTokens: 2000 + 900 * number,
+      outputTokens: 90,
+      cachedInputTokens: 1000,
+      cacheWriteTokens: 0,
+    },
+    calls,
+  };
+}
+
+/** A call and how it went. */
+function call(
+  name: string,
+  target: string,
+  durationMs: number,
+  decision: 'ok' | 'error' = 'ok',
+): TurnRecord['calls'][number] {
+  return { name, target, decision, durationMs };
+}
+
+const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+/** A run that ended before a model was asked. */
+const unstarted: Partial<Report> = {
+  turns: [],
+  turnCount: 0,
+  usage: noUsage,
+  costUsd: null,
+  durationMs: 38,
+  changedFiles: null,
+};
+
+function ended(ending: Ending, changes: Partial<Report> = {}): Report {
+  const turns = changes.turnCount ?? 2;
+  const verdict = verdictOf(ending, { turns, gate: null, limits: LIMITS, door: 'action' });
+  return sampleReport({ ...unpublished(''), ...changes, verdict });
+}
+
+function thrown(error: unknown, changes: Partial<Report> = {}): Report {
+  return ended({ kind: 'failed', error }, changes);
+}
+
+function provider(failure: ProviderFailure, message: string): Report {
+  return thrown(new ProviderError(failure, message, { status: null }));
+}
+
+const refusedKey = providerError(
+  {
+    status: 401,
+    type: 'invalid_request_error',
+    code: 'invalid_api_key',
+    param: null,
+    message: 'Incorrect API key provided: sk-c***.',
+    requestId: null,
+    cause: null,
+  },
+  {
+    model: 'gpt-5',
+    keySource: 'the input api-key',
+    hasKey: true,
+    hasDefaultHost: false,
+    chatHint: false,
+    host: 'api.openai.com',
+    forced: false,
+  },
+);
+
+const endingReports: Readonly<Record<string, Report>> = {
+  'plain-text': ended(
+    {
+      kind: 'plain_text',
+      text: 'I have finished the review. Everything looks **good** to me, @octocat! The tests pass.',
+      empty: false,
+      truncated: false,
+    },
+    { turns: [turn(1), { ...turn(2), forced: true }] },
+  ),
+  refusal: ended({ kind: 'refused', text: '' }),
+  'provider-auth': thrown(refusedKey, { ...unstarted, model: 'gpt-5' }),
+  'provider-rate-limit': provider(
+    'rate_limit',
+    'api.openai.com answered 429 for gpt-5 in every try: Rate limit reached. Run again later, or run fewer jobs at a time.',
+  ),
+  'provider-overloaded': provider(
+    'overloaded',
+    'api.anthropic.com answered 529 for claude-sonnet-4-5 in every try: Overloaded. Run again later.',
+  ),
+  'provider-error': provider(
+    'error',
+    'No connection to 127.0.0.1:11434 (ECONNREFUSED). Check base-url; in a container job localhost is the container.',
+  ),
+  'context-overflow': provider(
+    'context_overflow',
+    'The conversation is longer than claude-sonnet-4-5 takes. Give the agent a smaller task, or lower max-tool-output-kb.',
+  ),
+  'secret-in-payload': ended({ kind: 'secret', where: '/summary, base64' }),
+  tampered: ended({ kind: 'tampered', file: '.git/hooks/pre-push', isClosed: false }),
+  internal: thrown(new TypeError('Cannot read properties of undefined')),
+  'no-sandbox': thrown(new SandboxError(describeMissingSandbox('linux')), {
+    ...unstarted,
+    turnCount: 1,
+    isolation: 'none',
+  }),
+  'config-error': thrown(
+    new InputError(
+      'provider',
+      'No provider is known for the model "my-model". Set provider to one of openai, anthropic, openai-compatible, or set base-url for a compatible server.',
+    ),
+    { ...unstarted, model: '', provider: '', isolation: 'none' },
+  ),
+  'schema-error': thrown(
+    new ContractError('compile', 'schema: strict mode: unknown keyword: "requried". Correct its spelling.'),
+    { ...unstarted, isolation: 'none' },
+  ),
+  'max-turns': ended(
+    {
+      kind: 'exhausted',
+      limit: 'turns',
+      lastIssues: [
+        { path: '/findings/3/line', keyword: 'type' },
+        { path: '', keyword: 'required' },
+      ],
+    },
+    {
+      turns: Array.from({ length: 30 }, (_, at) => turn(at + 1, call('shell', `npm test -- ${at}`, 1200))),
+      turnCount: 30,
+    },
+  ),
+  timeout: ended({ kind: 'exhausted', limit: 'time', lastIssues: [] }, { durationMs: 600_112 }),
+  'max-tokens': ended({ kind: 'exhausted', limit: 'tokens', lastIssues: [] }),
+  'max-cost': ended({ kind: 'exhausted', limit: 'cost', lastIssues: [] }),
+  cancelled: ended({ kind: 'cancelled', signal: 'SIGTERM' }, { durationMs: 61_000 }),
+  skipped: thrown(
+    new MissingKeyError(
+      'Nothing was judged, and this step is green all the same (on-missing-key: skip). No key for provider anthropic. A pull request from a fork gets no secrets.',
+    ),
+    { ...unstarted, isolation: 'none' },
+  ),
+};
+
+const CUT_OFF = {
+  conclusion: 'inconclusive',
+  reason: 'max_turns',
+  why: 'Reached the limit of 30 turns (max-turns) without an accepted call of structured_output.',
+  turns: 30,
+  costUsd: 0.31,
+  model: 'claude-sonnet-4-5',
+  attempt: 1,
+  url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
+} as const satisfies Partial<MergedVote>;
+
+/** As a merge says them. */
+const UNSIGNED = 'it is not signed';
+const NO_ENVELOPE = 'it is no envelope of this action: see /type (const)';
+
+function three(name: string, outcome: Outcome, ...outcomes: readonly Outcome[]): MergedLeg {
+  return sampleLeg(
+    name,
+    outcome,
+    outcomes.map((each, at) => sampleVote(each, { vote: String(at + 1) })),
+  );
+}
+
+function merge(legs: readonly MergedLeg[], changes: Partial<Merged> = {}): Report {
+  const merged = sampleMerged({ legs, ...changes });
+  return sampleMergedReport(merged);
+}
+
+const nine = sampleMerged().legs;
+const many = Array.from({ length: 256 }, (_, at) => {
+  const name = `packages/service-${String(at).padStart(3, '0')}`;
+  if (at % 37 === 5) return three(name, 'fail', 'fail', 'pass', 'fail');
+  if (at % 51 === 7) return three(name, 'abstain', 'pass', 'fail', 'abstain');
+  return three(name, 'pass', 'pass', 'pass', at % 6 === 0 ? 'fail' : 'pass');
+});
+
+const evilVote = (outcome: Outcome) =>
+  sampleVote(outcome, { vote: EVIL, why: EVIL, model: EVIL, url: `javascript:${EVIL}`, reused: true });
+
+/** A merge all of whose texts are hostile. */
+function evilMerge(outcome: Outcome): Merged {
+  const legs = [
+    sampleLeg(EVIL, outcome, [evilVote(outcome), evilVote('abstain')]),
+    sampleLeg(`${EVIL}2`, 'pass'),
+  ];
+  return sampleMerged({
+    outcome,
+    legs,
+    rule: EVIL,
+    votes: EVIL,
+    summary: EVIL,
+    models: [EVIL],
+    refused: [{ file: EVIL, why: EVIL }],
+    findings: [
+      {
+        severity: 'error',
+        path: EVIL,
+        line: 3,
+        endLine: 4,
+        rule: EVIL,
+        title: EVIL,
+        message: EVIL,
+        legs: [EVIL, `${EVIL}2`],
+        votes: 3,
+        outvoted: false,
+      },
+    ],
+  });
+}
+
+const mergeReports: Readonly<Record<string, Report>> = {
+  'merge-success': merge(nine, { findings: [] }),
+  'merge-failure': merge([
+    ...nine.slice(0, 2),
+    sampleLeg('billing', 'fail'),
+    ...nine.slice(3, 7),
+    sampleLeg('ui', 'abstain', [sampleVote('abstain', CUT_OFF)]),
+    ...nine.slice(8),
+  ]),
+  'merge-undecided': merge(
+    [
+      three('api', 'pass', 'pass', 'pass', 'fail'),
+      three('billing', 'pass', 'pass', 'pass', 'pass'),
+      three('web', 'abstain', 'pass', 'fail', 'abstain'),
+      three('worker', 'abstain', 'abstain', 'abstain', 'abstain'),
+    ],
+    { votes: 'majority of 3' },
+  ),
+  'merge-outvoted': merge(
+    [
+      three('api', 'pass', 'pass', 'pass', 'fail'),
+      three('billing', 'pass', 'pass', 'pass', 'pass'),
+      three('web', 'pass', 'fail', 'pass', 'pass'),
+    ],
+    {
+      votes: 'majority of 3',
+      findings: sampleMerged().findings.map((finding, at) =>
+        at === 0
+          ? { ...finding, legs: ['api', 'web'], votes: 2, outvoted: true }
+          : { ...finding, legs: ['billing'] },
+      ),
+    },
+  ),
+  'merge-no-names': merge([
+    ...nine.slice(0, 6),
+    ...Array.from({ length: 3 }, () => sampleLeg(null, 'abstain')),
+  ]),
+  'merge-many': merge(many, {
+    votes: 'majority of 3',
+    findings: Array.from({ length: 200 }, (_, at) => ({
+      severity: (['error', 'warning', 'note'] as const)[Math.floor(at / 70)] ?? 'note',
+      path: `packages/service-${String(at).padStart(3, '0')}/src/index.ts`,
+      line: 10 + at,
+      endLine: null,
+      rule: 'api',
+      title: null,
+      message: `Export number ${at} was removed without a deprecation, see __all__ in the index.`,
+      legs: Array.from(
+        { length: 1 + (at % 9) },
+        (__, leg) => `packages/service-${String(leg).padStart(3, '0')}`,
+      ),
+      votes: 2 + (at % 9),
+      outvoted: false,
+    })),
+    findingsLeftOut: 1_204,
+  }),
+  'merge-many-success': merge(
+    many.map((leg) => three(leg.leg ?? '', 'pass', 'pass', 'pass', 'pass')),
+    { votes: 'majority of 3', findings: [] },
+  ),
+  'merge-hostile': sampleMergedReport(evilMerge('fail')),
+  'merge-weighted': merge(
+    [
+      sampleLeg('claude', 'pass', [sampleVote('pass')], 2),
+      sampleLeg('gpt', 'pass', [sampleVote('pass', { model: 'gpt-5', costUsd: null })], 1),
+      sampleLeg('llama', 'fail', [sampleVote('fail', { model: 'llama-3', costUsd: 0 })], 0.5),
+    ],
+    { rule: 'weighted:2', outcome: 'pass' },
+  ),
+  'merge-refused': merge([...nine.slice(0, 7), sampleLeg('ui', 'abstain'), ...nine.slice(8)], {
+    refused: [
+      { file: 'verdict-ui/result.json', why: UNSIGNED },
+      { file: 'verdict-web/notes.json', why: NO_ENVELOPE },
+    ],
+  }),
+  'merge-reused-legs': merge([
+    sampleLeg('api', 'pass', [sampleVote('pass', { reused: true, turns: 0, costUsd: 0, model: '' })]),
+    sampleLeg('web', 'fail'),
+  ]),
+  'merge-nothing': sampleFailedMerge(
+    'verdicts: the folder `verdicts` holds no envelope. Upload run-result-file of each leg, and download them all before the merge.',
+    { reason: 'config', subtype: 'error_config', exitCode: 52 },
+  ),
+  reused: sampleReusedReport(
+    {
+      turns: [],
+      turnCount: 0,
+      usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 },
+      costUsd: 0,
+      isolation: 'none',
+      changedFiles: null,
+      durationMs: 120,
+    },
+    '41',
+    2,
+  ),
+};
+
+const PASSED: GateResult = {
+  status: 'not_met',
+  issues: [{ path: '/passed', keyword: 'const', message: 'must be true.' }],
+  words: ['wants `passed` to be true; the payload says false'],
+};
+
+function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
+  const verdict = verdictOf(
+    { kind: 'submitted', payload, repaired: null },
+    { turns: 2, gate, limits: LIMITS, door: 'action' },
+  );
+  return sampleReport({ verdict, gate, payload, ...changes });
+}
+
+const longTurns = [
+  turn(
+    1,
+    call('read_file', '.', 1),
+    call('read_file', 'package.json', 2),
+    call('shell', 'git log --oneline -5', 30),
+  ),
+  turn(
+    2,
+    call(
+      'shell',
+      'npm test -- --reporter=verbose --coverage --testPathPattern "src/billing/.*\\.test\\.ts$" 2>&1 | tail -200',
+      41_250,
+    ),
+  ),
+  turn(
+    3,
+    call('read_file', 'src/billing/invoice.ts', 2),
+    call('read_file', 'src/billing/missing.ts', 1, 'error'),
+  ),
+  {
+    ...turn(4),
+    calls: [
+      { name: 'structured_output', target: '', decision: 'rejected', durationMs: 0 },
+      { name: 'shell', target: 'rm -r build', decision: 'skipped', durationMs: 0 },
+    ],
+  },
+  turn(5),
+  {
+    ...turn(6),
+    forced: true,
+    calls: [{ name: 'structured_output', target: '', decision: 'accepted', durationMs: 0 }],
+  },
+] satisfies readonly TurnRecord[];
+
+const findings = [
+  {
+    severity: 'error',
+    path: 'src/billing/invoice.ts',
+    line: 118,
+    message:
+      'The total is rounded before tax is added, so an invoice of 3 × €0.335 is off by one cent. Round once, after `applyTax()`.',
+  },
+  { severity: 'warning', path: 'src/billing/invoice.ts', line: 12, message: 'Unused import `Decimal`.' },
+  {
+    severity: 'note',
+    path: 'README.md',
+    line: 40,
+    message: 'The example still calls `createInvoice(a, b)`.',
+  },
+];
+
+const verdictReports: Readonly<Record<string, Report>> = {
+  accepted: sampleReport({ turns: longTurns, turnCount: 6, durationMs: 52_340 }),
+  'gate-not-met': gateFails(
+    {
+      passed: false,
+      summary:
+        '2 of 214 tests fail in `src/billing`. The refactoring is sound, but rounding changed.\nSee the findings.',
+      findings,
+    },
+    { turns: longTurns, turnCount: 6, durationMs: 52_340, rejections: 1, changedFiles: 2 },
+  ),
+  'custom-schema': sampleReport({
+    gate: { status: 'none', issues: [] },
+    payload: {
+      risk: 'medium',
+      score: 0.72,
+      reviewers: ['alice', 'bob'],
+      labels: [],
+      owner: null,
+      licence: { spdx: 'MIT', copyleft: false },
+      notes: 'One line.\nAnother line with a_snake_case name and src/__init__.py.',
+    },
+    repaired: { kind: 'unwrapped', key: 'output' },
+    weaknesses: [
+      "sandbox: off. The agent's commands run as the step itself and can read its keys; trusted repositories only.",
+      'shell-network: on. What the agent reads it can send anywhere.',
+    ],
+    isolation: 'none',
+    costUsd: null,
+  }),
+  'many-findings': gateFails({
+    passed: false,
+    summary: 'The change breaks the public API in many places.',
+    findings: Array.from({ length: 200 }, (_, at) => ({
+      severity: (['error', 'warning', 'note'] as const)[at % 3] ?? 'note',
+      path: `packages/core/src/generated/module_${at % 17}.ts`,
+      line: 10 + at * 3,
+      message: `Export number ${at} was removed without a deprecation, see __all__ in the index.`,
+    })),
+  }),
+  'judge-changed': gateFails(
+    { passed: false, summary: 'The tests pass, because the failing one was taken out.', findings: [] },
+    {
+      policyChanges: [
+        { what: 'schema', path: '.github/verdict.schema.json', applied: true },
+        { what: 'workflow', path: '.github/workflows/review.yml', applied: true },
+      ],
+    },
+  ),
+  'security-gate': gateFails(
+    {
+      passed: false,
+      complete: true,
+      summary: 'The search box reaches the database without being quoted.',
+      findings: [
+        {
+          severity: 'critical',
+          category: 'injection',
+          cwe: 'CWE-89',
+          path: 'src/search.ts',
+          line: 42,
+          title: 'SQL injection in the search',
+          message:
+            'Whoever may search can read every table: `q` is joined into the query. Pass it as a parameter.',
+        },
+        {
+          severity: 'low',
+          category: 'configuration',
+          path: 'nginx.conf',
+          line: 7,
+          title: 'The version is told',
+          message: 'The server names its version in each answer.',
+        },
+      ],
+    },
+    { turns: longTurns, turnCount: 6, durationMs: 84_340 },
+    {
+      status: 'not_met',
+      issues: [],
+      words: [
+        'wants `passed` to be true; the payload says false',
+        'wants `severity` of each of `findings` to be `medium` or `low`; the payload says `critical` in 1 of 2',
+      ],
+    },
+  ),
+  small: sampleReport({
+    gate: { status: 'met', issues: [], words: ['wants `passed` to be true; the payload agrees'] },
+    payload: {
+      passed: true,
+      summary: 'All 214 tests pass, and nothing that others call has changed.',
+      findings: [],
+    },
+  }),
+  hostile: gateFails(
+    {
+      passed: false,
+      summary: EVIL,
+      [EVIL]: EVIL,
+      findings: [{ severity: 'error', path: EVIL, line: 1, message: EVIL }],
+      list: [EVIL, 1, null],
+    },
+    {
+      model: EVIL,
+      weaknesses: [EVIL],
+      turns: [turn(1, call('shell', EVIL, 12), call(EVIL, EVIL, 3, 'error'))],
+    },
+  ),
+};
+
+/** The reports by name. */
+export const sampleReports: Readonly<Record<string, Report>> = {
+  ...verdictReports,
+  ...endingReports,
+  ...mergeReports,
+};
+
+const FACTS = { secrets: createSecrets(), serverUrl: 'https://github.com' };
+
+/** A report as Markdown: as a job summary, and as the comment of a pull request. */
+export function renderSample(report: Report, kind: 'summary' | 'comment'): string {
+  if (kind === 'summary') return summaryMarkdown(report, FACTS, 1024 * 1024);
+  const { subject } = report;
+  const pulled = subject && { ...subject, event: 'pull_request', pull_request: 7 };
+  return commentBody({ ...report, subject: pulled }, 'Pull request review / review / null / review', FACTS);
+}
