@@ -2,7 +2,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCheckedOut, type SourceLocation } from '../../src/reporters/source-locations.ts';
+import { isCheckedOut, type SourceLocation, sourceFile } from '../../src/reporters/source-locations.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
 const make = workspaces();
@@ -186,5 +186,31 @@ describe('isCheckedOut', () => {
     expect(
       [empty, below, other, plain].map(({ root }) => isCheckedOut({ workspace: root, ...names })),
     ).toEqual([false, true, false, true]);
+  });
+});
+
+describe('sourceFile', () => {
+  it('counts lines as git does: a line end at the end begins no further line', () => {
+    const counts = ['', '\n', 'a', 'a\n', 'a\r\nb', '\n\n', 'a\n\nb\n'].map(
+      (text) => sourceFile(text).lineCount,
+    );
+    expect(counts).toEqual([0, 1, 1, 1, 2, 2, 3]);
+  });
+
+  it('gives lines without their ends, and nothing for lines that are not there', () => {
+    const source = sourceFile('one\r\n two \nthree');
+    expect([0, 1, 2, 3, 4, 9].map((number) => source.line(number))).toEqual([
+      '',
+      'one',
+      ' two ',
+      'three',
+      '',
+      '',
+    ]);
+  });
+
+  it('tells equal lines apart by those above, blanks aside', () => {
+    const source = sourceFile('a();\nb();\n  a();\na ();\n');
+    expect([1, 2, 3, 4, 5].map((number) => source.sameAbove(number))).toEqual([0, 0, 1, 2, 0]);
   });
 });

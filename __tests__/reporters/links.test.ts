@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { lineLink, pathKey, urlPath } from '../../src/reporters/links.ts';
+import { commitPage, lineLink, pathKey, runPage, urlPath } from '../../src/reporters/links.ts';
 import { createLocator } from '../../src/reporters/source-locations.ts';
-import type { JsonObject } from '../../src/types.ts';
+import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';
 
@@ -79,5 +79,30 @@ describe('urlPath', () => {
     expect(urlPath("a/b c/d:e#?%&[](!'*)<>\u{1F600}\ud800")).toBe(
       'a/b%20c/d%3Ae%23%3F%25%26%5B%5D%28%21%27%2a%29%3C%3E%F0%9F%98%80%EF%BF%BD',
     );
+  });
+});
+
+const changed = (changes: Partial<Subject>) => (subject === null ? null : { ...subject, ...changes });
+
+describe('the pages of a run', () => {
+  it('are those of its attempt and its commit', () => {
+    expect([runPage(subject, 'https://github.com/'), commitPage(subject, 'https://ghe.example')]).toEqual([
+      'https://github.com/octo/demo/actions/runs/42/attempts/1',
+      `https://ghe.example/octo/demo/commit/${subject?.sha}`,
+    ]);
+  });
+
+  it.each([
+    { repository: 'octo/demo) [x](https://evil.example' },
+    { repository: 'octo' },
+    { run_id: '42)', sha: 'abc)' },
+    { run_id: '', sha: '' },
+  ])('are none for %j', (changes) => {
+    const odd = changed(changes);
+    expect([runPage(odd, 'https://github.com'), commitPage(odd, 'https://github.com')]).toEqual([null, null]);
+  });
+
+  it('are none outside GitHub', () => {
+    expect([runPage(null, 'https://github.com'), runPage(subject, null)]).toEqual([null, null]);
   });
 });

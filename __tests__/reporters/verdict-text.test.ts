@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { createLiveLog } from '../../src/reporters/live-log.ts';
+import { createLog } from '../../src/reporters/log.ts';
+import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
+import type { Report } from '../../src/reporters/report-types.ts';
+import { summaryMarkdown } from '../../src/reporters/summary.ts';
+import {
+  evidenceWarnings,
+  gateParagraph,
+  gateReasons,
+  verdictTitle,
+} from '../../src/reporters/verdict-text.ts';
+import { createSecrets } from '../../src/text/secrets.ts';
+import type { ContextStatus } from '../../src/types.ts';
+import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
+
+describe('verdictTitle', () => {
+  it('tells a payload that no gate judged from a success', () => {
+    expect(verdictTitle(sampleReport())).toBe('✅ Success: the gate is met');
+    expect(verdictTitle(sampleReport({ gate: { status: 'none', issues: [] } }))).toBe(
+      '☑️ Accepted: no gate was asked for',
+    );
+  });
+
+  it('says of a replay that no model judged', () => {
+    expect(verdictTitle(sampleReport({ replayed: true }))).toBe(
+      '🔁 Replay, judged by no model. Success: the gate is met',
+    );
+    const mismatch = unpublished('x', { reason: 'replay_mismatch' });
+    expect(verdictTitle(sampleReport({ ...mismatch, replayed: true }))).toBe(
+      '🔁 Replay, judged by no model. Inconclusive: the recording does not fit',
+    );
+  });
+});
+
+describe('the title of a merge', () => {
+  it('is what ended it where that was something else', () => {
+    const cancelled = sampleMergedReport(sampleMerged(), unpublished('x', { reason: 'cancelled' }));
+    expect([sampleFailedMerge('x', { reason: 'config' }), cancelled].map(verdictTitle)).toEqual([
+      '⚠️ Inconclusive: nothing was merged',
+      '⚠️ Inconclusive: cancelled',
+    ]);
+  });
+});
+
+describe('the title of a reused verdict', () => {
+  it('says that it is one', () => {
+    expect(verdictTitle(sampleReusedReport())).toBe('✅ Success (reused): the gate is met');
+    expect(verdictTitle(sampleReusedReport({ gate: { status: 'none', issues: [] } }))).toBe(
+      '☑️ Accepted (reused): no gate was asked for',
+    );
+    expect(verdictTitle(sampleReusedReport(unpublished('x')))).toBe(
+      '⚠️ Inconclusive: the model gave no verdict',
+    );
+  });
+});
+
+const secrets = createSecrets();
+secrets.add('sk-canary_0123');
+const sanitizer = createMarkdownSanitizer(secrets);
+const judged = (reason: Report['verdict']['reason'], words?: readonly string[]) => ({
+  verdict: { ...sampleReport().verdict, reason },
+  gate: { status: 'not_met', issues: [], ...(words === undefined ? {} : { words }) } as const,
+});
+
+describe('the words of a gate', () => {
+  it('are a list where several things are wanted, and nothing where the sentence says it all', () => {
+    expect(
+      gateReasons(judged('gate_not_met', ['wants `a` to be 1', 'wants `b` to be 2']), sanitizer),
+    ).toEqual([
+      'The gate is not met:',
+      '',
+      '- It wants <code>a</code> to be 1.',
+      '- It wants <code>b</code> to be 2.',
+    ]);
+    expect(gateReasons(judged('gate_not_met', ['wants `a` to be 1']), sanitizer)).toEqual([]);
+    expect(gateReasons(judged('gate_not_met'), sanitizer)).toEqual([]);
+    expect(gateReasons(judged('accepted', ['a', 'b']), sanitizer)).toEqual([]);
+  });
+
+  it('are a paragraph of their own where the verdict is about something else', () => {
+    const words = ['wants `passed` to be true; the payload agrees'];
+    expect(gateParagraph(judged('accepted', words), sanitizer)).toBe(
+      'The gate wants <code>passed</code> to be true; the payload agrees.\n\n',
+    );
+    expect(gateParagraph(judged('cancelled', words), sanitizer)).toContain('The gate wants');
+    expect(gateParagraph(judged('gate_not_met', words), sanitizer)).toBe('');
+    expect(gateParagraph(judged('accepted', []), sanitizer)).toBe('');
+    expect(gateParagraph({ ...judged('accepted'), gate: null }, sanitizer)).toBe('');
+  });
+
+  it('are inert, and hold no secret', () => {
+    const words = ['wants `<b>` @octocat sk-canary_0123\n::error::x', 'wants [a](http://b)'];
+    const text = gateReasons(judged('gate_not_met', words), sanitizer).join('\n');
+    for (const sign of ['<b>', '@octocat', 'sk-canary', '[a]', 'http://b', '\n::'])
+      expect(text).not.toContain(sign);
+  });
+});
+
+const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
+const firstWords = (texts: readonly string[]) => texts.map((text) => text.split(/[:.]/u, 1)[0]);
+
+describe('what a run is told to rest on', () => {
+  it.each([
+    [of('complete', 1), []],
+    [of('none', 1), []],
+    [of('missing', 1), ['The model was not given the diff of this pull request']],
+    [of('truncated', 1), ['The model was given only a part of the diff of this pull request']],
+    [of('none', 0), ['The payload was accepted without a single tool call']],
+    [
+      of('missing', 0),
+      [
+        'The model was not given the diff of this pull request',
+        'The payload was accepted without a single tool call',
+      ],
+    ],
+  ])('%j: %j', (evidence, expected) => {
+    expect(firstWords(evidenceWarnings(sampleReport({ evidence })))).toEqual(expected);
+  });
+
+  it('is nothing where that is not known, and without a payload nothing of tool calls', () => {
+    expect(evidenceWarnings(sampleReport({ evidence: null }))).toEqual([]);
+    expect(evidenceWarnings(sampleReport())).toEqual([]);
+    expect(evidenceWarnings(sampleReport({ ...unpublished('No.'), evidence: of('none', 0) }))).toEqual([]);
+    expect(
+      evidenceWarnings(sampleReport({ ...unpublished('No.'), evidence: of('missing', 0) })),
+    ).toHaveLength(1);
+  });
+
+  it('stands in the box of the summary, and among the last lines of the log', async () => {
+    const report = sampleReport({ evidence: of('missing', 0), weaknesses: ['No sandbox.'] });
+    const secrets = createSecrets();
+    const [, box = ''] = summaryMarkdown(report, { secrets, serverUrl: null }, 1e6).split('> [!WARNING]\n');
+    expect(
+      box
+        .split('\n\n', 1)[0]
+        ?.split('\n')
+        .map((line) => line.slice(0, 40)),
+    ).toEqual([
+      '> **This run was weaker than it could be',
+      '> - The model was not given the diff of ',
+      '> - The payload was accepted without a s',
+      '> - No sandbox.',
+    ]);
+    let text = '';
+    const log = createLog({ core: writeCommands((part) => (text += part)), secrets, token: () => 'tok' });
+    await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
+    expect(text).toContain(
+      '  weaker than it could be: The model was not given the diff of this pull request:',
+    );
+    expect(text).toContain('  weaker than it could be: The payload was accepted without a single tool call:');
+  });
+});
