@@ -24,13 +24,13 @@ const MAX_WARNING = 500;
 /** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
-/** The part of a log that a run is told to. */
+/** The part of a log that a run is written to. */
 export type RunLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
 
 /** The world of a live log. */
 export interface LiveLogOptions {
   readonly log: RunLog;
-  /** How much is told: `full` adds prose, prompts and the output of tools, folded. */
+  /** How much is written: `full` adds prose, prompts and the output of tools, folded. */
   readonly level: 'summary' | 'full';
 }
 
@@ -43,45 +43,45 @@ interface OpenTurn {
 }
 
 /**
- * Tells a run to the log as it goes. Prose of the model and output of tools appear only at level `full`, folded;
+ * Writes a run to the log as it goes. Prose of the model and output of tools appear only at level `full`, folded;
  * the payload never does: it belongs in the outputs, the summary and the envelope.
  */
 export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   let open: OpenTurn | null = null;
 
-  const event = (told: RunEvent): void => {
-    switch (told.type) {
+  const listen = (event: RunEvent): void => {
+    switch (event.type) {
       case 'run_started':
-        log.info(`structured-agent · ${told.provider} · ${told.model}`);
-        if (level === 'full') log.group('prompt', told.prompt);
+        log.info(`structured-agent · ${event.provider} · ${event.model}`);
+        if (level === 'full') log.group('prompt', event.prompt);
         return;
       case 'turn_started':
-        log.info(`turn ${told.turn}${told.forced ? ' · asked once more, for structured_output only' : ''}`);
+        log.info(`turn ${event.turn}${event.forced ? ' · asked once more, for structured_output only' : ''}`);
         return;
       case 'turn_completed': {
-        const calls = told.message.toolCalls.length;
-        open = { turn: told.turn, pending: calls, durationMs: told.durationMs };
+        const calls = event.message.toolCalls.length;
+        open = { turn: event.turn, pending: calls, durationMs: event.durationMs };
         if (calls > 0) {
-          const took = `model answered in ${duration(told.durationMs)}`;
-          log.info(`${took} · ${counted(calls, 'call')}${cut(told)} · ${spent(told.totals)}`, 1);
+          const took = `model answered in ${duration(event.durationMs)}`;
+          log.info(`${took} · ${counted(calls, 'call')}${cut(event)} · ${spent(event.totals)}`, 1);
         }
-        if (level === 'full' && told.message.text.trim() !== '')
-          log.group('what the model said', told.message.text);
-        if (calls === 0) endTurn(open, told.totals, ` · no tool call${cut(told)}`);
+        if (level === 'full' && event.message.text.trim() !== '')
+          log.group('what the model said', event.message.text);
+        if (calls === 0) endTurn(open, event.totals, ` · no tool call${cut(event)}`);
         return;
       }
       case 'tool_started':
-        log.info(`▸ ${named(told.call, MAX_TARGET, log)}`, 1);
+        log.info(`▸ ${named(event.call, MAX_TARGET, log)}`, 1);
         return;
       case 'tool_finished':
-        finishCall(told);
+        finishCall(event);
         return;
       case 'user_message':
-        if (level === 'full') log.group('what the model was told', told.text);
+        if (level === 'full') log.group('what the model was told', event.text);
         return;
       case 'notice':
-        if (told.level === 'warning') log.warning(told.text, { title: 'structured-agent' });
-        else log.info(told.text);
+        if (event.level === 'warning') log.warning(event.text, { title: 'structured-agent' });
+        else log.info(event.text);
     }
   };
 
@@ -89,36 +89,36 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     log.info(`turn ${turn.turn} done in ${duration(turn.durationMs)}${detail} · ${spent(totals)}`);
   };
 
-  const finishCall = (told: Extract<RunEvent, { type: 'tool_finished' }>) => {
-    const { call, decision, result, totals } = told;
+  const finishCall = (event: Extract<RunEvent, { type: 'tool_finished' }>) => {
+    const { call, decision, result, totals } = event;
     const ran = decision === 'ok' || decision === 'error';
     const name = named(call, MAX_ENDED_TARGET, log);
-    const took = ran ? `${duration(told.durationMs)} · ${spent(totals)}` : decision;
-    const ended = ending(told);
+    const took = ran ? `${duration(event.durationMs)} · ${spent(totals)}` : decision;
+    const ended = ending(event);
     // A command that failed is no failed call, but no success to tick off either.
     const mark = ended.some((words) => words !== 'exit code 0') ? '•' : MARKS[decision];
-    log.info([`${mark} ${name}`, ...ended, took, ...why(told)].join(' · '), 1);
-    // A single line that failed was told just now.
-    const isTold = decision === 'error' && !result.content.trim().includes('\n');
-    if (ran && level === 'full' && !isTold)
+    log.info([`${mark} ${name}`, ...ended, took, ...why(event)].join(' · '), 1);
+    // A single line that failed is in the line above.
+    const isShown = decision === 'error' && !result.content.trim().includes('\n');
+    if (ran && level === 'full' && !isShown)
       log.group(`output of ${log.excerpt(call.name, MAX_NAME)}`, result.content);
     if (open === null) return;
-    open.durationMs += told.durationMs;
+    open.durationMs += event.durationMs;
     open.pending -= 1;
     if (open.pending === 0) endTurn(open, totals, '');
   };
 
-  /** Results of tools are told only where they explain a failure: text of ours, short, on one line. */
+  /** Results of tools are shown only where they explain a failure: text of ours, short, on one line. */
   const why = ({ decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] => {
     if (decision !== 'error' && decision !== 'rejected') return [];
     const first = result.content.trimStart().split('\n', 1)[0] ?? '';
     return [log.excerpt(first.replace(/^Rejected: /, ''), MAX_RESULT)];
   };
 
-  return { name: 'log', event, report: async (report) => tellVerdict(report, log) };
+  return { name: 'log', event: listen, report: async (report) => writeVerdict(report, log) };
 }
 
-function tellVerdict(report: Report, log: RunLog): void {
+function writeVerdict(report: Report, log: RunLog): void {
   const { verdict, view } = report;
   const hidesGate = view?.hidesGate === true;
   const parts: string[] = [verdict.conclusion.toUpperCase(), verdict.reason];
@@ -204,8 +204,8 @@ function ending({ call, decision, result }: Extract<RunEvent, { type: 'tool_fini
 }
 
 /** What is odd about how a completion ended. */
-function cut(told: Extract<RunEvent, { type: 'turn_completed' }>): string {
-  switch (told.stopReason) {
+function cut(event: Extract<RunEvent, { type: 'turn_completed' }>): string {
+  switch (event.stopReason) {
     case 'length':
       return ' · cut off by the output-token limit';
     case 'pause':

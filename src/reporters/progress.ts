@@ -60,10 +60,10 @@ export function createProgress(options: ProgressOptions): Progress {
     live?.draw();
   };
   const paint: Paint = (text, color) => (style.color ? `${COLORS[color]}${text}${PLAIN}` : text);
-  const say: Say = { line, paint, toText, quiet };
-  const events = createLiveLog({ log: toldTo(say, () => paint(`[${elapsed()}] `, 'dim')), level });
-  const verdict = createLiveLog({ log: toldTo(say, () => ''), level: 'summary' });
-  const { info, warning, error } = toldTo(say, () => '');
+  const lines: Lines = { line, paint, toText, quiet };
+  const events = createLiveLog({ log: createRunLog(lines, () => paint(`[${elapsed()}] `, 'dim')), level });
+  const verdict = createLiveLog({ log: createRunLog(lines, () => ''), level: 'summary' });
+  const { info, warning, error } = createRunLog(lines, () => '');
 
   return {
     reporter: {
@@ -92,8 +92,8 @@ export function createProgress(options: ProgressOptions): Progress {
 
 type Paint = (text: string, color: keyof typeof COLORS) => string;
 
-/** How lines are said. */
-interface Say {
+/** How lines are written. */
+interface Lines {
   readonly line: (text: string) => void;
   readonly paint: Paint;
   /** Without secrets and inert, its lines kept. */
@@ -102,7 +102,7 @@ interface Say {
 }
 
 /** A log whose lines begin with a prefix; warnings and the sentence of a failure say themselves what they are. */
-function toldTo({ line, paint, toText, quiet }: Say, prefix: () => string): RunLog {
+function createRunLog({ line, paint, toText, quiet }: Lines, prefix: () => string): RunLog {
   const excerpt = (text: string, max: number) => singleLine(toText(text), max);
   return {
     excerpt,

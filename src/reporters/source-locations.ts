@@ -187,39 +187,19 @@ interface SourceFile {
 
 /** Looks at a text in lines. */
 export function sourceFile(text: string): SourceFile {
-  const starts = lineStarts(text);
-  const line = (number: number) => {
-    const end = starts[number] ?? text.length;
-    return text.slice(starts[number - 1] ?? end, end).replace(/\r?\n$/, '');
-  };
+  const lines = text.split('\n');
+  // As git counts: a line end at the end begins no further line.
+  if (lines.at(-1) === '') lines.pop();
+  const line = (number: number) => (lines[number - 1] ?? '').replace(/\r$/, '');
   let above: Uint32Array | null = null;
   return {
-    lineCount: starts.length,
+    lineCount: lines.length,
     line,
     sameAbove(number) {
-      above ??= countSame(starts.length, line);
+      above ??= countSame(lines.length, line);
       return above[number - 1] ?? 0;
     },
   };
-}
-
-/** Where lines begin; numbers alone, since a file of line ends would be millions of texts. */
-function lineStarts(text: string): Uint32Array {
-  let count = 0;
-  for (let at = 0; at < text.length; at = after(text, at)) count += 1;
-  const starts = new Uint32Array(count);
-  let line = 0;
-  for (let at = 0; line < count; at = after(text, at)) {
-    starts[line] = at;
-    line += 1;
-  }
-  return starts;
-}
-
-/** The place behind the next line end, or behind the text. */
-function after(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end + 1;
 }
 
 /** A line without what reformatting changes. */
