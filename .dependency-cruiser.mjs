@@ -137,8 +137,7 @@ export default {
     },
     {
       name: '5-the-page-says-it-as-the-reporters-do',
-      comment:
-        'a transcript, an envelope, numbers, severities and warnings are what they are in reporters/',
+      comment: 'a transcript, an envelope, numbers, severities and warnings are what they are in reporters/',
       severity: 'error',
       from: { path: '^src/commands/report/' },
       to: {

@@ -171,7 +171,11 @@ describe('the schema for reading', () => {
     const { leg, vote, reuse, ...early } = accepted;
     expect([leg, vote, reuse]).toEqual([null, null, null]);
     const later = { ...accepted, more: {}, judge: { ...sampleReport().policy, tools_sha256: 'x' } };
-    expect([validate(early), validate(later), validate(accepted)]).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
+    expect([validate(early), validate(later), validate(accepted)]).toEqual([
+      { ok: true },
+      { ok: true },
+      { ok: true },
+    ]);
   });
 
   it('misses whatever else every envelope has', async () => {

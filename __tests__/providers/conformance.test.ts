@@ -178,23 +178,29 @@ describe.each(wires)('$name', (wire: Wire) => {
   });
 
   // The streams of these servers come in pieces of a few characters.
-  it.skipIf(wire.stream)('drops arguments longer than 4 MiB, and replays them as an empty object', async () => {
-    const calls = [maxArguments, maxArguments + 1].map((length, at) => ({
-      id: `c${at}`,
-      name: 'shell',
-      arguments: JSON.stringify({ command: 'a'.repeat(length - JSON.stringify({ command: '' }).length) }),
-    }));
-    const { completion, server } = await once({ calls });
-    const got = completion.message.toolCalls.map(({ rawArguments, status }) => [rawArguments.length, status]);
-    expect(got).toEqual([
-      [maxArguments, 'complete'],
-      [0, 'too_long'],
-    ]);
-    await (await at(server)).complete(asking({ messages: answered(asking().messages, completion) }));
-    const sent = server.requests.at(-1)?.raw.length ?? 0;
-    expect(sent).toBeGreaterThan(maxArguments);
-    expect(sent).toBeLessThan(2 * maxArguments);
-  });
+  it.skipIf(wire.stream)(
+    'drops arguments longer than 4 MiB, and replays them as an empty object',
+    async () => {
+      const calls = [maxArguments, maxArguments + 1].map((length, at) => ({
+        id: `c${at}`,
+        name: 'shell',
+        arguments: JSON.stringify({ command: 'a'.repeat(length - JSON.stringify({ command: '' }).length) }),
+      }));
+      const { completion, server } = await once({ calls });
+      const got = completion.message.toolCalls.map(({ rawArguments, status }) => [
+        rawArguments.length,
+        status,
+      ]);
+      expect(got).toEqual([
+        [maxArguments, 'complete'],
+        [0, 'too_long'],
+      ]);
+      await (await at(server)).complete(asking({ messages: answered(asking().messages, completion) }));
+      const sent = server.requests.at(-1)?.raw.length ?? 0;
+      expect(sent).toBeGreaterThan(maxArguments);
+      expect(sent).toBeLessThan(2 * maxArguments);
+    },
+  );
 
   it('E2 an empty turn is an end, and what is replayed of it has content', async () => {
     const { completion, server } = await once({});

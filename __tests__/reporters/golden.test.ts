@@ -1,4 +1,4 @@
-/** What people are shown of every kind of verdict, compared with the files in `golden/`: `npx vitest run -u` writes them. */
+/** What people are shown of every kind of verdict, compared with the files in `golden/`: `npx vitest run golden -u` writes them. */
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
