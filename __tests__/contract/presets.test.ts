@@ -6,6 +6,7 @@ import { objectOf } from '../../src/providers/reading.ts';
 import { type Dialect, projectSchema } from '../../src/providers/schema/project.ts';
 import { readFindings } from '../../src/reporters/findings.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { lossesOf } from '../providers/schema/validate-wire.ts';
 import { checkProjection, validInstances } from '../support/schemas/wire-check.ts';
 import { asJsonSchema } from '../support/schemas/wire-rules.ts';
 import { samples } from './preset-samples.ts';
@@ -91,9 +92,12 @@ describe.each(Object.entries(samples))(
         const valid = validInstances(contract, [...met, ...unmet], 50, 1);
         expect(checkProjection(schema, dialect, valid).problems).toEqual([]);
         const { parameters, note } = projectSchema(schema, dialect);
-        const rest: unknown = JSON.parse(note?.slice(note.indexOf('{')) ?? '{}');
+        const rest = lossesOf(note).reduce(
+          (laid, [pointer, keywords]) => layAt(laid, pointer.split('/').slice(1), keywords),
+          {},
+        );
         const own = dialect === 'gemini' ? objectOf(asJsonSchema(parameters)) : parameters;
-        const judges = [own, closedOver(objectOf(rest), schema)].map((part) =>
+        const judges = [own, closedOver(rest, schema)].map((part) =>
           new Ajv({ strict: false }).compile(part),
         );
         const isTaken = (payload: JsonObject) => judges.every((judge) => judge(payload) === true);
@@ -130,6 +134,16 @@ describe.each(Object.entries(samples))(
     });
   },
 );
+
+/** A schema with keywords of the note laid over the subschema at a path. */
+function layAt(schema: JsonObject, path: readonly string[], keywords: JsonObject): JsonObject {
+  const [name, ...rest] = path;
+  if (name !== undefined) return { ...schema, [name]: layAt(objectOf(schema[name]), rest, keywords) };
+  const isFree = Object.keys(keywords).every((keyword) => schema[keyword] === undefined);
+  return isFree
+    ? { ...schema, ...keywords }
+    : { ...schema, allOf: [...[schema['allOf'] ?? []].flat(), keywords] };
+}
 
 /** The note's schema as it is meant: laid over the schema, whose names `additionalProperties` then counts. */
 function closedOver(rest: JsonObject, schema: JsonObject): JsonObject {
