@@ -6,8 +6,7 @@ import path from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
-import { type Expression, findExpressions, readSource } from './support/texts/expressions.ts';
-import { makePumpedTexts } from './support/texts/pumps.ts';
+import { type Expression, findExpressions, makePumpedTexts, readSource } from './support/texts/patterns.ts';
 
 /** Expressions that are not linear and need not be, by file and source, with what bounds their text. */
 const BOUNDED: Readonly<Record<string, string>> = {

@@ -14,7 +14,7 @@ import type { EndListener } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
-import { localFiles } from '../support/fakes/github/none.ts';
+import { localFiles } from '../support/worlds/quiet.ts';
 
 type Inputs = Partial<Record<MergeInputName, string>>;
 

@@ -8,8 +8,8 @@ import type { Report } from '../../src/reporters/report-types.ts';
 import type { EndListener, World } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
-import { localFiles } from '../support/fakes/github/none.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { localFiles } from '../support/worlds/quiet.ts';
 import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '../support/worlds/reuse.ts';
 
 const KEY = 'k'.repeat(32);

@@ -8,9 +8,9 @@ import type { Report, Reporter } from '../../src/reporters/report-types.ts';
 import { run } from '../../src/run/run.ts';
 import type { World } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { localFiles } from '../support/fakes/github/none.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { localFiles } from '../support/worlds/quiet.ts';
 import {
   base,
   command,

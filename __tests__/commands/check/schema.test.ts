@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readPolicy } from '../../../src/commands/check/schema.ts';
-import { localFiles } from '../../support/fakes/github/none.ts';
+import { localFiles } from '../../support/worlds/quiet.ts';
 
 const files = localFiles(async () => ({ ok: false, problem: 'there is none' }));
 const SCHEMA =

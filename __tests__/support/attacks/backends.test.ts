@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRunnerUser } from '../fakes/runner/user.ts';
 import { attackWalls, findWallProblems, type Machine, missingWalls, runnerFor } from './backends.ts';
-import { startStep } from './start.ts';
+import { startStep } from './step.ts';
 import { type AttackWorld, createAttackWorld } from './world.ts';
 
 /** The walls that are attacked on a machine, and the others with the reason. */

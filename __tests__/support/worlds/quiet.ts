@@ -1,10 +1,16 @@
+/** The world of a run in which nobody asks GitHub anything. */
 import path from 'node:path';
+import type { Files } from '../../../src/contract/source.ts';
 import { recorded } from '../../../src/replay/recorder.ts';
 import { openReplay } from '../../../src/replay/replay.ts';
 import { reuseVerdict } from '../../../src/reuse/reuse.ts';
 import type { Features, World } from '../../../src/run/world.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
-import { localFiles, noPullRequest } from '../fakes/github/none.ts';
+
+/** Files of this machine only. */
+export function localFiles(readFile: Files['readFile']): Files {
+  return { readFile, readElsewhere: async () => ({ ok: false, problem: 'there is no other repository' }) };
+}
 
 /** What entries hand to a run. */
 export const features: Features = {
@@ -39,7 +45,8 @@ export function quietWorld(base: string, runFolder: string): World {
     guarded: [],
     privileged: false,
     files: localFiles(async () => ({ ok: false, problem: 'there is none' })),
-    ...noPullRequest,
+    findContext: async () => null,
+    findPolicyChanges: async () => [],
     fetch,
     requireReadable: async () => undefined,
     features,

@@ -9,10 +9,9 @@ import { createRecordingFile } from '../../../src/replay/recording-file.ts';
 import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
-import { localFiles } from '../fakes/github/none.ts';
 import { calls, type Script, startModel, submits } from '../fakes/model/server.ts';
 import { parseInputs } from '../fakes/runner/inputs.ts';
-import { quietWorld } from './quiet.ts';
+import { localFiles, quietWorld } from './quiet.ts';
 
 export let base = '';
 

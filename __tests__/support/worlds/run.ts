@@ -7,7 +7,6 @@ import type { InputName } from '../../../src/config/inputs.ts';
 import type { Report, Reporter, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';
 import type { World } from '../../../src/run/world.ts';
-import { localFiles } from '../fakes/github/none.ts';
 import {
   calls,
   type ModelRequest,
@@ -18,7 +17,7 @@ import {
   submits,
 } from '../fakes/model/server.ts';
 import { parseInputs } from '../fakes/runner/inputs.ts';
-import { quietWorld } from './quiet.ts';
+import { localFiles, quietWorld } from './quiet.ts';
 
 export let base = '';
 export let model: ScriptedModel;

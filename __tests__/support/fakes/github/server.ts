@@ -5,8 +5,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Operation, openDescription } from './description.ts';
-import { answerGraphql } from './graphql.ts';
-import { type Answered, answerOperation } from './operations.ts';
+import { type Answered, answerGraphql, answerOperation } from './operations.ts';
 import {
   createState,
   type FakeComment,
