@@ -10,8 +10,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEdit } from '../../src/tools/edit.ts';
-import { replaceText } from '../../src/tools/replace.ts';
+import { createEdit, replaceText } from '../../src/tools/edit.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { createWorld, type World } from '../sandbox/world.ts';
 

@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../errors.ts';
-import { describeLeavingLink, findCheckout, findLeavingLink } from '../files/leaving-links.ts';
 import { KERNEL_FOLDERS } from '../files/names.ts';
+import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../files/unsafe-links.ts';
 import type { InputName } from './inputs.ts';
 import { createInputError } from './values.ts';
 
@@ -58,7 +58,7 @@ export async function resolveOutputFile(
   roots: readonly string[],
 ): Promise<string> {
   const wanted = path.resolve(workspace, file);
-  refuseLeavingLink(name, file, wanted, workspace);
+  refuseUnsafeLink(name, file, wanted, workspace);
   const folder = await realPlace(path.dirname(wanted));
   const real = path.join(folder.real, path.basename(wanted));
   const root = roots.find((each) => isInside(real, each) && real !== each);
@@ -107,7 +107,7 @@ export async function resolveOutputFile(
  */
 export async function resolveOwnFile(name: string, typed: string, workspace: string): Promise<string> {
   const file = path.resolve(workspace, typed);
-  refuseLeavingLink(name, file, file, findCheckout(workspace));
+  refuseUnsafeLink(name, file, file, findCheckout(workspace));
   const folder = await realpath(path.dirname(file)).catch(() => null);
   const writable =
     folder !== null &&
@@ -128,10 +128,10 @@ export async function resolveOwnFile(name: string, typed: string, workspace: str
 }
 
 /** The last name is not followed: what is written replaces a link there. */
-function refuseLeavingLink(name: string, typed: string, wanted: string, checkout: string): void {
-  const leaving = findLeavingLink(path.dirname(wanted), checkout);
+function refuseUnsafeLink(name: string, typed: string, wanted: string, checkout: string): void {
+  const leaving = findUnsafeLink(path.dirname(wanted), checkout);
   if (leaving === null) return;
-  throw createInputError(name, `is ${JSON.stringify(typed)}, ${describeLeavingLink(leaving, checkout)}`);
+  throw createInputError(name, `is ${JSON.stringify(typed)}, ${describeUnsafeLink(leaving, checkout)}`);
 }
 
 /**

@@ -163,7 +163,7 @@ function failed(failure: ReadFailure, detail: string | null = null): Extract<Bou
   return { ok: false, failure, detail };
 }
 
-/** The `code` of the system's error, or of Node's for a name that cannot be one, such as with a NUL. */
+/** Also of Node's own errors, for a name that cannot be one, such as with a NUL. */
 function codeOf(error: unknown): string {
   const code = errorCode(error);
   if (code === null) throw error;

@@ -92,9 +92,9 @@ export async function openSandbox(
       throw error;
     });
   }
-  const walled = mounts && broken === null;
-  weaknesses.push(...describeOptions(options, walled, broken));
-  const [weak, noted] = describeRoot(walled, await isContainer());
+  const isIsolated = mounts && broken === null;
+  weaknesses.push(...describeOptions(options, isIsolated, broken));
+  const [weak, noted] = describeRoot(isIsolated, await isContainer());
   weaknesses.push(...weak);
   notes.unshift(...noted);
   Promise.all([credentials, copied])
@@ -106,7 +106,7 @@ export async function openSandbox(
   const ready = mode === 'auto' ? described.catch(() => undefined) : described;
   ready.catch(() => undefined);
 
-  let isolation: Isolation = walled ? 'bwrap' : 'none';
+  let isolation: Isolation = isIsolated ? 'bwrap' : 'none';
   backend.then(
     ({ name }) => {
       isolation = name;
@@ -126,7 +126,7 @@ export async function openSandbox(
       pipes: folders.pipes,
       spillFolder: folders.tmp,
     });
-    const outputFolder = walled ? '/tmp' : folders.tmp;
+    const outputFolder = isIsolated ? '/tmp' : folders.tmp;
     return {
       ...rest,
       output: text,
@@ -136,7 +136,7 @@ export async function openSandbox(
   return {
     isolation: () => isolation,
     workingDirectory: options.workingDirectory,
-    shellOffered: walled || mode !== 'auto',
+    shellOffered: isIsolated || mode !== 'auto',
     weaknesses: () => [...weaknesses],
     notes: () => [...notes],
     started: () => started,
@@ -186,13 +186,13 @@ async function createFileRules(
     ({ runners }) => runners,
     () => [],
   );
-  const isIsolated = () =>
+  const hasBackend = () =>
     backend.then(
       () => true,
       () => false,
     );
   // Without a sandbox commands see the machine's own paths, and so do the file tools.
-  const literalTmp = mode === 'off' || (mode === 'auto' && !(await isIsolated()));
+  const literalTmp = mode === 'off' || (mode === 'auto' && !(await hasBackend()));
   const trees: Tree[] = [{ view: workspace, host: tree, kind: 'workspace' }];
   if (literalTmp) trees.push({ view: folders.tmp, host: folders.tmp, kind: 'tmp' });
   trees.sort((a, b) => b.view.length - a.view.length);

@@ -1,6 +1,5 @@
 /** The tool that changes a file by exact replacement, or creates one. */
 import { DeniedError, type Sandbox } from '../sandbox/sandbox.ts';
-import { type Edited, replaceText } from './replace.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
 /** Larger files are for the shell: 16 MiB. */
@@ -108,4 +107,142 @@ function done(content: string): ToolAnswer {
 
 function failed(content: string): ToolAnswer {
   return { content, isError: true };
+}
+
+/** The new bytes and the lines (from 1) where something was replaced, or a sentence about why nothing was. */
+type Edited =
+  | { readonly ok: true; readonly bytes: Buffer; readonly lines: readonly number[] }
+  | { readonly ok: false; readonly problem: string };
+
+const MAX_PLACES = 1000;
+/** The longest text that comes of replacing: 16 Mi characters. */
+const MAX_LENGTH = 16 * 1024 * 1024;
+
+/** Replaces the one place where `before` stands, or every place with `all`. */
+export function replaceText(bytes: Buffer, before: string, after: string, all: boolean): Edited {
+  if (before === after) return no('old_string and new_string are the same.');
+  const text = decode(bytes);
+  if (text === null) return no('it is not a UTF-8 text file. Change it with a command in the shell.');
+  const fitted = fitLineEnds(text, before, after);
+  const places = placesOf(text, fitted.before, all);
+  const lines = linesOf(text, places.slice(0, MAX_PLACES));
+  if (places.length === 0) return no(`old_string does not occur in it. ${suggest(text, before)}`);
+  if (places.length > 1 && !all) {
+    const more = lines.length > 10 ? ', …' : '';
+    return no(
+      `old_string occurs ${places.length} times, at lines ${lines.slice(0, 10).join(', ')}${more}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
+    );
+  }
+  const length = text.length + places.length * (fitted.after.length - fitted.before.length);
+  if (length > MAX_LENGTH)
+    return no(
+      `with ${places.length} replacements it would be larger than ${MAX_LENGTH} bytes. Change it with a command in the shell.`,
+    );
+  const parts: string[] = [];
+  let from = 0;
+  for (const at of places) {
+    parts.push(text.slice(from, at), fitted.after);
+    from = at + fitted.before.length;
+  }
+  const result = parts.join('') + text.slice(from);
+  if (result === text)
+    return no('old_string and new_string are the same but for line endings, which are kept.');
+  return { ok: true, bytes: Buffer.from(result), lines };
+}
+
+/** The text with its byte order mark, if any, as its first character; null where it is not UTF-8. */
+function decode(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The model writes \n; in a file whose every line ends in \r\n both strings mean that, and the other way round. */
+function fitLineEnds(text: string, before: string, after: string): { before: string; after: string } {
+  const crlf = text.split('\r\n').length - 1;
+  const lf = text.split('\n').length - 1 - crlf;
+  if (crlf > 0 && lf === 0) return { before: toCrlf(before), after: toCrlf(after) };
+  if (crlf === 0) return { before: toLf(before), after: toLf(after) };
+  // Mixed: as written where that occurs, else as \r\n.
+  if (occurs(text, before)) return { before, after };
+  return occurs(text, toCrlf(before)) ? { before: toCrlf(before), after: toCrlf(after) } : { before, after };
+}
+
+function toLf(text: string): string {
+  return text.replace(/\r\n/gu, '\n');
+}
+
+function toCrlf(text: string): string {
+  return text.replace(/\r?\n/gu, '\r\n');
+}
+
+/** Where `part` begins. Overlapping places count as two unless all are replaced. */
+function placesOf(text: string, part: string, all: boolean): readonly number[] {
+  const places: number[] = [];
+  for (const at of search(text, part, all ? 'apart' : 'overlapping')) {
+    places.push(at);
+    if (!all && places.length >= MAX_PLACES) break;
+  }
+  return places;
+}
+
+function occurs(text: string, part: string): boolean {
+  return search(text, part, 'apart').next().done !== true;
+}
+
+/**
+ * Where `part`, which is not empty, begins. By Knuth, Morris and Pratt: one pass whatever the texts are, while `indexOf`
+ * takes minutes for a part of many equal characters in a text of the same.
+ */
+function* search(text: string, part: string, places: 'apart' | 'overlapping'): Generator<number> {
+  // Also because the table below is as long as the part: `nearest` asks for each line of the file.
+  if (part.length > text.length) return;
+  // How much of the part's beginning stands again at the end of its first n + 1 characters.
+  const again = new Int32Array(part.length);
+  const extend = (matched: number, character: number): number => {
+    let length = matched;
+    while (length > 0 && part.charCodeAt(length) !== character) length = again[length - 1] ?? 0;
+    return part.charCodeAt(length) === character ? length + 1 : 0;
+  };
+  for (let n = 1; n < part.length; n += 1) again[n] = extend(again[n - 1] ?? 0, part.charCodeAt(n));
+  let matched = 0;
+  for (let n = 0; n < text.length; n += 1) {
+    // The common case, quickly.
+    if (matched === 0) n = text.indexOf(part.charAt(0), n);
+    if (n < 0) return;
+    matched = extend(matched, text.charCodeAt(n));
+    if (matched < part.length) continue;
+    yield n + 1 - part.length;
+    matched = places === 'apart' ? 0 : (again[matched - 1] ?? 0);
+  }
+}
+
+/** The line (from 1) of each of these places, which are in order: one pass over the text. */
+function linesOf(text: string, places: readonly number[]): readonly number[] {
+  let line = 1;
+  let next = text.indexOf('\n');
+  return places.map((at) => {
+    for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line += 1;
+    return line;
+  });
+}
+
+/** Where the first line of the text looked for stands with other white space around it: the usual mistake. */
+function suggest(text: string, before: string): string {
+  const first = before
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line !== '');
+  if (first === undefined) return 'Read the file again and copy the text exactly.';
+  const lines = text.split('\n');
+  const found = lines.flatMap((line, index) => (occurs(line, first) ? [index + 1] : []));
+  if (found.length === 0) return 'Nor does its first line. Read the file again and copy the text exactly.';
+  const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, 10).join(', ')}`;
+  return `Its first line occurs at ${at}, but what follows or the white space differs. Read the file there and copy the text exactly.`;
+}
+
+function no(problem: string): Edited {
+  return { ok: false, problem };
 }

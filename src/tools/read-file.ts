@@ -1,7 +1,6 @@
 /** The tool that reads a file by lines, or lists a folder. */
 import { DeniedError, type Entry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
-import { cutToBytes, cutToCharacters } from './truncate.ts';
+import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
 
 /** Bytes of a file that can be reached by lines: 16 MiB. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;

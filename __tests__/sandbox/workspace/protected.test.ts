@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireReadableFolders } from '../../../src/config/paths.ts';
-import { findLeavingLink } from '../../../src/files/leaving-links.ts';
+import { findUnsafeLink } from '../../../src/files/unsafe-links.ts';
 import {
   isProtectedPath,
   KERNEL_FOLDERS,
@@ -41,7 +41,7 @@ describe.each(NAMES)('%s', (name) => {
 
   it('is what no link of the checkout leads a written file to', () => {
     symlinkSync(name, join(workspace, 'out'));
-    expect(findLeavingLink(join(workspace, 'out'), workspace)).toMatchObject({ isOutside: false });
+    expect(findUnsafeLink(join(workspace, 'out'), workspace)).toMatchObject({ isOutside: false });
   });
 
   it.each([name, other])('is mounted read-only, as %s', async (spelling) => {

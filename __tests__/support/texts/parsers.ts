@@ -47,7 +47,7 @@ import { isExactNumber } from '../../../src/text/number-literal.ts';
 import { rawSlice } from '../../../src/text/raw-slice.ts';
 import { breakCommands, cleanText, singleLine } from '../../../src/text/sanitize.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
-import { replaceText } from '../../../src/tools/replace.ts';
+import { replaceText } from '../../../src/tools/edit.ts';
 import { sampleReport } from '../../reporters/sample-report.ts';
 import { writeCommands } from '../fakes/runner/commands.ts';
 import { SECRET } from './hostile.ts';

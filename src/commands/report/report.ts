@@ -3,8 +3,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { InputError } from '../../errors.ts';
-import { describeLeavingLink, findCheckout, findLeavingLink } from '../../files/leaving-links.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
+import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../../files/unsafe-links.ts';
 import { isObject } from '../../text/json.ts';
 import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';
@@ -150,9 +150,9 @@ function parsed(text: string): unknown {
 function writePage({ output, transcript, result }: Asked, cwd: string, page: string): void {
   const checkout = findCheckout(realpathSync(cwd));
   // The last name, too: it is followed.
-  const leaving = findLeavingLink(path.resolve(cwd, output), checkout);
+  const leaving = findUnsafeLink(path.resolve(cwd, output), checkout);
   if (leaving !== null)
-    throw new InputError(null, `${quote(output)} is a file ${describeLeavingLink(leaving, checkout)}`);
+    throw new InputError(null, `${quote(output)} is a file ${describeUnsafeLink(leaving, checkout)}`);
   const file = standing(path.resolve(cwd, output), quote(output));
   for (const source of [transcript, result]) {
     if (source !== null && realpathSync(path.resolve(cwd, source)) === file) {

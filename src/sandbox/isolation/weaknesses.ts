@@ -28,7 +28,7 @@ export interface Credentials {
 /** What the inputs make weaker; `broken` is why `auto` found no sandbox. */
 export function describeOptions(
   options: SandboxOptions,
-  walled: boolean,
+  isIsolated: boolean,
   broken: SandboxError | null,
 ): readonly string[] {
   const list: string[] = [];
@@ -40,7 +40,7 @@ export function describeOptions(
       list.push(
         `workspace-access: ${options.access}. Without a sandbox nothing holds the agent's commands to it: they can reach the checkout itself.`,
       );
-  } else if (options.mode === 'auto' && !walled) {
+  } else if (options.mode === 'auto' && !isIsolated) {
     list.push(
       `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageAt(options.door ?? 'action') ?? ''}`.trim(),
     );
@@ -63,13 +63,13 @@ export function describeOptions(
 
 /** What a step that runs as root makes weaker; a note where that is usual, as it is in a container. */
 export function describeRoot(
-  walled: boolean,
+  isIsolated: boolean,
   inContainer: boolean,
   isRoot = process.getuid?.() === 0,
 ): readonly [weaknesses: readonly string[], notes: readonly string[]] {
   if (!isRoot) return [[], []];
   // Container jobs run as root by default: a box above each of their verdicts would be read by nobody.
-  if (walled && inContainer)
+  if (isIsolated && inContainer)
     return [
       [],
       ['The step runs as root (uid 0) in its container: what escapes the sandbox has the container.'],

@@ -49,7 +49,7 @@ export async function filterPatch(
   const kept = sections.filter((section) => {
     const name = nameOf(section);
     if (name === null) return true;
-    const isRefused = isProtected(name) || isLeavingLink(section, name);
+    const isRefused = isProtected(name) || isEscapingLink(section, name);
     if (isRefused) leftOut.push({ name, why: 'protected' });
     else if (leaking.has(section))
       leftOut.push({ name: search.holdsSecret(decoded(name)) ? '***' : name, why: 'secret' });
@@ -145,7 +145,7 @@ function isProtected(name: string): boolean {
 }
 
 /** A link whose target is absolute, or outside of the tree that the patch is applied to. */
-function isLeavingLink(section: string, name: string): boolean {
+function isEscapingLink(section: string, name: string): boolean {
   const [head = ''] = section.split(/^(?:@@|GIT binary patch)/mu, 1);
   if (!/^(?:new file mode|new mode) 120000$|^index [0-9a-f.]+ 120000$/mu.test(head)) return false;
   const added = section

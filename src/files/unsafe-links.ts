@@ -9,7 +9,7 @@ import { quote } from '../text/messages.ts';
 import { isProtectedPath } from './names.ts';
 
 /** A symbolic link in the checkout that leads a path out of it, or into a place that is never written. */
-export interface LeavingLink {
+export interface UnsafeLink {
   /** The first link of the checkout on the way, its own absolute path. */
   readonly link: string;
   /** Where the path ends, absolute. */
@@ -26,7 +26,7 @@ const MAX_LINKS = 40;
  * @param checkout absolute and real; links outside of it are the user's own.
  * @returns null where no link of the checkout leads it out or into a protected place.
  */
-export function findLeavingLink(wanted: string, checkout: string): LeavingLink | null {
+export function findUnsafeLink(wanted: string, checkout: string): UnsafeLink | null {
   const { root } = path.parse(wanted);
   let real = root;
   let link: string | null = null;
@@ -54,7 +54,7 @@ export function findLeavingLink(wanted: string, checkout: string): LeavingLink |
 }
 
 /** The end of a sentence about a path: what leads it where, and what to do. */
-export function describeLeavingLink({ link, leadsTo, isOutside }: LeavingLink, checkout: string): string {
+export function describeUnsafeLink({ link, leadsTo, isOutside }: UnsafeLink, checkout: string): string {
   const why = isOutside ? 'outside the workspace' : 'where nothing is written';
   return `which the symbolic link ${quote(path.relative(checkout, link))} leads to ${quote(leadsTo)}, ${why}. Name another file, or one there without that link.`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutToBytes, cutToCharacters } from '../../src/tools/truncate.ts';
+import { cutToBytes, cutToCharacters } from '../../src/tools/tool.ts';
 
 it('a cut text is a beginning of the text, within its bytes, and whole characters', () => {
   fc.assert(

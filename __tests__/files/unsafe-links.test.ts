@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeLeavingLink, findCheckout, findLeavingLink } from '../../src/files/leaving-links.ts';
+import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../../src/files/unsafe-links.ts';
 
 let base = '';
 let checkout = '';
@@ -19,7 +19,7 @@ function link(target: string, place: string) {
   symlinkSync(target, path.join(base, place));
 }
 function leaving(wanted: string) {
-  return findLeavingLink(path.join(base, wanted), checkout);
+  return findUnsafeLink(path.join(base, wanted), checkout);
 }
 
 describe('a link of the checkout on the way to a file that is written', () => {
@@ -82,7 +82,7 @@ describe('a link of the checkout on the way to a file that is written', () => {
   it('is named with its target, without the line breaks of its name', () => {
     link('../own', 'checkout/a\n::b');
     const found = leaving('checkout/a\n::b/f');
-    expect(found === null ? '' : describeLeavingLink(found, checkout)).toBe(
+    expect(found === null ? '' : describeUnsafeLink(found, checkout)).toBe(
       `which the symbolic link "a\\n::b" leads to "${base}/own/f", outside the workspace. Name another file, or one there without that link.`,
     );
   });
