@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requireReadableFolders } from '../../../src/config/paths.ts';
-import { findUnsafeLink } from '../../../src/files/unsafe-links.ts';
 import {
   isProtectedPath,
   KERNEL_FOLDERS,
   PROTECTED_NAMES,
   refuseComponents,
 } from '../../../src/files/names.ts';
+import { findUnsafeLink } from '../../../src/files/unsafe-links.ts';
 import { rootScript } from '../../../src/sandbox/isolation/unshare.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { protectedAtTops } from '../../../src/sandbox/workspace/protected.ts';

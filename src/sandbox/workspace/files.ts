@@ -18,11 +18,17 @@ const MAX_ENTRIES = 50_000;
  * Reads at most `maxBytes` bytes of a regular file, or lists a directory.
  * @throws DeniedError with a sentence about `asked`, the path as the model wrote it.
  */
-export async function readResolved(place: ResolvedPath, asked: string, maxBytes: number): Promise<FileView> {
+export async function readResolved(
+  place: ResolvedPath,
+  asked: string,
+  maxBytes: number,
+  maxEntries = MAX_ENTRIES,
+): Promise<FileView> {
   if (place.stats === null) deny(asked, 'there is nothing at this path', true);
   refuseSpecial(place.stats, asked);
   return spoken(asked, async () => {
-    if (place.stats?.isDirectory()) return { kind: 'directory', entries: await list(place.host, asked) };
+    if (place.stats?.isDirectory())
+      return { kind: 'directory', entries: await list(place.host, asked, maxEntries) };
     // What was swapped in since the rules found the place is another path, or no regular file.
     const read = readBoundedStart(place.host, maxBytes);
     if (!read.ok) return refuseRead(asked, read);
@@ -84,11 +90,11 @@ function refuseSpecial(stats: Stats, asked: string): void {
   }
 }
 
-async function list(folder: string, asked: string): Promise<readonly Entry[]> {
+async function list(folder: string, asked: string, max: number): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
-    if (entries.length === MAX_ENTRIES)
-      deny(asked, `it has more than ${MAX_ENTRIES} entries; use ls in the shell with a pattern`);
+    if (entries.length === max)
+      deny(asked, `it has more than ${max} entries; use ls in the shell with a pattern`);
     const kind = entry.isFile()
       ? 'file'
       : entry.isDirectory()
