@@ -187,9 +187,3 @@ export class GitHubError extends Error {
     this.status = details.status ?? null;
   }
 }
-
-/** The `code` of an error of the system or of Node (`ENOENT`, `EACCES`, …); null for anything else, which is a bug and wants throwing on. */
-export function errorCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null;
-  return typeof error.code === 'string' ? error.code : null;
-}
