@@ -3,7 +3,7 @@
 import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './cli/args.ts';
 import { currentFolder, localSecrets, VERSION } from './cli/world.ts';
-import { InputError, messageAt } from './errors.ts';
+import { InputError, messageFor } from './errors.ts';
 import { createSink } from './reporters/sink.ts';
 import { releaseSignals, trapSignals } from './run/signals.ts';
 import type { EndListener, World } from './run/world.ts';
@@ -44,7 +44,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     const command = parseCliArgs(argv, { stdinIsTerminal: isatty(0), environment });
     return await execute(command, world);
   } catch (error) {
-    const text = messageAt(error, 'command-line');
+    const text = messageFor(error, 'command-line');
     stderr.write(`structured-agent: ${inertLine(harmless(text, environment), 4_000)}\n`);
     return error instanceof InputError ? 52 : 1;
   }

@@ -1,26 +1,26 @@
 /** Everything that is thrown on purpose. All else that is thrown is a bug. */
-import { type Door, namingAt, type Wording } from './text/naming.ts';
+import { type Entry, namingFor, type Wording } from './text/naming.ts';
 
-/** An error whose message may name inputs, which users of different doors write differently. */
+/** An error whose message may name inputs, which users of different entries write differently. */
 abstract class WordedError extends Error {
   readonly #wording: Wording;
 
-  /** @param message the same text for every door, or one made for the reader's; `message` itself has the action's words. */
+  /** @param message the same text for every entry, or one made for the reader's; `message` itself has the action's words. */
   constructor(message: string | Wording, options?: ErrorOptions) {
     const wording = typeof message === 'string' ? () => message : message;
-    super(wording(namingAt('action')), options);
+    super(wording(namingFor('action')), options);
     this.#wording = wording;
   }
 
-  /** The message in the words of one door. */
-  messageAt(door: Door): string {
-    return this.#wording(namingAt(door));
+  /** The message in the words of one entry. */
+  messageFor(entry: Entry): string {
+    return this.#wording(namingFor(entry));
   }
 }
 
-/** The message of anything that was thrown, in the words of one door. */
-export function messageAt(error: unknown, door: Door): string {
-  if (error instanceof WordedError) return error.messageAt(door);
+/** The message of anything that was thrown, in the words of one entry. */
+export function messageFor(error: unknown, entry: Entry): string {
+  if (error instanceof WordedError) return error.messageFor(entry);
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -64,8 +64,8 @@ export function throwProblems(problems: readonly Error[]): void {
   if (first === undefined) return;
   const bug = problems.find((each) => !(each instanceof InputError));
   if (bug !== undefined || problems.length === 1) throw bug ?? first;
-  throw new InputError(null, ({ door }) => {
-    const listed = problems.slice(0, MAX_LISTED).map((each, at) => `(${at + 1}) ${messageAt(each, door)}`);
+  throw new InputError(null, ({ entry }) => {
+    const listed = problems.slice(0, MAX_LISTED).map((each, at) => `(${at + 1}) ${messageFor(each, entry)}`);
     const more = problems.length > MAX_LISTED ? ` And ${problems.length - MAX_LISTED} more.` : '';
     return `${problems.length} problems to fix: ${listed.join(' ')}${more}`;
   });

@@ -143,7 +143,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
   const kept: { patch: Uint8Array | null } = { patch: null };
   const over = new AbortController();
   const world = await createLocalWorld({
-    door: 'library',
+    entry: 'library',
     environment,
     secrets,
     workspace: options.workspace ?? here.folder,
@@ -201,9 +201,9 @@ export async function runStructuredAgent<Payload = JsonObject>(
 function parseOptions(options: object, environment: NodeJS.ProcessEnv): RunInputs {
   try {
     const { raw, problems } = inputsOf(options);
-    return parseConfig(raw, { environment, door: 'library', problems });
+    return parseConfig(raw, { environment, entry: 'library', problems });
   } catch (cause) {
-    const { config } = parseConfig(new Map(), { environment, door: 'library' });
+    const { config } = parseConfig(new Map(), { environment, entry: 'library' });
     return { config, problems: [cause instanceof Error ? cause : new Error(String(cause))] };
   }
 }

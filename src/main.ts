@@ -1,10 +1,10 @@
-/** One bundle for every front door: the file that was started says which one is meant; imported, it starts nothing. */
+/** One bundle for every front entry: the file that was started says which one is meant; imported, it starts nothing. */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The entries of dist/ by file name; each of them loads this module once it knows that Node is new enough. */
-const DOORS: Readonly<Record<string, () => Promise<unknown>>> = {
+const ENTRIES: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
   'cli.js': () => import('./cli.ts'),
   'merge.js': () => import('./merge/action.ts'),
@@ -16,7 +16,7 @@ export type { RunEvent } from './reporters/report-types.ts';
 export type { Reason, Usage } from './types.ts';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-await DOORS[doorOf(process.argv[1])]?.();
+await ENTRIES[doorOf(process.argv[1])]?.();
 
 /** The entry that was started, however its path was written; empty where another program imports the library. */
 function doorOf(given: string | undefined): string {

@@ -107,7 +107,7 @@ export async function runOverWire(
       turns: record.totals.turns,
       gate: null,
       limits,
-      door: 'action',
+      entry: 'action',
     });
     const trace = await readFile(path.join(workspace, 'trace.txt'), 'utf8').catch(() => '');
     const executed: Record<string, number> = {};

@@ -52,12 +52,12 @@ describe('secrets', () => {
       ['-p', 'x', '--provider', 'openai'],
       world({ STRUCTURED_AGENT_API_KEY: 'k' }),
     );
-    expect(parseConfig(inputs, { environment: {}, door: 'command-line' }).config.model).toMatchObject({
+    expect(parseConfig(inputs, { environment: {}, entry: 'command-line' }).config.model).toMatchObject({
       apiKey: 'k',
       keySource: 'the variable STRUCTURED_AGENT_API_KEY',
     });
     const bare = parseRun(['-p', 'x', '--provider', 'openai']).inputs;
-    expect(parseConfig(bare, { environment: {}, door: 'command-line' }).problems).toEqual([
+    expect(parseConfig(bare, { environment: {}, entry: 'command-line' }).problems).toEqual([
       new InputError(
         'api-key',
         'No key for provider openai. Set the variable OPENAI_API_KEY, or STRUCTURED_AGENT_API_KEY for any provider.',

@@ -104,7 +104,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
         `structured-agent -p look --provider openai-compatible --base-url http://127.0.0.1:1/v1 --core-tools read_file --core-tools run_shell_command --exclude-tools structured_output --max-session-turns -1 --no-force-output --timeout-minutes 0.5`,
       ),
     );
-    expect(parseConfig(inputs, { environment: {}, door: 'command-line' }).config).toMatchObject({
+    expect(parseConfig(inputs, { environment: {}, entry: 'command-line' }).config).toMatchObject({
       prompt: { text: 'look' },
       tools: ['read_file', 'shell'],
       excludeTools: ['structured_output'],

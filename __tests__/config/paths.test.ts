@@ -162,7 +162,7 @@ describe('a file to write', () => {
 
 describe('a file to write, at a path that a link of the checkout turns', () => {
   const LINKS = { hooks: '.git/hooks', away: '../outside', temp: '../temp', 'sub/hooks': '../.git/hooks' };
-  const doors: Record<string, (file: string, from: string) => Promise<string>> = {
+  const entries: Record<string, (file: string, from: string) => Promise<string>> = {
     'in the action': (file) => resolveOutputFile('result-file', file, workspace, [workspace, temp]),
     'on the command line': (file, from) => resolveOwnFile('result-file', file, from),
   };
@@ -171,9 +171,9 @@ describe('a file to write, at a path that a link of the checkout turns', () => {
     for (const [name, target] of Object.entries(LINKS)) symlinkSync(target, path.join(workspace, name));
   });
 
-  describe.each(Object.keys(doors))('%s', (door) => {
+  describe.each(Object.keys(entries))('%s', (entry) => {
     const resolve = (file: string, from = workspace) =>
-      outcome(doors[door]?.(file, from) ?? Promise.reject());
+      outcome(entries[entry]?.(file, from) ?? Promise.reject());
 
     it.each(Object.keys(LINKS))('%s: is refused with what it leads to', async (name) => {
       for (const typed of [`${name}/f`, path.join(workspace, name, 'f')]) {

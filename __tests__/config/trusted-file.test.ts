@@ -132,7 +132,7 @@ describe('readTrustedFile', () => {
     });
 
     it.each(['.git/config', 'sub/.git/modules/x/config', '.netrc', 'gha-creds-1.json'])(
-      '%s in the workspace is refused at every door',
+      '%s in the workspace is refused at every entry',
       async (target) => {
         symlinkSync(target, join(root, 'prompt.md'));
         for (const outside of ['refused', 'allowed'] as const) {
@@ -143,7 +143,7 @@ describe('readTrustedFile', () => {
     );
 
     it.each(['../key', '../.netrc', '/etc/passwd', '/proc/self/environ', '/proc/self/root/etc/passwd'])(
-      '%s outside of it is refused at every door',
+      '%s outside of it is refused at every entry',
       async (target) => {
         symlinkSync(target, join(root, 'prompt.md'));
         for (const outside of ['refused', 'allowed'] as const) {

@@ -81,7 +81,7 @@ function merge(
     envelopes.map((envelope, at) => [`verdicts/${at}/result.json`, JSON.stringify(envelope)]),
   );
   return runAction({
-    door: 'merge',
+    entry: 'merge',
     files: { ...files, ...verdicts },
     prepare,
     inputs: { verdicts: 'verdicts', expect: 'api, web', 'sarif-file': 'merged.sarif' },

@@ -56,7 +56,7 @@ function of(envelope: Envelope, leg: string, vote: string | null = null, attempt
 function merge(verdicts: Verdicts, inputs: Readonly<Record<string, string>>, options: ActionOptions = {}) {
   return runAction({
     ...options,
-    door: 'merge',
+    entry: 'merge',
     inputs: { verdicts: 'verdicts', ...inputs },
     variables: { ...RUN, ...options.variables },
     async prepare(places) {

@@ -28,7 +28,7 @@ it('the recording of examples/replay.yml fits its task; if not: npx node example
   const environment = { PATH: process.env['PATH'], HOME: folder };
   const given = { ...inputs(), sandbox: HAS_BWRAP ? 'required' : 'off' };
   const world = await createLocalWorld({
-    door: 'library',
+    entry: 'library',
     environment,
     workspace,
     secrets: localSecrets(environment),

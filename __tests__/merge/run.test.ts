@@ -74,7 +74,7 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
   for (const [name, value] of Object.entries({ verdicts: 'verdicts', expect: 'api, web', ...inputs }))
     raw.set(name as MergeInputName, value);
   const report = await runMerge(parseMergeConfig(raw, { environment: {} }), {
-    door: 'action',
+    entry: 'action',
     environment: {},
     version: '0.0.0',
     secrets,

@@ -68,7 +68,7 @@ async function askAt(
 /** How a run would end for it: reason and exit code. */
 function ending({ error }: Told): readonly [string, number] {
   const limits = { turns: '', time: '', tokens: '', cost: '' };
-  const verdict = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, door: 'action' });
+  const verdict = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, entry: 'action' });
   return [verdict.reason, verdict.exitCode];
 }
 

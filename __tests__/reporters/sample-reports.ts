@@ -77,7 +77,7 @@ const unstarted: Partial<Report> = {
 
 function ended(ending: Ending, changes: Partial<Report> = {}): Report {
   const turns = changes.turnCount ?? 2;
-  const verdict = verdictOf(ending, { turns, gate: null, limits: LIMITS, door: 'action' });
+  const verdict = verdictOf(ending, { turns, gate: null, limits: LIMITS, entry: 'action' });
   return sampleReport({ ...unpublished(''), ...changes, verdict });
 }
 
@@ -360,7 +360,7 @@ const PASSED: GateResult = {
 function gateFails(payload: JsonObject, changes: Partial<Report> = {}, gate: GateResult = PASSED): Report {
   const verdict = verdictOf(
     { kind: 'submitted', payload, repaired: null },
-    { turns: 2, gate, limits: LIMITS, door: 'action' },
+    { turns: 2, gate, limits: LIMITS, entry: 'action' },
   );
   return sampleReport({ verdict, gate, payload, ...changes });
 }

@@ -12,7 +12,7 @@ async function end(work: (listener: EndListener, state: Parameters<Work>[0]) => 
   const steps: string[] = [];
   const heard: EndListener[] = [];
   const world: EndWorld = {
-    door: 'action',
+    entry: 'action',
     environment: {},
     version: '0.0.0',
     secrets: createSecrets(),

@@ -13,7 +13,7 @@ const facts: VerdictFacts = {
   turns: 3,
   gate: { status: 'none', issues: [] },
   limits: { turns: '3 turns (max-turns)', time: '10 minutes', tokens: '1000 tokens', cost: '$2' },
-  door: 'action',
+  entry: 'action',
 };
 const submitted: Ending = { kind: 'submitted', payload: {}, repaired: null };
 const issues = [{ path: '/passed', keyword: 'type', message: 'Must be boolean, not "QUOTED".' }];

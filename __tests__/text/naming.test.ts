@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
-import { InputError, messageAt } from '../../src/errors.ts';
+import { InputError, messageFor } from '../../src/errors.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { verdictOf } from '../../src/run/verdict.ts';
-import { type Door, namingAt } from '../../src/text/naming.ts';
+import { type Entry, namingFor } from '../../src/text/naming.ts';
 
-const DOORS: readonly Door[] = ['action', 'command-line', 'library'];
+const ENTRIES: readonly Entry[] = ['action', 'command-line', 'library'];
 
-/** The sentence that a run with these inputs ends with, at each door. */
+/** The sentence that a run with these inputs ends with, at each entry. */
 function sentences(inputs: Partial<Record<InputName, string>>): readonly string[] {
-  return DOORS.map((door) => {
+  return ENTRIES.map((entry) => {
     const given = Object.entries({ prompt: 'Judge.', model: 'gpt-5', ...inputs });
-    const { problems } = parseConfig(new Map(given as [InputName, string][]), { environment: {}, door });
+    const { problems } = parseConfig(new Map(given as [InputName, string][]), { environment: {}, entry });
     const limits = { turns: '', time: '', tokens: '', cost: '' };
     // Without a key, as most of these inputs are, that is the last problem.
     const error = problems[0];
-    return verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, door }).error ?? '';
+    return verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, entry }).error ?? '';
   });
 }
 
-describe('the words of a door', () => {
+describe('the words of an entry', () => {
   it('an input is named as its user writes it', () => {
-    const words = DOORS.map((door) => {
-      const { name, noun, give, setting } = namingAt(door);
+    const words = ENTRIES.map((entry) => {
+      const { name, noun, give, setting } = namingFor(entry);
       return [name('base-url'), noun('base-url'), give('base-url'), setting('stream', 'on')];
     });
     expect(words).toEqual([
@@ -34,7 +34,7 @@ describe('the words of a door', () => {
   });
 
   it('the key of the command line is a variable: there is no flag', () => {
-    const { name, noun, give } = namingAt('command-line');
+    const { name, noun, give } = namingFor('command-line');
     expect([name('api-key'), noun('api-key'), give('api-key')]).toEqual([
       'STRUCTURED_AGENT_API_KEY',
       'the variable STRUCTURED_AGENT_API_KEY',
@@ -85,7 +85,7 @@ describe('the words of a door', () => {
       chatHint: false,
     };
     const error = providerError({ ...failure, cause: null }, context);
-    expect(DOORS.map((door) => messageAt(error, door).split('given. ')[1])).toEqual([
+    expect(ENTRIES.map((entry) => messageFor(error, entry).split('given. ')[1])).toEqual([
       'Set api-key.',
       'Set the variable STRUCTURED_AGENT_API_KEY.',
       'Pass apiKey.',
@@ -95,11 +95,11 @@ describe('the words of a door', () => {
 
   it('the limits of a run', () => {
     const limits = { turns: '3 turns', time: '', tokens: '', cost: '' };
-    const ended = DOORS.map(
-      (door) =>
+    const ended = ENTRIES.map(
+      (entry) =>
         verdictOf(
           { kind: 'exhausted', limit: 'turns', lastIssues: [] },
-          { turns: 3, gate: null, limits, door },
+          { turns: 3, gate: null, limits, entry },
         ).error,
     );
     expect(ended).toEqual([
@@ -110,10 +110,10 @@ describe('the words of a door', () => {
   });
 
   it('an error that names no input says the same everywhere, and its message is that of the action', () => {
-    expect(DOORS.map((door) => messageAt(new InputError(null, 'The disk is full.'), door))).toEqual(
-      DOORS.map(() => 'The disk is full.'),
+    expect(ENTRIES.map((entry) => messageFor(new InputError(null, 'The disk is full.'), entry))).toEqual(
+      ENTRIES.map(() => 'The disk is full.'),
     );
     expect(new InputError('model', ({ name }) => `${name('model')} is gone.`).message).toBe('model is gone.');
-    expect(messageAt('thrown text', 'library')).toBe('thrown text');
+    expect(messageFor('thrown text', 'library')).toBe('thrown text');
   });
 });

@@ -64,7 +64,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   });
   const told = { environment, setup, hub, subject, workspace, locate, isResolved, version, log, secrets };
   return {
-    door: 'action',
+    entry: 'action',
     environment,
     version,
     secrets,

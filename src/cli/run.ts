@@ -76,7 +76,7 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
   const written: Written = new Map();
   const workingDirectory = command.inputs.get('working-directory') ?? '.';
   const world = await createLocalWorld({
-    door: 'command-line',
+    entry: 'command-line',
     environment,
     workspace,
     workingDirectory,
@@ -176,7 +176,7 @@ interface SetupWorld {
 async function readSetup(command: RunCommand, world: SetupWorld): Promise<CliSetup> {
   const { environment, workspace, isGone } = world;
   const parse = (inputs: RawInputs, problems: readonly InputError[]) =>
-    parseConfig(inputs, { environment, door: 'command-line', problems });
+    parseConfig(inputs, { environment, entry: 'command-line', problems });
   if (!command.isUnderstood)
     return { ...parse(command.inputs, []), problems: command.problems, files: NO_FILES };
   const noted: Error[] = [];

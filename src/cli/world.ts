@@ -21,7 +21,7 @@ export const VERSION: string = manifest.version;
 export interface LocalWorldOptions
   extends Pick<
     World,
-    'door' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'validate'
+    'entry' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'validate'
   > {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */

@@ -1,4 +1,4 @@
-/** What the user meant: every input as a typed value, parsed once. The front door of this folder. */
+/** What the user meant: every input as a typed value, parsed once. What other folders import. */
 import path from 'node:path';
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
@@ -108,9 +108,9 @@ function parsePrompt(reader: Reader): Config['prompt'] {
   if (text === null && file !== null) return { file };
   if (text === null && !reader.hasProblem('prompt-file'))
     reader.add(
-      new InputError('prompt', ({ door, name, give }) => {
-        const orFile = door === 'library' ? '' : `, or ${name('prompt-file')} to a file that holds it`;
-        return `No task is given. ${give('prompt')}${door === 'library' ? ': the task' : ' to the task'}${orFile}.`;
+      new InputError('prompt', ({ entry, name, give }) => {
+        const orFile = entry === 'library' ? '' : `, or ${name('prompt-file')} to a file that holds it`;
+        return `No task is given. ${give('prompt')}${entry === 'library' ? ': the task' : ' to the task'}${orFile}.`;
       }),
     );
   return { text: text ?? '' };

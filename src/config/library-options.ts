@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StandardValidate } from '../contract/contract.ts';
 import { InputError } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
-import { namingAt } from '../text/naming.ts';
+import { namingFor } from '../text/naming.ts';
 import { cleanText, singleLine } from '../text/sanitize.ts';
 import { INPUTS, type InputName, meantInputs } from './inputs.ts';
 
@@ -53,7 +53,7 @@ export function inputsOf(options: object): {
 
 function unknownOption(key: string, kebab: string): InputError {
   const names = INPUTS.filter(({ where }) => where === 'everywhere').map(({ name }) => name);
-  const inputs = meantInputs(kebab, names).map((name) => namingAt('library').name(name));
+  const inputs = meantInputs(kebab, names).map((name) => namingFor('library').name(name));
   const near = inputs.length > 0 ? inputs : suggest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
   return new InputError(null, `There is no option ${quote(key, 80)}.${hint}`);

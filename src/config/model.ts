@@ -9,7 +9,7 @@ import {
   providerByName,
   registry,
 } from '../providers/registry.ts';
-import { type Door, KEY_VARIABLE, type Naming, namingAt } from '../text/naming.ts';
+import { type Entry, KEY_VARIABLE, type Naming, namingFor } from '../text/naming.ts';
 import type { InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
 
@@ -37,7 +37,7 @@ export interface ModelConfig {
 export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How the user started the program; absent: by a workflow. */
-  readonly door?: Door;
+  readonly entry?: Entry;
   /** What was found to be wrong when the inputs were collected. */
   readonly problems?: readonly InputError[];
 }
@@ -46,7 +46,7 @@ type Reader = InputReader<InputName>;
 
 /** Reads where the model is asked. Where a wrong input leaves the provider open, it is `openai-compatible`. */
 export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
-  const naming = namingAt(world.door ?? 'action');
+  const naming = namingFor(world.entry ?? 'action');
   const model = reader.text('model') ?? '';
   const url = reader.attempt(() => readBaseUrl(reader), null);
   const named = reader.choice('provider', PROVIDERS, null);
@@ -119,7 +119,7 @@ function chooseProvider(
 }
 
 /** What to do about a missing key, given the provider's usual variable. */
-const KEY_ADVICE: Readonly<Record<Door, (variable: string) => string>> = {
+const KEY_ADVICE: Readonly<Record<Entry, (variable: string) => string>> = {
   action: (variable) =>
     `Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. A pull request from a fork gets no secrets.`,
   'command-line': (variable) => `Set the variable ${variable}, or ${KEY_VARIABLE} for any provider.`,
@@ -133,7 +133,7 @@ function findKey(
   world: ConfigWorld,
 ): Pick<ModelConfig, 'apiKey' | 'keySource' | 'missingKey'> {
   const given = reader.text('api-key');
-  const { door, name, noun } = namingAt(world.door ?? 'action');
+  const { entry, name, noun } = namingFor(world.entry ?? 'action');
   if (given !== null) return { apiKey: given, keySource: noun('api-key'), missingKey: null };
   // Whether one of these would have held the key is not known.
   if (reader.hasProblem('headers')) return { apiKey: null, keySource: 'no key', missingKey: null };
@@ -146,7 +146,7 @@ function findKey(
   const found = world.environment[variable]?.trim();
   if (found !== undefined && found !== '')
     return { apiKey: found, keySource: `the variable ${variable}`, missingKey: null };
-  const missingKey = `No key for provider ${provider}. ${KEY_ADVICE[door](variable)}`;
+  const missingKey = `No key for provider ${provider}. ${KEY_ADVICE[entry](variable)}`;
   return { apiKey: null, keySource: 'no key', missingKey };
 }
 

@@ -32,7 +32,7 @@ export async function resolveWorkingDirectory(folder: string, workspace: string)
   if (real === null || !(await stat(real)).isDirectory()) {
     throw new InputError(name, (naming) => {
       const checkout =
-        naming.door === 'action'
+        naming.entry === 'action'
           ? '; in a workflow, also that the repository is checked out before this step'
           : '';
       return `${naming.name(name)} is ${JSON.stringify(folder)}, which is no folder in the workspace. Check the path${checkout}.`;

@@ -118,7 +118,7 @@ export function createReader<N extends string>(
   };
 }
 
-/** An error whose message begins with the name of the input, as the user of each door writes it. */
+/** An error whose message begins with the name of the input, as the user of each entry writes it. */
 export function createInputError(name: string, rest: string, options?: ErrorOptions): InputError {
   return new InputError(name, (naming) => `${naming.name(name)} ${rest}`, options);
 }

@@ -1,4 +1,4 @@
-/** What the payload must look like. The front door of this folder. */
+/** What the payload must look like. What other folders import. */
 import {
   type InexactNumber,
   isObject,

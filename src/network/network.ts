@@ -1,4 +1,4 @@
-/** How requests leave this machine: through the environment's proxies, trusting its authorities. The folder's front door. */
+/** How requests leave this machine: through the environment's proxies, trusting its authorities. What other folders import. */
 import { NetworkError } from '../errors.ts';
 import { certificateError, createSystemTrust, isUnknownAuthority } from './certificates.ts';
 import { type Proxies, parseProxies } from './proxies.ts';

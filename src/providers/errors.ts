@@ -1,6 +1,6 @@
 /** What went wrong at a model's API, as one sentence that says what to do. Server texts are hostile: quoted and truncated. */
-import { causeCode, messageAt, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
-import { type Naming, namingAt, type Wording } from '../text/naming.ts';
+import { causeCode, messageFor, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
+import { type Naming, namingFor, type Wording } from '../text/naming.ts';
 
 /** An SDK's error, independent of the SDK. */
 export interface ApiFailure extends ServerError {
@@ -41,7 +41,7 @@ const certificateCodes = new Set([
 
 /** Makes the error that ends a run, or that the agent recovers from. */
 export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
-  const [kind] = classify(failure, context, namingAt('action'));
+  const [kind] = classify(failure, context, namingFor('action'));
   const sentence: Wording = (naming) => classify(failure, context, naming)[1];
   const { status, requestId, cause } = failure;
   return new ProviderError(kind, sentence, { status, requestId: requestId?.slice(0, 100) ?? null, cause });
@@ -148,10 +148,10 @@ function advise(
 function describeConnectionFailure(
   failure: ApiFailure,
   context: FailureContext,
-  { door, name, setting }: Naming,
+  { entry, name, setting }: Naming,
 ): string {
   const lost = networkError(failure.cause);
-  if (lost !== null) return `No connection to ${context.host}. ${messageAt(lost, door)}`;
+  if (lost !== null) return `No connection to ${context.host}. ${messageFor(lost, entry)}`;
   const code = causeCode(failure.cause);
   if (isTooLate(failure.cause))
     return `${context.host} gave no answer for ${context.model} within the time limit of one request. Set \`${setting('stream', 'on')}\`, so that it shows signs of life, or give the model less to do.`;

@@ -1,6 +1,6 @@
 /** From any work to its reported end: signals, what was thrown, and *Finishing*, one ordered block for every ending. */
 import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
-import { errorCode, messageAt, SandboxError } from '../errors.ts';
+import { errorCode, messageFor, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
 import { within } from '../sandbox/exec/process.ts';
 import { removeFolder } from '../sandbox/run-folder.ts';
@@ -268,5 +268,5 @@ function explainBug(error: unknown, verdict: Verdict, world: EndWorld): void {
 }
 
 function warn(error: unknown, what: string, world: EndWorld): void {
-  world.warn(`${what}: ${messageAt(error, world.door)}`);
+  world.warn(`${what}: ${messageFor(error, world.entry)}`);
 }

@@ -3,7 +3,7 @@
 import { networkWeaknesses } from '../network/network.ts';
 import type { Evidence, Report } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
-import { type Door, namingAt } from '../text/naming.ts';
+import { type Entry, namingFor } from '../text/naming.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
 import type { GateResult, JsonObject, Subject } from '../types.ts';
 import { answeredBy, modelWarning } from './model.ts';
@@ -29,8 +29,8 @@ export function buildReport(
   const verdict = verdictOf(ending, {
     turns: record.totals.turns,
     gate,
-    limits: limitWords(state, world.door),
-    door: world.door,
+    limits: limitWords(state, world.entry),
+    entry: world.entry,
     structuredOutputExcluded: config?.excludeTools.includes(STRUCTURED_OUTPUT_NAME) ?? false,
   });
   const replayed = state.replay === null ? [] : [modelWarning(state, world) ?? ''];
@@ -93,11 +93,11 @@ function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null 
   return { ...own, ...commit };
 }
 
-function limitWords(state: RunState, door: Door) {
+function limitWords(state: RunState, entry: Entry) {
   const { config } = state;
   const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
   return {
-    turns: `${count(config?.maxTurns ?? 0, 'turn')} (${namingAt(door).name('max-turns')})`,
+    turns: `${count(config?.maxTurns ?? 0, 'turn')} (${namingFor(entry).name('max-turns')})`,
     time: count((config?.timeoutMs ?? 0) / 60_000, 'minute'),
     tokens: count(config?.maxTotalTokens ?? 0, 'token'),
     cost: `$${config?.maxCostUsd ?? 0}`,

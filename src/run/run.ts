@@ -17,7 +17,7 @@ import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import { writeGitDiff } from '../sandbox/workspace/patch.ts';
 import { createTamperCheck } from '../sandbox/workspace/tamper.ts';
 import { rememberWorkspace } from '../sandbox/workspace/workspace-diff.ts';
-import { namingAt } from '../text/naming.ts';
+import { namingFor } from '../text/naming.ts';
 import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
@@ -135,7 +135,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
 /** Without `structured_output` the run is allowed, but it cannot succeed. */
 function exclusionWarnings({ excludeTools }: Config, world: World): readonly string[] {
   if (!excludeTools.includes(STRUCTURED_OUTPUT_NAME)) return [];
-  const input = namingAt(world.door).name('exclude-tools');
+  const input = namingFor(world.entry).name('exclude-tools');
   return [
     `structured_output is excluded (${input}), and only a call of that tool delivers a verdict: this run cannot succeed. Remove it from ${input}.`,
   ];
@@ -224,7 +224,7 @@ async function openWalls(
   const { secrets } = world;
   // A registry's line, a URL or a base64 pair hands a secret over as well as the secret alone.
   const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
-  const passEnv = namingAt(world.door).name('pass-env');
+  const passEnv = namingFor(world.entry).name('pass-env');
   for (const name of config.passEnv) {
     if (isSecret(world.environment[name] ?? ''))
       world.warn(
@@ -245,7 +245,7 @@ async function openWalls(
       runnerTemp: world.temp,
       isSecret,
       runFolder: world.runFolder,
-      door: world.door,
+      entry: world.entry,
       stop: state.stop.signal,
       ...helpersOf(world),
     },

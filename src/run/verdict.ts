@@ -4,14 +4,14 @@ import {
   ContractError,
   InputError,
   MissingKeyError,
-  messageAt,
+  messageFor,
   ProviderError,
   type ProviderFailure,
   ReplayError,
   SandboxError,
 } from '../errors.ts';
 import { truncate } from '../text/messages.ts';
-import { type Door, namingAt } from '../text/naming.ts';
+import { type Entry, namingFor } from '../text/naming.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
 
 /** What ended a run: an outcome of the loop, something thrown, or a check of the finishing block. */
@@ -37,7 +37,7 @@ export interface VerdictFacts {
   /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
   readonly structuredOutputExcluded?: boolean;
   /** Whose words the sentences use. */
-  readonly door: Door;
+  readonly entry: Entry;
 }
 
 /** The endings table: conclusion, subtype and exit code of each reason. */
@@ -127,7 +127,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
     case 'undecided':
       return failed('undecided', ending.text);
     case 'failed':
-      return thrown(ending.error, facts.door);
+      return thrown(ending.error, facts.entry);
   }
 }
 
@@ -148,8 +148,8 @@ function accepted(facts: VerdictFacts): Verdict {
 }
 
 /** What ended a run that could not deliver a verdict, whatever the model did. */
-function excluded({ door }: VerdictFacts): string {
-  const input = namingAt(door).name('exclude-tools');
+function excluded({ entry }: VerdictFacts): string {
+  const input = namingFor(entry).name('exclude-tools');
   return `The run could not deliver a verdict: structured_output is excluded (${input}), and only a call of that tool delivers one. Remove it from ${input}.`;
 }
 
@@ -163,7 +163,7 @@ const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: 
 
 function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: VerdictFacts): Verdict {
   const { reason, input } = LIMITS[limit];
-  const { name } = namingAt(facts.door);
+  const { name } = namingFor(facts.entry);
   const last =
     issues.length === 0 ? '' : ` The last call of structured_output was rejected at ${places(issues)}.`;
   const reached = limit === 'turns' ? facts.limits.turns : `${facts.limits[limit]} (${name(input)})`;
@@ -177,8 +177,8 @@ function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: Verdic
   );
 }
 
-function thrown(error: unknown, door: Door): Verdict {
-  const message = messageAt(error, door);
+function thrown(error: unknown, entry: Entry): Verdict {
+  const message = messageFor(error, entry);
   if (error instanceof MissingKeyError) {
     return failed('missing_key', message);
   }
@@ -212,7 +212,7 @@ function failed(reason: Reason, error: string): Verdict {
 function plainText(ending: Extract<Outcome, { kind: 'plain_text' }>, facts: VerdictFacts): string {
   const shown = preview(ending.text);
   const what = ending.empty ? 'an empty answer' : 'plain text';
-  const limit = namingAt(facts.door).name('max-output-tokens');
+  const limit = namingFor(facts.entry).name('max-output-tokens');
   const cut = ending.truncated ? ` (cut off by the output-token limit: see ${limit})` : '';
   const quote = shown === '' ? '' : ` ${ending.empty ? 'Before that it wrote' : 'It wrote'}: "${shown}"`;
   const end = `The model ended with ${what}${cut}`;

@@ -12,7 +12,7 @@ import type { Locate } from '../reporters/source-locations.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
 import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
-import type { Door } from '../text/naming.ts';
+import type { Entry } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
 import type { Ending } from './verdict.ts';
@@ -20,7 +20,7 @@ import type { Ending } from './verdict.ts';
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {
   /** How the user started this run: messages name inputs as they are written there. */
-  readonly door: Door;
+  readonly entry: Entry;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly secrets: Secrets;

@@ -1,5 +1,5 @@
 /** The only way from the model to this machine; `open.ts` makes one. */
-import type { Door } from '../text/naming.ts';
+import type { Entry } from '../text/naming.ts';
 import type { Isolation } from '../types.ts';
 
 /** A request of the model that the sandbox refuses: a tool turns it into an error result. Never leaves the toolbox. */
@@ -35,7 +35,7 @@ export interface ExecResult {
 }
 
 /** An entry of a directory. */
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: string;
   readonly kind: 'file' | 'directory' | 'symlink' | 'other';
 }
@@ -43,7 +43,7 @@ export interface Entry {
 /** What stands at a path. */
 export type FileView =
   | { readonly kind: 'file'; readonly bytes: Buffer; readonly size: number; readonly truncated: boolean }
-  | { readonly kind: 'directory'; readonly entries: readonly Entry[] };
+  | { readonly kind: 'directory'; readonly entries: readonly DirectoryEntry[] };
 
 /** The two trees the agent sees, the workspace at its own path and a private `/tmp`, and a shell over them. */
 export interface Sandbox {
@@ -128,7 +128,7 @@ export interface SandboxOptions {
   /** Where the helpers (bwrap, sudo, unshare …) are looked for, absolute; the system's own folders when left out. */
   readonly helperFolders?: readonly string[];
   /** For whom messages are worded; `action` when left out. */
-  readonly door?: Door;
+  readonly entry?: Entry;
   /** The operating system, as Node names it; this machine's when left out. */
   readonly platform?: NodeJS.Platform;
 }

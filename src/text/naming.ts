@@ -1,15 +1,15 @@
-/** The front doors of the program, and how messages name inputs to the user of each. */
+/** The entries of the program, and how messages name inputs to the user of each. */
 
 /** How the user started the program. Both the action and the merge action are `action`. */
-export type Door = 'action' | 'command-line' | 'library';
+export type Entry = 'action' | 'command-line' | 'library';
 
 /** The variable of the key on the command line, whichever the provider is. */
 export const KEY_VARIABLE = 'STRUCTURED_AGENT_API_KEY';
 
-/** How messages name inputs at one door. Inputs are given by their names in kebab-case, such as `base-url`. */
+/** How messages name inputs at one entry. Inputs are given by their names in kebab-case, such as `base-url`. */
 export interface Naming {
-  readonly door: Door;
-  /** What the user of this door writes: `base-url`, `--base-url`, `baseUrl`. */
+  readonly entry: Entry;
+  /** What the user of this entry writes: `base-url`, `--base-url`, `baseUrl`. */
   readonly name: (input: string) => string;
   /** The same as a noun phrase: "the input base-url", "the flag --base-url", "the option baseUrl". */
   readonly noun: (input: string) => string;
@@ -19,26 +19,26 @@ export interface Naming {
   readonly setting: (input: string, value: string) => string;
 }
 
-/** A message whose words depend on the door. */
+/** A message whose words depend on the entry. */
 export type Wording = (naming: Naming) => string;
 
-const NAMINGS: Readonly<Record<Door, Naming>> = {
+const NAMINGS: Readonly<Record<Entry, Naming>> = {
   action: {
-    door: 'action',
+    entry: 'action',
     name: (input) => input,
     noun: (input) => `the input ${input}`,
     give: (input) => `Set ${input}`,
     setting: (input, value) => `${input}: ${value}`,
   },
   'command-line': {
-    door: 'command-line',
+    entry: 'command-line',
     name: (input) => (input === 'api-key' ? KEY_VARIABLE : `--${input}`),
     noun: (input) => (input === 'api-key' ? `the variable ${KEY_VARIABLE}` : `the flag --${input}`),
     give: (input) => (input === 'api-key' ? `Set the variable ${KEY_VARIABLE}` : `Add --${input}`),
     setting: (input, value) => `--${input} ${value}`,
   },
   library: {
-    door: 'library',
+    entry: 'library',
     name: camelCase,
     noun: (input) => `the option ${camelCase(input)}`,
     give: (input) => `Pass ${camelCase(input)}`,
@@ -46,9 +46,9 @@ const NAMINGS: Readonly<Record<Door, Naming>> = {
   },
 };
 
-/** How messages name inputs at a door. */
-export function namingAt(door: Door): Naming {
-  return NAMINGS[door];
+/** How messages name inputs at an entry. */
+export function namingFor(entry: Entry): Naming {
+  return NAMINGS[entry];
 }
 
 function camelCase(input: string): string {

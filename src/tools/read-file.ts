@@ -1,5 +1,6 @@
 /** The tool that reads a file by lines, or lists a folder. */
-import { DeniedError, type Entry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
+
+import { DeniedError, type DirectoryEntry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
 import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
 
 /** Bytes of a file that can be reached by lines: 16 MiB. */
@@ -122,7 +123,7 @@ function isBinary(bytes: Buffer): boolean {
   }
 }
 
-function listing(path: string, entries: readonly Entry[], maxBytes: number): string {
+function listing(path: string, entries: readonly DirectoryEntry[], maxBytes: number): string {
   const marks = { file: '', directory: '/', symlink: '@', other: '?' };
   const title = `${JSON.stringify(path)} is a folder with ${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}`;
   if (entries.length === 0) return `${title}.`;

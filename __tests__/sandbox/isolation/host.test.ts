@@ -7,7 +7,7 @@ import {
   describeMissingSandbox,
   isContainer,
 } from '../../../src/sandbox/isolation/host.ts';
-import { namingAt } from '../../../src/text/naming.ts';
+import { namingFor } from '../../../src/text/naming.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'machine-'));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -42,7 +42,7 @@ const sentences = {
 
 describe.each(Object.entries(sentences))('on %s', (place, sentence) => {
   it('the action names a step, a line to paste, or another runner', () => {
-    const text = sentence(namingAt('action'));
+    const text = sentence(namingFor('action'));
     expect(text).toMatch(
       place.includes('container')
         ? /options: --privileged/u
@@ -53,18 +53,18 @@ describe.each(Object.entries(sentences))('on %s', (place, sentence) => {
     expect(text).toMatch(/`sandbox: off`.*`sandbox: auto`/u);
   });
 
-  it.each(['command-line', 'library'] as const)('the %s says nothing of workflows', (door) => {
-    const text = sentence(namingAt(door));
+  it.each(['command-line', 'library'] as const)('the %s says nothing of workflows', (entry) => {
+    const text = sentence(namingFor(entry));
     expect(text).not.toMatch(/runs-on|a step before|job|sandbox: off/u);
-    expect(text).toContain(namingAt(door).setting('sandbox', 'off'));
+    expect(text).toContain(namingFor(entry).setting('sandbox', 'off'));
   });
 });
 
 it('macOS has no sandbox: the sentence names Linux, and `sandbox: off` with what it asks for', () => {
-  expect(describeMissingSandbox('darwin')(namingAt('action'))).toBe(
+  expect(describeMissingSandbox('darwin')(namingFor('action'))).toBe(
     'The sandbox needs Linux, and this machine runs macOS. Fix: use `runs-on: ubuntu-latest`. For a repository and pull requests that you trust entirely, set `sandbox: off`; with `sandbox: auto` the agent works without its shell.',
   );
-  expect(describeMissingSandbox('darwin')(namingAt('command-line'))).toMatch(
+  expect(describeMissingSandbox('darwin')(namingFor('command-line'))).toMatch(
     /runs macOS\. Fix: run it on Linux\./u,
   );
 });

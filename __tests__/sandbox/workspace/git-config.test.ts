@@ -60,7 +60,7 @@ it('git reads the result as it read the original, for the keys that stay', () =>
   rmSync(folder, { recursive: true });
 });
 
-const doors = [
+const entries = [
   `[http]\textraheader = ${SECRET}`,
   `[HTTP "x"] ExtraHeader = ${SECRET}`,
   `[core][http]\n\textraheader = ${SECRET}`,
@@ -74,7 +74,7 @@ const doors = [
 it('no order or shape of sections lets a token through', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.constantFrom(...doors), { minLength: 1 }),
+      fc.array(fc.constantFrom(...entries), { minLength: 1 }),
       fc.constantFrom('\n', '\r\n'),
       (parts, end) => {
         expect(withoutCredentials(parts.join(end))).not.toContain(SECRET);
@@ -84,7 +84,7 @@ it('no order or shape of sections lets a token through', () => {
 });
 
 it('credentials in a config are noticed', () => {
-  expect([...doors.slice(0, 3), doors[6] ?? ''].map(hasCredentials)).toEqual([true, true, true, true]);
+  expect([...entries.slice(0, 3), entries[6] ?? ''].map(hasCredentials)).toEqual([true, true, true, true]);
   expect(hasCredentials('[core]\n\tbare = false\n[remote "origin"]\n\turl = https://github.com/o/r\n')).toBe(
     false,
   );

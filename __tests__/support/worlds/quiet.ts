@@ -27,7 +27,7 @@ export const features: Features = {
 export function quietWorld(base: string, runFolder: string): World {
   const workspace = path.join(base, 'workspace');
   return {
-    door: 'action',
+    entry: 'action',
     environment: { PATH: process.env['PATH'] },
     version: '0.0.0',
     secrets: createSecrets(),

@@ -72,7 +72,7 @@ function failed(error: unknown): Report {
   const limits = { turns: '', time: '', tokens: '', cost: '' };
   const verdict = verdictOf(
     { kind: 'failed', error },
-    { turns: 0, gate: null, limits, door: 'command-line' },
+    { turns: 0, gate: null, limits, entry: 'command-line' },
   );
   return { ...script.report, verdict, payload: null, gate: null };
 }

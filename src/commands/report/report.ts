@@ -1,4 +1,4 @@
-/** `structured-agent report`: a transcript as one page. The front door of this folder, with `report-page`. */
+/** `structured-agent report`: a transcript as one page. What other folders import, with `report-page`. */
 
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Door, Naming, Wording } from '../../text/naming.ts';
+import type { Entry, Naming, Wording } from '../../text/naming.ts';
 import { runHelper } from '../exec/host-program.ts';
 import { exists } from '../workspace/path-policy.ts';
 
@@ -13,17 +13,17 @@ function wayOut({ setting }: Naming): string {
 }
 
 /** Where the command belongs that makes a machine fit. */
-function placeOfFix({ door }: Naming): string {
-  return door === 'action' ? ', as a step before this one' : '';
+function placeOfFix({ entry }: Naming): string {
+  return entry === 'action' ? ', as a step before this one' : '';
 }
 
-const OTHER_MACHINE: Readonly<Record<Door, string>> = {
+const OTHER_MACHINE: Readonly<Record<Entry, string>> = {
   action: 'use `runs-on: ubuntu-latest`',
   'command-line': 'run it on Linux',
   library: 'run it on Linux',
 };
 
-const IN_CONTAINER: Readonly<Record<Door, string>> = {
+const IN_CONTAINER: Readonly<Record<Entry, string>> = {
   action:
     'This job runs in a container, which as a rule may not make the mounts that a sandbox is made of. Fix: take `container:` away from the job, or give it `options: --privileged`; in a pod (Actions Runner Controller) let the job run on a runner of its own kind, with `securityContext: { privileged: true }`.',
   'command-line':
@@ -52,21 +52,21 @@ export function describeMissingSandbox(platform: string, inContainer = false): W
 }
 
 function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): string {
-  const { door } = naming;
+  const { entry } = naming;
   if (platform !== 'linux')
-    return `The sandbox needs Linux, and this machine runs ${SYSTEMS[platform] ?? platform}. Fix: ${OTHER_MACHINE[door]}.`;
+    return `The sandbox needs Linux, and this machine runs ${SYSTEMS[platform] ?? platform}. Fix: ${OTHER_MACHINE[entry]}.`;
   const needs =
     'The sandbox needs bubblewrap, or util-linux (unshare, nsenter, setpriv) with a sudo that asks for no password';
   if (inContainer)
-    return `${needs}, and this container has neither: \`apt-get update && apt-get install -y bubblewrap\` brings the one. ${IN_CONTAINER[door]}`;
+    return `${needs}, and this container has neither: \`apt-get update && apt-get install -y bubblewrap\` brings the one. ${IN_CONTAINER[entry]}`;
   return `${needs}, and this machine has neither. Fix${placeOfFix(naming)}: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`.`;
 }
 
 /** The sentence for a sandbox that is there and does not stand. */
 export function describeBrokenSandbox(problem: string, inContainer = false): Wording {
   return (naming) => {
-    const { door } = naming;
-    if (inContainer) return `${problem}. ${IN_CONTAINER[door]} ${wayOut(naming)}`;
+    const { entry } = naming;
+    if (inContainer) return `${problem}. ${IN_CONTAINER[entry]} ${wayOut(naming)}`;
     const fix = `Fix where unprivileged user namespaces are restricted (Ubuntu 24.04)${placeOfFix(naming)}`;
     return `${problem}. ${fix}: \`sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0\`. ${wayOut(naming)}`;
   };

@@ -42,7 +42,7 @@ export function describeOptions(
       );
   } else if (options.mode === 'auto' && !isIsolated) {
     list.push(
-      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageAt(options.door ?? 'action') ?? ''}`.trim(),
+      `sandbox: auto found no sandbox, so the agent has no shell. ${broken?.messageFor(options.entry ?? 'action') ?? ''}`.trim(),
     );
   }
   if (options.shellNetwork) {

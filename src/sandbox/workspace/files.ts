@@ -5,7 +5,7 @@ import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } fr
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../errors.ts';
 import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
-import type { Entry, FileView } from '../sandbox.ts';
+import type { DirectoryEntry, FileView } from '../sandbox.ts';
 import { deny, type ResolvedPath } from './path-policy.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -90,8 +90,8 @@ function refuseSpecial(stats: Stats, asked: string): void {
   }
 }
 
-async function list(folder: string, asked: string, max: number): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
+async function list(folder: string, asked: string, max: number): Promise<readonly DirectoryEntry[]> {
+  const entries: DirectoryEntry[] = [];
   for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
     if (entries.length === max)
       deny(asked, `it has more than ${max} entries; use ls in the shell with a pattern`);

@@ -15,7 +15,7 @@ export const KEY = 'sk-canary-0123456789abcdef';
 /** Whether this machine has the wall; without it runs go with `sandbox: off`. */
 export const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
-/** The committed bundle's other door. */
+/** The committed bundle's other entry. */
 export const MERGE = path.join(path.dirname(BUNDLE), 'merge.js');
 
 /** What a run on GitHub is about: a server on loopback and an event. The repository is `octo/demo`. */
@@ -32,7 +32,7 @@ export interface OnGitHub {
 /** What a run of the committed bundle is given. */
 export interface ActionOptions {
   /** The merge in the place of a run: it has no inputs but those given. */
-  readonly door?: 'merge';
+  readonly entry?: 'merge';
   readonly script?: Script;
   readonly provider?: 'openai-compatible' | 'anthropic';
   /** Over the usual ones; an empty string is an absent input. */
@@ -105,9 +105,9 @@ export async function runAction(options: ActionOptions = {}): Promise<ActionRun>
       workspace,
       folder,
       sha: '0123456789012345678901234567890123456789',
-      ...(options.door === 'merge' ? { bundle: MERGE } : {}),
+      ...(options.entry === 'merge' ? { bundle: MERGE } : {}),
       inputs:
-        options.door === 'merge'
+        options.entry === 'merge'
           ? (options.inputs ?? {})
           : {
               prompt: 'Judge.',
