@@ -1,9 +1,638 @@
-var __freeze=Object.freeze,__defProp=Object.defineProperty;var __template=(cooked,raw)=>__freeze(__defProp(cooked,"raw",{value:__freeze(raw||cooked.slice())}));var _a;const id=53,ids=[53,715],modules={8715:((__unused_webpack___webpack_module__,__webpack_exports__,__webpack_require__)=>{__webpack_require__.d(__webpack_exports__,{reportPage:()=>reportPage});var external_node_crypto_=__webpack_require__(7598),evidence_words=__webpack_require__(1175),json_fields=__webpack_require__(8141),messages=__webpack_require__(7657),format=__webpack_require__(8441);function html(parts,...holes){let text=parts[0]??"";for(const[at,hole]of holes.entries())text+=fill(hole)+(parts[at+1]??"");return{html:text}}function verbatim(text){return{html:text}}function fill(hole){return hole===null?"":typeof hole=="number"?escaped(String(hole)):typeof hole=="string"?escaped(hole):isList(hole)?hole.map(each=>each.html).join(""):hole.html}function isList(hole){return Array.isArray(hole)}const ENTITIES={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;"};function escaped(text){return text.replace(/[&<>"']/g,character=>ENTITIES[character]??"")}const MAX_COLUMNS=180,WIDTH=720,HEIGHT=120;function charts(turns){const told=turns.filter(turn=>turn.usage!==null);if(told.length===0)return null;const columns=columnsOf(told);return html`<section class="charts" aria-labelledby="costs"><h2 id="costs">Tokens and cost</h2>
-<div class="pair">${tokens(columns)}${cost(columns)}</div></section>`}function columnsOf(turns){const size=Math.ceil(turns.length/MAX_COLUMNS),columns=[];let costUsd=null;for(let from=0;from<turns.length;from+=size){const group=turns.slice(from,from+size),mean=pick=>Math.round(group.reduce((total,turn)=>total+pick(turn),0)/group.length);costUsd=group.findLast(turn=>turn.costUsd!==null)?.costUsd??costUsd,columns.push({first:group[0]?.turn??0,last:group.at(-1)?.turn??0,fresh:mean(({usage})=>Math.max(0,(usage?.inputTokens??0)-(usage?.cachedInputTokens??0))),cached:mean(({usage})=>usage?.cachedInputTokens??0),output:mean(({usage})=>usage?.outputTokens??0),costUsd})}return columns}function tokens(columns){const most=Math.max(1,...columns.map(tokensIn)),step=WIDTH/columns.length,bars=columns.map((column,at)=>{let top=HEIGHT;const part=(kind,count)=>{const height=count/most*HEIGHT;return top-=height,html`<rect class="${kind}" x="${px(at*step)}" y="${px(top)}" width="${px(step*.84)}" height="${px(height)}"/>`};return html`<g><title>${nameOf(column)}: ${(0,messages.zD)(column.fresh)} in, ${(0,messages.zD)(column.cached)} from the cache, ${(0,messages.zD)(column.output)} out</title>${part("cached",column.cached)}${part("fresh",column.fresh)}${part("output",column.output)}</g>`}),peak=columns.find(column=>tokensIn(column)===most)??null,words=peak===null?"":`most: ${(0,messages.zD)(most)} in ${nameOf(peak).toLowerCase()}${peak.first===peak.last?"":", on average"}`;return html`<figure><figcaption><b>Tokens by turn</b> <span class="dim">${words}</span></figcaption>
+var __freeze=Object.freeze,__defProp=Object.defineProperty;var __template=(cooked,raw)=>__freeze(__defProp(cooked,"raw",{value:__freeze(raw||cooked.slice())}));var _a;const id=53,ids=[53,370],modules={2370:((__unused_webpack___webpack_module__,__webpack_exports__,__webpack_require__)=>{__webpack_require__.d(__webpack_exports__,{reportPage:()=>reportPage});var external_node_crypto_=__webpack_require__(7598),external_node_fs_=__webpack_require__(3024),verdict_text=__webpack_require__(8201),json_fields=__webpack_require__(8141),messages=__webpack_require__(7657),json=__webpack_require__(3184);const CONCLUSIONS=["success","failure","inconclusive","skipped"],MAX_CLAUSE=1e3,QUOTING=new Set(["accepted","gate_not_met","internal"]);function endingOf(story,envelope,showing,withPayload){const last=story.finished??{},whole=envelope??{},word=(object,name)=>showing.label((0,json_fields.yR)(object,name)??""),either=name=>word(whole,name)||word(last,name),conclusion=either("conclusion"),reason=either("reason"),gate=(0,json_fields.Ag)(whole,"gate"),isShown=withPayload&&!contradicts(story,whole),payload=isShown&&Object.hasOwn(whole,"structured_output")?whole.structured_output:void 0;return{conclusion:CONCLUSIONS.find(each=>each===conclusion)??null,reason,replayed:(0,json_fields.fG)(whole,"replayed"),exitCode:(0,json_fields._0)(whole,"exit_code")??(0,json_fields._0)(last,"exit_code"),gate:word(gate,"status"),faults:(0,json_fields.$I)(gate,"issues").slice(0,10).map(issue=>({path:word(issue,"path")||"the root",keyword:word(issue,"keyword")})),gateWords:isShown?(0,json_fields.Z7)(gate,"words").slice(0,10).map(clause=>(0,messages.xv)(showing.text(clause).text,MAX_CLAUSE)):[],payload:(0,json.Gv)(payload)?payload:null,error:QUOTING.has(reason)?"":showing.text((0,json_fields.yR)(whole,"error")??"").text.slice(0,2e3),turns:(0,json_fields._0)(whole,"num_turns")??(0,json_fields._0)(last,"turn_count"),rejections:(0,json_fields._0)(whole,"rejections")??(0,json_fields._0)(last,"rejections"),usage:(0,json_fields.k9)(whole,"usage")??(0,json_fields.k9)(last,"usage"),costUsd:envelope===null?(0,json_fields._0)(last,"cost_usd"):(0,json_fields._0)(whole,"total_cost_usd"),durationMs:(0,json_fields._0)(whole,"duration_ms")??(0,json_fields._0)(last,"duration_ms"),model:word(whole,"model")||story.model,provider:word(whole,"provider")||story.provider,sandbox:word(whole,"sandbox"),judged:judgedBy(whole,showing)}}function contradicts({finished},envelope){return finished===null||Object.keys(envelope).length===0?!1:(0,json_fields.yR)(finished,"conclusion")!==(0,json_fields.yR)(envelope,"conclusion")||(0,json_fields.yR)(finished,"reason")!==(0,json_fields.yR)(envelope,"reason")||(0,json_fields._0)(finished,"turn_count")!==(0,json_fields._0)(envelope,"num_turns")}const JUDGED=[["subject","repository","Repository"],["subject","sha","Commit"],["subject","ref","Ref"],["subject","event","Event"],["subject","pull_request","Pull request"],["subject","run_id","Run"],["subject","run_attempt","Attempt"],["judge","schema_sha256","Schema (SHA-256)"],["judge","gate_sha256","Gate (SHA-256)"],["judge","prompt_sha256","Prompt (SHA-256)"],["judge","version","structured-agent"]];function judgedBy(envelope,showing){return JUDGED.flatMap(([group,name,title])=>{const object=(0,json_fields.Ag)(envelope,group),value=(0,json_fields.yR)(object,name)??String((0,json_fields._0)(object,name)??"");return value===""?[]:[[title,showing.label(value)]]})}var findings=__webpack_require__(9136),format=__webpack_require__(8441),visible=__webpack_require__(2569);const MARKS={success:"\u2713",failure:"\u2715",inconclusive:"!",skipped:"\u2013"};function titleOf(ending){const words=wordsFor(ending);return ending.replayed?`Replay, judged by no model. ${words}`:words}function wordsFor({conclusion,reason,gate}){switch(conclusion){case"success":return gate==="met"?"Success: the gate is met":gate==="none"?"Accepted: no gate was asked for":"Success";case"failure":return"Failure: the gate is not met";case"skipped":return"Skipped: nothing was judged";case"inconclusive":return`Inconclusive: ${reason.replaceAll("_"," ")}`;case null:return"No verdict: the transcript has no end"}}function verdictSection(ending){const kind=ending.conclusion??"unknown";return(0,visible.qy)`<section class="verdict ${kind}" aria-labelledby="verdict">
+<h1 id="verdict"><span class="mark" aria-hidden="true">${ending.conclusion===null?"?":MARKS[ending.conclusion]}</span> ${titleOf(ending)}</h1>
+${ending.error===""?null:(0,visible.qy)`<p class="error">${ending.error}</p>`}${faults(ending)}
+<dl class="facts">${factsOf(ending).map(([name,value])=>(0,visible.qy)`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${judged(ending)}</section>`}function faults({conclusion,faults:faults2,gateWords}){if(gateWords.length>0){const rows2=gateWords.map(clause=>(0,visible.qy)`<li>It ${withCode(clause)}.</li>`);return(0,visible.qy)`<p>The gate is ${conclusion==="failure"?"not met":"met"}:</p><ul>${rows2}</ul>`}if(faults2.length===0)return null;const rows=faults2.map(({path,keyword})=>(0,visible.qy)`<li><code>${path}</code> (${keyword})</li>`);return(0,visible.qy)`<p>The gate finds fault with:</p><ul>${rows}</ul>`}function factsOf(ending){const{exitCode,turns,rejections,usage,costUsd,durationMs}=ending;return[["Reason",ending.reason],["Gate",ending.gate.replaceAll("_"," ")],["Exit code",exitCode===null?null:String(exitCode)],["Model",ending.model],["Provider",ending.provider],["Turns",turns===null?null:(0,messages.zD)(turns)],["Rejected",rejections===null||rejections===0?null:(0,messages.hS)(rejections,"call")],["Tokens in",usage===null?null:(0,messages.zD)(usage.inputTokens)],["From the cache",usage===null||usage.cachedInputTokens===0?null:(0,messages.zD)(usage.cachedInputTokens)],["Tokens out",usage===null?null:(0,messages.zD)(usage.outputTokens)],["Cost",costUsd===null?turns===null?null:"unknown":(0,format.E9)(costUsd)],["Time",durationMs===null?null:(0,format.p0)(durationMs)],["Sandbox",ending.sandbox]].flatMap(([name,value])=>value===null||value===""?[]:[[name,value]])}function judged({judged:judged2}){if(judged2.length===0)return null;const rows=judged2.map(([name,value])=>(0,visible.qy)`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>`);return(0,visible.qy)`<details class="judged"><summary>What was judged, and by what</summary><dl class="facts wide">${rows}</dl></details>`}function withCode(text){return text.split(/`([^`]+)`/u).map((part,at)=>at%2===1?(0,visible.qy)`<code>${part}</code>`:(0,visible.qy)`${part}`)}const MAX_VALUES=100,MAX_TABLES=20,MAX_ROWS=500,MAX_COLUMNS=8,MAX_VALUE=4e3,MAX_CELL=1e3;function payloadSection(payload,showing){const values=[],tables=[];for(const[name,value]of Object.entries(payload)){const objects=(0,json.cy)(value)?value.filter(json.Gv):[];(0,json.cy)(value)&&objects.length>0&&objects.length===value.length?tables.push([name,objects]):values.push([name,value])}let left=MAX_ROWS;const sections=tables.slice(0,MAX_TABLES).map(([name,objects])=>{const rows=(0,findings.Np)(objects).slice(0,left);return left-=rows.length,table(name,rows,objects.length,showing)});return(0,visible.qy)`<section class="found" aria-labelledby="found">
+<h2 id="found">What was found</h2>
+${list(values.slice(0,MAX_VALUES),showing)}${andMore(values.length-MAX_VALUES,"value")}
+${sections}${andMore(tables.length-MAX_TABLES,"table")}
+</section>`}function list(values,showing){if(values.length===0)return null;const rows=values.map(([name,value])=>{const text=(0,json.cy)(value)&&value.length>0?value.map(plain).join(`
+`):plain(value);return(0,visible.qy)`<div><dt>${showing.label(name)}</dt><dd>${shown(text,MAX_VALUE,showing)}</dd></div>`});return(0,visible.qy)`<dl class="values">${rows}</dl>`}function table(name,rows,count,showing){const all=[...new Set(rows.flatMap(row=>Object.keys(row)))],columns=all.slice(0,MAX_COLUMNS),head=columns.map(column=>(0,visible.qy)`<th scope="col">${showing.label(column)}</th>`),body=rows.map(row=>(0,visible.qy)`<tr>${columns.map(column=>cell(row,column,showing))}</tr>`);return(0,visible.qy)`<h3>${showing.label(name)} (${(0,messages.hS)(count,"entry").replace("entrys","entries")})</h3>
+<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${andMore(count-rows.length,"row")}${andMore(all.length-MAX_COLUMNS,"column")}`}function cell(row,column,showing){const value=Object.hasOwn(row,column)?row[column]:void 0,text=value===void 0?"":shown(plain(value),MAX_CELL,showing),severity=column==="severity"?(0,findings.xJ)(value):null,content=severity===null?text:(0,visible.qy)`<span class="tag ${severity}">${text}</span>`;return(0,visible.qy)`<td data-name="${showing.label(column)}">${content}</td>`}function shown(text,max,showing){return(0,messages.xv)(showing.text(text).text,max)}function plain(value){if(typeof value=="string")return value;try{return JSON.stringify(value)}catch{return"(nested too deeply to be shown)"}}function andMore(count,noun){return count<=0?null:(0,visible.qy)`<p class="dim">… and ${(0,messages.hS)(count,`more ${noun}`)}: see the result file.</p>`}const MANY=40;function storySection(turns){return(0,visible.qy)`<section class="story" aria-labelledby="story"><h2 id="story" tabindex="-1">What happened</h2>
+${turns.map(turnArticle)}<p id="nothing" hidden>Nothing matches.</p></section>`}function turnArticle(turn,at){const name=turn.turn===null?"Before the first turn":`Turn ${turn.turn}`,facts=turnFacts(turn);return(0,visible.qy)`<article class="turn${turn.parts.length>MANY?" many":""}" aria-labelledby="t${at}"><header><h3 id="t${at}"><a href="#t${at}">${name}</a></h3>${facts===""?null:(0,visible.qy)`<p class="dim">${facts}</p>`}</header>
+${turn.parts.length===0?(0,visible.qy)`<p class="dim">Nothing is recorded of it.</p>`:turn.parts.map(partOf)}</article>
+`}const STOPS={length:"cut off by the limit of output tokens",refusal:"refused",pause:"paused by the provider"};function turnFacts({forced,usage,durationMs,costUsd,stopReason}){return[...forced?["asked once more"]:[],...durationMs===null?[]:[(0,format.p0)(durationMs)],...usage===null?[]:[`${(0,messages.hS)((0,format.k8)(usage),"token")} (${(0,messages.zD)(usage.inputTokens)} in, ${(0,messages.zD)(usage.outputTokens)} out)`],...costUsd===null?[]:[`${(0,format.E9)(costUsd)} so far`],...stopReason!==null&&Object.hasOwn(STOPS,stopReason)?[STOPS[stopReason]??""]:[]].join(" \xB7 ")}function partOf(part){return part.kind==="call"?callRow(part):wordsRow(part)}const SPEAKERS={prompt:"The task",user:"Told to the model",model:"The model said",info:"Notice",warning:"Warning"};function wordsRow({kind,text}){const speaker=(0,visible.qy)`<span class="tag ${kind}">${SPEAKERS[kind]}</span>`,problem=kind==="warning"?(0,visible.qy)` data-problem`:null;if(kind==="info"||kind==="warning")return(0,visible.qy)`<div class="row note" data-row${problem} tabindex="-1">${speaker} <span class="text">${text.text}</span>${rest(text)}</div>`;const first=text.text.trimStart().split(`
+`,1)[0]??"",open=text.text.length<=1200?(0,visible.qy)` open`:null;return(0,visible.qy)`<details class="row words" data-row${open}><summary>${speaker} <span class="target preview">${first.slice(0,200).toWellFormed()}</span></summary><div class="body">${block(text)}</div></details>`}const DECISIONS=["ok","error","skipped","accepted","rejected"];function callRow(call){const{done}=call,known=DECISIONS.find(each=>each===done?.decision),kind=known??"open",problem=kind==="ok"||kind==="accepted"||kind==="skipped"?null:(0,visible.qy)` data-problem`,time=done===null||done.durationMs===null?"":(0,format.p0)(done.durationMs);return(0,visible.qy)`<details class="row call" data-row${problem}><summary><span class="tag ${kind}">${known??(done===null?"no result":"ended")}</span> <b class="name">${call.name}</b> <code class="target">${call.target}</code> <span class="dim time">${time}</span></summary>
+<div class="body">${damage(call)}${call.arguments.length===0?null:(0,visible.qy)`<h4>Arguments</h4>${call.arguments.map(argument)}`}
+<h4>Result</h4>${done===null?(0,visible.qy)`<p class="dim">The transcript has none.</p>`:block(done.result)}</div></details>`}function damage({damage:damage2}){if(damage2===null)return null;const words={truncated:"cut off while the model wrote them",malformed:"not delivered whole"}[damage2];return(0,visible.qy)`<p class="dim">The arguments were ${words}.</p>`}function argument({name,text}){return(0,visible.qy)`<div class="argument">${name===null?null:(0,visible.qy)`<code class="key">${name}</code>`}${block(text)}</div>`}function block(shown2){return shown2.text===""?(0,visible.qy)`<p class="dim">(empty)</p>`:(0,visible.qy)`<pre>
+${shown2.text}</pre>${rest(shown2)}`}function rest({missing}){return missing===0?null:(0,visible.qy)`<p class="dim">… ${(0,messages.hS)(missing,"more character")}: see the transcript itself.</p>`}const MAX_BARS=180,WIDTH=720,HEIGHT=120;function charts(turns){const known=turns.filter(turn=>turn.usage!==null);if(known.length===0)return null;const columns=columnsOf(known);return(0,visible.qy)`<section class="charts" aria-labelledby="costs"><h2 id="costs">Tokens and cost</h2>
+<div class="pair">${tokens(columns)}${cost(columns)}</div></section>`}function columnsOf(turns){const size=Math.ceil(turns.length/MAX_BARS),columns=[];let costUsd=null;for(let from=0;from<turns.length;from+=size){const group=turns.slice(from,from+size),mean=pick=>Math.round(group.reduce((total,turn)=>total+pick(turn),0)/group.length);costUsd=group.findLast(turn=>turn.costUsd!==null)?.costUsd??costUsd,columns.push({first:group[0]?.turn??0,last:group.at(-1)?.turn??0,fresh:mean(({usage})=>Math.max(0,(usage?.inputTokens??0)-(usage?.cachedInputTokens??0))),cached:mean(({usage})=>usage?.cachedInputTokens??0),output:mean(({usage})=>usage?.outputTokens??0),costUsd})}return columns}function tokens(columns){const most=Math.max(1,...columns.map(tokensIn)),step=WIDTH/columns.length,bars=columns.map((column,at)=>{let top=HEIGHT;const part=(kind,count)=>{const height=count/most*HEIGHT;return top-=height,(0,visible.qy)`<rect class="${kind}" x="${px(at*step)}" y="${px(top)}" width="${px(step*.84)}" height="${px(height)}"/>`};return(0,visible.qy)`<g><title>${nameOf(column)}: ${(0,messages.zD)(column.fresh)} in, ${(0,messages.zD)(column.cached)} from the cache, ${(0,messages.zD)(column.output)} out</title>${part("cached",column.cached)}${part("fresh",column.fresh)}${part("output",column.output)}</g>`}),peak=columns.find(column=>tokensIn(column)===most)??null,words=peak===null?"":`most: ${(0,messages.zD)(most)} in ${nameOf(peak).toLowerCase()}${peak.first===peak.last?"":", on average"}`;return(0,visible.qy)`<figure><figcaption><b>Tokens by turn</b> <span class="dim">${words}</span></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Tokens by turn, ${words}">${bars}</svg>
-<p class="key"><span class="cached"></span> read from the cache <span class="fresh"></span> read <span class="output"></span> written</p></figure>`}function cost(columns){const last=columns.at(-1)?.costUsd??null;if(last===null)return null;const most=Math.max(last,...columns.map(column=>column.costUsd??0))||1,step=WIDTH/columns.length,points=columns.flatMap((column,at)=>{const y=HEIGHT-(column.costUsd??0)/most*(HEIGHT-2);return[`${px(at*step)},${px(y)}`,`${px((at+1)*step)},${px(y)}`]}),area=`0,${HEIGHT} ${points.join(" ")} ${WIDTH},${HEIGHT}`;return html`<figure><figcaption><b>Cost so far</b> <span class="dim">in the end: ${(0,format.E9)(last)}</span></figcaption>
+<p class="key"><span class="cached"></span> read from the cache <span class="fresh"></span> read <span class="output"></span> written</p></figure>`}function cost(columns){const last=columns.at(-1)?.costUsd??null;if(last===null)return null;const most=Math.max(last,...columns.map(column=>column.costUsd??0))||1,step=WIDTH/columns.length,points=columns.flatMap((column,at)=>{const y=HEIGHT-(column.costUsd??0)/most*(HEIGHT-2);return[`${px(at*step)},${px(y)}`,`${px((at+1)*step)},${px(y)}`]}),area=`0,${HEIGHT} ${points.join(" ")} ${WIDTH},${HEIGHT}`;return(0,visible.qy)`<figure><figcaption><b>Cost so far</b> <span class="dim">in the end: ${(0,format.E9)(last)}</span></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="Cost so far, in the end ${(0,format.E9)(last)}"><polygon class="area" points="${area}"/><polyline class="line" points="${points.join(" ")}"/></svg>
-<p class="key">US dollars, turn by turn</p></figure>`}function tokensIn({fresh,cached,output}){return fresh+cached+output}function nameOf({first,last}){return first===last?`Turn ${first}`:`Turns ${first} to ${last}`}function px(value){return value.toFixed(2)}var json=__webpack_require__(3184);const CONCLUSIONS=["success","failure","inconclusive","skipped"],MAX_CLAUSE=1e3,QUOTING=new Set(["accepted","gate_not_met","internal"]);function endingOf(story,envelope,showing,withPayload){const last=story.finished??{},whole=envelope??{},word=(object,name)=>showing.label((0,json_fields.yR)(object,name)??""),either=name=>word(whole,name)||word(last,name),conclusion=either("conclusion"),reason=either("reason"),gate=(0,json_fields.Ag)(whole,"gate"),isShown=withPayload&&!contradicts(story,whole),payload=isShown&&Object.hasOwn(whole,"structured_output")?whole.structured_output:void 0;return{conclusion:CONCLUSIONS.find(each=>each===conclusion)??null,reason,replayed:(0,json_fields.fG)(whole,"replayed"),exitCode:(0,json_fields._0)(whole,"exit_code")??(0,json_fields._0)(last,"exit_code"),gate:word(gate,"status"),faults:(0,json_fields.$I)(gate,"issues").slice(0,10).map(issue=>({path:word(issue,"path")||"the root",keyword:word(issue,"keyword")})),gateWords:isShown?(0,json_fields.Z7)(gate,"words").slice(0,10).map(clause=>(0,messages.xv)(showing.text(clause).text,MAX_CLAUSE)):[],payload:(0,json.Gv)(payload)?payload:null,error:QUOTING.has(reason)?"":showing.text((0,json_fields.yR)(whole,"error")??"").text.slice(0,2e3),turns:(0,json_fields._0)(whole,"num_turns")??(0,json_fields._0)(last,"turn_count"),rejections:(0,json_fields._0)(whole,"rejections")??(0,json_fields._0)(last,"rejections"),usage:(0,json_fields.k9)(whole,"usage")??(0,json_fields.k9)(last,"usage"),costUsd:envelope===null?(0,json_fields._0)(last,"cost_usd"):(0,json_fields._0)(whole,"total_cost_usd"),durationMs:(0,json_fields._0)(whole,"duration_ms")??(0,json_fields._0)(last,"duration_ms"),model:word(whole,"model")||story.model,provider:word(whole,"provider")||story.provider,sandbox:word(whole,"sandbox"),judged:judgedBy(whole,showing)}}function contradicts({finished},envelope){return finished===null||Object.keys(envelope).length===0?!1:(0,json_fields.yR)(finished,"conclusion")!==(0,json_fields.yR)(envelope,"conclusion")||(0,json_fields.yR)(finished,"reason")!==(0,json_fields.yR)(envelope,"reason")||(0,json_fields._0)(finished,"turn_count")!==(0,json_fields._0)(envelope,"num_turns")}const JUDGED=[["subject","repository","Repository"],["subject","sha","Commit"],["subject","ref","Ref"],["subject","event","Event"],["subject","pull_request","Pull request"],["subject","run_id","Run"],["subject","run_attempt","Attempt"],["judge","schema_sha256","Schema (SHA-256)"],["judge","gate_sha256","Gate (SHA-256)"],["judge","prompt_sha256","Prompt (SHA-256)"],["judge","version","structured-agent"]];function judgedBy(envelope,showing){return JUDGED.flatMap(([group,name,title])=>{const object=(0,json_fields.Ag)(envelope,group),value=(0,json_fields.yR)(object,name)??String((0,json_fields._0)(object,name)??"");return value===""?[]:[[title,showing.label(value)]]})}const SCRIPT=`'use strict';
+<p class="key">US dollars, turn by turn</p></figure>`}function tokensIn({fresh,cached,output}){return fresh+cached+output}function nameOf({first,last}){return first===last?`Turn ${first}`:`Turns ${first} to ${last}`}function px(value){return value.toFixed(2)}const STYLE=`:root {
+  color-scheme: light dark;
+  --ground: light-dark(#f6f7f9, #101317);
+  --card: light-dark(#ffffff, #181c22);
+  --sunken: light-dark(#f1f3f6, #12161b);
+  --ink: light-dark(#1b2129, #e4e8ee);
+  --dim: light-dark(#59636f, #98a3b0);
+  --edge: light-dark(#d5dae1, #313842);
+  --accent: light-dark(#0b57d0, #8ab4ff);
+  --good: light-dark(#116329, #63d182);
+  --bad: light-dark(#b3151f, #ff8a86);
+  --odd: light-dark(#8a4b00, #f2b45c);
+  --found: light-dark(#ffe27a, #6b5200);
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+:root[data-theme="light"] {
+  color-scheme: light;
+}
+:root[data-theme="dark"] {
+  color-scheme: dark;
+}
+* {
+  box-sizing: border-box;
+}
+[hidden] {
+  display: none !important;
+}
+body {
+  margin: 0 auto;
+  padding: 0 1rem 3rem;
+  max-width: 68rem;
+  background: var(--ground);
+  color: var(--ink);
+  font:
+    1rem / 1.5 system-ui,
+    -apple-system,
+    "Segoe UI",
+    Roboto,
+    "Noto Sans",
+    sans-serif;
+  overflow-wrap: anywhere;
+}
+code,
+pre,
+.preview {
+  font-family: var(--mono);
+  font-size: 0.86em;
+}
+h1,
+h2,
+h3,
+h4,
+p,
+ul,
+figure,
+dl,
+dd {
+  margin: 0;
+}
+h1 {
+  font-size: 1.5rem;
+  line-height: 1.25;
+  display: flex;
+  gap: 0.6rem;
+  align-items: center;
+}
+h2 {
+  font-size: 1.1rem;
+  margin: 2rem 0 0.75rem;
+}
+h3 {
+  font-size: 1rem;
+}
+h4 {
+  font-size: 0.8rem;
+  color: var(--dim);
+  font-weight: 600;
+  margin: 0.75rem 0 0.25rem;
+}
+a {
+  color: var(--accent);
+}
+.dim {
+  color: var(--dim);
+  font-size: 0.875rem;
+}
+:focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: 1px;
+}
+.skip {
+  position: absolute;
+  left: -100vw;
+  padding: 0.5rem 1rem;
+  background: var(--card);
+  z-index: 3;
+}
+.skip:focus {
+  left: 1rem;
+  top: 0.5rem;
+}
+header.page {
+  display: flex;
+  justify-content: space-between;
+  align-items: center;
+  gap: 1rem;
+  padding: 1rem 0;
+}
+button,
+input[type="search"] {
+  font: inherit;
+  font-size: 0.875rem;
+  color: var(--ink);
+  background: var(--card);
+  border: 1px solid var(--edge);
+  border-radius: 0.4rem;
+  padding: 0.3rem 0.7rem;
+}
+button {
+  cursor: pointer;
+  white-space: nowrap;
+}
+button:hover {
+  border-color: var(--dim);
+}
+
+.verdict {
+  --tone: var(--dim);
+  background: var(--card);
+  border: 1px solid var(--edge);
+  border-left: 0.4rem solid var(--tone);
+  border-radius: 0.6rem;
+  padding: 1.25rem;
+}
+.verdict.success {
+  --tone: var(--good);
+}
+.verdict.failure {
+  --tone: var(--bad);
+}
+.verdict.inconclusive,
+.verdict.unknown {
+  --tone: var(--odd);
+}
+.verdict .mark {
+  flex: none;
+  display: inline-grid;
+  place-items: center;
+  width: 2rem;
+  height: 2rem;
+  border-radius: 50%;
+  background: var(--tone);
+  color: var(--card);
+  font-size: 1.1rem;
+}
+.verdict p,
+.verdict ul {
+  margin-top: 0.75rem;
+}
+.verdict .error {
+  white-space: pre-wrap;
+  unicode-bidi: isolate;
+}
+.facts {
+  display: grid;
+  grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr));
+  gap: 0.75rem 1.25rem;
+  margin-top: 1rem;
+}
+.facts.wide {
+  grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr));
+  margin-top: 0.5rem;
+}
+dt {
+  color: var(--dim);
+  font-size: 0.8rem;
+}
+dd {
+  unicode-bidi: isolate;
+  font-variant-numeric: tabular-nums;
+}
+.judged {
+  margin-top: 1rem;
+  font-size: 0.875rem;
+}
+.judged summary {
+  cursor: pointer;
+  color: var(--dim);
+}
+.remarks {
+  margin-top: 1rem;
+  padding: 0.75rem 1rem;
+  border: 1px solid var(--odd);
+  border-radius: 0.6rem;
+  font-size: 0.875rem;
+}
+.remarks ul {
+  padding-left: 1.1rem;
+}
+
+.found h3 {
+  margin: 1.25rem 0 0.5rem;
+}
+.found p {
+  margin-top: 0.5rem;
+}
+.values {
+  background: var(--card);
+  border: 1px solid var(--edge);
+  border-radius: 0.6rem;
+  padding: 0.25rem 1rem;
+}
+.values div {
+  display: grid;
+  grid-template-columns: minmax(6rem, 12rem) 1fr;
+  gap: 1rem;
+  padding: 0.45rem 0;
+}
+.values div + div {
+  border-top: 1px solid var(--edge);
+}
+.values dt {
+  font-size: 0.875rem;
+  unicode-bidi: isolate;
+}
+.values dd,
+td {
+  white-space: pre-wrap;
+  unicode-bidi: isolate;
+}
+table {
+  width: 100%;
+  border-collapse: collapse;
+  background: var(--card);
+  border: 1px solid var(--edge);
+  font-size: 0.9rem;
+}
+th,
+td {
+  text-align: left;
+  vertical-align: top;
+  padding: 0.45rem 0.75rem;
+  border-top: 1px solid var(--edge);
+}
+th {
+  color: var(--dim);
+  font-size: 0.8rem;
+  font-weight: 600;
+  white-space: nowrap;
+}
+td .tag {
+  white-space: nowrap;
+}
+
+.pair {
+  display: grid;
+  grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr));
+  gap: 1rem;
+}
+figure {
+  background: var(--card);
+  border: 1px solid var(--edge);
+  border-radius: 0.6rem;
+  padding: 0.9rem 1rem;
+}
+figure svg {
+  display: block;
+  width: 100%;
+  height: 7rem;
+  margin: 0.6rem 0 0.4rem;
+  border-bottom: 1px solid var(--edge);
+}
+svg .fresh {
+  fill: light-dark(#3f7ae0, #6f9ff5);
+}
+svg .cached {
+  fill: light-dark(#b9cdf3, #34507f);
+}
+svg .output {
+  fill: light-dark(#d97706, #f2a94b);
+}
+svg .area {
+  fill: light-dark(#dfe9fb, #22314b);
+}
+svg .line {
+  fill: none;
+  stroke: light-dark(#3f7ae0, #6f9ff5);
+  stroke-width: 2;
+  vector-effect: non-scaling-stroke;
+}
+.key {
+  color: var(--dim);
+  font-size: 0.8rem;
+}
+.key span {
+  display: inline-block;
+  width: 0.7em;
+  height: 0.7em;
+  border-radius: 2px;
+  margin-left: 0.5em;
+}
+.key span:first-child {
+  margin-left: 0;
+}
+.key .fresh {
+  background: light-dark(#3f7ae0, #6f9ff5);
+}
+.key .cached {
+  background: light-dark(#b9cdf3, #34507f);
+}
+.key .output {
+  background: light-dark(#d97706, #f2a94b);
+}
+
+.tools {
+  position: sticky;
+  top: 0;
+  z-index: 2;
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0.5rem 0.75rem;
+  margin: 2rem -1rem 0;
+  padding: 0.6rem 1rem;
+  background: var(--ground);
+  border-bottom: 1px solid var(--edge);
+  font-size: 0.875rem;
+}
+.tools input[type="search"] {
+  flex: 1 1 12rem;
+  min-width: 0;
+}
+.tools .keys {
+  flex-basis: 100%;
+}
+.tools .keys label {
+  margin-right: 0.4rem;
+}
+.tools label {
+  display: inline-flex;
+  gap: 0.35rem;
+  align-items: center;
+}
+kbd {
+  font: inherit;
+  font-size: 0.8rem;
+  border: 1px solid var(--edge);
+  border-radius: 0.25rem;
+  padding: 0 0.3rem;
+  background: var(--card);
+}
+::highlight(found) {
+  background: var(--found);
+  color: var(--ink);
+}
+
+.story h2 {
+  scroll-margin-top: 7rem;
+}
+.turn {
+  content-visibility: auto;
+  contain-intrinsic-size: auto 12rem;
+  padding: 0.25rem 0 1rem;
+  scroll-margin-top: 7rem;
+}
+.turn > header {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0 0.75rem;
+  align-items: baseline;
+  padding: 0.5rem 0;
+}
+.turn h3 {
+  scroll-margin-top: 7rem;
+}
+.turn h3 a {
+  color: inherit;
+  text-decoration: none;
+}
+.turn h3 a:hover {
+  text-decoration: underline;
+}
+.row {
+  background: var(--card);
+  border: 1px solid var(--edge);
+  border-radius: 0.5rem;
+  margin-top: 0.4rem;
+  scroll-margin: 7rem 0 2rem;
+}
+.many > .row {
+  content-visibility: auto;
+  contain-intrinsic-size: auto 2.6rem;
+}
+.row.note {
+  padding: 0.5rem 0.75rem;
+}
+.row.note:focus {
+  outline: 3px solid var(--accent);
+  outline-offset: -3px;
+}
+.row summary {
+  display: flex;
+  gap: 0.6rem;
+  align-items: baseline;
+  padding: 0.5rem 0.75rem;
+  cursor: pointer;
+  list-style: none;
+  border-radius: 0.5rem;
+}
+.row summary::-webkit-details-marker {
+  display: none;
+}
+.row summary::before {
+  content: "\u25B8";
+  color: var(--dim);
+  width: 0.8em;
+  flex: none;
+}
+.row[open] > summary::before {
+  content: "\u25BE";
+}
+.row summary:hover {
+  background: var(--sunken);
+}
+.row summary:focus-visible {
+  outline-offset: -3px;
+}
+.row .name {
+  flex: none;
+  max-width: 40%;
+  unicode-bidi: isolate;
+}
+.row .target {
+  flex: 1 1 auto;
+  min-width: 0;
+  overflow: hidden;
+  text-overflow: ellipsis;
+  white-space: nowrap;
+  unicode-bidi: isolate;
+  color: var(--dim);
+}
+.row[open] > summary .preview {
+  display: none;
+}
+.row .time {
+  flex: none;
+  font-variant-numeric: tabular-nums;
+}
+.row .body {
+  padding: 0 0.75rem 0.75rem;
+}
+.note .text {
+  white-space: pre-wrap;
+  unicode-bidi: isolate;
+}
+pre {
+  margin: 0;
+  padding: 0.6rem 0.75rem;
+  background: var(--sunken);
+  border-radius: 0.4rem;
+  white-space: pre-wrap;
+  unicode-bidi: isolate;
+  tab-size: 4;
+}
+.argument {
+  margin-top: 0.4rem;
+}
+.argument .key {
+  display: block;
+  margin-bottom: 0.15rem;
+  unicode-bidi: isolate;
+}
+.tag {
+  --tone: var(--dim);
+  flex: none;
+  color: var(--tone);
+  border: 1px solid currentColor;
+  border-radius: 1rem;
+  padding: 0 0.55rem;
+  font-size: 0.75rem;
+  line-height: 1.5;
+}
+.tag.ok,
+.tag.accepted {
+  --tone: var(--good);
+}
+.tag.error,
+.tag.rejected {
+  --tone: var(--bad);
+}
+.tag.warning,
+.tag.open {
+  --tone: var(--odd);
+}
+.tag.accepted,
+.tag.rejected {
+  font-weight: 600;
+}
+#nothing {
+  padding: 2rem 0;
+  text-align: center;
+  color: var(--dim);
+}
+footer {
+  margin-top: 2.5rem;
+  border-top: 1px solid var(--edge);
+  padding-top: 1rem;
+}
+
+@media (max-width: 40rem) {
+  body {
+    padding: 0 0.75rem 2rem;
+  }
+  .verdict {
+    padding: 1rem;
+  }
+  h1 {
+    font-size: 1.25rem;
+  }
+  .tools {
+    margin-inline: -0.75rem;
+    padding-inline: 0.75rem;
+  }
+  .tools .keys {
+    display: none;
+  }
+  .values div {
+    grid-template-columns: 1fr;
+    gap: 0;
+  }
+  thead {
+    position: absolute;
+    left: -100vw;
+  }
+  tr,
+  td {
+    display: block;
+  }
+  tbody tr {
+    padding: 0.35rem 0;
+  }
+  tbody tr + tr {
+    border-top: 1px solid var(--edge);
+  }
+  td {
+    border: 0;
+    padding: 0.15rem 0.75rem;
+  }
+  td:empty {
+    display: none;
+  }
+  td::before {
+    content: attr(data-name) " ";
+    color: var(--dim);
+    font-size: 0.8rem;
+  }
+  .row summary {
+    flex-wrap: wrap;
+    gap: 0.2rem 0.5rem;
+  }
+  .row .name {
+    max-width: none;
+  }
+  .row .time {
+    margin-left: auto;
+  }
+  .row .target {
+    order: 5;
+    flex-basis: 100%;
+    padding-left: 1.3em;
+  }
+  .row .target:empty {
+    display: none;
+  }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .row summary,
+  button {
+    transition:
+      background 0.12s,
+      border-color 0.12s;
+  }
+}
+@media (forced-colors: active) {
+  svg .fresh,
+  svg .output {
+    fill: CanvasText;
+  }
+}
+@media print {
+  body {
+    max-width: none;
+    background: none;
+    font-size: 10pt;
+  }
+  .tools,
+  .skip,
+  #theme {
+    display: none !important;
+  }
+  .turn,
+  .row {
+    content-visibility: visible;
+  }
+  .row summary {
+    break-after: avoid;
+  }
+  .row .target {
+    white-space: normal;
+  }
+}
+`,SCRIPT=`// The page's own script: search, keys, folding and the theme. It makes no markup, and asks nobody anything.
+
 (() => {
   const at = (id) => document.getElementById(id);
   const root = document.documentElement;
@@ -18,7 +647,10 @@ var __freeze=Object.freeze,__defProp=Object.defineProperty;var __template=(cooke
   };
 
   const filter = () => {
-    const words = search.value.toLowerCase().split(/\\s+/).filter((word) => word !== '');
+    const words = search.value
+      .toLowerCase()
+      .split(/\\s+/)
+      .filter((word) => word !== '');
     const narrowed = words.length > 0 || problems.checked;
     let shown = 0;
     for (const row of rows) {
@@ -50,7 +682,11 @@ var __freeze=Object.freeze,__defProp=Object.defineProperty;var __template=(cooke
         // Of a few letters the lower case is longer: places would not be those of the text.
         if (text.length !== node.data.length) continue;
         for (const word of words) {
-          for (let i = text.indexOf(word); i !== -1 && found.size <= 500; i = text.indexOf(word, i + word.length)) {
+          for (
+            let i = text.indexOf(word);
+            i !== -1 && found.size <= 500;
+            i = text.indexOf(word, i + word.length)
+          ) {
             const range = new Range();
             range.setStart(node, i);
             range.setEnd(node, i + word.length);
@@ -128,192 +764,7 @@ var __freeze=Object.freeze,__defProp=Object.defineProperty;var __template=(cooke
   at('theme').hidden = false;
   filter();
 })();
-`;var reporters_severity=__webpack_require__(6809);const MARKS={success:"\u2713",failure:"\u2715",inconclusive:"!",skipped:"\u2013"};function titleOf(ending){const words=wordsFor(ending);return ending.replayed?`Replay, judged by no model. ${words}`:words}function wordsFor({conclusion,reason,gate}){switch(conclusion){case"success":return gate==="met"?"Success: the gate is met":gate==="none"?"Accepted: no gate was asked for":"Success";case"failure":return"Failure: the gate is not met";case"skipped":return"Skipped: nothing was judged";case"inconclusive":return`Inconclusive: ${reason.replaceAll("_"," ")}`;case null:return"No verdict: the transcript has no end"}}function verdictSection(ending){const kind=ending.conclusion??"unknown";return html`<section class="verdict ${kind}" aria-labelledby="verdict">
-<h1 id="verdict"><span class="mark" aria-hidden="true">${ending.conclusion===null?"?":MARKS[ending.conclusion]}</span> ${titleOf(ending)}</h1>
-${ending.error===""?null:html`<p class="error">${ending.error}</p>`}${faults(ending)}
-<dl class="facts">${factsOf(ending).map(([name,value])=>html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${judged(ending)}</section>`}function faults({conclusion,faults:faults2,gateWords}){if(gateWords.length>0){const rows2=gateWords.map(clause=>html`<li>It ${withCode(clause)}.</li>`);return html`<p>The gate is ${conclusion==="failure"?"not met":"met"}:</p><ul>${rows2}</ul>`}if(faults2.length===0)return null;const rows=faults2.map(({path,keyword})=>html`<li><code>${path}</code> (${keyword})</li>`);return html`<p>The gate finds fault with:</p><ul>${rows}</ul>`}function factsOf(ending){const{exitCode,turns,rejections,usage,costUsd,durationMs}=ending;return[["Reason",ending.reason],["Gate",ending.gate.replaceAll("_"," ")],["Exit code",exitCode===null?null:String(exitCode)],["Model",ending.model],["Provider",ending.provider],["Turns",turns===null?null:(0,messages.zD)(turns)],["Rejected",rejections===null||rejections===0?null:(0,messages.hS)(rejections,"call")],["Tokens in",usage===null?null:(0,messages.zD)(usage.inputTokens)],["From the cache",usage===null||usage.cachedInputTokens===0?null:(0,messages.zD)(usage.cachedInputTokens)],["Tokens out",usage===null?null:(0,messages.zD)(usage.outputTokens)],["Cost",costUsd===null?turns===null?null:"unknown":(0,format.E9)(costUsd)],["Time",durationMs===null?null:(0,format.p0)(durationMs)],["Sandbox",ending.sandbox]].flatMap(([name,value])=>value===null||value===""?[]:[[name,value]])}function judged({judged:judged2}){if(judged2.length===0)return null;const rows=judged2.map(([name,value])=>html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>`);return html`<details class="judged"><summary>What was judged, and by what</summary><dl class="facts wide">${rows}</dl></details>`}function withCode(text){return text.split(/`([^`]+)`/u).map((part,at)=>at%2===1?html`<code>${part}</code>`:html`${part}`)}const MAX_VALUES=100,MAX_TABLES=20,MAX_ROWS=500,sections_MAX_COLUMNS=8,MAX_VALUE=4e3,MAX_CELL=1e3;function payloadSection(payload,showing){const values=[],tables=[];for(const[name,value]of Object.entries(payload)){const objects=(0,json.cy)(value)?value.filter(json.Gv):[];(0,json.cy)(value)&&objects.length>0&&objects.length===value.length?tables.push([name,objects]):values.push([name,value])}let left=MAX_ROWS;const sections=tables.slice(0,MAX_TABLES).map(([name,objects])=>{const rows=(0,reporters_severity.Np)(objects).slice(0,left);return left-=rows.length,table(name,rows,objects.length,showing)});return html`<section class="found" aria-labelledby="found">
-<h2 id="found">What was found</h2>
-${list(values.slice(0,MAX_VALUES),showing)}${andMore(values.length-MAX_VALUES,"value")}
-${sections}${andMore(tables.length-MAX_TABLES,"table")}
-</section>`}function list(values,showing){if(values.length===0)return null;const rows=values.map(([name,value])=>{const text=(0,json.cy)(value)&&value.length>0?value.map(plain).join(`
-`):plain(value);return html`<div><dt>${showing.label(name)}</dt><dd>${shown(text,MAX_VALUE,showing)}</dd></div>`});return html`<dl class="values">${rows}</dl>`}function table(name,rows,count,showing){const all=[...new Set(rows.flatMap(row=>Object.keys(row)))],columns=all.slice(0,sections_MAX_COLUMNS),head=columns.map(column=>html`<th scope="col">${showing.label(column)}</th>`),body=rows.map(row=>html`<tr>${columns.map(column=>cell(row,column,showing))}</tr>`);return html`<h3>${showing.label(name)} (${(0,messages.hS)(count,"entry").replace("entrys","entries")})</h3>
-<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${andMore(count-rows.length,"row")}${andMore(all.length-sections_MAX_COLUMNS,"column")}`}function cell(row,column,showing){const value=Object.hasOwn(row,column)?row[column]:void 0,text=value===void 0?"":shown(plain(value),MAX_CELL,showing),severity=column==="severity"?(0,reporters_severity.xJ)(value):null,content=severity===null?text:html`<span class="tag ${severity}">${text}</span>`;return html`<td data-name="${showing.label(column)}">${content}</td>`}function shown(text,max,showing){return(0,messages.xv)(showing.text(text).text,max)}function plain(value){if(typeof value=="string")return value;try{return JSON.stringify(value)}catch{return"(nested too deeply to be shown)"}}function andMore(count,noun){return count<=0?null:html`<p class="dim">… and ${(0,messages.hS)(count,`more ${noun}`)}: see the result file.</p>`}const MANY=40;function storySection(turns){return html`<section class="story" aria-labelledby="story"><h2 id="story" tabindex="-1">What happened</h2>
-${turns.map(turnArticle)}<p id="nothing" hidden>Nothing matches.</p></section>`}function turnArticle(turn,at){const name=turn.turn===null?"Before the first turn":`Turn ${turn.turn}`,facts=turnFacts(turn);return html`<article class="turn${turn.parts.length>MANY?" many":""}" aria-labelledby="t${at}"><header><h3 id="t${at}"><a href="#t${at}">${name}</a></h3>${facts===""?null:html`<p class="dim">${facts}</p>`}</header>
-${turn.parts.length===0?html`<p class="dim">Nothing is recorded of it.</p>`:turn.parts.map(partOf)}</article>
-`}const STOPS={length:"cut off by the limit of output tokens",refusal:"refused",pause:"paused by the provider"};function turnFacts({forced,usage,durationMs,costUsd,stopReason}){return[...forced?["asked once more"]:[],...durationMs===null?[]:[(0,format.p0)(durationMs)],...usage===null?[]:[`${(0,messages.hS)((0,format.k8)(usage),"token")} (${(0,messages.zD)(usage.inputTokens)} in, ${(0,messages.zD)(usage.outputTokens)} out)`],...costUsd===null?[]:[`${(0,format.E9)(costUsd)} so far`],...stopReason!==null&&Object.hasOwn(STOPS,stopReason)?[STOPS[stopReason]??""]:[]].join(" \xB7 ")}function partOf(part){return part.kind==="call"?callRow(part):wordsRow(part)}const SPEAKERS={prompt:"The task",user:"Told to the model",model:"The model said",info:"Notice",warning:"Warning"};function wordsRow({kind,text}){const speaker=html`<span class="tag ${kind}">${SPEAKERS[kind]}</span>`,problem=kind==="warning"?html` data-problem`:null;if(kind==="info"||kind==="warning")return html`<div class="row note" data-row${problem} tabindex="-1">${speaker} <span class="text">${text.text}</span>${rest(text)}</div>`;const first=text.text.trimStart().split(`
-`,1)[0]??"",open=text.text.length<=1200?html` open`:null;return html`<details class="row words" data-row${open}><summary>${speaker} <span class="target preview">${first.slice(0,200).toWellFormed()}</span></summary><div class="body">${block(text)}</div></details>`}const DECISIONS=["ok","error","skipped","accepted","rejected"];function callRow(call){const{done}=call,known=DECISIONS.find(each=>each===done?.decision),kind=known??"open",problem=kind==="ok"||kind==="accepted"||kind==="skipped"?null:html` data-problem`,time=done===null||done.durationMs===null?"":(0,format.p0)(done.durationMs);return html`<details class="row call" data-row${problem}><summary><span class="tag ${kind}">${known??(done===null?"no result":"ended")}</span> <b class="name">${call.name}</b> <code class="target">${call.target}</code> <span class="dim time">${time}</span></summary>
-<div class="body">${damage(call)}${call.arguments.length===0?null:html`<h4>Arguments</h4>${call.arguments.map(argument)}`}
-<h4>Result</h4>${done===null?html`<p class="dim">The transcript has none.</p>`:block(done.result)}</div></details>`}function damage({damage:damage2}){if(damage2===null)return null;const words={truncated:"cut off while the model wrote them",malformed:"not delivered whole"}[damage2];return html`<p class="dim">The arguments were ${words}.</p>`}function argument({name,text}){return html`<div class="argument">${name===null?null:html`<code class="key">${name}</code>`}${block(text)}</div>`}function block(shown2){return shown2.text===""?html`<p class="dim">(empty)</p>`:html`<pre>
-${shown2.text}</pre>${rest(shown2)}`}function rest({missing}){return missing===0?null:html`<p class="dim">… ${(0,messages.hS)(missing,"more character")}: see the transcript itself.</p>`}const STYLE=`
-:root {
-  color-scheme: light dark;
-  --ground: light-dark(#f6f7f9, #101317);
-  --card: light-dark(#ffffff, #181c22);
-  --sunken: light-dark(#f1f3f6, #12161b);
-  --ink: light-dark(#1b2129, #e4e8ee);
-  --dim: light-dark(#59636f, #98a3b0);
-  --edge: light-dark(#d5dae1, #313842);
-  --accent: light-dark(#0b57d0, #8ab4ff);
-  --good: light-dark(#116329, #63d182);
-  --bad: light-dark(#b3151f, #ff8a86);
-  --odd: light-dark(#8a4b00, #f2b45c);
-  --found: light-dark(#ffe27a, #6b5200);
-  --mono: ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
-}
-:root[data-theme='light'] { color-scheme: light; }
-:root[data-theme='dark'] { color-scheme: dark; }
-* { box-sizing: border-box; }
-[hidden] { display: none !important; }
-body {
-  margin: 0 auto; padding: 0 1rem 3rem; max-width: 68rem; background: var(--ground); color: var(--ink);
-  font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; overflow-wrap: anywhere;
-}
-code, pre, .preview { font-family: var(--mono); font-size: .86em; }
-h1, h2, h3, h4, p, ul, figure, dl, dd { margin: 0; }
-h1 { font-size: 1.5rem; line-height: 1.25; display: flex; gap: .6rem; align-items: center; }
-h2 { font-size: 1.1rem; margin: 2rem 0 .75rem; }
-h3 { font-size: 1rem; }
-h4 { font-size: .8rem; color: var(--dim); font-weight: 600; margin: .75rem 0 .25rem; }
-a { color: var(--accent); }
-.dim { color: var(--dim); font-size: .875rem; }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 1px; }
-.skip { position: absolute; left: -100vw; padding: .5rem 1rem; background: var(--card); z-index: 3; }
-.skip:focus { left: 1rem; top: .5rem; }
-header.page { display: flex; justify-content: space-between; align-items: center; gap: 1rem; padding: 1rem 0; }
-button, input[type='search'] {
-  font: inherit; font-size: .875rem; color: var(--ink); background: var(--card); border: 1px solid var(--edge);
-  border-radius: .4rem; padding: .3rem .7rem;
-}
-button { cursor: pointer; white-space: nowrap; }
-button:hover { border-color: var(--dim); }
-
-.verdict { --tone: var(--dim); background: var(--card); border: 1px solid var(--edge); border-left: .4rem solid var(--tone); border-radius: .6rem; padding: 1.25rem; }
-.verdict.success { --tone: var(--good); }
-.verdict.failure { --tone: var(--bad); }
-.verdict.inconclusive, .verdict.unknown { --tone: var(--odd); }
-.verdict .mark {
-  flex: none; display: inline-grid; place-items: center; width: 2rem; height: 2rem; border-radius: 50%;
-  background: var(--tone); color: var(--card); font-size: 1.1rem;
-}
-.verdict p, .verdict ul { margin-top: .75rem; }
-.verdict .error { white-space: pre-wrap; unicode-bidi: isolate; }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); gap: .75rem 1.25rem; margin-top: 1rem; }
-.facts.wide { grid-template-columns: repeat(auto-fill, minmax(16rem, 1fr)); margin-top: .5rem; }
-dt { color: var(--dim); font-size: .8rem; }
-dd { unicode-bidi: isolate; font-variant-numeric: tabular-nums; }
-.judged { margin-top: 1rem; font-size: .875rem; }
-.judged summary { cursor: pointer; color: var(--dim); }
-.remarks { margin-top: 1rem; padding: .75rem 1rem; border: 1px solid var(--odd); border-radius: .6rem; font-size: .875rem; }
-.remarks ul { padding-left: 1.1rem; }
-
-.found h3 { margin: 1.25rem 0 .5rem; }
-.found p { margin-top: .5rem; }
-.values { background: var(--card); border: 1px solid var(--edge); border-radius: .6rem; padding: .25rem 1rem; }
-.values div { display: grid; grid-template-columns: minmax(6rem, 12rem) 1fr; gap: 1rem; padding: .45rem 0; }
-.values div + div { border-top: 1px solid var(--edge); }
-.values dt { font-size: .875rem; unicode-bidi: isolate; }
-.values dd, td { white-space: pre-wrap; unicode-bidi: isolate; }
-table { width: 100%; border-collapse: collapse; background: var(--card); border: 1px solid var(--edge); font-size: .9rem; }
-th, td { text-align: left; vertical-align: top; padding: .45rem .75rem; border-top: 1px solid var(--edge); }
-th { color: var(--dim); font-size: .8rem; font-weight: 600; white-space: nowrap; }
-td .tag { white-space: nowrap; }
-
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); gap: 1rem; }
-figure { background: var(--card); border: 1px solid var(--edge); border-radius: .6rem; padding: .9rem 1rem; }
-figure svg { display: block; width: 100%; height: 7rem; margin: .6rem 0 .4rem; border-bottom: 1px solid var(--edge); }
-svg .fresh { fill: light-dark(#3f7ae0, #6f9ff5); }
-svg .cached { fill: light-dark(#b9cdf3, #34507f); }
-svg .output { fill: light-dark(#d97706, #f2a94b); }
-svg .area { fill: light-dark(#dfe9fb, #22314b); }
-svg .line { fill: none; stroke: light-dark(#3f7ae0, #6f9ff5); stroke-width: 2; vector-effect: non-scaling-stroke; }
-.key { color: var(--dim); font-size: .8rem; }
-.key span { display: inline-block; width: .7em; height: .7em; border-radius: 2px; margin-left: .5em; }
-.key span:first-child { margin-left: 0; }
-.key .fresh { background: light-dark(#3f7ae0, #6f9ff5); }
-.key .cached { background: light-dark(#b9cdf3, #34507f); }
-.key .output { background: light-dark(#d97706, #f2a94b); }
-
-.tools {
-  position: sticky; top: 0; z-index: 2; display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem;
-  margin: 2rem -1rem 0; padding: .6rem 1rem; background: var(--ground); border-bottom: 1px solid var(--edge); font-size: .875rem;
-}
-.tools input[type='search'] { flex: 1 1 12rem; min-width: 0; }
-.tools .keys { flex-basis: 100%; }
-.tools .keys label { margin-right: .4rem; }
-.tools label { display: inline-flex; gap: .35rem; align-items: center; }
-kbd { font: inherit; font-size: .8rem; border: 1px solid var(--edge); border-radius: .25rem; padding: 0 .3rem; background: var(--card); }
-::highlight(found) { background: var(--found); color: var(--ink); }
-
-.story h2 { scroll-margin-top: 7rem; }
-.turn { content-visibility: auto; contain-intrinsic-size: auto 12rem; padding: .25rem 0 1rem; scroll-margin-top: 7rem; }
-.turn > header { display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: baseline; padding: .5rem 0; }
-.turn h3 { scroll-margin-top: 7rem; }
-.turn h3 a { color: inherit; text-decoration: none; }
-.turn h3 a:hover { text-decoration: underline; }
-.row {
-  background: var(--card); border: 1px solid var(--edge); border-radius: .5rem; margin-top: .4rem; scroll-margin: 7rem 0 2rem;
-}
-.many > .row { content-visibility: auto; contain-intrinsic-size: auto 2.6rem; }
-.row.note { padding: .5rem .75rem; }
-.row.note:focus { outline: 3px solid var(--accent); outline-offset: -3px; }
-.row summary { display: flex; gap: .6rem; align-items: baseline; padding: .5rem .75rem; cursor: pointer; list-style: none; border-radius: .5rem; }
-.row summary::-webkit-details-marker { display: none; }
-.row summary::before { content: '\u25B8'; color: var(--dim); width: .8em; flex: none; }
-.row[open] > summary::before { content: '\u25BE'; }
-.row summary:hover { background: var(--sunken); }
-.row summary:focus-visible { outline-offset: -3px; }
-.row .name { flex: none; max-width: 40%; unicode-bidi: isolate; }
-.row .target { flex: 1 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; unicode-bidi: isolate; color: var(--dim); }
-.row[open] > summary .preview { display: none; }
-.row .time { flex: none; font-variant-numeric: tabular-nums; }
-.row .body { padding: 0 .75rem .75rem; }
-.note .text { white-space: pre-wrap; unicode-bidi: isolate; }
-pre { margin: 0; padding: .6rem .75rem; background: var(--sunken); border-radius: .4rem; white-space: pre-wrap; unicode-bidi: isolate; tab-size: 4; }
-.argument { margin-top: .4rem; }
-.argument .key { display: block; margin-bottom: .15rem; unicode-bidi: isolate; }
-.tag { --tone: var(--dim); flex: none; color: var(--tone); border: 1px solid currentColor; border-radius: 1rem; padding: 0 .55rem; font-size: .75rem; line-height: 1.5; }
-.tag.ok, .tag.accepted { --tone: var(--good); }
-.tag.error, .tag.rejected { --tone: var(--bad); }
-.tag.warning, .tag.open { --tone: var(--odd); }
-.tag.accepted, .tag.rejected { font-weight: 600; }
-#nothing { padding: 2rem 0; text-align: center; color: var(--dim); }
-footer { margin-top: 2.5rem; border-top: 1px solid var(--edge); padding-top: 1rem; }
-
-@media (max-width: 40rem) {
-  body { padding: 0 .75rem 2rem; }
-  .verdict { padding: 1rem; }
-  h1 { font-size: 1.25rem; }
-  .tools { margin-inline: -.75rem; padding-inline: .75rem; }
-  .tools .keys { display: none; }
-  .values div { grid-template-columns: 1fr; gap: 0; }
-  thead { position: absolute; left: -100vw; }
-  tr, td { display: block; }
-  tbody tr { padding: .35rem 0; }
-  tbody tr + tr { border-top: 1px solid var(--edge); }
-  td { border: 0; padding: .15rem .75rem; }
-  td:empty { display: none; }
-  td::before { content: attr(data-name) ' '; color: var(--dim); font-size: .8rem; }
-  .row summary { flex-wrap: wrap; gap: .2rem .5rem; }
-  .row .name { max-width: none; }
-  .row .time { margin-left: auto; }
-  .row .target { order: 5; flex-basis: 100%; padding-left: 1.3em; }
-  .row .target:empty { display: none; }
-}
-@media (prefers-reduced-motion: no-preference) {
-  .row summary, button { transition: background .12s, border-color .12s; }
-}
-@media (forced-colors: active) {
-  svg .fresh, svg .output { fill: CanvasText; }
-}
-@media print {
-  body { max-width: none; background: none; font-size: 10pt; }
-  .tools, .skip, #theme { display: none !important; }
-  .turn, .row { content-visibility: visible; }
-  .row summary { break-after: avoid; }
-  .row .target { white-space: normal; }
-}
-`;function reportPage({story,envelope,showing,withPayload,notes}){const ending=endingOf(story,envelope,showing,withPayload),remarks=[...notes,...remarksOn(story,envelope,withPayload)];return html(_a||(_a=__template([`<!doctype html>
+`;function reportPage({story,envelope,showing,withPayload,notes}){const ending=endingOf(story,envelope,showing,withPayload),remarks=[...notes,...remarksOn(story,envelope,withPayload)];return(0,visible.qy)(_a||(_a=__template([`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -339,13 +790,13 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--edge); padding-top: 1re
 <script>`,`<\/script>
 </body>
 </html>
-`])),policy(),titleOf(ending),verbatim(STYLE),verdictSection(ending),remarks.length===0?null:html`<aside class="remarks" aria-label="About this report"><ul>${remarks.map(each=>html`<li>${each}</li>`)}</ul></aside>`,ending.payload===null?null:payloadSection(ending.payload,showing),charts(story.turns),tools(),storySection(story.turns),ending.payload===null?"":", and from its result envelope, which holds the accepted payload",verbatim(SCRIPT)).html}function tools(){return html`<form class="tools" id="tools" role="search" hidden>
+`])),policy(),titleOf(ending),(0,visible.Bj)(STYLE),verdictSection(ending),remarks.length===0?null:(0,visible.qy)`<aside class="remarks" aria-label="About this report"><ul>${remarks.map(each=>(0,visible.qy)`<li>${each}</li>`)}</ul></aside>`,ending.payload===null?null:payloadSection(ending.payload,showing),charts(story.turns),tools(),storySection(story.turns),ending.payload===null?"":", and from its result envelope, which holds the accepted payload",(0,visible.Bj)(SCRIPT)).html}function tools(){return(0,visible.qy)`<form class="tools" id="tools" role="search" hidden>
 <label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/" aria-describedby="keys">
 <label><input id="problems" type="checkbox"> Only problems</label>
 <button type="button" id="unfold">Unfold all</button><button type="button" id="fold">Fold all</button>
 <output id="count" for="search problems" aria-live="polite"></output>
 <p class="dim keys"><label><input id="letters" type="checkbox" checked> Keys</label> <span id="keys"><kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>Enter</kbd> fold · <kbd>Esc</kbd> clear</span></p>
-</form>`}function remarksOn(story,envelope,withPayload){const{unknown,left,finished}=story,conclusion=finished===null?null:(0,json_fields.yR)(finished,"conclusion"),isForeign=envelope!==null&&contradicts(story,envelope);return[...envelope===null?[]:weaknessesOf(envelope),...unknown===0?[]:[`${(0,messages.hS)(unknown,"line")} of the transcript ${unknown===1?"is":"are"} no event, and left out.`],...left===0?[]:[`${(0,messages.hS)(left,"more entry").replace("entrys","entries")}: see the transcript itself.`],...finished===null&&envelope===null?["The transcript ends before the run did: the verdict is not in it."]:[],...isForeign?[`The result file tells of another ending than the transcript. Do they belong to the same run?${withPayload?" Its payload is not shown.":""}`]:[],...withPayload&&envelope===null&&(conclusion==="success"||conclusion==="failure")?["What was found is in the result file, which was not given: --result FILE adds it to this page."]:[]]}function weaknessesOf(envelope){const evidence=(0,json_fields.Ag)(envelope,"evidence"),[context,toolCalls]=[(0,json_fields.yR)(evidence,"context"),(0,json_fields._0)(evidence,"tool_calls")];if(toolCalls===null)return[];const known=CONTEXTS.find(each=>each===context)??"none",hasPayload=Object.hasOwn(envelope,"structured_output");return(0,evidence_words.v5)({context:known,toolCalls},hasPayload)}const CONTEXTS=["complete","truncated","missing","none"];function policy(){const sources=text=>`'sha256-${(0,external_node_crypto_.createHash)("sha256").update(text).digest("base64")}'`;return`default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`}}),3815:((__unused_webpack___webpack_module__,__webpack_exports__,__webpack_require__)=>{__webpack_require__.d(__webpack_exports__,{runReport:()=>runReport});var external_node_fs_=__webpack_require__(3024),external_node_path_=__webpack_require__(6760),external_node_util_=__webpack_require__(7975),errors=__webpack_require__(7406),leaving_links=__webpack_require__(7749),private_file=__webpack_require__(6594),json=__webpack_require__(3184),messages=__webpack_require__(7657),sanitize=__webpack_require__(9654),read_bounded=__webpack_require__(585);const CHUNK=64*1024,MAX_LINE=16*1024**2,MAX_FILE=1024**3,DESCRIPTOR=/^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/u;function readLines(file,shown,line,maxBytes=MAX_FILE){const handle=lines_open(file,shown);try{return split(handle,line,maxBytes)}catch(cause){throw unreadable(shown,codeOf(cause),cause)}finally{(0,external_node_fs_.closeSync)(handle)}}function lines_open(file,shown){if(!DESCRIPTOR.test(file)){const opened=(0,read_bounded.lf)(file,{links:"follow"});if(opened.ok)return opened.handle;throw opened.failure==="folder"||opened.failure==="special"?notRegular(shown):unreadable(shown,opened.detail??opened.failure)}let handle;try{handle=(0,external_node_fs_.openSync)(file,external_node_fs_.constants.O_RDONLY|(external_node_fs_.constants.O_NOCTTY??0))}catch(cause){throw unreadable(shown,codeOf(cause),cause)}const status=(0,external_node_fs_.fstatSync)(handle);if(status.isFile()||status.isFIFO())return handle;throw(0,external_node_fs_.closeSync)(handle),notRegular(shown)}function split(handle,line,maxBytes){const chunk=Buffer.alloc(CHUNK);let parts=[],length=0;const end=()=>{line(length>MAX_LINE?null:Buffer.concat(parts).toString("utf8")),parts=[],length=0},keep=bytes=>{length+=bytes.length,length>MAX_LINE?parts=[]:bytes.length>0&&parts.push(Buffer.from(bytes))};for(let total=0;;){const read=(0,external_node_fs_.readSync)(handle,chunk,0,CHUNK,null);if(read===0||total>=maxBytes){const torn=length>0;return torn&&end(),{torn:torn&&read===0,cut:read>0}}total+=read;let from=0;for(let at=chunk.indexOf(10);at!==-1&&at<read;at=chunk.indexOf(10,from))keep(chunk.subarray(from,at)),end(),from=at+1;keep(chunk.subarray(from,read))}}function notRegular(shown){return new errors.dz(null,`${shown} is no file. Name the file to read.`)}function unreadable(shown,code,cause){const why=code==="ENOENT"||code==="ENOTDIR"?"there is no such file":code;return new errors.dz(null,`${shown} cannot be read: ${why}. Check the path.`,{cause})}function codeOf(cause){return cause instanceof Error&&"code"in cause?String(cause.code):String(cause)}var page=__webpack_require__(8715),report_story=__webpack_require__(4499),visible=__webpack_require__(2569);const MAX_RESULT=64*1024**2,USAGE=`Usage: structured-agent report TRANSCRIPT -o FILE [--result RESULT] [--without-payload]
+</form>`}function remarksOn(story,envelope,withPayload){const{unknown,left,finished}=story,conclusion=finished===null?null:(0,json_fields.yR)(finished,"conclusion"),isForeign=envelope!==null&&contradicts(story,envelope);return[...envelope===null?[]:weaknessesOf(envelope),...unknown===0?[]:[`${(0,messages.hS)(unknown,"line")} of the transcript ${unknown===1?"is":"are"} no event, and left out.`],...left===0?[]:[`${(0,messages.hS)(left,"more entry").replace("entrys","entries")}: see the transcript itself.`],...finished===null&&envelope===null?["The transcript ends before the run did: the verdict is not in it."]:[],...isForeign?[`The result file tells of another ending than the transcript. Do they belong to the same run?${withPayload?" Its payload is not shown.":""}`]:[],...withPayload&&envelope===null&&(conclusion==="success"||conclusion==="failure")?["What was found is in the result file, which was not given: --result FILE adds it to this page."]:[]]}function weaknessesOf(envelope){const evidence=(0,json_fields.Ag)(envelope,"evidence"),[context,toolCalls]=[(0,json_fields.yR)(evidence,"context"),(0,json_fields._0)(evidence,"tool_calls")];if(toolCalls===null)return[];const known=CONTEXTS.find(each=>each===context)??"none",hasPayload=Object.hasOwn(envelope,"structured_output");return(0,verdict_text.v5)({context:known,toolCalls},hasPayload)}const CONTEXTS=["complete","truncated","missing","none"];function policy(){const sources=text=>`'sha256-${(0,external_node_crypto_.createHash)("sha256").update(text).digest("base64")}'`;return`default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`}}),3815:((__unused_webpack___webpack_module__,__webpack_exports__,__webpack_require__)=>{__webpack_require__.d(__webpack_exports__,{runReport:()=>runReport});var external_node_fs_=__webpack_require__(3024),external_node_path_=__webpack_require__(6760),errors=__webpack_require__(7406),private_file=__webpack_require__(3425),unsafe_links=__webpack_require__(743),json=__webpack_require__(3184),messages=__webpack_require__(7657),sanitize=__webpack_require__(9654),commands_flags=__webpack_require__(5739),read_bounded=__webpack_require__(585);const CHUNK=64*1024,MAX_LINE=16*1024**2,MAX_FILE=1024**3,DESCRIPTOR=/^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/u;function readLines(file,shown,line,maxBytes=MAX_FILE){const handle=lines_open(file,shown);try{return split(handle,line,maxBytes)}catch(cause){throw unreadable(shown,(0,errors.CA)(cause)??String(cause),cause)}finally{(0,external_node_fs_.closeSync)(handle)}}function lines_open(file,shown){if(!DESCRIPTOR.test(file)){const opened=(0,read_bounded.lf)(file,{links:"follow"});if(opened.ok)return opened.handle;throw opened.failure==="folder"||opened.failure==="special"?notRegular(shown):unreadable(shown,opened.detail??opened.failure)}let handle;try{handle=(0,external_node_fs_.openSync)(file,external_node_fs_.constants.O_RDONLY|(external_node_fs_.constants.O_NOCTTY??0))}catch(cause){throw unreadable(shown,(0,errors.CA)(cause)??String(cause),cause)}const status=(0,external_node_fs_.fstatSync)(handle);if(status.isFile()||status.isFIFO())return handle;throw(0,external_node_fs_.closeSync)(handle),notRegular(shown)}function split(handle,line,maxBytes){const chunk=Buffer.alloc(CHUNK);let parts=[],length=0;const end=()=>{line(length>MAX_LINE?null:Buffer.concat(parts).toString("utf8")),parts=[],length=0},keep=bytes=>{length+=bytes.length,length>MAX_LINE?parts=[]:bytes.length>0&&parts.push(Buffer.from(bytes))};for(let total=0;;){const read=(0,external_node_fs_.readSync)(handle,chunk,0,CHUNK,null);if(read===0||total>=maxBytes){const torn=length>0;return torn&&end(),{torn:torn&&read===0,cut:read>0}}total+=read;let from=0;for(let at=chunk.indexOf(10);at!==-1&&at<read;at=chunk.indexOf(10,from))keep(chunk.subarray(from,at)),end(),from=at+1;keep(chunk.subarray(from,read))}}function notRegular(shown){return new errors.dz(null,`${shown} is no file. Name the file to read.`)}function unreadable(shown,code,cause){const why=code==="ENOENT"||code==="ENOTDIR"?"there is no such file":code;return new errors.dz(null,`${shown} cannot be read: ${why}. Check the path.`,{cause})}var page=__webpack_require__(2370),report_story=__webpack_require__(5002),visible=__webpack_require__(2569);const MAX_RESULT=64*1024**2,USAGE=`Usage: structured-agent report TRANSCRIPT -o FILE [--result RESULT] [--without-payload]
 
 Makes one self-contained web page of a run's redacted transcript (transcript-file).
 
@@ -353,6 +804,6 @@ Makes one self-contained web page of a run's redacted transcript (transcript-fil
   --result RESULT     the run's result envelope (result-file): what was found, the gate, the error, what was judged
   --without-payload   leave out what was found: a page for people who must not see the payload
   -h, --help          this text
-`;async function runReport(argv,io){try{const asked=readArguments(argv);if(asked===null)return await io.stdout(USAGE),0;const page2=makePage(asked,io.cwd);return asked.output==="-"?await io.stdout(page2):writePage(asked,io.cwd,page2),0}catch(error){if(!(error instanceof errors.dz))throw error;return await io.stderr(`structured-agent report: ${(0,sanitize.ix)((0,visible.R)(error.message).replace(/\s+/g," "))}
-`),52}}function readArguments(argv){const{values,positionals}=parse(argv);if(values.help===!0)return null;const[transcript,...more]=positionals;if(transcript===void 0||transcript==="")throw new errors.dz(null,"No transcript is named. Name the file that transcript-file gave.");if(more[0]!==void 0)throw new errors.dz(null,`One transcript makes one page, and ${(0,messages.hD)(more[0])} is a second. Take it out.`);const[output,result]=[single("--output",values.output),single("--result",values.result)];if(output===null)throw new errors.dz(null,"No page is named. Name it with -o report.html, or -o - for stdout.");return{transcript,output,result,withPayload:values["without-payload"]!==!0}}function parse(argv){try{return(0,external_node_util_.parseArgs)({args:[...argv],allowPositionals:!0,options:{output:{type:"string",short:"o",multiple:!0},result:{type:"string",multiple:!0},"without-payload":{type:"boolean"},help:{type:"boolean",short:"h"}}})}catch(cause){const why=cause instanceof Error?cause.message:String(cause);throw new errors.dz(null,`${why} (structured-agent report --help shows what there is.)`,{cause})}}function single(flag,given){const[first,second]=given??[];if(first===void 0)return null;if(second!==void 0)throw new errors.dz(null,`${flag} is given twice. Keep one of them.`);if(first==="")throw new errors.dz(null,`${flag} is empty. Name a file, or leave it out.`);return first}function makePage({transcript,result,withPayload},cwd){const showing=(0,visible.i)(text=>text),teller=(0,report_story.k)(showing),notes=[];let lines=0,tornEvent=!1;const{torn,cut}=readLines(external_node_path_.resolve(cwd,transcript),(0,messages.hD)(transcript),line=>{const text=line?.replace(/^\ufeff/u,"").trim();if(text==="")return;lines+=1;const entry=text===void 0?void 0:parsed(text);tornEvent=entry===void 0,teller.add(entry)}),story=teller.story(),isTorn=torn&&tornEvent;if(lines===story.unknown)throw new errors.dz(null,`${(0,messages.hD)(transcript)} ${lines===0?"is empty":"is no transcript"}. Name the file that transcript-file gave.`);isTorn&&notes.push("The last line is torn: the run was cut off while it was written."),cut&&notes.push("The transcript is larger than 1 GiB: what comes after is left out.");const envelope=result===null?null:readEnvelope(external_node_path_.resolve(cwd,result),(0,messages.hD)(result));return(0,page.reportPage)({story:{...story,unknown:story.unknown-(isTorn?1:0)},envelope,showing,withPayload,notes})}function readEnvelope(file,shown){const texts=[],{cut}=readLines(file,shown,line=>texts.push(line??""),MAX_RESULT);if(cut)throw new errors.dz(null,`${shown} is larger than 64 MiB, which no result envelope is.`);const whole=parsed(texts.join(`
-`).replace(/^\ufeff/u,"")),found=(whole===void 0?texts.map(parsed):Array.isArray(whole)?whole:[whole]).findLast(isEnvelope);if((0,json.Gv)(found))return found;throw new errors.dz(null,`${shown} is no result envelope. Name the file that result-file gave.`)}function isEnvelope(value){return(0,json.Gv)(value)&&Object.hasOwn(value,"type")&&value.type==="result"}function parsed(text){try{return JSON.parse(text)}catch{return}}function writePage({output,transcript,result},cwd,page2){const checkout=(0,leaving_links.I8)((0,external_node_fs_.realpathSync)(cwd)),leaving=(0,leaving_links.EW)(external_node_path_.resolve(cwd,output),checkout);if(leaving!==null)throw new errors.dz(null,`${(0,messages.hD)(output)} is a file ${(0,leaving_links.y0)(leaving,checkout)}`);const file=standing(external_node_path_.resolve(cwd,output),(0,messages.hD)(output));for(const source of[transcript,result])if(source!==null&&(0,external_node_fs_.realpathSync)(external_node_path_.resolve(cwd,source))===file)throw new errors.dz(null,`${(0,messages.hD)(output)} is what the page is made from. Name another file with -o.`);try{(0,private_file.Pl)(file,page2)}catch(cause){const why=cause instanceof Error?cause.message:String(cause);throw new errors.dz(null,`${(0,messages.hD)(output)} cannot be written: ${why}. Name a file that can be.`,{cause})}}function standing(file,shown){const status=(0,external_node_fs_.statSync)(file,{throwIfNoEntry:!1});if(status?.isFile()===!0)return(0,external_node_fs_.realpathSync)(file);if(status!==void 0)throw new errors.dz(null,`${shown} is there already and no file. Name another one, or - for stdout.`);try{return external_node_path_.join((0,external_node_fs_.realpathSync)(external_node_path_.dirname(file)),external_node_path_.basename(file))}catch(cause){throw new errors.dz(null,`The folder of ${shown} is not there. Make it first.`,{cause})}}})};export{id,ids,modules};
+`;async function runReport(argv,io){try{const asked=readArguments(argv);if(asked===null)return await io.stdout(USAGE),0;const page2=makePage(asked,io.cwd);return asked.output==="-"?await io.stdout(page2):writePage(asked,io.cwd,page2),0}catch(error){if(!(error instanceof errors.dz))throw error;return await io.stderr(`structured-agent report: ${(0,sanitize.ix)((0,visible.RK)(error.message).replace(/\s+/g," "))}
+`),52}}function readArguments(argv){const flags=(0,commands_flags.uW)("report",argv,{output:"text",result:"text","without-payload":"switch",help:"switch"},{output:"o"});if(flags.has("help"))return null;const[transcript,second]=flags.positionals;if(transcript===void 0||transcript==="")throw new errors.dz(null,"No transcript is named. Name the file that transcript-file gave.");if(second!==void 0)throw new errors.dz(null,`One transcript makes one page, and ${(0,messages.hD)(second)} is a second. Take it out.`);const output=flags.value("output");if(output===null)throw new errors.dz(null,"No page is named. Name it with -o report.html, or -o - for stdout.");return{transcript,output,result:flags.value("result"),withPayload:!flags.has("without-payload")}}function makePage({transcript,result,withPayload},cwd){const showing=(0,visible.io)(text=>text),teller=(0,report_story.k)(showing),notes=[];let lines=0,tornEvent=!1;const{torn,cut}=readLines(external_node_path_.resolve(cwd,transcript),(0,messages.hD)(transcript),line=>{const text=line?.replace(/^\ufeff/u,"").trim();if(text==="")return;lines+=1;const entry=text===void 0?void 0:parsed(text);tornEvent=entry===void 0,teller.add(entry)}),story=teller.story(),isTorn=torn&&tornEvent;if(lines===story.unknown)throw new errors.dz(null,`${(0,messages.hD)(transcript)} ${lines===0?"is empty":"is no transcript"}. Name the file that transcript-file gave.`);isTorn&&notes.push("The last line is torn: the run was cut off while it was written."),cut&&notes.push("The transcript is larger than 1 GiB: what comes after is left out.");const envelope=result===null?null:readEnvelope(external_node_path_.resolve(cwd,result),(0,messages.hD)(result));return(0,page.reportPage)({story:{...story,unknown:story.unknown-(isTorn?1:0)},envelope,showing,withPayload,notes})}function readEnvelope(file,shown){const texts=[],{cut}=readLines(file,shown,line=>texts.push(line??""),MAX_RESULT);if(cut)throw new errors.dz(null,`${shown} is larger than 64 MiB, which no result envelope is.`);const whole=parsed(texts.join(`
+`).replace(/^\ufeff/u,"")),found=(whole===void 0?texts.map(parsed):Array.isArray(whole)?whole:[whole]).findLast(isEnvelope);if((0,json.Gv)(found))return found;throw new errors.dz(null,`${shown} is no result envelope. Name the file that result-file gave.`)}function isEnvelope(value){return(0,json.Gv)(value)&&Object.hasOwn(value,"type")&&value.type==="result"}function parsed(text){try{return JSON.parse(text)}catch{return}}function writePage({output,transcript,result},cwd,page2){const checkout=(0,unsafe_links.I8)((0,external_node_fs_.realpathSync)(cwd)),leaving=(0,unsafe_links.wv)(external_node_path_.resolve(cwd,output),checkout);if(leaving!==null)throw new errors.dz(null,`${(0,messages.hD)(output)} is a file ${(0,unsafe_links.Aq)(leaving,checkout)}`);const file=standing(external_node_path_.resolve(cwd,output),(0,messages.hD)(output));for(const source of[transcript,result])if(source!==null&&(0,external_node_fs_.realpathSync)(external_node_path_.resolve(cwd,source))===file)throw new errors.dz(null,`${(0,messages.hD)(output)} is what the page is made from. Name another file with -o.`);try{(0,private_file.Pl)(file,page2)}catch(cause){const why=cause instanceof Error?cause.message:String(cause);throw new errors.dz(null,`${(0,messages.hD)(output)} cannot be written: ${why}. Name a file that can be.`,{cause})}}function standing(file,shown){const status=(0,external_node_fs_.statSync)(file,{throwIfNoEntry:!1});if(status?.isFile()===!0)return(0,external_node_fs_.realpathSync)(file);if(status!==void 0)throw new errors.dz(null,`${shown} is there already and no file. Name another one, or - for stdout.`);try{return external_node_path_.join((0,external_node_fs_.realpathSync)(external_node_path_.dirname(file)),external_node_path_.basename(file))}catch(cause){throw new errors.dz(null,`The folder of ${shown} is not there. Make it first.`,{cause})}}})};export{id,ids,modules};
