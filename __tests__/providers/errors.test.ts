@@ -293,32 +293,6 @@ describe.each(streamed)('$name: silence', (wire) => {
     expect(told).toMatchObject({ completion: { message: { text: 'slow' } }, tries: 1, notices: [] });
   });
 
-  it('of this machine is not the server’s: it stood still, and reads what came meanwhile', async () => {
-    const { type, text } = await bytesOf(wire, { text: 'there' });
-    const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-    const inHeaders = await ask(
-      wire,
-      (response) => {
-        standStill();
-        wire.answer(response, { text: 'there' });
-      },
-      { idleTimeoutMs: 200 },
-    );
-    const between = await ask(
-      wire,
-      (response) => {
-        response.writeHead(200, { 'content-type': type }).write(': hello\n\n');
-        setTimeout(() => {
-          standStill();
-          response.end(text);
-        }, 30);
-      },
-      { idleTimeoutMs: 200 },
-    );
-    for (const told of [inHeaders, between])
-      expect(told).toMatchObject({ completion: { message: { text: 'there' } }, tries: 1, notices: [] });
-  });
-
   it('behind the end of the answer does not hold it up, nor do signs of life that never end', async () => {
     const { type, text } = await bytesOf(wire, { calls: [call] });
     const timers: NodeJS.Timeout[] = [];

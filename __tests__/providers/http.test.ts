@@ -97,7 +97,7 @@ describe('an answer that does not end', () => {
         expect(error).toMatchObject({
           failure: 'error',
           status,
-          message: `${new URL(server.url).host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and what stands between this machine and the API.`,
+          message: `${new URL(server.url).host} answered ${status} with more than ${limit}: that is no completion. Check \`base-url\`, and any proxy or gateway between this machine and the API.`,
         });
         expect(floods.map(({ sent }) => sent() < far)).toEqual([true]);
       } finally {

@@ -84,7 +84,8 @@ describe('what hides files', () => {
 
   it('a link out of what is judged is nothing known: what lies there could change, and the tree would not', async () => {
     await symlink('../web', file('api/out'));
-    const why = '"api/out" is a link that leads out of what is judged; name that place in subject-paths, too';
+    const why =
+      '"api/out" is a link that leads out of the judged files; name its target in subject-paths, too';
     expect(await look(['api'])).toEqual({ kind: 'unknown', why });
     expect(await look(['api', 'web'])).toMatchObject({ kind: 'tree' });
     expect(await look([])).toMatchObject({ kind: 'tree' });
@@ -102,7 +103,8 @@ describe('what hides files', () => {
     await symlink('/proc/self', file('way'));
     await symlink('/proc/self/cwd/turn', file('turn'));
     await symlink(target, file('api/out'));
-    const why = '"api/out" is a link that leads out of what is judged; name that place in subject-paths, too';
+    const why =
+      '"api/out" is a link that leads out of the judged files; name its target in subject-paths, too';
     expect(await look(['api'])).toEqual({ kind: 'unknown', why });
   });
 

@@ -6,7 +6,7 @@ import { type EverywhereName, INPUTS, type InputName } from '../config/inputs.ts
 export const HEADERS_VARIABLE = 'STRUCTURED_AGENT_HEADERS';
 
 /** The headings of `--help`, in its order. */
-export const GROUPS = ['Task', 'Verdict', 'Model', 'Limits', 'Tools and walls', 'Output'] as const;
+export const GROUPS = ['Task', 'Verdict', 'Model', 'Limits', 'Tools and sandbox', 'Output'] as const;
 
 /** The commands beside a run, each with arguments and a `--help` of its own. */
 export const COMMANDS = ['check', 'init', 'report'] as const;
@@ -75,24 +75,24 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
   'timeout-minutes': { group: 'Limits', value: 'N' },
   'max-total-tokens': { group: 'Limits', value: 'N' },
   'max-cost-usd': { group: 'Limits', value: 'N' },
-  tools: { group: 'Tools and walls', kind: 'list', value: 'NAMES', aliases: ['core-tools'] },
-  'exclude-tools': { group: 'Tools and walls', kind: 'list', value: 'NAMES' },
-  'shell-timeout-seconds': { group: 'Tools and walls', value: 'N' },
-  'max-tool-output-kb': { group: 'Tools and walls', value: 'N' },
-  sandbox: { group: 'Tools and walls', value: 'WORD' },
-  'shell-network': { group: 'Tools and walls', value: 'WORD' },
+  tools: { group: 'Tools and sandbox', kind: 'list', value: 'NAMES', aliases: ['core-tools'] },
+  'exclude-tools': { group: 'Tools and sandbox', kind: 'list', value: 'NAMES' },
+  'shell-timeout-seconds': { group: 'Tools and sandbox', value: 'N' },
+  'max-tool-output-kb': { group: 'Tools and sandbox', value: 'N' },
+  sandbox: { group: 'Tools and sandbox', value: 'WORD' },
+  'shell-network': { group: 'Tools and sandbox', value: 'WORD' },
   'sandbox-read': {
-    group: 'Tools and walls',
+    group: 'Tools and sandbox',
     kind: 'list',
     value: 'FOLDER',
     help: 'A further folder that the shell may read, as an absolute path.',
   },
   'workspace-access': {
-    group: 'Tools and walls',
+    group: 'Tools and sandbox',
     value: 'WORD',
     help: 'scratch (the agent works on a copy that is thrown away; --patch-file keeps what it changed), in-place (it may change the current folder) or read-only. With --sandbox off nothing holds the shell to any of them.',
   },
-  'pass-env': { group: 'Tools and walls', kind: 'list', value: 'NAMES' },
+  'pass-env': { group: 'Tools and sandbox', kind: 'list', value: 'NAMES' },
   'sarif-file': { group: 'Output', value: 'FILE', help: 'Where the findings are written as SARIF 2.1.0.' },
   'result-file': { group: 'Output', value: 'FILE', help: 'Where the result envelope is written.' },
   'transcript-file': {
@@ -120,7 +120,7 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
 /** What only the command line has. */
 const OWN: readonly Flag[] = [
   own('json-schema', 'Verdict', 'SCHEMA', 'The same as --schema.'),
-  own('bare', 'Tools and walls', '', 'Accepted, and always so: nothing of this machine is discovered.'),
+  own('bare', 'Tools and sandbox', '', 'Accepted, and always so: nothing of this machine is discovered.'),
   {
     ...own(
       'output-format',
@@ -168,7 +168,7 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
     (name) =>
       [
         name,
-        'nothing is asked before a tool runs; the walls hold it instead. Leave it out (see --sandbox).',
+        'no permission is asked for before a tool runs; the sandbox contains it instead. Leave it out (see --sandbox).',
       ] as const,
   ),
   ...['continue', 'c', 'resume', 'r'].map(

@@ -127,7 +127,7 @@ export const INPUTS = [
   gitHubInput('refresh', 'Whether the model is asked although reuse-from holds a verdict.', 'false'),
   gitHubInput(
     'trusted-files',
-    'Where the files of schema, gate and prompt-file are read: workspace, or base (the tip of the branch that the pull request goes into, so that the change cannot edit its own judge).',
+    'Where the files of schema, gate and prompt-file are read: workspace, or base (the tip of the branch that the pull request goes into, so that the change cannot edit its own policy).',
     'workspace',
   ),
   gitHubInput(
@@ -138,7 +138,7 @@ export const INPUTS = [
   gitHubInput('summary', 'Whether to write a job summary.', 'true'),
   gitHubInput(
     'comment',
-    'Whether to comment on the pull request: never, always, or on-failure (anything but success; a comment that stands is kept up to date). Needs the permission pull-requests: write.',
+    'Whether to comment on the pull request: never, always, or on-failure (anything but success; an existing comment is kept up to date). Needs the permission pull-requests: write.',
     'never',
   ),
   gitHubInput(

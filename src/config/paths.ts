@@ -179,7 +179,7 @@ export async function resolveReuseFolder(
     refuse(`holds the files that are judged, too. ${advice}`);
   if (isInside(real, workspace) && !signed)
     refuse(
-      `lies in the workspace, where the change that is judged could bring a verdict of its own along. ${advice} Or sign them: set signing-key.`,
+      `lies in the workspace, where the change under review could bring a verdict of its own. ${advice} Or sign them: set signing-key.`,
     );
   if (!isThere) return null;
   if (!(await stat(real)).isDirectory()) refuse(`is no folder. ${advice}`);

@@ -31,7 +31,7 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
 /** What is said where a gate was most likely forgotten, and what helps. */
 export const UNGATED = {
   message: 'No gate is set, so the step is green whatever "passed" says.',
-  fix: 'Set gate: passed, or gate: none to say that this is meant.',
+  fix: 'Set gate: passed, or gate: none to say that this is intended.',
 } as const;
 
 /**

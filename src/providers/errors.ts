@@ -140,7 +140,7 @@ function advise(
   if (status === 200)
     return ` That is no completion: check \`${name('base-url')}\`, which often ends in /v1.`;
   if (isMarkup(failure.message))
-    return ` Check \`${name('base-url')}\`, and what stands between this machine and the API.`;
+    return ` Check \`${name('base-url')}\`, and any proxy or gateway between this machine and the API.`;
   if (status === 402) return ' Check the plan and billing of the key.';
   return status >= 500 ? ' Every retry failed: run again later.' : '';
 }

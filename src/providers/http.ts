@@ -205,7 +205,7 @@ function applyLimits(
 
 export function createTooLongError(host: string, status: number, limit: string): ProviderError {
   const sentence: Wording = ({ name }) =>
-    `${host} answered ${status} with more than ${limit}: that is no completion. Check \`${name('base-url')}\`, and what stands between this machine and the API.`;
+    `${host} answered ${status} with more than ${limit}: that is no completion. Check \`${name('base-url')}\`, and any proxy or gateway between this machine and the API.`;
   return new ProviderError('error', sentence, { status });
 }
 

@@ -102,7 +102,7 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
   {
     name: 'run-reused',
     description:
-      'true where an earlier verdict on the same files by the same judge and model stands for this run and no model was asked (see reuse-from), else false.',
+      'true where an earlier verdict on the same files by the same policy and model was reused and no model was asked (see reuse-from), else false.',
     value: ({ reuse }) => String((reuse?.from ?? null) !== null),
   },
 ];

@@ -48,7 +48,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   if (signingKey === null) {
     notify(
       'warning',
-      'reuse-from is read without a signing-key: whoever can put a file into that folder decides this verdict. Set signing-key, here and where the envelopes come from.',
+      'reuse-from is read without a signing-key: anyone who can put a file into that folder decides this verdict. Set signing-key, here and where the envelopes come from.',
     );
   }
   const match = await findMatch(folder, found, options);
@@ -105,7 +105,7 @@ async function findKey(
   const { tree, paths } = subject;
   // Each download would be a change of what is judged.
   if (folder !== null && paths.some((each) => isInside(folder, path.resolve(workspace, each))))
-    return { why: 'reuse-from lies in what is judged. Download to ${{ runner.temp }} instead' };
+    return { why: 'reuse-from is inside the judged files. Download to ${{ runner.temp }} instead' };
   const place = path.relative(workspace, workingDirectory);
   return { key: reuseKey({ tree, paths, place, config, policy: state.policy }), tree };
 }

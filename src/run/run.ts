@@ -50,7 +50,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   }
   const folder = await checkInputs({ config, problems }, world);
   // Beside all that is read and loaded from here on: nothing is asked, and paid, where no wall can start.
-  const walls = detectBackends(
+  const backends = detectBackends(
     {
       workspace: world.workspace,
       mode: config.sandbox,
@@ -59,7 +59,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     },
     state.stop.signal,
   );
-  walls.catch(() => undefined);
+  backends.catch(() => undefined);
   const emit = (event: RunEvent) => notify(event, world);
   const provider = connect(config, state, world);
   provider.catch(() => undefined);
@@ -86,7 +86,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   ];
   for (const text of [...networkWeaknesses(world.environment), ...warnings])
     emit({ type: 'notice', level: 'warning', text });
-  const { sandbox, ready } = await openWalls(config, folder, context, walls, state, world);
+  const { sandbox, ready } = await startSandbox(config, folder, context, backends, state, world);
   const toolbox = openToolbox(config, contract, { ...sandbox, ready });
   const price = lazyPrice(config);
   await requirePrice(config, price);
@@ -213,11 +213,11 @@ function helpersOf({ helperFolders }: World) {
 }
 
 /** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
-async function openWalls(
+async function startSandbox(
   config: Config,
   workingDirectory: string,
   context: PullRequestContext | null,
-  walls: Promise<DetectedBackends>,
+  backends: Promise<DetectedBackends>,
   state: RunState,
   world: World,
 ) {
@@ -249,7 +249,7 @@ async function openWalls(
       stop: state.stop.signal,
       ...helpersOf(world),
     },
-    walls,
+    backends,
   );
   state.sandbox = sandbox;
   const tamper = createTamperCheck({

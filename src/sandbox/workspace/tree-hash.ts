@@ -193,7 +193,7 @@ function unknownEscaping({ path, to }: EscapingLink): Unknown {
   const name = quote(decode(path));
   const why =
     to === 'outside'
-      ? 'is a link that leads out of what is judged; name that place in subject-paths, too'
+      ? 'is a link that leads out of the judged files; name its target in subject-paths, too'
       : "leads by way of a link to what git does not list (ignored, empty or git's own), so its content is not known";
   return { kind: 'unknown', why: `${name} ${why}` };
 }
