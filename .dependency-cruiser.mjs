@@ -143,7 +143,7 @@ export default {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/commands/(report/|flags\\.ts$)',
+          '^src/commands/(report/|parse-flags\\.ts$)',
           FILES,
           '^src/reporters/(transcript|envelope|verdict-text|format|findings)\\.ts$',
           LEAVES,
@@ -193,7 +193,7 @@ export default {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/commands/($1|flags\\.ts$)',
+          '^src/commands/($1|parse-flags\\.ts$)',
           LEAVES,
           FILES,
           '^src/(config|contract)/',

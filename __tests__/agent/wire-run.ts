@@ -8,7 +8,7 @@ import { type AgentOptions, type AgentRecord, createRecord, runAgent } from '../
 import { createContract } from '../../src/contract/contract.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
-import { type Ending, verdictOf } from '../../src/run/verdict.ts';
+import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maxSchemaBytes, readTrustedFile } from '../../src/config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile } from '../../src/config/workspace-file.ts';
 import { presets } from '../../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
 

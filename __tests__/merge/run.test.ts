@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readTrustedFile } from '../../src/config/trusted-file.ts';
+import { readTrustedFile } from '../../src/config/workspace-file.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
 import { type MergeInputName, parseMergeConfig } from '../../src/merge/config.ts';

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
-import { objectOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
+import { objectOf } from '../../src/providers/tool-calls.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { objectOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
+import { objectOf } from '../../src/providers/tool-calls.ts';
 import { asking, providerAt, testKey, wireOf } from '../support/fakes/model/wires.ts';
 import { type RawServer, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 

@@ -1,7 +1,7 @@
 /** A server of the Chat Completions API that answers as it is told, and parts of its answers. */
 import { afterEach } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
-import { objectOf } from '../../src/providers/reading.ts';
+import { objectOf } from '../../src/providers/tool-calls.ts';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
-import { objectOf, objectsOf } from '../../src/providers/reading.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
+import { objectOf, objectsOf } from '../../src/providers/tool-calls.ts';
 import { maxArguments, rawSlice } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { type ModelRequest, type Reply, startModel } from '../support/fakes/model/server.ts';

@@ -6,7 +6,7 @@ import { NetworkError, ProviderError } from '../../src/errors.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
-import { verdictOf } from '../../src/run/verdict.ts';
+import { verdictOf } from '../../src/run/endings.ts';
 import { startModel } from '../support/fakes/model/server.ts';
 import {
   asking,

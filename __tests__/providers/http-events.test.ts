@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import OpenAI from 'openai';
 import { Stream as OpenAiStream } from 'openai/core/streaming';
 import { describe, expect, it, vi } from 'vitest';
-import { doneType, normalizeEvents } from '../../src/providers/http.ts';
+import { doneType, normalizeEvents } from '../../src/providers/transport.ts';
 
 /** What the events of a stream hold. */
 async function textsOf(

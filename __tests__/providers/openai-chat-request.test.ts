@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { objectOf } from '../../src/providers/reading.ts';
+import { objectOf } from '../../src/providers/tool-calls.ts';
 import type { Message } from '../../src/types.ts';
 import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 import { sendJson, startRawServer } from '../support/fakes/raw-server.ts';

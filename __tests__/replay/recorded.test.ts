@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { objectOf, objectsOf, textOf } from '../../src/providers/reading.ts';
 import { PROVIDERS } from '../../src/providers/registry.ts';
+import { objectOf, objectsOf, textOf } from '../../src/providers/tool-calls.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
 import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';

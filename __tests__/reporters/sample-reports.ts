@@ -13,7 +13,7 @@ import { providerError } from '../../src/providers/errors.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report, TurnRecord } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
-import { type Ending, verdictOf } from '../../src/run/verdict.ts';
+import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { describeMissingSandbox } from '../../src/sandbox/isolation/host.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { GateResult, JsonObject } from '../../src/types.ts';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readTrustedFile } from '../../src/config/trusted-file.ts';
+import { readTrustedFile } from '../../src/config/workspace-file.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import type { Report } from '../../src/reporters/report-types.ts';

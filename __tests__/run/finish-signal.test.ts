@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
+import type { Ending } from '../../src/run/endings.ts';
 import { finish } from '../../src/run/finish.ts';
-import type { Ending } from '../../src/run/verdict.ts';
 import {
   never,
   outOfTurns,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/reporters/report-types.ts';
+import type { Ending } from '../../src/run/endings.ts';
 import { runToEnd } from '../../src/run/finish.ts';
-import type { Ending } from '../../src/run/verdict.ts';
 import type { EndListener, EndWorld } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 

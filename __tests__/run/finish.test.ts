@@ -6,8 +6,8 @@ import { InputError, SandboxError } from '../../src/errors.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import { stepOutputs } from '../../src/reporters/outputs.ts';
 import type { Reporter } from '../../src/reporters/report-types.ts';
+import type { Ending } from '../../src/run/endings.ts';
 import { finish } from '../../src/run/finish.ts';
-import type { Ending } from '../../src/run/verdict.ts';
 import { sampleMerged } from '../merge/sample-merged.ts';
 import {
   met,

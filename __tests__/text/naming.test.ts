@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
 import { InputError, messageFor } from '../../src/errors.ts';
 import { providerError } from '../../src/providers/errors.ts';
-import { verdictOf } from '../../src/run/verdict.ts';
+import { verdictOf } from '../../src/run/endings.ts';
 import { type Entry, namingFor } from '../../src/text/naming.ts';
 
 const ENTRIES: readonly Entry[] = ['action', 'command-line', 'library'];

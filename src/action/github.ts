@@ -1,6 +1,6 @@
 /** What the action asks GitHub and tells it: built once from the event, the token and the configuration. */
 import type { Config } from '../config/config.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
 import type { GitHub } from '../github/api.ts';
 import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
 import { findPolicyChanges } from '../github/changed-policy.ts';
@@ -8,8 +8,8 @@ import type { JudgedCommit } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
 import { createContextFinder } from '../github/context.ts';
 import { type EventFacts, readEvent } from '../github/event.ts';
-import { createPolicyFiles } from '../github/policy-files.ts';
 import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-request.ts';
+import { createPolicyFiles } from '../github/trusted-files.ts';
 import type { World } from '../run/world.ts';
 
 /** The world of these calls. */

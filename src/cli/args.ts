@@ -1,6 +1,12 @@
 /** The arguments of the command line → which command, its inputs and its own options, and all that is wrong with them. */
 
-import { findRepeated, flagsByName, parseFlags, type TypedFlag, type TypedLine } from '../commands/flags.ts';
+import {
+  findRepeated,
+  flagsByName,
+  parseFlags,
+  type TypedFlag,
+  type TypedLine,
+} from '../commands/parse-flags.ts';
 import { INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 import { joinWithOr, quote, suggest } from '../text/messages.ts';

@@ -1,5 +1,5 @@
 /** The flags of the command line: the inputs that mean something off GitHub, and the ones that only it has. */
-import type { FlagSpec } from '../commands/flags.ts';
+import type { FlagSpec } from '../commands/parse-flags.ts';
 import { type EverywhereName, INPUTS, type InputName } from '../config/inputs.ts';
 
 /** The variable of headers, one `Name: value` a line. */

@@ -6,7 +6,7 @@ import { createReportPage } from '../commands/report/report-page.ts';
 import { type Config, parseConfig } from '../config/config.ts';
 import type { RawInputs } from '../config/inputs.ts';
 import { expandHome, resolveOwnFile } from '../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
 import { pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { expandHome, requireReadableFolders } from '../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
 import { errorCode, InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../errors.ts';
-import { KERNEL_FOLDERS } from '../files/names.ts';
+import { KERNEL_FOLDERS } from '../files/protected-names.ts';
 import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../files/unsafe-links.ts';
 import type { InputName } from './inputs.ts';
 import { createInputError } from './values.ts';

@@ -6,7 +6,7 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import { quote } from '../text/messages.ts';
-import { isProtectedPath } from './names.ts';
+import { isProtectedPath } from './protected-names.ts';
 
 /** A symbolic link in the checkout that leads a path out of it, or into a place that is never written. */
 export interface UnsafeLink {

@@ -4,7 +4,7 @@ import nodePath from 'node:path';
 import type { PolicyChange } from '../types.ts';
 import { LaterPushError, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
-import { repositoryPath } from './policy-files.ts';
+import { repositoryPath } from './trusted-files.ts';
 
 /** A file of the policy, as it was typed. */
 export interface PolicyFile {

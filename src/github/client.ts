@@ -5,7 +5,7 @@
 import { GitHubError } from '../errors.ts';
 import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
 import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
-import type { Octokit, OctokitOptions, Reply } from './octokit.ts';
+import type { Octokit, OctokitOptions, Reply } from './transport.ts';
 
 /** The world of the client. */
 export interface GitHubOptions extends OctokitOptions {
@@ -23,7 +23,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
   const { token, signal, now = () => performance.now() } = options;
   let loading: Promise<Octokit> | null = null;
   const send = async <T>(operation: Operation, work: (octokit: Octokit) => Promise<T>): Promise<T> => {
-    loading ??= import('./octokit.ts').then(({ createOctokit }) => createOctokit(options));
+    loading ??= import('./transport.ts').then(({ createOctokit }) => createOctokit(options));
     try {
       return await untilAborted(loading.then(work), signal);
     } catch (error) {

@@ -4,8 +4,9 @@ import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } fr
 import type { Stream } from '@anthropic-ai/sdk/core/streaming';
 import { isArray, isObject } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
-import { createTransport } from './http.ts';
 import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
+import { type Api, type ApiResponse, maxRetries, retryRequest, sendRequest } from './request.ts';
+import { describedTool } from './schema/project.ts';
 import {
   countOf,
   objectOf,
@@ -17,9 +18,8 @@ import {
   textOf,
   toolCalls,
   wellFormed,
-} from './reading.ts';
-import { type Api, type ApiResponse, maxRetries, retryRequest, sendRequest } from './request.ts';
-import { describedTool } from './schema/project.ts';
+} from './tool-calls.ts';
+import { createTransport } from './transport.ts';
 
 /** The API's version that the SDK's types describe; a test holds it against what the SDK itself sends. */
 const apiVersion = '2026-10-21';

@@ -6,6 +6,8 @@ import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec,
 import { type FailureContext, providerError } from './errors.ts';
 import { clientOptions, createClient, createSdkErrors } from './openai-client.ts';
 import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
+import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
+import { type Dialect, describedTool } from './schema/project.ts';
 import {
   countOf,
   objectOf,
@@ -19,9 +21,7 @@ import {
   textOf,
   toolCalls,
   wellFormed,
-} from './reading.ts';
-import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
-import { type Dialect, describedTool } from './schema/project.ts';
+} from './tool-calls.ts';
 
 const chatApi = { isWhole: isWholeChat, isResponse: isChatAnswer };
 

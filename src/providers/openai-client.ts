@@ -1,8 +1,8 @@
 /** The openai SDK's client as every adapter of its family uses it: nothing in the environment decides anything. */
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
-import { createTransport } from './http.ts';
 import type { AdapterSettings } from './provider.ts';
 import { type Lost, maxRetries, type SdkError } from './request.ts';
+import { createTransport } from './transport.ts';
 
 /** Error codes of a prompt that was not answered because of what it says. */
 const blockedCodes = new Set(['content_filter', 'content_policy_violation', 'bio_policy', 'cyber_policy']);

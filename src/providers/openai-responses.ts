@@ -5,6 +5,8 @@ import type { AssistantMessage, JsonObject, Message, StopReason, ToolSpec, Usage
 import { type ApiFailure, type FailureContext, providerError } from './errors.ts';
 import { createClient, createSdkErrors, isBlockedCode } from './openai-client.ts';
 import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
+import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
+import { describedTool } from './schema/project.ts';
 import {
   countOf,
   objectOf,
@@ -17,9 +19,7 @@ import {
   textOf,
   toolCalls,
   wellFormed,
-} from './reading.ts';
-import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
-import { describedTool } from './schema/project.ts';
+} from './tool-calls.ts';
 
 /** Models without reasoning, with or without a prefix of a gateway or of a fine-tuning: they refuse to be asked for it. */
 const withoutReasoning = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;

@@ -3,6 +3,8 @@ import { NetworkError, ProviderError } from '../errors.ts';
 import { isDeeperThan, rawSlice } from '../text/json.ts';
 import type { JsonObject } from '../types.ts';
 import { type ApiFailure, type FailureContext, isTooLate, providerError, silenceError } from './errors.ts';
+import type { AdapterSettings, CompletionRequest } from './provider.ts';
+import { objectOf, objectsOf, textOf } from './tool-calls.ts';
 import {
   createTooLongError,
   doneType,
@@ -11,9 +13,7 @@ import {
   maxResponseBytes,
   retrySentence,
   type TransportOptions,
-} from './http.ts';
-import type { AdapterSettings, CompletionRequest } from './provider.ts';
-import { objectOf, objectsOf, textOf } from './reading.ts';
+} from './transport.ts';
 
 /** Retries of one request, made by the SDK when no response came or its status asks for it. */
 export const maxRetries = 3;

@@ -11,7 +11,7 @@ import { type Envelope, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { runPage } from '../reporters/links.ts';
 import type { Evidence, MarkdownSanitizer, Report, Reuse } from '../reporters/report-types.ts';
-import type { Ending } from '../run/verdict.ts';
+import type { Ending } from '../run/endings.ts';
 import type { ReuseOptions } from '../run/world.ts';
 import { findPreloadVariable } from '../sandbox/exec/environment.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';

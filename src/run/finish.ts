@@ -6,9 +6,9 @@ import { within } from '../sandbox/exec/process.ts';
 import { removeFolder } from '../sandbox/run-folder.ts';
 import type { LeftOut } from '../sandbox/workspace/patch.ts';
 import type { GateResult, Verdict } from '../types.ts';
+import type { Ending } from './endings.ts';
 import { buildReport, type Changed } from './report.ts';
 import { createShutdownDeadline, type ShutdownDeadline } from './signals.ts';
-import type { Ending } from './verdict.ts';
 import { createState, type EndWorld, type RunState } from './world.ts';
 
 /** Runs to the end, whatever happens, and reports it; never rejects. `work` stops when the state's `stop` is aborted. */

@@ -6,8 +6,8 @@ import { resolveFindings } from '../reporters/source-locations.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
 import type { GateResult, JsonObject, Subject } from '../types.ts';
+import { type Ending, preview, verdictOf } from './endings.ts';
 import { answeredBy, modelWarning } from './model.ts';
-import { type Ending, preview, verdictOf } from './verdict.ts';
 import type { EndWorld, RunState } from './world.ts';
 
 /** What the agent changed in the workspace. */

@@ -22,10 +22,10 @@ import { race } from '../text/wait.ts';
 import { structuredOutputSpec } from '../tools/structured-output.ts';
 import { createToolbox, STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { ContextStatus } from '../types.ts';
+import type { Ending } from './endings.ts';
 import { runToEnd } from './finish.ts';
 import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from './model.ts';
 import { loadPolicy } from './policy.ts';
-import type { Ending } from './verdict.ts';
 import type { RunState, World } from './world.ts';
 
 /** Runs to the end, whatever happens, and reports it; never rejects. */

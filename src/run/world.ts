@@ -15,7 +15,7 @@ import type { Changes } from '../sandbox/workspace/workspace-diff.ts';
 import type { Entry } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
-import type { Ending } from './verdict.ts';
+import type { Ending } from './endings.ts';
 
 /** What the end of a run needs of its world, whatever came before it. */
 export interface EndWorld {

@@ -30,7 +30,7 @@ import {
   realOrSame,
   type Tree,
 } from './workspace/path-policy.ts';
-import { protectedIn } from './workspace/protected.ts';
+import { protectedIn } from './workspace/protected-roots.ts';
 import { findRepositories, type Repository } from './workspace/repositories.ts';
 import { copyWorkspace } from './workspace/scratch.ts';
 

@@ -1,7 +1,7 @@
 /** The dialects of wire schemas, and what a wire schema accepts. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { objectOf } from '../../../src/providers/reading.ts';
 import type { Dialect } from '../../../src/providers/schema/project.ts';
+import { objectOf } from '../../../src/providers/tool-calls.ts';
 import type { Json, JsonObject } from '../../../src/types.ts';
 import { asJsonSchema } from '../../support/schemas/wire-rules.ts';
 

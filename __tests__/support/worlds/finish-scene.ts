@@ -1,7 +1,7 @@
 /** A run that has come to its end, and how each step of finishing shows. */
 
 import type { Report, Reporter } from '../../../src/reporters/report-types.ts';
-import type { Ending } from '../../../src/run/verdict.ts';
+import type { Ending } from '../../../src/run/endings.ts';
 import { createState, type RunState, type World } from '../../../src/run/world.ts';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import type { InputName } from '../../../src/config/inputs.ts';
-import { readTrustedFile } from '../../../src/config/trusted-file.ts';
+import { readTrustedFile } from '../../../src/config/workspace-file.ts';
 import { createRecordingFile } from '../../../src/replay/recording-file.ts';
 import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { run } from '../../../src/run/run.ts';

@@ -6,7 +6,7 @@ import type { Report, RunEvent } from '../../../src/reporters/report-types.ts';
 import { createSink } from '../../../src/reporters/sink.ts';
 import { createStdout, type OutputFormat } from '../../../src/reporters/stdout.ts';
 import { terminalStyle } from '../../../src/reporters/terminal.ts';
-import { verdictOf } from '../../../src/run/verdict.ts';
+import { verdictOf } from '../../../src/run/endings.ts';
 import { createSecrets } from '../../../src/text/secrets.ts';
 
 /** What the process is told; `wait` waits for a line on stdin, or for what ends the run. */

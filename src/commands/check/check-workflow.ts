@@ -1,5 +1,5 @@
 /** One workflow file: its steps of the action, what is read of them, and the workflows that it calls. */
-import { readTrustedFile } from '../../config/trusted-file.ts';
+import { readTrustedFile } from '../../config/workspace-file.ts';
 import { createFindings } from './finding.ts';
 import { checkLegs, checkMatrix } from './legs.ts';
 import { checkDownload, checkMergeGate, checkMergeJob, type MergeStep, readMergeStep } from './merge-job.ts';

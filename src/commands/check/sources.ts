@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expandHome } from '../../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile, type TrustedFileLimits } from '../../config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile, type TrustedFileLimits } from '../../config/workspace-file.ts';
 import type { Files } from '../../contract/source.ts';
 import type { ActionPart } from './workflow.ts';
 import { type Node, scalarsOf } from './yaml-file.ts';

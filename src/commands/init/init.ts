@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { isInside } from '../../config/paths.ts';
 import { errorCode, InputError } from '../../errors.ts';
-import { foldName } from '../../files/names.ts';
+import { foldName } from '../../files/protected-names.ts';
 import { registry } from '../../providers/registry.ts';
 import { inertLine } from '../../text/sanitize.ts';
 import {

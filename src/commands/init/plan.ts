@@ -6,7 +6,7 @@ import { presets } from '../../contract/presets.ts';
 import { InputError } from '../../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName, registry } from '../../providers/registry.ts';
 import { quote, suggest } from '../../text/messages.ts';
-import { readFlags } from '../flags.ts';
+import { readFlags } from '../parse-flags.ts';
 
 /** The events that can start the workflow. */
 const TRIGGERS = ['pull_request', 'push', 'merge_group'] as const;

@@ -14,7 +14,7 @@ import {
   type References,
   resolveReferences,
 } from './refs.ts';
-import { copyStrict } from './strict.ts';
+import { copyStrict } from './subset.ts';
 
 /**
  * Whose rules a tool's schema has to follow: OpenAI's, at the vendor and at Azure; Anthropic's; those of Gemini's

@@ -15,7 +15,7 @@ import {
   withoutCredentials,
 } from '../workspace/git-config.ts';
 import { isInside, namesIn, realOrSame } from '../workspace/path-policy.ts';
-import { protectedAtTops, topsOf } from '../workspace/protected.ts';
+import { protectedAtTops, topsOf } from '../workspace/protected-roots.ts';
 import type { Repository } from '../workspace/repositories.ts';
 import type { Mount } from './backend.ts';
 import { agentOf } from './detect.ts';

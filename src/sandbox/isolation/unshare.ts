@@ -8,7 +8,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
-import { KERNEL_FOLDERS } from '../../files/names.ts';
+import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
 import { dropPrivileges, quote } from '../exec/shell-line.ts';
 import { type BackendOptions, byDepth, type IsolationBackend, type Mount, sorted } from './backend.ts';
 import type { ByRoot } from './bwrap.ts';

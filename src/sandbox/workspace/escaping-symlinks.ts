@@ -5,7 +5,7 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode } from '../../errors.ts';
-import { KERNEL_FOLDERS } from '../../files/names.ts';
+import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
 import { isInside } from './path-policy.ts';
 
 /** As many as Linux follows. */

@@ -1,7 +1,7 @@
 /** What a patch for `git apply` leaves out: files that make other programs run, and links that lead out of the tree. */
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { foldName, isActionFile, isProtectedPath } from '../../files/names.ts';
+import { foldName, isActionFile, isProtectedPath } from '../../files/protected-names.ts';
 import type { OpenedSandbox } from '../sandbox.ts';
 
 /** A file that a patch leaves out. */

@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join, posix, resolve } from 'node:path';
 import { errorCode } from '../../errors.ts';
-import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/names.ts';
+import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/protected-names.ts';
 import { quote } from '../../text/messages.ts';
 import { DeniedError } from '../sandbox.ts';
 

@@ -12,7 +12,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, InputError } from '../../errors.ts';
-import { refuseComponents } from '../../files/names.ts';
+import { refuseComponents } from '../../files/protected-names.ts';
 import { quote } from '../../text/messages.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { type EscapingLink, findEscapingLink } from './escaping-symlinks.ts';

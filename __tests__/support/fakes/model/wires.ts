@@ -1,9 +1,9 @@
 /** The wire formats of the adapters, written by hand, so that one suite can put every adapter to the same test. */
 import type { ServerResponse } from 'node:http';
 import type { Completion, CompletionRequest, Provider } from '../../../../src/providers/provider.ts';
-import { objectsOf } from '../../../../src/providers/reading.ts';
 import type { ProviderName, ProviderSettings } from '../../../../src/providers/registry.ts';
 import { createProvider } from '../../../../src/providers/registry.ts';
+import { objectsOf } from '../../../../src/providers/tool-calls.ts';
 import type { JsonObject, Message, ToolSpec } from '../../../../src/types.ts';
 import { sendEvents, sendJson } from '../raw-server.ts';
 

@@ -7,7 +7,7 @@ import {
   ReplayError,
   SandboxError,
 } from '../../src/errors.ts';
-import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/run/verdict.ts';
+import { type Ending, preview, type VerdictFacts, verdictOf } from '../../src/run/endings.ts';
 
 const facts: VerdictFacts = {
   turns: 3,

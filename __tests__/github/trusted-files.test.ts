@@ -4,8 +4,12 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import type { EventFacts } from '../../src/github/event.ts';
-import { createPolicyFiles, type PolicyFilesOptions, repositoryPath } from '../../src/github/policy-files.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
+import {
+  createPolicyFiles,
+  type PolicyFilesOptions,
+  repositoryPath,
+} from '../../src/github/trusted-files.ts';
 import { type Answers, answering } from '../support/fakes/github/answers.ts';
 
 const workspace = mkdtempSync(path.join(os.tmpdir(), 'judge-'));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldName, refuseComponents, refuseText } from '../../src/files/names.ts';
+import { foldName, refuseComponents, refuseText } from '../../src/files/protected-names.ts';
 
 describe('foldName', () => {
   it.each([

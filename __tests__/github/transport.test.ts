@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Bounds, boundedFetch } from '../../src/github/octokit.ts';
+import { type Bounds, boundedFetch } from '../../src/github/transport.ts';
 import { type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
 
 const BOUNDS: Bounds = { fetch, signal: undefined, timeoutMs: 60_000, maxBytes: 100, expectsJson: false };

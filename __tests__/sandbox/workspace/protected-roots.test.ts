@@ -9,11 +9,11 @@ import {
   KERNEL_FOLDERS,
   PROTECTED_NAMES,
   refuseComponents,
-} from '../../../src/files/names.ts';
+} from '../../../src/files/protected-names.ts';
 import { findUnsafeLink } from '../../../src/files/unsafe-links.ts';
 import { rootScript } from '../../../src/sandbox/isolation/unshare.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
-import { protectedAtTops } from '../../../src/sandbox/workspace/protected.ts';
+import { protectedAtTops } from '../../../src/sandbox/workspace/protected-roots.ts';
 import { createTamperCheck } from '../../../src/sandbox/workspace/tamper.ts';
 
 const NAMES = ['.git', 'git~1', '.github', 'action.yml', 'action.yaml'];

@@ -6,7 +6,7 @@ import {
   maxErrorBytes,
   maxResponseBytes,
   maxRetryAfterSeconds,
-} from '../../src/providers/http.ts';
+} from '../../src/providers/transport.ts';
 import { asking, providerAt, wires } from '../support/fakes/model/wires.ts';
 import { startRawServer } from '../support/fakes/raw-server.ts';
 

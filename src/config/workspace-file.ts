@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { refuseComponents } from '../files/names.ts';
+import { refuseComponents } from '../files/protected-names.ts';
 import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bounded.ts';
 import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';

@@ -12,7 +12,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { maxSchemaBytes, readTrustedFile } from '../../src/config/trusted-file.ts';
+import { maxSchemaBytes, readTrustedFile } from '../../src/config/workspace-file.ts';
 
 let base: string;
 let root: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replayableArguments, replayableInput, toolCalls } from '../../src/providers/reading.ts';
+import { replayableArguments, replayableInput, toolCalls } from '../../src/providers/tool-calls.ts';
 
 describe('toolCalls', () => {
   const call = { id: 'a', name: 'x', rawArguments: '{}', isRaw: true };
