@@ -112,6 +112,10 @@ describe('a gate that no payload can meet is refused', () => {
     [at('passed', false), 'To ask for its absence, write {"not": {"required": ["passed"]}}.'],
     [at('passed', { not: {} }), 'not to satisfy `{}`, which nothing satisfies'],
     [{ not: {} }, 'The gate wants the payload not to satisfy `{}`, which nothing satisfies'],
+    [
+      { properties: { passed: { const: true } }, additionalProperties: false },
+      'The gate allows no property `summary`, but the schema requires it',
+    ],
     [{ allOf: [at('coverage', { minimum: 80 }), at('coverage', { maximum: 70 })] }, 'to be at least 80'],
     [{ allOf: [{ $ref: '#/$defs/ok' }], $defs: { ok: at('passed', { const: 1 }) } }, '`passed` to be 1'],
   ])('%j', expectRefusal);
@@ -143,10 +147,30 @@ describe('a gate that every payload meets is refused', () => {
       at('stats', at('okay', { const: true })),
       'The schema does not declare `/stats/okay`. Did you mean `ok`?',
     ],
+    [
+      at('findings', { items: at('severity', { enum: ['critical', 'high', 'low'] }) }),
+      'every `severity` in `findings`',
+    ],
     [{ required: ['passed'] }, 'The gate checks nothing'],
     [{ minimum: 5, maximum: 3 }, 'The gate checks nothing'],
     [{ allOf: [{}] }, 'every payload meets it.'],
   ])('%j', expectRefusal);
+
+  it.each([
+    {},
+    { additionalProperties: true },
+    { additionalProperties: {} },
+    { additionalProperties: false },
+  ])('a copy of the schema, with %j', async (others) => {
+    const { passed, summary } = { passed: { type: 'boolean' }, summary: { type: 'string' } };
+    const copy = {
+      type: 'object',
+      properties: { passed, summary },
+      required: ['passed', 'summary'],
+      ...others,
+    };
+    await expectRefusal(copy, 'The gate checks nothing', copy);
+  });
 });
 
 describe('a gate that may mean what it says is not refused', () => {
@@ -270,8 +294,6 @@ describe('a gate that may mean what it says is not refused', () => {
     at('risk', { type: 'boolean' }),
     { anyOf: [{ required: ['note'] }, {}] },
     { not: { not: {} } },
-    at('findings', { items: at('severity', { enum: ['critical', 'high', 'low'] }) }),
-    { properties: { passed: { const: true } }, additionalProperties: false },
   ])('where it takes more than a look at keywords to say so: %j', async (gate) => {
     expect(await lint(gate)).toEqual([]);
   });

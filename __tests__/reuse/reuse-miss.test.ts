@@ -163,7 +163,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     [
       'in signed downloads among the files',
       { 'reuse-from': 'api/v', 'signing-key': KEY },
-      /^warning: .*lies in what is judged/mu,
+      /^warning: .*is inside the judged files/mu,
     ],
   ])('%s nothing is known, which is said, and the model is asked', async (_, inputs, expected) => {
     await mkdir(path.join(workspace, 'api', 'v'));

@@ -147,9 +147,10 @@ export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folde
   return { workspace, temp, results, problem };
 }
 
+/** Whether there is space for the results; a file system that does not say so is believed to have some. */
 async function hasSpace(folder: string): Promise<boolean> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize >= LEAST_BYTES;
+  const { blocks, bavail, bsize } = await statfs(folder).catch(() => ({ blocks: 0, bavail: 0, bsize: 0 }));
+  return blocks === 0 || bavail * bsize >= LEAST_BYTES;
 }
 
 /** A fresh folder of ours; beside the usual place where another user (of a container, say) has made that one. */

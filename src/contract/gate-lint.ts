@@ -153,17 +153,26 @@ function* walkPlaces(
     steps += (1 + gateNodes.length) * (1 + schemaNodes.length);
     if (steps + queue.length > MAX_STEPS || path.length > MAX_DEPTH) return yield null;
     yield place;
-    const [byName, findInSchema] = [partsByName(gateNodes), finderOf(schemaNodes)];
+    const [gateProperties, schemaProperties] = [propertiesOf(gateNodes), propertiesOf(schemaNodes)];
     const [byGate, bySchema] = [requires(gateNodes), requires(schemaNodes)];
     const isObject = typesOf([...gateNodes, ...schemaNodes]).every((type) => type === 'object');
     const isRequired = (name: string) =>
       byGate.has(name) || bySchema.has(name) || (path.length === 0 && named.has(name));
-    for (const name of new Set([...byName.keys(), ...byGate]))
+    const names = [...gateProperties.names, ...byGate, ...(gateNodes.some(isClosed) ? bySchema : [])];
+    for (const name of new Set(names))
       queue.push({
         path: [...path, name],
         isNeeded: isNeeded && isObject && isRequired(name),
-        inGate: byName.get(name) ?? [],
-        inSchema: findInSchema(name),
+        inGate: gateProperties.find(name),
+        inSchema: schemaProperties.find(name),
+      });
+    const items = gateNodes.flatMap(itemsOf);
+    if (items.length > 0)
+      queue.push({
+        path: [...path, '*'],
+        isNeeded: false,
+        inGate: items,
+        inSchema: schemaNodes.flatMap(itemsOf),
       });
   }
 }
@@ -193,25 +202,21 @@ function createExpand(root: JsonObject): (parts: readonly Json[]) => Side {
   };
 }
 
-/** The subschemas for each property. */
-function partsByName(nodes: readonly JsonObject[]): ReadonlyMap<string, readonly Json[]> {
-  const found = new Map<string, Json[]>();
-  for (const [name, part] of nodes.flatMap(({ properties }) => entriesOf(properties))) {
-    const parts = found.get(name);
-    if (parts === undefined) found.set(name, [part]);
-    else parts.push(part);
-  }
-  return found;
-}
-
-/** Finds the subschemas for a property; `CLOSED` is one where an object is closed and does not declare it. */
-function finderOf(nodes: readonly JsonObject[]): (name: string) => readonly Json[] {
-  const found = partsByName(nodes);
+/** The subschemas for each property; `CLOSED` is one where an object is closed and does not declare it. */
+function propertiesOf(nodes: readonly JsonObject[]) {
+  const entries = nodes.flatMap(({ properties }) => entriesOf(properties));
+  const found = Map.groupBy(entries, ([name]) => name);
   const closed = nodes.filter(isClosed);
-  return (name) => {
-    const parts = found.get(name) ?? [];
+  const find = (name: string): readonly Json[] => {
+    const parts = (found.get(name) ?? []).map(([, part]) => part);
     return closed.every((node) => declares(node, name)) ? parts : [...parts, CLOSED];
   };
+  return { names: [...found.keys()], find };
+}
+
+/** The subschema that applies to every entry of an array. */
+function itemsOf({ items, prefixItems }: JsonObject): readonly Json[] {
+  return items === undefined || isArray(items) || prefixItems !== undefined ? [] : [items];
 }
 
 function requires(nodes: readonly JsonObject[]): ReadonlySet<string> {
@@ -246,6 +251,16 @@ function isImplied({ gate, schema }: Place): boolean {
       );
     if (keyword === 'type') return without(types, new Set(typesOf([node]))).length === 0;
     if (keyword === 'required') return without(requiredProperties(node), requires(schema.nodes)).length === 0;
+    if (keyword === 'items') return itemsOf(node).length > 0;
+    if (
+      keyword === 'additionalProperties' &&
+      (value === true || (isObject(value) && Object.keys(value).length === 0))
+    )
+      return true;
+    if (keyword === 'additionalProperties' && value === false)
+      return schema.nodes.some(
+        (other) => isClosed(other) && entriesOf(other['properties']).every(([name]) => declares(node, name)),
+      );
     return SELF_CONTAINED.has(keyword) && schema.nodes.some((other) => other[keyword] === value);
   };
   const isMet = (node: JsonObject) =>
@@ -384,6 +399,8 @@ function describeConflict(place: Place, document: SchemaValidator): string {
   const end = 'so no payload can meet the gate.';
   if (schema.nodes.some((node) => node === CLOSED || node === NOTHING))
     return `The gate is about ${where}, which the schema does not allow, ${end} ${suggestName(path, document.schema)}`;
+  if (gate.nodes.includes(CLOSED))
+    return `The gate allows no property ${where}, but the schema requires it, ${end} Declare it under properties of the gate, or remove additionalProperties from the gate.`;
   if (gate.nodes.includes(NOTHING)) {
     const absence = `To ask for its absence, write ${toSpacedJson({ not: { required: path } })}.`;
     return `The gate allows no value for ${where}, ${end} ${path.length === 1 ? absence : 'Remove false from the gate.'}`;

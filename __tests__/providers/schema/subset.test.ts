@@ -139,6 +139,21 @@ describe('for gemini, a schema', () => {
         [['', { prefixItems: oneOf, items: false }]],
       ],
       [
+        'keeps the tuple of one schema only, because the rest of a list counts from its end',
+        {
+          type: 'array',
+          allOf: [
+            { prefixItems: [{}, { type: 'number' }], items: false },
+            { prefixItems: [{ type: 'string' }] },
+          ],
+        },
+        { type: 'array', items: {}, maxItems: 2 },
+        [
+          ['', { prefixItems: [{ type: 'string' }] }],
+          ['', { prefixItems: [{}, { type: 'number' }], items: false }],
+        ],
+      ],
+      [
         'that is an open tuple becomes a list of anything',
         { type: 'array', items: [{ type: 'string' }] },
         { type: 'array', items: {} },

@@ -178,6 +178,8 @@ interface Merged {
   readonly unions: [keyword: string, branches: readonly Json[]][];
   /** Where the schemas are; the references that were merged count as followed. */
   readonly place: Place & { readonly followed: Set<string> };
+  /** The schema whose `items` and `prefixItems` are kept: those of two schemas mean something else together. */
+  itemsOf: JsonObject | null;
   isImpossible: boolean;
 }
 
@@ -190,6 +192,7 @@ function mergeSchema(source: JsonObject, types: readonly string[], place: Place,
     annotations: new Map(),
     unions: [],
     place: { ...place, nesting: place.nesting + 1, followed: new Set(place.followed) },
+    itemsOf: null,
     isImpossible: false,
   };
   const references = merge(source, merged, attempt);
@@ -226,11 +229,19 @@ function merge(source: Json, merged: Merged, attempt: Attempt): string[] {
     else if ((keyword === 'anyOf' || keyword === 'oneOf') && isArray(value)) unions.push([keyword, value]);
     else if (annotationsOf[attempt.dialect].has(keyword)) {
       if (!annotations.has(keyword)) annotations.set(keyword, value);
-    } else if (!keywords.has(keyword)) keywords.set(keyword, value);
-    else if (!isSame(keywords.get(keyword) ?? null, value)) lost.set(keyword, value);
+    } else if (isOfTuple(keyword) && merged.itemsOf !== null && merged.itemsOf !== source) {
+      if (!isAny(value)) lost.set(keyword, value);
+    } else if (!keywords.has(keyword)) {
+      keywords.set(keyword, value);
+      if (isOfTuple(keyword)) merged.itemsOf = source;
+    } else if (!isSame(keywords.get(keyword) ?? null, value)) lost.set(keyword, value);
   }
   lose(Object.fromEntries(lost), merged, attempt);
   return references;
+}
+
+function isOfTuple(keyword: string): boolean {
+  return keyword === 'items' || keyword === 'prefixItems';
 }
 
 function lose(keywords: JsonObject, { place: { pointer } }: Merged, { losses }: Attempt): void {

@@ -2,7 +2,7 @@
  * What of this machine a command must not see. In the sandbox it runs as the runner's own user, so that the permissions
  * of files hold nothing back from it: what only that user may read has to be hidden by its place.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../../errors.ts';
@@ -371,27 +371,43 @@ function literal(path: string): string {
   return path.replace(/[\\*?[\]]/gu, '\\$&');
 }
 
-/** Runs `find`; what it said until it was stopped counts. Folders that may not be entered make it end with 1. */
+/**
+ * Runs `find`; what it listed until it was stopped counts, also where it cannot be killed because a server does not
+ * answer. Folders that may not be entered make it end with 1.
+ */
 function run(
   file: string,
   args: readonly string[],
   withinMs: number,
   signal: AbortSignal,
 ): Promise<{ text: string; complete: boolean }> {
+  if (signal.aborted) return Promise.resolve({ text: '', complete: false });
   return new Promise((resolve) => {
-    const options = {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const child = spawn(file, args, {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-      maxBuffer: MAX_BYTES,
-      timeout: withinMs,
-      killSignal: 'SIGKILL',
-      signal,
-    } as const;
-    // What waits for a server that does not answer cannot be killed.
-    const timer = setTimeout(() => resolve({ text: '', complete: false }), withinMs + 1_000);
-    execFile(file, args, options, (error, text) => {
-      clearTimeout(timer);
-      resolve({ text, complete: error === null || error.code === 1 });
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
+    const end = (complete: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      resolve({ text: Buffer.concat(chunks).toString('utf8'), complete });
+    };
+    const stop = () => {
+      child.kill('SIGKILL');
+      // Not when it ends: what waits for a server that does not answer cannot be killed.
+      end(false);
+    };
+    const timer = setTimeout(stop, withinMs);
+    signal.addEventListener('abort', stop);
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_BYTES) stop();
+    });
+    child.once('error', () => end(false));
+    child.once('close', (code) => end(code === 0 || code === 1));
   });
 }
