@@ -1,4 +1,4 @@
-/** The command line's entry: argv → which command → exit code. */
+/** The command line's entry: parses argv, runs the command and sets the exit code. */
 
 import { isatty } from 'node:tty';
 import { type CliCommand, parseCliArgs } from './cli/args.ts';
@@ -9,11 +9,11 @@ import { releaseSignals, trapSignals } from './run/signals.ts';
 import type { EndListener, World } from './run/world.ts';
 import { cleanText, inertLine } from './text/sanitize.ts';
 
-/** Runs the command line and gives the exit code; never rejects. */
+/** Runs the command line and resolves to the exit code; never rejects. */
 async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   const catching = trapSignals();
   let running: EndListener | null = null;
-  // Until a run listens: there is nothing to finish.
+  // Until a run listens there is nothing to clean up.
   catching({
     signal: (name) => {
       console.error(`structured-agent: Cancelled by ${name}.`);
@@ -29,7 +29,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     running = listener;
     catching(listener);
   };
-  // A run whose reader has left can deliver nothing any more: it ends, and costs nothing further.
+  // When the reader of stdout is gone the run cannot deliver its result: end it, so that it costs nothing more.
   const lost = (error: InputError) => running?.crash(error);
   const stdout = createSink({ name: 'stdout', fd: 1, stream: () => process.stdout, lost });
   const stderr = createSink({ name: 'stderr', fd: 2, stream: () => process.stderr });
@@ -40,7 +40,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
   };
   const world = { environment, listen, stdout, stderr, print };
   try {
-    // The stream itself is not opened for this: it may never be read.
+    // `isatty(0)` instead of `process.stdin`, which would open a stream that may never be read.
     const command = parseCliArgs(argv, { stdinIsTerminal: isatty(0), environment });
     return await execute(command, world);
   } catch (error) {
@@ -50,13 +50,13 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
   }
 }
 
-/** What nobody has looked at yet may name a file, quote a value, or hold a key. */
+/** Masks and sanitizes a text that no other code has cleaned: it may name a file, quote a value or hold a key. */
 function harmless(text: string, environment: NodeJS.ProcessEnv): string {
   const { mask } = localSecrets(environment);
   return mask(cleanText(mask(text)));
 }
 
-/** @throws InputError where there is none any more. */
+/** Returns the current working directory. @throws InputError when it no longer exists */
 function standing(): string {
   const { folder, problem } = currentFolder();
   if (problem !== null) throw problem;
@@ -107,16 +107,16 @@ function ioOf({ stdout, stderr }: CliWorld) {
   return { cwd: standing(), stdout, stderr };
 }
 
-/** The code, once stdout has taken everything. @throws InputError when it did not */
+/** Returns the exit code after stdout has been flushed. @throws InputError when the flush fails */
 async function delivered(code: number, { stdout }: CliWorld): Promise<number> {
   await stdout.flush();
   return code;
 }
 
-/** How long a stderr that nobody reads keeps the process, in milliseconds. */
+/** How long the process waits for a stderr that is not being read, in milliseconds. */
 const LAST_WORDS_MS = 1_000;
 
-/** Leaves once everything written to stderr has been taken, or nobody takes it: stdout has been waited for. */
+/** Exits once stderr has been flushed, or after a timeout. stdout has been flushed before. */
 function leave(exitCode: number): void {
   process.exitCode = exitCode;
   const exit = () => process.exit(exitCode);

@@ -1,35 +1,35 @@
-/** Everything that is thrown on purpose. All else that is thrown is a bug. */
+/** The errors that are thrown on purpose. Any other exception is a bug. */
 import { type Entry, namingFor, type Wording } from './text/naming.ts';
 
-/** An error whose message may name inputs, which users of different entries write differently. */
+/** An error whose message may name inputs, which are written differently for each entry. */
 abstract class WordedError extends Error {
   readonly #wording: Wording;
 
-  /** @param message the same text for every entry, or one made for the reader's; `message` itself has the action's words. */
+  /** @param message one text for every entry, or a function of the entry; `message` itself has the action's wording. */
   constructor(message: string | Wording, options?: ErrorOptions) {
     const wording = typeof message === 'string' ? () => message : message;
     super(wording(namingFor('action')), options);
     this.#wording = wording;
   }
 
-  /** The message in the words of one entry. */
+  /** Returns the message in the wording of an entry. */
   messageFor(entry: Entry): string {
     return this.#wording(namingFor(entry));
   }
 }
 
-/** The message of anything that was thrown, in the words of one entry. */
+/** Returns the message of any thrown value, in the wording of an entry. */
 export function messageFor(error: unknown, entry: Entry): string {
   if (error instanceof WordedError) return error.messageFor(entry);
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` of an error of the system or of Node (`ENOENT`, `EACCES`, …); null for anything else. */
+/** Returns the `code` of a system or Node error (`ENOENT`, `EACCES`, …); null for anything else. */
 export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** The first code down a chain of causes: Node hides the system's own error below one or two others. */
+/** Returns the first code in a chain of causes: Node wraps the system's error in one or two others. */
 export function causeCode(error: unknown): string | null {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
@@ -40,10 +40,10 @@ export function causeCode(error: unknown): string | null {
   return null;
 }
 
-/** The user typed something that cannot be meant: exit 52. The message names the input and the fix. */
+/** The user gave an invalid value: exit 52. The message names the input and the fix. */
 export class InputError extends WordedError {
   override readonly name = 'InputError';
-  /** The input that is wrong, in kebab-case; null when it is none in particular. */
+  /** The invalid input, in kebab-case; null when the error is not about a particular input. */
   readonly input: string | null;
 
   constructor(input: string | null, message: string | Wording, options?: ErrorOptions) {
@@ -52,12 +52,13 @@ export class InputError extends WordedError {
   }
 }
 
-/** More problems than these are counted, not listed. */
+/** At most this many problems are listed; the rest are counted. */
 const MAX_LISTED = 20;
 
 /**
- * Does nothing where there is no problem.
- * @throws InputError that lists every problem; the only one as it is, and an error of another kind, which is a bug, alone.
+ * Throws when there are problems, and returns otherwise.
+ * @throws InputError that lists every problem; a single problem is thrown as it is, and so is the first error of
+ * another class, which is a bug.
  */
 export function throwProblems(problems: readonly Error[]): void {
   const [first] = problems;
@@ -71,15 +72,15 @@ export function throwProblems(problems: readonly Error[]): void {
   });
 }
 
-/** No key for the model, and `on-missing-key: skip`: nothing is judged, and the step is green. */
+/** There is no key for the model, and `on-missing-key` is `skip`: the run is skipped and the step succeeds. */
 export class MissingKeyError extends WordedError {
   override readonly name = 'MissingKeyError';
 }
 
-/** Which check of the contract pipeline refused a schema or a gate. */
+/** The step of the contract pipeline that refused a schema or a gate. */
 export type ContractStage = 'source' | 'shape' | 'root' | 'compile';
 
-/** A schema or a gate that cannot be a contract: exit 52. */
+/** A schema or a gate that cannot be used as a contract: exit 52. */
 export class ContractError extends WordedError {
   override readonly name = 'ContractError';
   readonly stage: ContractStage;
@@ -90,7 +91,7 @@ export class ContractError extends WordedError {
   }
 }
 
-/** What went wrong at the model's API, after every retry. `tool_choice` is a refused forced choice. */
+/** What failed at the model's API, after all retries. `tool_choice`: the API refused a forced tool choice. */
 export type ProviderFailure =
   | 'auth'
   | 'rate_limit'
@@ -99,7 +100,7 @@ export type ProviderFailure =
   | 'tool_choice'
   | 'error';
 
-/** The model's API did not give a completion. */
+/** The model's API did not return a completion. */
 export class ProviderError extends WordedError {
   override readonly name = 'ProviderError';
   readonly failure: ProviderFailure;
@@ -119,35 +120,35 @@ export class ProviderError extends WordedError {
   }
 }
 
-/** A replay is not asked what was asked when it was recorded: reason `replay_mismatch`. The message says what differs. */
+/** The requests of a replay differ from the recorded ones: reason `replay_mismatch`. The message says what differs. */
 export class ReplayError extends WordedError {
   override readonly name = 'ReplayError';
 }
 
-/** The sandbox is required and absent, or broken: exit 44. The message carries one fix to paste. */
+/** The sandbox is required but missing or broken: exit 44. The message includes one fix to paste. */
 export class SandboxError extends WordedError {
   override readonly name: string = 'SandboxError';
 }
 
 /**
- * What the workspace holds makes a sandbox around it impossible: exit 44, with `sandbox: auto` too, because the author of
- * the files must not be able to take the shell away. The message names the path.
+ * The contents of the workspace make a sandbox impossible: exit 44, with `sandbox: auto` as well, because the author of
+ * the files must not be able to remove the shell. The message names the path.
  */
 export class WorkspaceError extends SandboxError {
   override readonly name = 'WorkspaceError';
 }
 
-/** A reporter could not do its work: a warning, never a changed verdict. */
+/** A reporter failed: reported as a warning; never changes the verdict. */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
 }
 
-/** A request that never reached its server: a proxy or a certificate is in the way. The message names the fix. */
+/** A request did not reach its server because of a proxy or a certificate. The message names the fix. */
 export class NetworkError extends WordedError {
   override readonly name = 'NetworkError';
-  /** The code of the system or of TLS, such as `ECONNREFUSED`; null where there is none. */
+  /** The system or TLS error code, such as `ECONNREFUSED`; null when there is none. */
   readonly code: string | null;
-  /** Whether the same request may get through another time. */
+  /** Whether a retry of the same request may succeed. */
   readonly passing: boolean;
 
   constructor(
@@ -160,7 +161,7 @@ export class NetworkError extends WordedError {
   }
 }
 
-/** Why GitHub's API did not do what it was asked; `unavailable` covers everything that may pass. */
+/** Why a GitHub API request failed; `unavailable` covers all transient failures. */
 export type GitHubFailure =
   | 'unauthorized'
   | 'forbidden'
@@ -170,11 +171,14 @@ export type GitHubFailure =
   | 'rate_limited'
   | 'unavailable';
 
-/** GitHub's API refused or failed, after every retry. The message says what failed and the fix, and holds no token. */
+/**
+ * The GitHub API refused a request or failed, after all retries. The message names the failure and the fix, and
+ * contains no token.
+ */
 export class GitHubError extends Error {
   override readonly name = 'GitHubError';
   readonly kind: GitHubFailure;
-  /** HTTP status; null when there was no answer. */
+  /** HTTP status; null when there was no response. */
   readonly status: number | null;
 
   constructor(

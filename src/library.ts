@@ -1,4 +1,7 @@
-/** The library: one call, one schema, one typed result. The same core as the action and the command line. */
+/**
+ * The library: `runStructuredAgent` takes a schema and returns a typed payload. It runs the same core as the action and
+ * the command line.
+ */
 
 import { stat } from 'node:fs/promises';
 import { createLocalWorld, currentFolder, localSecrets } from './cli/world.ts';
@@ -16,9 +19,9 @@ import type { Conclusion, GateResult, JsonObject, Reason, Usage } from './types.
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * A schema object of Zod (4.2 or newer) or any other library that gives its JSON Schema by the Standard JSON Schema
- * interface. Its own `validate` judges a payload after the JSON Schema, refinements included; what it returns is discarded,
- * and a schema that would change the payload is refused.
+ * A schema object of Zod (4.2 or newer), or of any other library that exports its JSON Schema through the Standard JSON
+ * Schema interface. Its own `validate`, including refinements, runs on a payload after the JSON Schema check. The value
+ * it returns is discarded, and a schema that would transform the payload is refused.
  */
 export interface TypedSchema<Payload> {
   readonly '~standard': {
@@ -31,14 +34,14 @@ export interface TypedSchema<Payload> {
   };
 }
 
-/** What a run is told; each name is that of the input, in camelCase, and means the same. */
+/** The options of a run. Each has the name of the action's input in camelCase, and the same meaning. */
 export interface RunOptions<Payload> {
   readonly prompt: string;
   /** A string is inline JSON, the path of a `.json` file, or the name of a preset. */
   readonly schema: JsonSchema | TypedSchema<Payload> | string;
   /**
-   * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean property,
-   * or `none`, which is what it is unless given.
+   * A JSON Schema for the payload (an object, inline JSON, or the path of a `.json` file), the name of a boolean
+   * property, or `none` (the default).
    */
   readonly gate?: JsonSchema | string;
   readonly model: string;
@@ -56,9 +59,9 @@ export interface RunOptions<Payload> {
   readonly maxTotalTokens?: number;
   readonly maxCostUsd?: number;
   readonly forceOutput?: boolean;
-  /** `read_file`, `edit`, `shell`, or what another agent calls one of them, for example `bash`. */
+  /** `read_file`, `edit`, `shell`, or another agent's name for one of them, for example `bash`. */
   readonly tools?: readonly string[];
-  /** The same names, and `structured_output`, without which no payload can be delivered. */
+  /** The same names, plus `structured_output`; without that tool no payload can be delivered. */
   readonly excludeTools?: readonly string[];
   readonly shellTimeoutSeconds?: number;
   readonly maxToolOutputKb?: number;
@@ -67,51 +70,51 @@ export interface RunOptions<Payload> {
   readonly sandboxRead?: readonly string[];
   readonly workspaceAccess?: 'scratch' | 'in-place' | 'read-only';
   readonly passEnv?: readonly string[];
-  /** The folder that the agent works on; the process's own unless given. */
+  /** The folder that the agent works on. Default: the current working directory of the process. */
   readonly workspace?: string;
-  /** Where it starts, inside the workspace. */
+  /** The folder that the agent starts in, inside the workspace. */
   readonly workingDirectory?: string;
-  /** Plays the model's side from a recording: no key, no tokens. */
+  /** A recording to replay instead of calling the model: no key, no tokens. */
   readonly replay?: string;
-  /** Ends the run as a signal would: reason `cancelled`. */
+  /** Cancels the run as a signal would, with reason `cancelled`. */
   readonly signal?: AbortSignal;
   /**
-   * Hears of each event while the run goes on; no event carries an argument of `structured_output`, or of a
-   * tool that was not offered. Nothing else in them is masked: what the prompt or a file that was read holds is there.
+   * Called with each event during the run. No event carries the arguments of `structured_output` or of a tool that was
+   * not offered. Nothing else in an event is masked: it may hold what the prompt or a file contains.
    */
   readonly onEvent?: (event: RunEvent) => void;
-  /** Hears of what is wrong beside the run. */
+  /** Called with warnings that are not events of the run. */
   readonly onWarning?: (text: string) => void;
-  /** Variables for keys, proxies and `passEnv`; the process's own unless given. */
+  /** Environment variables for keys, proxies and `passEnv`. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** What an accepted payload comes with. */
+/** The result of a successful run. */
 export interface RunResult<Payload> {
-  /** Exactly what was validated. */
+  /** The payload exactly as it was validated. */
   readonly payload: Payload;
   readonly gate: GateResult['status'];
   readonly turns: number;
   readonly usage: Usage;
-  /** US dollars; null when the model's price is not known. */
+  /** In US dollars; null when the price of the model is unknown. */
   readonly costUsd: number | null;
   readonly durationMs: number;
   readonly model: string;
-  /** null when that is not known. */
+  /** null when unknown. */
   readonly changedFiles: number | null;
-  /** What the agent changed, as a git patch; null where nothing was, or where that is not known. */
+  /** The agent's changes as a git patch; null when there are none, or when they are unknown. */
   readonly patch: Uint8Array | null;
-  /** The whole run, as documented under *Envelope*. */
+  /** The complete result of the run, as documented under *Envelope*. */
   readonly envelope: Readonly<Record<string, unknown>>;
 }
 
-/** Every ending but a success: why, and the exit code that the command line would have. */
+/** Thrown for every ending but success; holds the reason and the exit code that the command line would return. */
 export class StructuredAgentError extends Error {
   override readonly name = 'StructuredAgentError';
   readonly conclusion: Conclusion;
   readonly reason: Reason;
   readonly exitCode: number;
-  /** The accepted payload where the gate is not met (or a signal came after it); null otherwise. */
+  /** The accepted payload when the gate is not met or a signal arrived after acceptance; null otherwise. */
   readonly payload: unknown;
   readonly envelope: Readonly<Record<string, unknown>>;
 
@@ -126,18 +129,18 @@ export class StructuredAgentError extends Error {
 }
 
 /**
- * Runs the agent until it has delivered a payload that the schema accepts and the gate lets pass.
- * @throws StructuredAgentError for every other ending, wrong options among them; nothing else.
+ * Runs the agent until it delivers a payload that the schema accepts and the gate passes.
+ * @throws StructuredAgentError for every other ending, including invalid options. It throws nothing else.
  */
 export async function runStructuredAgent<Payload = JsonObject>(
   given: RunOptions<Payload>,
 ): Promise<RunResult<Payload>> {
-  // What plain JavaScript passes is no object of options at times: that is a wrong option, reported like any other.
+  // JavaScript callers may pass something other than an object: that is an invalid option, reported like any other.
   const passed: unknown = given;
   const isObject = typeof passed === 'object' && passed !== null && !Array.isArray(passed);
   const options: Partial<RunOptions<Payload>> = isObject ? given : {};
   const environment = options.environment ?? process.env;
-  // A key and headers that come as options are masked as those of variables are.
+  // Keys and headers passed as options are masked like those in environment variables.
   const secrets = localSecrets({ ...environment, ...secretOptions(options) });
   const here = currentFolder();
   const kept: { patch: Uint8Array | null } = { patch: null };
@@ -163,7 +166,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
       try {
         options.onWarning?.(secrets.mask(text));
       } catch {
-        // Whoever listens has a bug, but the run is not theirs to end.
+        // A throwing `onWarning` is a bug of the caller and must not end the run.
       }
     },
   });
@@ -180,7 +183,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
     const { verdict, payload, gate } = report;
     if (verdict.conclusion !== 'success' || payload === null) throw new StructuredAgentError(report, whole);
     return {
-      // The contract has judged it by the very schema that gives the type.
+      // Safe: the contract has validated the payload against the schema that provides the type.
       payload: payload as Payload,
       gate: gate?.status ?? 'none',
       turns: report.turnCount,
@@ -197,7 +200,7 @@ export async function runStructuredAgent<Payload = JsonObject>(
   }
 }
 
-/** Reads the options. What throws while it is read is an ending like any other, so that the caller gets one kind of error. */
+/** Reads the options. An exception thrown by a getter becomes an ending too, so that callers get one kind of error. */
 function parseOptions(options: object, environment: NodeJS.ProcessEnv): RunInputs {
   try {
     const { raw, problems } = inputsOf(options);
@@ -213,7 +216,7 @@ const NO_OPTIONS = new InputError(
   'runStructuredAgent takes an object of options. Pass { prompt, schema, model }.',
 );
 
-/** What is wrong with the option `workspace`; null for a folder. */
+/** Checks the option `workspace`; returns null when it is a folder. */
 async function workspaceProblem(given: string, real: string): Promise<InputError | null> {
   const isFolder = await stat(real).then(
     (found) => found.isDirectory(),
@@ -224,7 +227,10 @@ async function workspaceProblem(given: string, real: string): Promise<InputError
     : new InputError('workspace', `workspace is ${quote(given)}, which is not a folder. Check the path.`);
 }
 
-/** An `async` listener that rejects must not end the process, and is no more to the run than one that throws. */
+/**
+ * Wraps `onEvent`: the rejection of an `async` listener must not end the process, and affects the run no more than a
+ * throw.
+ */
 function hearing(onEvent: ((event: RunEvent) => unknown) | undefined): World['reporters'] {
   if (onEvent === undefined) return [];
   return [
@@ -238,7 +244,7 @@ function hearing(onEvent: ((event: RunEvent) => unknown) | undefined): World['re
   ];
 }
 
-/** @param over aborted when the run is over: a signal that outlives many runs must not keep them all. */
+/** @param over aborted when the run is over, so that a signal that outlives many runs does not retain them all. */
 function listener(signal: AbortSignal | undefined, over: AbortSignal): World['listen'] {
   return (end) => {
     if (signal === undefined) return;

@@ -1,9 +1,9 @@
-/** One bundle for every front entry: the file that was started says which one is meant; imported, it starts nothing. */
+/** One bundle for all entries: starts the entry whose file was executed. Imported as a library, it starts nothing. */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The entries of dist/ by file name; each of them loads this module once it knows that Node is new enough. */
+/** The entries of dist/ by file name. Each entry file loads this module after checking the version of Node. */
 const ENTRIES: Readonly<Record<string, () => Promise<unknown>>> = {
   'index.js': () => import('./action.ts'),
   'cli.js': () => import('./cli.ts'),
@@ -18,16 +18,19 @@ export type { Reason, Usage } from './types.ts';
 const here = path.dirname(fileURLToPath(import.meta.url));
 await ENTRIES[doorOf(process.argv[1])]?.();
 
-/** The entry that was started, however its path was written; empty where another program imports the library. */
+/**
+ * The file name of the entry that was started, however its path was written; empty when another program imports the
+ * library.
+ */
 function doorOf(given: string | undefined): string {
   for (const file of given === undefined ? [] : [given, `${given}.js`]) {
     try {
       const started = realpathSync(file);
-      // `node dist` starts the folder's index.js: silence would be taken for success.
+      // `node dist` starts the folder's index.js; doing nothing would look like success.
       if (started === here) return 'index.js';
       if (path.dirname(started) === here) return path.basename(started);
     } catch {
-      // `node -e CODE WORD` puts a word there that is no file.
+      // With `node -e CODE WORD` the argument is not a file.
     }
   }
   return '';

@@ -1,48 +1,49 @@
-/**
- * The nouns that every layer speaks. This file holds types and nothing else, and imports nothing.
- */
+/** Types shared by all layers. This file contains only types and imports nothing. */
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object; its own keys only, `__proto__` and `constructor` are data like any other. */
+/** A JSON object. Only own keys count: `__proto__` and `constructor` are ordinary data. */
 export type JsonObject = { readonly [key: string]: Json };
 
 /**
- * Whether the provider delivered a call's argument text whole, and no longer than anybody reads. Only `complete`
- * arguments are ever read; the text of `too_long` ones is dropped.
+ * Whether the provider delivered the argument text of a call completely and within the size limit. Only `complete`
+ * arguments are parsed; the text of `too_long` ones is dropped.
  */
 export type ArgumentStatus = 'complete' | 'truncated' | 'malformed' | 'too_long';
 
-/** A call of a tool as the model wrote it: arguments stay text until the contract or the toolbox read them. */
+/** A tool call as the model wrote it. Arguments stay text until the contract or the toolbox parses them. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** The provider's raw argument text; an empty text means `{}`. */
+  /** The provider's raw argument text; an empty string means `{}`. */
   readonly rawArguments: string;
   readonly status: ArgumentStatus;
 }
 
-/** What a tool call gave back to the model; every call gets exactly one. */
+/** The result of a tool call, returned to the model. Every call gets exactly one. */
 export interface ToolResult {
   readonly callId: string;
   readonly content: string;
   readonly isError: boolean;
 }
 
-/** A message of ours to the model. */
+/** A message from this program to the model. */
 export interface UserMessage {
   readonly role: 'user';
   readonly text: string;
 }
 
-/** A message of the model. */
+/** A message from the model. */
 export interface AssistantMessage {
   readonly role: 'assistant';
-  /** The prose of the turn, possibly empty. */
+  /** The prose of the turn; may be empty. */
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
-  /** The provider's own form of this message, replayed verbatim by the adapter that made it; opaque elsewhere. */
+  /**
+   * The provider's own representation of the message, replayed verbatim by the adapter that created it; opaque
+   * elsewhere.
+   */
   readonly native: unknown;
 }
 
@@ -52,62 +53,69 @@ export interface ToolMessage {
   readonly results: readonly ToolResult[];
 }
 
-/** One entry of the append-only conversation. */
+/** An entry of the append-only conversation. */
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
-/** A tool as the model is told of it. */
+/** A tool as it is described to the model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
-  /** A JSON Schema; the adapter sends the projection that its API accepts, and writes what had to go into the description. */
+  /**
+   * A JSON Schema. The adapter sends the projection that its API accepts, and moves what was removed into the
+   * description.
+   */
   readonly parameters: JsonObject;
 }
 
 /**
- * Why a completion ended. `length` marks every call of it as truncated, `refusal` covers content filters;
- * `pause` is a provider's request to be called again, and counts as truncated too.
+ * Why a completion ended. `length` marks all of its calls as truncated; `refusal` includes content filters; `pause` is
+ * a provider's request to be called again and also counts as truncated.
  */
 export type StopReason = 'end' | 'tool_calls' | 'length' | 'refusal' | 'pause';
 
-/** Tokens of one completion, or summed over a run. */
+/** Token counts of one completion, or their sum over a run. */
 export interface Usage {
-  /** All input tokens, those read from and written to a prompt cache included. */
+  /** All input tokens, including those read from and written to a prompt cache. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** The part of `inputTokens` that was read from a cache. */
+  /** The part of `inputTokens` read from the cache. */
   readonly cachedInputTokens: number;
-  /** The part of `inputTokens` that was written to a cache. */
+  /** The part of `inputTokens` written to the cache. */
   readonly cacheWriteTokens: number;
 }
 
-/** One thing that is wrong with a candidate payload. */
+/** A problem found in a candidate payload. */
 export interface Issue {
-  /** JSON Pointer of the offending value; empty for the root. */
+  /** JSON Pointer to the invalid value; empty for the root. */
   readonly path: string;
   /**
    * The JSON Schema keyword that failed, or one of `arguments`, `precision`, `deadline`, `validator`, `validate`,
    * `transform`, `present`.
    */
   readonly keyword: string;
-  /** One sentence for the model: what is wrong and what is there instead. */
+  /** One sentence for the model: what is wrong, and the value found. */
   readonly message: string;
 }
 
-/** What a durable surface may hold of an issue: no message, and `*` in the path for keys that the schema does not declare. */
+/**
+ * The part of an issue that may be stored or published: no message, and `*` in the path for keys that the schema does
+ * not declare.
+ */
 export type RedactedIssue = Pick<Issue, 'path' | 'keyword'>;
 
-/** How a near miss was mended before it was accepted. */
+/** How an almost valid payload was repaired before it was accepted. */
 export type Repair =
   | { readonly kind: 'unwrapped'; readonly key: string }
   | { readonly kind: 'parsed'; readonly paths: readonly string[] };
 
-/** How a payload fared against the gate; `none` where no gate was asked for. */
+/** The result of the gate check; `none` when no gate was requested. */
 export interface GateResult {
   readonly status: 'met' | 'not_met' | 'none';
   readonly issues: readonly Issue[];
   /**
-   * For people: what the gate wanted and what the payload says there, each a clause that reads on from "the gate". Of
-   * the payload it holds no text but words that the schema lists, and no key but those that schema or gate declare.
+   * For people: what the gate required and what the payload contains, each a clause that follows "the gate". Of the
+   * payload's text it contains only words that the schema lists, and of its keys only those that the schema or the gate
+   * declares.
    */
   readonly words?: readonly string[];
 }
@@ -115,14 +123,14 @@ export interface GateResult {
 /** The limits that end a run. */
 export type Limit = 'turns' | 'time' | 'tokens' | 'cost';
 
-/** How the loop ended: every expected ending is a value. What is thrown is mapped once, in `verdict`. */
+/** How the loop ended. Every expected ending is a value; thrown errors are mapped in one function, `verdictOf`. */
 export type Outcome =
   | { readonly kind: 'submitted'; readonly payload: JsonObject; readonly repaired: Repair | null }
   | {
       readonly kind: 'plain_text';
-      /** The last text of the run that is not empty; empty when the model never wrote any. */
+      /** The last non-empty text of the run; empty when the model wrote none. */
       readonly text: string;
-      /** Whether the last answer had no text, so that `text` is from an earlier turn. */
+      /** Whether the last answer had no text, so that `text` comes from an earlier turn. */
       readonly empty: boolean;
       readonly truncated: boolean;
     }
@@ -131,15 +139,15 @@ export type Outcome =
   | { readonly kind: 'cancelled'; readonly signal: string };
 
 /**
- * What the model was given of the change under review: `missing` where the diff was asked for and not obtained,
- * `truncated` where parts of it were left out, `none` where none was asked for or there is no pull request.
+ * How much of the change under review the model was given: `missing` when the diff was requested but could not be
+ * obtained, `truncated` when parts were left out, `none` when it was not requested or there is no pull request.
  */
 export type ContextStatus = 'complete' | 'truncated' | 'missing' | 'none';
 
-/** The three-valued (and one skipped) answer of a run. */
+/** The result of a run: one of three conclusions, or `skipped`. */
 export type Conclusion = 'success' | 'failure' | 'inconclusive' | 'skipped';
 
-/** Why a run concluded as it did. */
+/** Why a run ended with its conclusion. */
 export type Reason =
   | 'accepted'
   | 'gate_not_met'
@@ -164,7 +172,7 @@ export type Reason =
   | 'missing_key'
   | 'undecided';
 
-/** The envelope's `subtype`: one per row of the endings table. */
+/** The `subtype` field of the envelope: one per row of the endings table. */
 export type Subtype =
   | 'success'
   | 'gate_not_met'
@@ -182,7 +190,7 @@ export type Subtype =
   | 'error_undecided'
   | 'skipped';
 
-/** One row of the endings table. */
+/** A row of the endings table. */
 export interface Verdict {
   readonly conclusion: Conclusion;
   readonly reason: Reason;
@@ -190,11 +198,11 @@ export interface Verdict {
   readonly exitCode: 0 | 1 | 44 | 52 | 53 | 55 | 130;
   /** Whether the payload may leave this process. */
   readonly published: boolean;
-  /** One sentence for a person: what happened and what to do; null on success. */
+  /** One sentence for people: what happened and what to do; null on success. */
   readonly error: string | null;
 }
 
-/** What was judged: which commit, by which event; null outside GitHub. */
+/** The commit and event that were reviewed; null outside GitHub. */
 export interface Subject {
   readonly repository: string;
   readonly sha: string;
@@ -203,11 +211,11 @@ export interface Subject {
   readonly pull_request: number | null;
   readonly run_id: string;
   readonly run_attempt: number;
-  /** The commit in the judged folder; null where that is not known, absent where nobody looked. */
+  /** The commit checked out in the reviewed folder; null when unknown, absent when it was not looked up. */
   readonly checked_out?: string | null;
 }
 
-/** The policy that judged, as hashes (hex SHA-256) of the texts that were frozen before the first model call. */
+/** Hashes (hex SHA-256) of the policy texts, which are frozen before the first model call. */
 export interface PolicyDigest {
   readonly schema_sha256: string | null;
   readonly gate_sha256: string | null;
@@ -215,18 +223,18 @@ export interface PolicyDigest {
   readonly version: string;
 }
 
-/** What stands between the shell tool and this machine. */
+/** The isolation backend between the shell tool and the host. */
 export type Isolation = 'bwrap' | 'sudo-bwrap' | 'unshare' | 'sudo-unshare' | 'none';
 
 /**
- * What reading a file gave: its text without a BOM, or a sentence that names the path and says why not. `isMissing` where
- * there is no such file.
+ * The result of reading a file: its text without a BOM, or a sentence with the path and the reason for the failure.
+ * `isMissing` is set when the file does not exist.
  */
 export type Reading =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string; readonly isMissing?: true };
 
-/** A file of another repository: `owner/repo/path@ref`, the ref a branch, a tag or a commit. */
+/** A file in another repository: `owner/repo/path@ref`, where the ref is a branch, a tag or a commit. */
 export interface Elsewhere {
   readonly owner: string;
   readonly repo: string;
@@ -234,13 +242,13 @@ export interface Elsewhere {
   readonly ref: string;
 }
 
-/** A file that judges and that the judged pull request changes. */
+/** A policy file that the pull request under review changes. */
 export interface PolicyChange {
   readonly what: 'schema' | 'gate' | 'prompt-file' | 'replay' | 'workflow';
-  /** Relative to the repository's root. */
+  /** Relative to the root of the repository. */
   readonly path: string;
-  /** Whether the changed file judged; false where the base's did. */
+  /** Whether the changed file was used; false when the base branch's version was. */
   readonly applied: boolean;
-  /** Whether it is not known to be changed: GitHub lists no more than 3,000 files of a change. */
+  /** Whether it is unknown if the file changed: GitHub lists at most 3,000 files of a pull request. */
   readonly unlisted?: boolean;
 }

@@ -1,4 +1,4 @@
-/** What the action asks GitHub and tells it: built once from the event, the token and the configuration. */
+/** The action's access to GitHub, built once from the event, the token and the configuration. */
 import type { Config } from '../config/config.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
 import type { GitHub } from '../github/api.ts';
@@ -12,30 +12,28 @@ import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-
 import { createPolicyFiles } from '../github/trusted-files.ts';
 import type { World } from '../run/world.ts';
 
-/** The world of these calls. */
 export interface ActionGitHubOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly config: Pick<Config, 'trustedFiles' | 'githubToken'>;
   readonly workspace: string;
-  /** The commit in the judged folder, read before the agent runs; null where it is not known. */
+  /** The commit in the reviewed folder, read before the agent runs; null when unknown. */
   readonly checkedOut: JudgedCommit | null;
   readonly fetch: typeof fetch;
   readonly version: string;
-  /** Says something loudly that ends no run. */
+  /** Reports a warning that does not end the run. */
   readonly warn: (text: string) => void;
 }
 
-/** GitHub as a run and its reporters see it. Nothing is asked before somebody wants to know. */
+/** GitHub as used by a run and its reporters. Sends no request until one is needed. */
 export interface ActionGitHub extends Pick<World, 'files' | 'findContext' | 'findPolicyChanges'> {
   readonly event: EventFacts;
-  /** null where there is no token. */
+  /** null without a token. */
   readonly github: GitHub | null;
   readonly finder: PullRequestFinder;
-  /** The files that the pull request changes; empty until GitHub has listed them, and where it does not. */
+  /** The files that the pull request changes; empty until GitHub has listed them, or when it does not. */
   readonly changedPaths: ReadonlySet<string>;
 }
 
-/** Makes them. */
 export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
   const { environment, config, workspace, checkedOut } = options;
   const event = readEvent(environment);
@@ -75,7 +73,7 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
   };
 }
 
-/** Notes the paths of the files once they are listed. */
+/** Adds the paths of the files to the set once they are listed. */
 async function remember(
   listing: ReturnType<ListChangedFiles>,
   paths: Set<string>,

@@ -1,22 +1,22 @@
-/** The runner's `INPUT_*` variables → raw inputs. */
+/** Reads raw inputs from the runner's `INPUT_*` variables. */
 import * as core from '@actions/core';
 import { INPUTS, type InputName, meantInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
 
-/** What was given for each input, and what is wrong with how it was given. */
+/** The inputs that were given, and the problems with how they were given. */
 export interface CollectedInputs<N extends string> {
   readonly raw: ReadonlyMap<N, string>;
   readonly problems: readonly InputError[];
 }
 
-/** Collects the inputs of the main action. */
+/** Reads the inputs of the main action. */
 export function readActionInputs(): CollectedInputs<InputName> {
   return readInputs(INPUTS.map(({ name }) => name));
 }
 
 /**
- * Collects the inputs of this process. The runner passes an empty string for an input that is not given: that counts as
- * absent. A variable that is no input of this action is a problem, and so is a value of nothing but blanks.
+ * Reads the inputs of this process. The runner passes an empty string for an input that is not given: that counts as
+ * absent. A variable that is not an input of this action is a problem, and so is a value of only whitespace.
  */
 export function readInputs<N extends string>(names: readonly N[]): CollectedInputs<N> {
   const raw = new Map<N, string>();
@@ -24,7 +24,7 @@ export function readInputs<N extends string>(names: readonly N[]): CollectedInpu
   const known = new Set(names.map((name) => `INPUT_${name.toUpperCase()}`));
   for (const [variable, value] of Object.entries(process.env)) {
     if (!variable.toUpperCase().startsWith('INPUT_') || value === undefined || value === '') continue;
-    // In another case it would be missed below, and an input that is missed may be a limit.
+    // A name in another case would be missed below, and the missed input may be a limit.
     if (!known.has(variable))
       problems.push(unknownInput(variable.slice('INPUT_'.length).toLowerCase(), names));
   }

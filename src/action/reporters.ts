@@ -1,4 +1,4 @@
-/** Where the action's run is told, in the order in which it is told. */
+/** The reporters of the action, in the order in which they run. */
 
 import { createReportPage } from '../commands/report/report-page.ts';
 import type { Config } from '../config/config.ts';
@@ -21,7 +21,7 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
 import type { ActionGitHub } from './github.ts';
 
-/** What was typed of how a run is told. */
+/** The inputs that configure reporting. */
 export interface Telling {
   readonly config: Pick<
     Config,
@@ -32,25 +32,24 @@ export interface Telling {
   readonly sarifFile: string | null;
 }
 
-/** What the reporters are made from. */
 export interface ActionReportersOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly setup: Telling;
   readonly hub: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
-  /** Finds the files of findings. */
+  /** Locates the files of findings. */
   readonly locate: Locate;
-  /** Whether the paths of findings were resolved in other jobs, so that this one may go without a checkout. */
+  /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
   readonly isResolved: boolean;
-  /** The step's summary file; null where the runner gave none. */
+  /** The step's summary file; null when the runner provided none. */
   readonly summaryFile: string | null;
   readonly version: string;
   readonly log: Log;
   readonly secrets: Secrets;
 }
 
-/** Those on this machine first: what goes over the network may take its time, and is dropped after a signal. */
+/** Local reporters come first: network reporters may take their time, and are skipped after a signal. */
 export function createReporters(options: ActionReportersOptions): readonly Reporter[] {
   const { environment, setup, hub, log, secrets, workspace, locate } = options;
   const serverUrl = environment['GITHUB_SERVER_URL'] || null;
@@ -75,7 +74,7 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
   ];
 }
 
-/** The judged repository, and the one that a pull request comes from. */
+/** The reviewed repository, and the head repository of a pull request. */
 export function repositoriesOf({ event }: Pick<ActionGitHub, 'event'>): readonly string[] {
   const head = textAt(event.payload, 'pull_request', 'head', 'repo', 'full_name');
   return [event.repository, head].filter((name) => name !== '');
@@ -103,7 +102,7 @@ function sarif(
   ];
 }
 
-/** The comment and the status; a warning where there is no token for them. */
+/** The comment and the status; a warning when there is no token for them. */
 function onGitHub(options: ActionReportersOptions, facts: SummaryFacts): readonly Reporter[] {
   const { environment, setup, hub, subject, log } = options;
   const { comment, commitStatus } = setup.config;

@@ -1,4 +1,4 @@
-/** What the action was given: the runner's folders, the configuration, and where files go. */
+/** The setup of an action step: the runner's folders, the configuration, and the paths of files to write. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, realpath, statfs } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { type RunnerFiles, requireOutputFile } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { readActionInputs } from './inputs.ts';
 
-/** What was typed, what is wrong with it, and where files go either way. */
+/** The configuration, its problems, and the paths of files to write. */
 export interface Setup<C> {
-  /** Where something is wrong, an input has its default, and the verdict is reported on this machine only. */
+  /** An invalid input has its default value; the verdict is then reported on this machine only. */
   readonly config: C;
   readonly problems: readonly Error[];
-  /** How requests leave this machine. */
+  /** `fetch` through the proxies and with the certificate authorities of this machine. */
   readonly fetch: typeof fetch;
   readonly resultFile: string;
   readonly transcriptFile: string | null;
@@ -26,11 +26,14 @@ export interface Setup<C> {
   readonly sarifFile: string | null;
 }
 
-/** What is asked of every step's configuration. */
+/** The settings that every step's configuration has. */
 export type Known = Reporting &
   Pick<Config, 'workingDirectory' | 'trustedFiles' | 'transcriptFile' | 'reportFile' | 'leg' | 'vote'>;
 
-/** Parses the inputs of a run and finds where files go; a wrong input is kept, so that it can be reported like any ending. */
+/**
+ * Parses the inputs of a run and resolves the paths of files to write. Problems are collected, to be reported like any
+ * ending.
+ */
 export function readSetup(
   environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
@@ -47,7 +50,7 @@ export function readSetup(
   );
 }
 
-/** How a run is reported whose inputs are wrong: nothing is sent, and nothing that it says is left out. */
+/** How a run with invalid inputs is reported: nothing is sent, and nothing is left out of the local reports. */
 const LOCAL_REPORTING = {
   summary: true,
   comment: 'never',
@@ -56,7 +59,7 @@ const LOCAL_REPORTING = {
   logLevel: 'summary',
 } as const;
 
-/** The same for inputs that were parsed; `transcriptFile` is where the transcript goes unless they say otherwise. */
+/** The same for parsed inputs. `transcriptFile` is the default path of the transcript. */
 export async function readStepSetup<C extends Known>(
   { config, problems: wrong }: Parsed<C>,
   transcriptFile: string | null,
@@ -104,20 +107,20 @@ function noteErrors<T>(task: () => T, problems: Error[]): T | null {
   }
 }
 
-/** The least space that a run begins with, in bytes: 1 MiB for what it leaves. */
+/** The minimum free space for starting a run, in bytes: 1 MiB for the files it writes. */
 const LEAST_BYTES = 1024 ** 2;
 
-/** Where the step works. */
+/** The folders of a step. */
 export interface Folders {
   readonly workspace: string;
   readonly temp: string;
-  /** A fresh folder below `temp` for what the run leaves. */
+  /** A new folder below `temp` for the files that the run writes. */
   readonly results: string;
-  /** What is wrong with the runner's own folders; others stand in for them, so that the run can be reported. */
+  /** The problem with the runner's own folders; other folders replace them, so that the run can be reported. */
   readonly problem: InputError | null;
 }
 
-/** Finds the runner's folders, and makes one for the results. */
+/** Finds the runner's folders, and creates one for the results. */
 export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folders> {
   const missing: string[] = [];
   const find = async (variable: string, otherwise: string): Promise<string> => {
@@ -153,7 +156,7 @@ async function hasSpace(folder: string): Promise<boolean> {
   return blocks === 0 || bavail * bsize >= LEAST_BYTES;
 }
 
-/** A fresh folder of ours; beside the usual place where another user (of a container, say) has made that one. */
+/** Creates a new results folder; uses another name if the usual parent is another user's, such as a container's. */
 async function makeResults(temp: string): Promise<string> {
   const usual = path.join(temp, 'structured-agent', randomUUID());
   try {
@@ -168,7 +171,10 @@ async function makeResults(temp: string): Promise<string> {
 const FILE_INPUTS = ['result-file', 'transcript-file', 'report-file', 'sarif-file'] as const;
 type Named = Readonly<Record<(typeof FILE_INPUTS)[number], string | null>>;
 
-/** Where files are written, absolute and real; null for one that is outside workspace and RUNNER_TEMP, or over another. */
+/**
+ * Resolves the paths of files to write, absolute and real; null for a path outside workspace and RUNNER_TEMP, or
+ * already in use.
+ */
 async function placeFiles(
   named: Named,
   { workspace, temp }: Folders,

@@ -1,4 +1,4 @@
-/** How a step of the action begins and leaves: secrets masked before the first line, the exit code last. */
+/** How a step of the action starts and exits: secrets are masked before the first line, the exit code is set last. */
 import { randomUUID } from 'node:crypto';
 import * as core from '@actions/core';
 import { findSecrets } from '../github/runner.ts';
@@ -8,7 +8,7 @@ import { trapSignals } from '../run/signals.ts';
 import type { EndWorld } from '../run/world.ts';
 import { createSecrets, type Secrets } from '../text/secrets.ts';
 
-/** What every step has. */
+/** What every step is given. */
 export interface Step {
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: Secrets;
@@ -16,7 +16,7 @@ export interface Step {
   readonly listen: EndWorld['listen'];
 }
 
-/** Runs a step of this process and leaves with the exit code that it gives. */
+/** Runs a step in this process and exits with the exit code it returns. */
 export function startStep(name: string, work: (step: Step) => Promise<number>): void {
   void run(name, work, process.env).then(leave);
 }
@@ -36,14 +36,14 @@ async function run(
   try {
     return await work({ environment, secrets, log, listen });
   } catch (error) {
-    // Before the run could begin: no folder to work in, most likely.
+    // The run could not start, most likely because there is no folder to work in.
     const text = error instanceof Error ? error.message : String(error);
     log.error(`${name} could not start: ${text}`);
     return 1;
   }
 }
 
-/** Leaves once everything written to stdout has been taken: a pipe may be read late. */
+/** Exits once stdout has been flushed: a pipe may be read late. */
 function leave(exitCode: number): void {
   process.exitCode = exitCode;
   process.stdout.write('', () => process.exit(exitCode));

@@ -1,4 +1,4 @@
-/** What every step has on a runner: GitHub, the reporters, and the files that the end writes. */
+/** The parts of a world that every action step has: GitHub, the reporters, and the files written at the end. */
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { signer } from '../envelope/signature.ts';
@@ -15,33 +15,32 @@ import { createReporters, repositoriesOf } from './reporters.ts';
 import type { Folders, Known, Setup } from './setup.ts';
 import type { Step } from './start.ts';
 
-/** What a step knows of itself. */
 export interface ActionWorldOptions {
   readonly step: Step;
   readonly files: RunnerFiles;
   readonly folders: Folders;
   readonly setup: Setup<Known>;
-  /** Whether the paths of findings were resolved in other jobs, so that this one may go without a checkout. */
+  /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
   readonly isResolved: boolean;
-  /** null where envelopes are not signed. */
+  /** null when envelopes are not signed. */
   readonly signingKey: string | null;
 }
 
-/** The part of a world that says where it is and how it ends; what the step does is the entry's own to add. */
+/** The part of a world common to all steps; each entry adds the rest. */
 export interface ActionWorld
   extends Omit<EndWorld, 'writePatch' | 'runFolder'>,
     Pick<ActionGitHub, 'files' | 'findContext' | 'findPolicyChanges'> {
   readonly workspace: string;
 }
 
-/** Makes it. Nothing is asked of GitHub yet, and nothing is written. */
+/** Creates the common part of a world. Sends no request to GitHub and writes nothing yet. */
 export function createActionWorld(options: ActionWorldOptions): ActionWorld {
   const { step, files, folders, setup, isResolved, signingKey } = options;
   const { environment, secrets, log, listen } = step;
   const { workspace } = folders;
   const { version } = manifest;
   const warn = (text: string) => log.warning(text, { title: 'structured-agent' });
-  // Now, before the agent could have put another one there.
+  // Read now, before the agent could replace the event file.
   const event = readEvent(environment);
   const folder = path.resolve(workspace, setup.config.workingDirectory);
   const checkout = findJudgedCheckout(folder, workspace, repositoriesOf({ event }));

@@ -1,4 +1,4 @@
-/** The loop: ask, run what was asked for, until a payload is accepted or a limit is reached. */
+/** The agent loop: requests completions and runs their tool calls until a payload is accepted or a limit is reached. */
 
 import type { Contract } from '../contract/contract.ts';
 import { ProviderError, SandboxError } from '../errors.ts';
@@ -12,7 +12,7 @@ import { redactMessage, runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { DROPPED, FORCED_ASK } from './prompt.ts';
 
-/** The world of one run of the loop. */
+/** Options of one run of the loop. */
 export interface AgentOptions {
   readonly sessionId: string;
   readonly provider: Provider;
@@ -22,39 +22,42 @@ export interface AgentOptions {
   readonly price: Price;
   readonly system: string;
   readonly prompt: string;
-  /** Whether a plain-text turn is answered by one ask with the tool choice forced. */
+  /** Whether a plain-text turn is followed by one request with a forced tool choice. */
   readonly forceOutput: boolean;
-  /** Resolves when the sandbox passed its self-test. */
+  /** Resolves when the sandbox has passed its self-test. */
   readonly ready: () => Promise<void>;
-  /** Aborted with a `RunStop` when time is up or a signal came, with an error when the run cannot go on. */
+  /** Aborted with a `RunStop` on timeout or on a signal, or with an error if the run cannot continue. */
   readonly signal: AbortSignal;
-  /** Aborted with the name of a signal, by signals alone: it comes through where the clock has aborted `signal` before. */
+  /**
+   * Aborted with the name of a signal, and only by signals, so that a signal is noticed even if a timeout has already
+   * aborted `signal`.
+   */
   readonly interrupt: AbortSignal;
-  /** A monotonic clock in milliseconds. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
   readonly emit: (event: RunEvent) => void;
 }
 
-/** Why a run was stopped from outside: the abort signal's reason. */
+/** Why a run was stopped from outside; the reason of the abort signal. */
 export type RunStop = { readonly stop: 'timeout' } | { readonly stop: 'signal'; readonly signal: string };
 
-/** What the loop did; grows while it runs, so that a report of a run that failed midway is whole. */
+/** The record of the loop. It is updated during the run, so that the report of a run that fails midway is complete. */
 export interface AgentRecord {
   readonly turns: TurnRecord[];
   rejections: number;
-  /** Tool calls that ran; `structured_output` and skipped ones are not among them. */
+  /** Number of tool calls that ran, not counting `structured_output` and skipped calls. */
   toolCalls: number;
   totals: Totals;
 }
 
-/** A record of nothing done yet. */
+/** Creates an empty record. */
 export function createRecord(): AgentRecord {
   return { turns: [], rejections: 0, toolCalls: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
 }
 
 /**
- * Runs the loop to its end and keeps `record` up to date on the way.
- * @throws ProviderError, SandboxError, and bugs; every other ending is a value.
+ * Runs the loop to its end and updates `record` throughout.
+ * @throws ProviderError, SandboxError, and bugs; every other outcome is returned.
  */
 export async function runAgent(options: AgentOptions, record: AgentRecord): Promise<Outcome> {
   const { signal } = options;
@@ -69,10 +72,10 @@ export async function runAgent(options: AgentOptions, record: AgentRecord): Prom
   }
 }
 
-/** What the loop remembers for the sentence of an ending. */
+/** State for the message of the outcome. */
 interface Memory {
   lastIssues: readonly RedactedIssue[];
-  /** The last text of the model that is not empty: an empty answer must not hide an earlier explanation. */
+  /** The last non-empty text of the model: an empty answer must not hide an earlier explanation. */
   lastText: string;
 }
 
@@ -117,7 +120,10 @@ async function loop(options: AgentOptions, record: AgentRecord, memory: Memory):
   }
 }
 
-/** Nothing is accepted in a sandbox that did not pass its self-test; a clock that ends meanwhile takes nothing back. */
+/**
+ * Waits for the self-test of the sandbox, before which nothing is accepted. A timeout in the meantime does not cancel
+ * the wait.
+ */
 async function readyInSpiteOfTime({ ready, signal, interrupt }: AgentOptions): Promise<void> {
   const passed = ready();
   try {
@@ -128,7 +134,10 @@ async function readyInSpiteOfTime({ ready, signal, interrupt }: AgentOptions): P
   }
 }
 
-/** One completion, counted, told and on record; the turn's calls go into `calls` as they settle. */
+/**
+ * Requests one completion, counts, reports and records it; the calls of the turn are added to `calls` as they are
+ * settled.
+ */
 async function complete(
   ask: (force: boolean) => Promise<Completion>,
   forced: boolean,
@@ -157,9 +166,10 @@ async function complete(
 }
 
 /**
- * Asks for completions over a growing conversation. A provider that refuses a forced tool choice is asked again
- * without, in the same turn. A run forces once, so that there is nothing to remember. A conversation that is too long
- * loses its oldest large results, for good, and is sent again, as long as there are any.
+ * Returns a function that requests completions for a growing conversation. If a provider rejects a forced tool choice,
+ * the request is repeated without it in the same turn; a run forces only once, so this need not be remembered. If the
+ * conversation is too long, its oldest large results are dropped permanently and it is sent again, as long as there are
+ * any.
  */
 function createAsk(options: AgentOptions, messages: Message[]): (force: boolean) => Promise<Completion> {
   const { provider, toolbox, system, signal, emit } = options;
@@ -211,35 +221,37 @@ function droppedNotice({ dropped, characters }: Shortened, model: string): strin
   return `the conversation is too long for ${model}: dropped ${what} (${characters.toLocaleString('en')} characters) and asking again`;
 }
 
-/** What a stop from outside makes of a run. */
+/** Returns the outcome of a run that was stopped from outside. */
 export function stopped(stop: RunStop, lastIssues: readonly RedactedIssue[]): Outcome {
   return stop.stop === 'timeout'
     ? { kind: 'exhausted', limit: 'time', lastIssues }
     : { kind: 'cancelled', signal: stop.signal };
 }
 
-/** Whether an abort's reason is a stop from outside, and no error. */
+/** Whether the reason of an abort is a stop from outside rather than an error. */
 export function isRunStop(reason: unknown): reason is RunStop {
   return typeof reason === 'object' && reason !== null && 'stop' in reason;
 }
 
-/** Results that are longer than this many characters are worth dropping: some times the length of what is left in their place. */
+/**
+ * Minimum length in characters of results that are worth dropping; several times the length of the replacement text.
+ */
 export const largeResult = 4 * DROPPED.length;
 
-/** A conversation that became shorter. */
+/** A shortened conversation. */
 export interface Shortened {
-  /** As many messages as before, in their order; those that did not change are the same objects. */
+  /** As many messages as before, in the same order; unchanged messages are the same objects. */
   readonly messages: readonly Message[];
-  /** Results that were dropped this time, at least one. */
+  /** Number of results dropped this time, at least one. */
   readonly dropped: number;
-  /** By how many characters the conversation became shorter. */
+  /** Number of characters by which the conversation became shorter. */
   readonly characters: number;
 }
 
 /**
- * Drops the oldest large results, at least half of what is large: a few rounds take a conversation of any length to what
- * cannot be dropped. Every call keeps its result, which then is one sentence. The newest batch gives way only where
- * nothing else is large. null where nothing is.
+ * Drops the oldest large results with at least half of the characters of all large results, so that a few rounds reduce
+ * a conversation of any length to what cannot be dropped. Every call keeps its result, which is then one sentence. The
+ * newest batch is only affected if nothing else is large. Returns null if there are no large results.
  */
 export function shortened(messages: readonly Message[]): Shortened | null {
   const goes = oldestHalf(largeResults(messages));
@@ -257,7 +269,9 @@ export function shortened(messages: readonly Message[]): Shortened | null {
   return { messages: short, dropped: goes.size, characters };
 }
 
-/** Large results in the order of the conversation; those of the newest batch only where there are no others. */
+/**
+ * Returns the large results in the order of the conversation; those of the newest batch only if there are no others.
+ */
 function largeResults(messages: readonly Message[]): readonly ToolResult[] {
   const batches = messages.flatMap((message) => (message.role === 'tool' ? [message.results] : []));
   const isLarge = ({ content }: ToolResult) => content.length > largeResult;
@@ -265,7 +279,7 @@ function largeResults(messages: readonly Message[]): readonly ToolResult[] {
   return older.length > 0 ? older : (batches.at(-1) ?? []).filter(isLarge);
 }
 
-/** The first of them, until they hold half of the characters of all. */
+/** Returns the first results that together have at least half of the characters of all. */
 function oldestHalf(results: readonly ToolResult[]): ReadonlySet<ToolResult> {
   const goes = new Set<ToolResult>();
   let left = results.reduce((sum, { content }) => sum + content.length, 0) / 2;

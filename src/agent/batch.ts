@@ -1,4 +1,4 @@
-/** One assistant turn's tool calls: who runs, who is judged, who is skipped. */
+/** Processes the tool calls of one assistant turn: which calls are run, validated or skipped. */
 import type { Check, Contract } from '../contract/contract.ts';
 import type { CallDecision, CallRecord, CallRef, RunEvent, Totals } from '../reporters/report-types.ts';
 import { race } from '../text/wait.ts';
@@ -6,12 +6,12 @@ import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { AssistantMessage, JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
 
-/** What a batch needs of its run. */
+/** What a batch needs from its run. */
 export interface BatchWorld {
   readonly turn: number;
-  /** Where each call goes on record as soon as it is settled: a run that is stopped midway is reported whole. */
+  /** Receives each call as soon as it is settled, so that a run that is stopped midway is reported completely. */
   readonly records: CallRecord[];
-  /** Where calls that ran are counted. */
+  /** Counts the calls that ran. */
   readonly record: { toolCalls: number };
   readonly contract: Contract;
   readonly toolbox: Toolbox;
@@ -23,19 +23,19 @@ export interface BatchWorld {
   readonly emit: (event: RunEvent) => void;
 }
 
-/** What became of a turn's calls; `results` holds exactly one result for each call, in call order. */
+/** The outcome of the calls of a turn; `results` has exactly one result for each call, in the order of the calls. */
 export interface Batch {
   readonly submitted: { readonly payload: JsonObject; readonly repaired: Repair | null } | null;
   readonly results: readonly ToolResult[];
-  /** Rejected `structured_output` calls. */
+  /** Number of rejected `structured_output` calls. */
   readonly rejections: number;
-  /** The issues of the last rejection, redacted; empty when there was none. */
+  /** The redacted issues of the last rejection; empty if there was none. */
   readonly lastIssues: readonly RedactedIssue[];
 }
 
 /**
- * Runs the calls of one turn. If any is `structured_output`, only those are judged, in order, until the first that
- * validates, and none of the others ever runs: a verdict beside a side effect is most likely a mistake.
+ * Runs the calls of one turn. If any is a `structured_output` call, only those are validated, in order, until one is
+ * valid, and no other call is run: a verdict next to a side effect is most likely a mistake.
  */
 export async function runBatch(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
   const terminal =
@@ -46,7 +46,7 @@ export async function runBatch(calls: readonly ToolCall[], world: BatchWorld): P
 async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<Batch> {
   const results: ToolResult[] = [];
   for (const call of calls) {
-    // The loop has already left when the run was stopped: nothing may start behind its back.
+    // A stopped run has already left the loop, so nothing may be started any more.
     world.signal.throwIfAborted();
     const ref = refer(call, world.toolbox);
     world.emit({ type: 'tool_started', turn: world.turn, call: ref });
@@ -65,7 +65,7 @@ async function execute(calls: readonly ToolCall[], world: BatchWorld): Promise<B
   return collect(results, null, []);
 }
 
-/** What the contract made of a call, and how long that took. */
+/** The result of the contract for a call, and how long the validation took. */
 interface Checked {
   readonly check: Check;
   readonly durationMs: number;
@@ -78,7 +78,7 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
     if (call.name !== STRUCTURED_OUTPUT_NAME) continue;
     const started = world.now();
     const check = await world.contract.accept(call);
-    // Before the wait for the sandbox, which is not the call's.
+    // Excludes the wait for the sandbox, which is not part of the call.
     const durationMs = world.now() - started;
     checked.set(call, { check, durationMs });
     if (check.ok) {
@@ -86,7 +86,7 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
       submitted = { payload: check.payload, repaired: check.repaired };
       break;
     }
-    // Judging a pathological payload blocks the thread for up to its deadline: signals and the clock get their turn.
+    // Validating a pathological payload blocks the thread until its deadline; this lets signals and timers run.
     await new Promise((resolve) => setImmediate(resolve));
     world.signal.throwIfAborted();
   }
@@ -95,7 +95,10 @@ async function judge(calls: readonly ToolCall[], world: BatchWorld): Promise<Bat
   return collect(settled, submitted, rejected);
 }
 
-/** Results differ from what is told of them: the model sees messages that may quote it, records see redacted paths and keywords. */
+/**
+ * Settles a `structured_output` call. Results and records differ: the model gets messages that may quote its payload,
+ * records only get redacted paths and keywords.
+ */
 function settleJudged(
   call: ToolCall,
   checked: Checked | undefined,
@@ -160,13 +163,12 @@ function refer(call: ToolCall, toolbox: Toolbox): CallRef {
   };
 }
 
-/** What every log, transcript and event carries instead of the arguments; itself a JSON object. */
+/** Replaces the arguments in every log, transcript and event; itself a JSON object. */
 export const REDACTED_ARGUMENTS = '{"redacted":"these arguments are not recorded"}';
 
 /**
- * The message without the arguments of `structured_output`, however the model garbled its name
- * (`functions.structured_output`), without those of tools that were not offered, and without its native form, which
- * holds them too.
+ * Removes from a message the arguments of `structured_output`, however the model garbled its name
+ * (`functions.structured_output`), those of tools that were not offered, and the native form, which also contains them.
  */
 export function redactMessage(
   message: AssistantMessage,
@@ -180,7 +182,7 @@ export function redactMessage(
   return { role: 'assistant', text: message.text, toolCalls, native: null };
 }
 
-/** What a record may keep of a rejection: redacted instance paths and keywords, no values. */
+/** Formats a rejection for records: redacted instance paths and keywords, no values. */
 export function redactIssues(issues: readonly RedactedIssue[]): string {
   const parts = issues.map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`);
   return `Rejected: ${parts.join(', ')}`;

@@ -1,33 +1,36 @@
-/** What a run may use and what it has used. */
+/** Tracks the usage of a run against its limits. */
 import type { Totals } from '../reporters/report-types.ts';
 import { addUsage, NO_USAGE } from '../text/usage.ts';
 import type { Limit, Usage } from '../types.ts';
 
-/** The limits of a run; null where there is none. */
+/** The limits of a run; null means no limit. */
 export interface Limits {
-  /** Model calls that gave a completion, inclusive; 0 ends the run before the first. */
+  /** Maximum number of model calls that return a completion; 0 ends the run before the first. */
   readonly maxTurns: number | null;
-  /** Input and output tokens together. */
+  /** Sum of input and output tokens. */
   readonly maxTotalTokens: number | null;
   readonly maxCostUsd: number | null;
 }
 
-/** US dollars for one completion; null when the model has no known price. Loads its price list when first asked. */
+/**
+ * Returns the price of one completion in US dollars; null if the model has no known price. Loads the price list on
+ * first use.
+ */
 export type Price = (usage: Usage) => Promise<number | null>;
 
-/** Counts turns, tokens and money, and tells which limit is reached. */
+/** Counts turns, tokens and cost, and reports which limit is reached. */
 export interface Budget {
-  /** Counts one completion; `usage` is null where the server reported none. */
+  /** Adds one completion; `usage` is null if the server reported none. */
   add(usage: Usage | null): Promise<void>;
   totals(): Totals;
-  /** The limit that forbids another model call; null while one is allowed. Time is the abort signal's. */
+  /** Returns the limit that prevents another model call, or null. The abort signal handles time. */
   exhausted(): Exclude<Limit, 'time'> | null;
 }
 
 /**
- * A budget that has used nothing. Where a limit cannot be measured, because the server reports no usage, it counts as
- * reached: a budget that is silently not enforced is none. A completion without a known price makes the sum unknown for the rest of the run:
- * null, never too small.
+ * Creates an empty budget. A limit that cannot be measured, because the server reports no usage, counts as reached: it
+ * must not silently go unenforced. A completion without a known price makes the total cost null for the rest of the
+ * run, rather than too low.
  */
 export function createBudget(limits: Limits, price: Price): Budget {
   let turns = 0;
@@ -47,7 +50,7 @@ export function createBudget(limits: Limits, price: Price): Budget {
       const cost = costUsd === null ? null : await price(added);
       costUsd = costUsd === null || cost === null ? null : costUsd + cost;
     },
-    // Before the first completion nobody knows whether there is a price.
+    // Before the first completion it is unknown whether the model has a price.
     totals: () => ({ turns, usage, costUsd: turns === 0 ? null : costUsd }),
     exhausted() {
       if (limits.maxTurns !== null && turns >= limits.maxTurns) return 'turns';

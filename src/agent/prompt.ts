@@ -1,24 +1,24 @@
-/** Every text that the loop itself says to the model. Product code: snapshot-tested. */
+/** All texts that the loop itself sends to the model. Part of the product, so they are snapshot-tested. */
 
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Issue } from '../types.ts';
 
-/** What the built-in system prompt depends on. */
+/** Inputs of the built-in system prompt. */
 export interface PromptFacts {
   /** The root of the repository, as the tools see it. */
   readonly root: string;
   readonly workingDirectory: string;
-  /** Whether `structured_output` is offered; where it is excluded the prompt does not speak of it. */
+  /** Whether `structured_output` is offered; if it is excluded, the prompt does not mention it. */
   readonly structured: boolean;
   /** Whether files may be changed. */
   readonly writable: boolean;
-  /** Whether there is a shell whose commands have no network. */
+  /** Whether there is a shell without network access. */
   readonly offline: boolean;
-  /** The user's `system-prompt`; null when there is none. */
+  /** The user's `system-prompt`, or null. */
   readonly extra: string | null;
 }
 
-/** The system prompt of a run. Free of times and ids, so that it can be cached from turn to turn. */
+/** Returns the system prompt of a run. It contains no times or ids, so that it can be cached between turns. */
 export function systemPrompt(facts: PromptFacts): string {
   const { root, workingDirectory } = facts;
   const isRoot = workingDirectory === root;
@@ -48,7 +48,7 @@ export function systemPrompt(facts: PromptFacts): string {
   return parts.join('\n\n');
 }
 
-/** What is added to the task where the run is about a pull request. */
+/** Returns what is added to the task if the run is about a pull request. */
 export function contextNote(pullRequest: number): string {
   return (
     `This run is about pull request #${pullRequest}. Its title, description, changed files and diff lie in /tmp/context/ ` +
@@ -57,12 +57,12 @@ export function contextNote(pullRequest: number): string {
   );
 }
 
-/** The one message after a turn without a tool call. */
+/** The message after a turn without a tool call; sent at most once. */
 export const FORCED_ASK =
   `Your last turn called no tool, so nothing was delivered: plain text is discarded. Call ${STRUCTURED_OUTPUT_NAME} now, ` +
   'alone, with your result in its parameters. This is the last time you are asked.';
 
-/** The result of a `structured_output` call that did not validate. */
+/** Returns the result of an invalid `structured_output` call. */
 export function rejectionText(issues: readonly Issue[]): string {
   const lines = issues.map((issue) => `- ${issue.path === '' ? '(root)' : issue.path}: ${issue.message}`);
   return [
@@ -72,18 +72,18 @@ export function rejectionText(issues: readonly Issue[]): string {
   ].join('\n');
 }
 
-/** The result of a call beside an accepted `structured_output`: nobody acts on it. */
+/** The result of a call skipped because of an accepted `structured_output` call; nobody acts on it. */
 export const SKIPPED_BESIDE_ACCEPTED = `Skipped: a valid ${STRUCTURED_OUTPUT_NAME} call of this turn ended the run.`;
 
-/** The result of a call beside a rejected `structured_output`. */
+/** The result of a call skipped because of a rejected `structured_output` call. */
 export const SKIPPED_BESIDE_REJECTED =
   `Skipped: not executed, because this turn also called ${STRUCTURED_OUTPUT_NAME}, which goes alone. ` +
   'Re-issue this call in a separate turn if you still need it.';
 
-/** The result that an accepted call gets; only records see it. */
+/** The result of an accepted call; only records contain it. */
 export const ACCEPTED = 'Accepted. The run ends here.';
 
-/** What stands for a result that was dropped because the conversation had become too long. */
+/** Replaces a result that was dropped because the conversation became too long. */
 export const DROPPED =
   'This result was dropped, because the conversation had become too long for you. If you still need it, call the tool ' +
   'again for a smaller part: fewer lines of the file, or a command that prints less.';

@@ -1,4 +1,4 @@
-/** The arguments of the command line → which command, its inputs and its own options, and all that is wrong with them. */
+/** Parses the command line's arguments: the command, its inputs, its own options, and all problems with them. */
 
 import {
   findRepeated,
@@ -14,44 +14,44 @@ import { KEY_VARIABLE } from '../text/naming.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED } from './flags.ts';
 import { helpText, usageText } from './help.ts';
 
-/** What stdout gets. */
+/** The values of `--output-format`: what is written to stdout. */
 export const OUTPUT_FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** The options of a run on the command line that are no inputs. */
+/** The options of a run that exist only on the command line. */
 export interface RunOptions {
   readonly outputFormat: OutputFormat;
-  /** No progress on stderr; the one sentence of a failure stays. */
+  /** No progress on stderr; the sentence that explains a failure is still written. */
   readonly quiet: boolean;
-  /** Where the model's side is recorded, as typed; null for nowhere. */
+  /** The file to record the model's side in, as typed; null for none. */
   readonly record: string | null;
-  /** Where the agent's changes are written, as typed; null for nowhere. */
+  /** The file to write the agent's changes to, as typed; null for none. */
   readonly patchFile: string | null;
-  /** What stdin is: the whole task, text that goes before the task, or not read at all. */
+  /** How stdin is used: as the whole task, as text before the task, or not at all. */
   readonly stdin: 'prompt' | 'beside' | 'unused';
 }
 
-/** A run as it was typed. */
+/** A parsed run command. */
 export interface RunCommand {
   readonly kind: 'run';
   readonly inputs: RawInputs;
   readonly options: RunOptions;
-  /** What is wrong with the line; the values of inputs are not looked at yet. */
+  /** The problems with the command line itself; the values of inputs are not checked yet. */
   readonly problems: readonly InputError[];
-  /** Whether each argument was understood: where one was not, what the others lack may be in it. */
+  /** Whether every argument was understood. If not, what seems to be missing may be in the others. */
   readonly isUnderstood: boolean;
 }
 
-/** What the user asked for. */
+/** The parsed command. */
 export type CliCommand =
   | RunCommand
   | { readonly kind: CommandName; readonly rest: readonly string[] }
   | { readonly kind: 'help'; readonly text: string }
-  /** Nothing was typed: the text goes to stderr, and the exit code is that of a configuration error. */
+  /** No arguments were given: the text is written to stderr, with the exit code of a configuration error. */
   | { readonly kind: 'usage'; readonly text: string }
   | { readonly kind: 'version' };
 
-/** What decides beside the arguments. */
+/** What the parser depends on besides the arguments. */
 export interface CliWorld {
   readonly stdinIsTerminal: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -61,9 +61,9 @@ type Line = TypedLine<Flag>;
 type Typed = TypedFlag<Flag>;
 
 /**
- * Reads the arguments, the program's own name not among them. The order of flags never counts, and no problem shows a
+ * Parses the arguments, without the program's own name. The order of flags does not matter, and no problem quotes a
  * value.
- * @throws InputError for what is no run at all, such as an unknown command.
+ * @throws InputError when the arguments are not a run at all, such as an unknown command
  */
 export function parseCliArgs(argv: readonly string[], world: CliWorld): CliCommand {
   const [first, ...rest] = argv;
@@ -73,7 +73,7 @@ export function parseCliArgs(argv: readonly string[], world: CliWorld): CliComma
   const about = COMMANDS.find((each) => each === rest[0]);
   if (first === 'help' && about !== undefined && rest.length === 1) return { kind: about, rest: ['--help'] };
   refuseUnknownHelp(argv);
-  // With more words behind it, "help" begins a task.
+  // Followed by more words, "help" is the beginning of a task.
   const isAlone = first === 'help' && rest.length === 0;
   if (isAlone || isAsked('help', argv)) return { kind: 'help', text: helpText() };
   if (isAsked('version', argv)) return { kind: 'version' };
@@ -83,7 +83,7 @@ export function parseCliArgs(argv: readonly string[], world: CliWorld): CliComma
 
 const BY_NAME = flagsByName(FLAGS);
 
-/** Whether a flag that needs nothing else, such as `--help`, was typed, whatever is wrong beside it. */
+/** Whether a flag such as `--help` was given, which works whatever else is wrong. */
 function isAsked(name: 'help' | 'version', argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const line = end === -1 ? argv : argv.slice(0, end);
@@ -126,7 +126,10 @@ function parseRun(argv: readonly string[], world: CliWorld): RunCommand {
   };
 }
 
-/** What is typed for each input, and the secrets of the environment; a list's entries in the order of typing, one a line. */
+/**
+ * Collects the value of each input, including secrets from the environment. List entries are joined with line breaks,
+ * in the order given.
+ */
 function readInputs({ flags, words }: Line, { environment }: CliWorld): Map<InputName, string> {
   const inputs = new Map<InputName, string>();
   const append = (name: InputName, value: string) => {
@@ -134,7 +137,7 @@ function readInputs({ flags, words }: Line, { environment }: CliWorld): Map<Inpu
     inputs.set(name, before === undefined ? value : `${before}\n${value}`);
   };
   for (const { flag, value } of flags) if (flag.input !== null) append(flag.input, value);
-  // As the input takes it, whichever flag gave it.
+  // In the form the input takes, whichever flag provided it.
   const schema = readSchema(flags).value;
   if (schema !== null) inputs.set('schema', schema);
   if (words.length > 0) inputs.set('prompt', words.join(' ').trim());
@@ -165,16 +168,16 @@ function findMissing(
   return problems;
 }
 
-/** A value of several flags, and what is wrong with how it was given. */
+/** A value that several flags can set, and the problems with how it was given. */
 interface ReadValue<T> {
   readonly value: T;
   readonly problems: readonly InputError[];
 }
 
-/** The flag of the format sets the schema, too: `-f json_schema=…`. */
+/** `--output-format` can also set the schema: `-f json_schema=…`. */
 const FORMAT_SCHEMA = /^json_schema(?:=([\s\S]*))?$/iu;
 
-/** The schema as the input takes it; null where none is typed. */
+/** Returns the schema in the form the input takes; null when none was given. */
 function readSchema(flags: readonly Typed[]): ReadValue<string | null> {
   const sources = flags.flatMap(({ flag, as, value }) => {
     if (flag.name === 'schema' || flag.name === 'json-schema') return [{ as, text: value }];
@@ -190,7 +193,7 @@ function readSchema(flags: readonly Typed[]): ReadValue<string | null> {
   return { value: null, problems: [new InputError('schema', fix)] };
 }
 
-/** What stdout gets; text where nothing else is typed. Of a line that is wrong it is the first format that is one. */
+/** Returns the output format; `text` by default. On an invalid command line it is the first valid format. */
 function readOutputFormat(flags: readonly Typed[]): ReadValue<OutputFormat> {
   const given = flags.filter(
     ({ flag, value }) => flag.name === 'output-format' && !FORMAT_SCHEMA.test(value),
@@ -215,10 +218,10 @@ function findValue(flags: readonly Typed[], name: string): string | null {
   return flags.find((each) => each.flag.name === name)?.value ?? null;
 }
 
-/** Names of headers whose value is most likely a secret. */
+/** Matches names of headers whose value is probably a secret. */
 const SECRET_NAME = /auth|cookie|credential|key|passw|pwd|secret|session|token/iu;
 
-/** Headers that look like secrets: other users can read a command line, and shells and logs keep it. */
+/** Finds headers that look like secrets: other users can read a command line, and shells and logs store it. */
 function findSecrets(flags: readonly Typed[]): readonly InputError[] {
   const headers = flags.filter(({ flag }) => flag.name === 'headers');
   return headers.flatMap(({ as, value }) =>
@@ -236,7 +239,7 @@ function findSecrets(flags: readonly Typed[]): readonly InputError[] {
   );
 }
 
-/** What is no single run with one verdict. */
+/** Finds flags that ask for something other than a single run with one verdict. */
 function findOtherModes(flags: readonly Typed[]): readonly InputError[] {
   const problems: InputError[] = [];
   const format = flags.find((each) => each.flag.name === 'input-format' && each.value !== 'text');
@@ -264,7 +267,7 @@ function findOtherModes(flags: readonly Typed[]): readonly InputError[] {
   return problems;
 }
 
-/** A task that comes from two places, or is empty. */
+/** Finds a task given in two ways, and an empty one. */
 function findTwoTasks({ flags, words }: Line): readonly InputError[] {
   const sources = flags
     .filter(({ flag }) => flag.name === 'prompt' || flag.name === 'prompt-file')
@@ -273,7 +276,7 @@ function findTwoTasks({ flags, words }: Line): readonly InputError[] {
   if (hasWords && words.join('').trim() === '')
     return [new InputError('prompt', 'The task is empty. Write what is to be done.')];
   const [one, two] = hasWords ? [...sources, 'words that belong to no flag'] : [...new Set(sources)];
-  // One flag with two values is a problem of any flag.
+  // One flag with two values is reported for any flag.
   const isRepeated = new Set(flags.flatMap(({ flag, as }) => (sources.includes(as) ? [flag] : []))).size < 2;
   if (one === undefined || two === undefined || (isRepeated && !hasWords)) return [];
   const advice = hasWords ? ' A value with blanks is quoted, and a list takes one value a flag.' : '';
@@ -284,7 +287,7 @@ function findTwoTasks({ flags, words }: Line): readonly InputError[] {
 
 const COMMAND_LIST = `The commands are ${COMMANDS.slice(0, -1).join(', ')} and ${COMMANDS.at(-1)}`;
 
-/** `merge` as a command; nothing, flags or a path follow it, and no sentence. */
+/** Finds `merge` used as a command: followed by nothing, flags or a path, but not by a sentence. */
 function findMerge([first, second]: readonly string[]): InputError | null {
   if (first !== 'merge' || (second !== undefined && !/^-|[/\\]/u.test(second))) return null;
   return new InputError(
@@ -293,7 +296,7 @@ function findMerge([first, second]: readonly string[]): InputError | null {
   );
 }
 
-/** @throws InputError for one word and nothing else: without a model it is no task yet, and may have been meant as a command. */
+/** @throws InputError for a single word: without a model it is not yet a task, and may have been meant as a command */
 function refuseLoneWord(argv: readonly string[]): void {
   const [word = '', ...more] = argv;
   if (more.length > 0 || !/^[a-z][a-z-]*$/u.test(word) || suggest(word, COMMANDS, 1).length > 0) return;
@@ -306,7 +309,7 @@ function refuseLoneWord(argv: readonly string[]): void {
   );
 }
 
-/** A word that was rather meant as a command. */
+/** Finds words that were probably meant as a command. */
 function findCommandWords(words: readonly string[]): readonly InputError[] {
   const merge = words.length === 1 ? findMerge(words) : null;
   if (merge !== null) return [merge];
@@ -316,14 +319,14 @@ function findCommandWords(words: readonly string[]): readonly InputError[] {
     const fix = `${command} is a command, and comes first: structured-agent ${command}. As a task, write it after -p.`;
     return [new InputError(null, fix)];
   }
-  // A slip of the finger must not ask a model what it means.
+  // A typo in a command must not be sent to a model as a task.
   const near = more.length === 0 && /^[a-z]+$/u.test(word) ? suggest(word, COMMANDS, 1)[0] : undefined;
   if (near === undefined) return [];
   const fix = `There is no command ${quote(word, 60)}. Did you mean ${near}? A task of one word is written after -p.`;
   return [new InputError(null, fix)];
 }
 
-/** @throws InputError for `help` and one word that is no command. */
+/** @throws InputError for `help` followed by one word that is not a command */
 function refuseUnknownHelp([first, word, ...more]: readonly string[]): void {
   if (first !== 'help' || word === undefined || word.startsWith('-') || more.length > 0) return;
   const near = suggest(word, COMMANDS, 1)[0];

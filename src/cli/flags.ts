@@ -1,33 +1,33 @@
-/** The flags of the command line: the inputs that mean something off GitHub, and the ones that only it has. */
+/** The flags of the command line: the inputs that apply outside GitHub, and the flags that exist only here. */
 import type { FlagSpec } from '../commands/parse-flags.ts';
 import { type EverywhereName, INPUTS, type InputName } from '../config/inputs.ts';
 
-/** The variable of headers, one `Name: value` a line. */
+/** The environment variable for headers, one `Name: value` per line. */
 export const HEADERS_VARIABLE = 'STRUCTURED_AGENT_HEADERS';
 
-/** The headings of `--help`, in its order. */
+/** The headings of `--help`, in order. */
 export const GROUPS = ['Task', 'Verdict', 'Model', 'Limits', 'Tools and sandbox', 'Output'] as const;
 
-/** The commands beside a run, each with arguments and a `--help` of its own. */
+/** The commands other than a run. Each has its own arguments and `--help`. */
 export const COMMANDS = ['check', 'init', 'report'] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
-/** One flag of a run. */
+/** A flag of a run. */
 export interface Flag extends FlagSpec {
-  /** The input that it sets; null for a flag that only the command line has. */
+  /** The input that it sets; null for a flag that exists only on the command line. */
   readonly input: InputName | null;
   readonly group: (typeof GROUPS)[number];
   readonly kind: 'text' | 'list' | 'boolean';
   /** One sentence for `--help`; `value` is empty for a boolean. */
   readonly help: string;
-  /** What holds without the flag, for `--help`; empty where nothing does. */
+  /** The default shown in `--help`; empty when there is none. */
   readonly default: string;
 }
 
-/** What the table of inputs does not know about a flag. */
+/** The properties of a flag that the table of inputs does not have. */
 type Shape = Pick<Flag, 'group' | 'value'> & Partial<Pick<Flag, 'kind' | 'short' | 'aliases' | 'help'>>;
 
-/** `help` stands here only where the input's own sentence speaks of the runner. */
+/** `help` is set only where the description of the input mentions the runner. */
 const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
   prompt: {
     group: 'Task',
@@ -117,7 +117,7 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
   },
 };
 
-/** What only the command line has. */
+/** The flags that exist only on the command line. */
 const OWN: readonly Flag[] = [
   own('json-schema', 'Verdict', 'SCHEMA', 'The same as --schema.'),
   own('bare', 'Tools and sandbox', '', 'Accepted, and always so: nothing of this machine is discovered.'),
@@ -145,10 +145,10 @@ const OWN: readonly Flag[] = [
   { ...own('version', 'Output', '', 'The version.'), short: ['v'] },
 ];
 
-/** Every flag, in the order of the table of inputs. */
+/** All flags, in the order of the table of inputs. */
 export const FLAGS: readonly Flag[] = [...INPUTS.flatMap((input) => fromInput(input)), ...OWN];
 
-/** Why a flag of a related tool, or a secret, is no flag here; each reads on from "NAME: ". */
+/** Flags of related tools, and secrets, that are not accepted here, with the reason; each follows "NAME: ". */
 export const REFUSED: ReadonlyMap<string, string> = new Map([
   ...['prompt-interactive', 'i'].map(
     (name) =>

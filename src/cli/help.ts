@@ -1,11 +1,11 @@
-/** The text of `--help`, made from the table of flags. */
+/** Builds the text of `--help` from the table of flags. */
 
 import { KEY_VARIABLE } from '../text/naming.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag, GROUPS, HEADERS_VARIABLE } from './flags.ts';
 
-/** The columns of the text. */
+/** The maximum line width, in columns. */
 const WIDTH = 98;
-/** Where the sentences begin. */
+/** The column at which descriptions start. */
 const COLUMN = 32;
 
 const USAGE = `Usage: structured-agent [FLAGS] TASK
@@ -47,12 +47,12 @@ const EXIT_CODES: readonly (readonly [string, string])[] = [
 
 const INTRODUCTION = 'A flag is written --name value or --name=value. A list may be given several times.';
 
-/** The short text for a line without any argument, with a newline at its end. */
+/** Returns the short usage text for a command line without arguments, ending with a newline. */
 export function usageText(): string {
   return `${[USAGE, commands(), EXAMPLE].join('\n\n')}\n`;
 }
 
-/** The whole text, with a newline at its end. */
+/** Returns the complete help text, ending with a newline. */
 export function helpText(): string {
   const groups = GROUPS.map((group) =>
     section(
@@ -81,7 +81,7 @@ function commands(): string {
 
 function spelling(flag: Flag): string {
   const short = flag.short.map((letter) => `-${letter}, `).join('');
-  // Off is of use only where on is what holds without the flag.
+  // The `--no-` form is useful only where the default is true.
   const name = flag.kind === 'boolean' && flag.default === 'true' ? `--[no-]${flag.name}` : `--${flag.name}`;
   return `${short}${name}${flag.value === '' ? '' : ` ${flag.value}`}`;
 }
@@ -108,7 +108,7 @@ function section(title: string, rows: readonly (readonly [string, string])[]): s
   return [`${title}:`, ...lines].join('\n');
 }
 
-/** Lines of at most so many columns, broken at blanks; a longer word stands on a line of its own. */
+/** Wraps a text at spaces into lines of at most `width` columns. A longer word gets a line of its own. */
 function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

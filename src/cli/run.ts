@@ -1,4 +1,4 @@
-/** A run on the command line: the same core as the action, told on stdout and stderr. */
+/** A run on the command line: the same core as the action, with its output on stdout and stderr. */
 import { realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -26,7 +26,7 @@ import type { RunCommand } from './args.ts';
 import { readStdin, withStdin } from './stdin.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
 
-/** What a run needs of its process. */
+/** What a run needs from its process. */
 export interface RunProcess {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly listen: World['listen'];
@@ -34,7 +34,7 @@ export interface RunProcess {
   readonly stderr: Sink;
 }
 
-/** What was typed, or why it cannot be meant; and where files go. */
+/** The parsed inputs with their problems, and the paths of files to write. */
 interface CliSetup {
   readonly config: Config;
   readonly problems: readonly Error[];
@@ -44,16 +44,16 @@ interface CliSetup {
 type FileName = 'result' | 'transcript' | 'report' | 'sarif' | 'patch' | 'record';
 
 const NO_FILES = { result: null, transcript: null, report: null, sarif: null, patch: null, record: null };
-/** Stdin without a byte for so long, in milliseconds, is asked after. */
+/** If stdin yields no byte for this long, in milliseconds, a notice is printed. */
 const STDIN_NOTICE_MS = 2_000;
 
-/** Runs to the end and gives the exit code; what was typed wrong is an ending like any other. */
+/** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(command: RunCommand, host: RunProcess): Promise<number> {
   const { environment, stdout: out, stderr } = host;
   const { outputFormat: format } = command.options;
-  // Of a line that is wrong one sentence is enough.
+  // For an invalid command line, one sentence is enough.
   const quiet = command.options.quiet || command.problems.length > 0;
-  // The values of headers are masked as those of the action's input are.
+  // Values of headers are masked as they are for the action's input.
   const secrets = localSecrets({ ...environment, INPUT_HEADERS: command.inputs.get('headers') });
   const { folder: workspace, problem } = currentFolder();
   const early = new AbortController();
@@ -83,7 +83,7 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
     secrets,
     listen(listener) {
       host.listen(listener);
-      // What came while nothing ran yet ends the run before it begins.
+      // A signal that arrived before anything ran ends the run before it starts.
       const { aborted, reason } = early.signal;
       if (aborted && typeof reason === 'string') listener.signal(reason);
       else if (aborted) listener.crash(reason);
@@ -92,7 +92,7 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
     transcriptFile: transcript,
     ...(record === null ? {} : { recording: createRecordingFile(record) }),
     writePatch(bytes) {
-      // The agent may have put a link there: what stands at the path is replaced, never followed.
+      // The agent may have created a link there: the path is replaced, and links are not followed.
       if (patch !== null) writePrivateFile(patch, Buffer.from(bytes));
       return patch;
     },
@@ -117,16 +117,15 @@ export async function runOnCommandLine(command: RunCommand, host: RunProcess): P
   return report.verdict.exitCode;
 }
 
-/** A line for each file that was asked for and that the report itself does not name, by the last attempt to write it. */
+/** A line for each requested file that the report itself does not mention, updated by each attempt to write it. */
 type Written = Map<'report' | 'sarif' | 'patch', string>;
 
-/** Why a patch that was asked for was not written. */
+/** Returns why a requested patch was not written. */
 function noPatch({ changedFiles, turnCount }: Report): string {
   if (changedFiles === 0) return 'no patch: the agent changed nothing';
   return `no patch: ${turnCount === 0 ? 'the model was not asked' : 'it is not known what the agent changed'}`;
 }
 
-/** What onDisk needs beside the names of the files. */
 interface DiskOptions {
   readonly workspace: string;
   readonly workingDirectory: string;
@@ -134,7 +133,7 @@ interface DiskOptions {
   readonly written: Written;
 }
 
-/** What the user asked to be written. */
+/** Creates the reporters that write the requested files. */
 function onDisk(
   { files }: CliSetup,
   { workspace, workingDirectory, secrets, written }: DiskOptions,
@@ -162,14 +161,14 @@ function onDisk(
   ];
 }
 
-/** What reading the setup needs of the run. */
+/** What reading the setup needs from the run. */
 interface SetupWorld {
   readonly environment: RunProcess['environment'];
   readonly workspace: string;
   readonly warn: (text: string) => void;
-  /** Ends the wait for stdin. */
+  /** Aborts the wait for stdin. */
   readonly stop: AbortSignal;
-  /** Whether the current folder is not there any more, so that no file can be placed. */
+  /** Whether the current working directory no longer exists, so that no path can be resolved. */
   readonly isGone: boolean;
 }
 
@@ -218,12 +217,12 @@ function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): P
   });
 }
 
-/** Nobody has to pipe in the task of a line that is wrong: it is not read, and not missed. */
+/** For an invalid command line stdin is not read, and its absence is not a problem. */
 function withoutStdin({ inputs, options }: RunCommand): RawInputs {
   return options.stdin === 'prompt' ? new Map([...inputs, ['prompt', 'stdin']]) : inputs;
 }
 
-/** The run's own clock does not tick yet. */
+/** Returns how long to wait for stdin, in milliseconds: as long as the run, whose own clock is not running yet. */
 function stdinPatience({ inputs }: RunCommand): number {
   const minutes = Number(inputs.get('timeout-minutes') ?? 10);
   return Number.isFinite(minutes) && minutes > 0 ? Math.min(minutes * 60_000, 2 ** 31 - 1) : 600_000;
@@ -244,7 +243,7 @@ function sourcesOf(config: Config, workspace: string, home: string): ReadonlyMap
   );
 }
 
-/** @throws InputError where a file would be written over another one, or over what the run is made from. */
+/** @throws InputError when an output file would overwrite another one or an input of the run */
 async function refuseCollisions(
   files: CliSetup['files'],
   sources: ReadonlyMap<string, string>,

@@ -1,24 +1,30 @@
-/** What is piped in, read whole or not at all: half a diff would be judged as if it were the change. And its part in the task. */
+/**
+ * Reads stdin completely or not at all, because half a diff would be reviewed as if it were the whole change, and
+ * inserts it into the task.
+ */
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { RawInputs } from '../config/inputs.ts';
 import { errorCode, InputError } from '../errors.ts';
 import type { Reading } from '../types.ts';
 import type { RunCommand } from './args.ts';
 
-/** How long and how much is read. */
+/** The limits for reading stdin. */
 export interface StdinLimits {
   /** Inclusive. */
   readonly maxBytes: number;
-  /** Without a first byte for so long, in milliseconds, `onWait` is called once: most likely nobody writes. */
+  /**
+   * If no byte arrives for this long, in milliseconds, `onWait` is called once: stdin is probably not connected to a
+   * writer.
+   */
   readonly noticeAfterMs: number;
   readonly onWait: () => void;
-  /** Ends the wait. */
+  /** Aborts the wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * All of stdin as text, without a BOM.
- * @throws InputError where it is too large, no UTF-8, cannot be read, or does not end before the signal.
+ * Returns all of stdin as text, without a BOM.
+ * @throws InputError when it is too large, is not UTF-8, cannot be read, or does not end before the signal
  */
 export async function readStdin(stream: Readable, limits: StdinLimits): Promise<string> {
   const chunks: Buffer[] = [];
@@ -62,18 +68,18 @@ function problemOf(error: unknown, signal: AbortSignal): string {
   return `Stdin cannot be read${code === null ? '' : ` (${code})`}. Pipe text in, or redirect it: </dev/null.`;
 }
 
-/** What the task may have to be read from. */
+/** The sources that the task may have to be read from. */
 export interface TaskSources {
-  /** All of stdin. */
+  /** Reads all of stdin. */
   readonly stdin: () => Promise<string>;
-  /** The file of `prompt-file`, which the user named. */
+  /** Reads the file of `prompt-file`, which the user named. */
   readonly file: (path: string) => Promise<Reading>;
 }
 
 /**
- * The inputs of a run with stdin in its place: the whole task, or before the task with an empty line between. Stdin that
- * is blank beside a task changes nothing.
- * @throws InputError where the task is nowhere, or its file cannot be read.
+ * Adds stdin to the inputs of a run: as the whole task, or before the task, separated by an empty line. Blank stdin
+ * next to a task changes nothing.
+ * @throws InputError when there is no task, or its file cannot be read
  */
 export async function withStdin({ inputs, options }: RunCommand, sources: TaskSources): Promise<RawInputs> {
   if (options.stdin === 'unused') return inputs;

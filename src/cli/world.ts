@@ -1,4 +1,4 @@
-/** The world of a run outside GitHub: this machine, the folder that somebody stands in, nothing written unless asked. */
+/** The world of a run outside GitHub: this machine and the current folder. Nothing is written unless requested. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, realpath } from 'node:fs/promises';
 import os from 'node:os';
@@ -14,10 +14,9 @@ import { createLocator } from '../reporters/source-locations.ts';
 import type { World } from '../run/world.ts';
 import { createSecrets } from '../text/secrets.ts';
 
-/** The version of this package. */
 export const VERSION: string = manifest.version;
 
-/** What an entry brings. */
+/** The options set by each entry. */
 export interface LocalWorldOptions
   extends Pick<
     World,
@@ -26,23 +25,23 @@ export interface LocalWorldOptions
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The folder that the agent works on. */
   readonly workspace: string;
-  /** Where the agent starts: absolute, or relative to the workspace; the workspace unless given. */
+  /** The folder that the agent starts in: absolute, or relative to the workspace. Default: the workspace. */
   readonly workingDirectory?: string;
   readonly secrets: ReturnType<typeof localSecrets>;
-  /** Absolute; null for none. */
+  /** An absolute path; null for none. */
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
   readonly writeEnvelope: World['writeEnvelope'];
 }
 
-/** Knows the keys and tokens that this process's own variables hold. */
+/** Creates a store of the keys and tokens in this process's environment variables. */
 export function localSecrets(environment: LocalWorldOptions['environment']) {
   const secrets = createSecrets();
   for (const value of [...findSecrets(environment), ...proxySecrets(environment)]) secrets.add(value);
   return secrets;
 }
 
-/** The folder that this process stands in; `/` stands in for one that is gone, so that this can be reported. */
+/** Returns the current working directory. If it no longer exists, returns `/` and the problem to report. */
 export function currentFolder(): { readonly folder: string; readonly problem: InputError | null } {
   try {
     return { folder: process.cwd(), problem: null };
@@ -52,15 +51,15 @@ export function currentFolder(): { readonly folder: string; readonly problem: In
   }
 }
 
-/** A world, and what is wrong with this machine's own settings: to be told as an ending, like any wrong option. */
+/** A world, and the problems with the settings of this machine, reported as an ending like an invalid option. */
 export interface LocalWorld extends World {
   readonly problems: readonly InputError[];
 }
 
-/** Makes the world. Paths are the user's own and not confined. */
+/** Creates the world. The user's own paths are not restricted. */
 export async function createLocalWorld(options: LocalWorldOptions): Promise<LocalWorld> {
   const { environment } = options;
-  // A folder that is not there is told like any wrong option, once the run has begun.
+  // A missing folder is reported like any invalid option, once the run has started.
   const workspace = await realpath(options.workspace).catch(() => path.resolve(options.workspace));
   const { temp, runFolder, problem: noTemp } = await makeRunFolder(workspace);
   const home = environment['HOME'] ?? os.homedir();
@@ -94,7 +93,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     findPolicyChanges: async () => [],
     fetch: send,
     requireReadable: requireReadableFolders,
-    // Loaded by those who ask for them: every run pays for what is loaded at the start.
+    // Imported on demand: whatever is loaded at the start costs every run time.
     features: {
       replay: async (...given) => (await import('../replay/replay.ts')).openReplay(...given),
       record: async (...given) => (await import('../replay/recorder.ts')).recorded(...given),
@@ -105,7 +104,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
   };
 }
 
-/** The run's own folder, in the system's folder for such; a name that is nowhere where none can be made. */
+/** Creates the run's own folder in the system's temporary folder; returns a path that does not exist if that fails. */
 async function makeRunFolder(workspace: string) {
   const wanted = os.tmpdir();
   try {
@@ -121,7 +120,10 @@ async function makeRunFolder(workspace: string) {
   }
 }
 
-/** Requests as the environment wants them; a proxy that is none is told once the run has begun, and nothing is sent. */
+/**
+ * Returns a `fetch` configured by the environment. An invalid proxy is reported once the run has started, and no
+ * request is sent.
+ */
 function fetchOf(environment: LocalWorldOptions['environment']) {
   try {
     return { send: createFetch(environment), problem: null };

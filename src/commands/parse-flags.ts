@@ -1,15 +1,15 @@
-/** The flags of every verb: one parser over the tokens of node:util. */
+/** Parses the flags of all commands, based on the tokens of node:util. */
 import { parseArgs } from 'node:util';
 import { InputError, throwProblems } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 
-/** One flag as it can be typed. */
+/** The definition of a flag. */
 export interface FlagSpec {
-  /** Without its dashes. */
+  /** Without dashes. */
   readonly name: string;
-  /** `list` may be given several times; `boolean` is on, off or `--no-NAME`; `switch` is there or not. */
+  /** `list` may be given several times; `boolean` is on, off or `--no-NAME`; `switch` takes no value. */
   readonly kind: 'text' | 'list' | 'boolean' | 'switch';
-  /** What a message writes in place of the value. */
+  /** The placeholder for the value in messages. */
   readonly value: string;
   /** One letter each, without the dash. */
   readonly short: readonly string[];
@@ -17,23 +17,23 @@ export interface FlagSpec {
   readonly aliases: readonly string[];
 }
 
-/** One flag as it was typed. */
+/** A flag as it was typed. */
 export interface TypedFlag<F extends FlagSpec> {
   readonly flag: F;
-  /** With its dashes, as the user wrote it: what messages name. */
+  /** With its dashes, as the user wrote it, for messages. */
   readonly as: string;
-  /** Trimmed and not empty; of a boolean `true` or `false`. */
+  /** Trimmed and not empty; `true` or `false` for a boolean. */
   readonly value: string;
 }
 
-/** A command line taken apart, in the order of typing. */
+/** A parsed command line, in the order typed. */
 export interface TypedLine<F extends FlagSpec> {
   readonly flags: readonly TypedFlag<F>[];
   readonly words: readonly string[];
   readonly problems: readonly InputError[];
 }
 
-/** The flags by what can be typed for them, dashes included. */
+/** Maps everything that can be typed, including dashes, to its flag. */
 export function flagsByName<F extends FlagSpec>(specs: readonly F[]): ReadonlyMap<string, F> {
   return new Map(
     specs.flatMap((flag) => [
@@ -44,8 +44,8 @@ export function flagsByName<F extends FlagSpec>(specs: readonly F[]): ReadonlyMa
 }
 
 /**
- * Takes a command line apart. No message shows a value, which may be a secret in the wrong place.
- * @param describeUnknown the problem with what looks like a flag and is not one, given without its value.
+ * Parses a command line. No message shows a value, which may be a secret in the wrong position.
+ * @param describeUnknown creates the problem for an unknown flag, given without its value
  */
 export function parseFlags<F extends FlagSpec>(
   argv: readonly string[],
@@ -59,7 +59,7 @@ export function parseFlags<F extends FlagSpec>(
   const done = new Set<number>();
   for (const token of tokensOf(argv, specs, known)) {
     const typed = argv[token.index] ?? '';
-    // Of `-abc` there is a token for each letter, and the word after a boolean may be its value.
+    // `-abc` yields a token for each letter, and the word after a boolean may be its value.
     if (token.kind === 'option-terminator' || done.has(token.index)) continue;
     done.add(token.index);
     if (token.kind === 'positional') {
@@ -90,7 +90,7 @@ export function parseFlags<F extends FlagSpec>(
   return { flags, words, problems };
 }
 
-/** Aliases count as flags of their own here, and letters are written out: node:util knows one letter for each flag. */
+/** Passes aliases as flags of their own and expands letters: node:util supports one letter per flag. */
 function tokensOf<F extends FlagSpec>(
   argv: readonly string[],
   specs: readonly F[],
@@ -161,17 +161,17 @@ function missingValue({ name, value }: FlagSpec, as: string, next: string | unde
   return new InputError(name, `${what} Write ${as} ${value}.${dashed}`);
 }
 
-/** One argument that begins as a flag does; with two dashes also where blanks follow: a flag quoted with its value. */
+/** Whether an argument begins like a flag. With two dashes spaces may follow: a flag quoted together with its value. */
 function looksLikeFlag(argument: string): boolean {
   return isFlag(argument) || /^--[a-z]/iu.test(argument) || /^-[^\s]*$/u.test(argument);
 }
 
-/** One argument that can be nothing but a flag: `--name`, `-x`, `--name=…`. */
+/** Whether an argument can only be a flag: `--name`, `-x`, `--name=…`. */
 function isFlag(argument: string): boolean {
   return argument === '--' || /^--?[a-z][\w-]*(?:=|$)/iu.test(argument);
 }
 
-/** The problems with flags that are no list and were typed with two meanings. */
+/** Returns the problems with flags that are not lists but were given different values. */
 export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[]): readonly InputError[] {
   const problems: InputError[] = [];
   const seen = new Map<F, TypedFlag<F>>();
@@ -197,23 +197,23 @@ export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[])
   return problems;
 }
 
-/** The flags of a subcommand, with whether each takes a value. */
+/** The flags of a subcommand, with the kind of each. */
 export type FlagTable = Readonly<Record<string, 'text' | 'list' | 'switch'>>;
 
-/** What was given to a subcommand. */
+/** The flags given to a subcommand. */
 export interface Flags {
-  /** The value of a flag; null where it was not given. */
+  /** Returns the value of a flag; null when it was not given. */
   value(name: string): string | null;
-  /** Every value of a flag, in order. */
+  /** Returns all values of a flag, in order. */
   list(name: string): readonly string[];
   has(name: string): boolean;
   readonly positionals: readonly string[];
 }
 
 /**
- * Reads a subcommand's arguments; `-h` is `--help`, and after `--` nothing is a flag.
- * @param letters one for each flag that has one, by the flag's name.
- * @throws InputError that names every flag that is wrong, and the fix.
+ * Parses a subcommand's arguments. `-h` means `--help`, and after `--` nothing is a flag.
+ * @param letters the one-letter forms, by the name of the flag
+ * @throws InputError that names every invalid flag and the fix
  */
 export function readFlags(
   command: string,

@@ -1,4 +1,4 @@
-/** What the user meant: every input as a typed value, parsed once. What other folders import. */
+/** Parses every input once into a typed value. This is the module other folders import. */
 import path from 'node:path';
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
@@ -7,9 +7,9 @@ import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
 import { createInputError, createReader, type InputReader, type Parsed, readSigningKey } from './values.ts';
 
-/** Every input of a run. */
+/** All inputs of a run. */
 export interface Config extends Reporting {
-  /** The task itself, or the file that holds it (relative to the workspace). */
+  /** The prompt text, or the file that contains it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
   /** As typed: inline JSON, a path or a preset. */
   readonly schema: string;
@@ -29,18 +29,18 @@ export interface Config extends Reporting {
   readonly sandboxRead: readonly string[];
   /** In the order of the documentation. */
   readonly tools: readonly ToolName[];
-  /** May name `structured_output` too. */
+  /** May also contain `structured_output`. */
   readonly excludeTools: readonly string[];
   readonly workspaceAccess: 'scratch' | 'in-place' | 'read-only';
   readonly passEnv: readonly string[];
   /** Relative to the workspace; `.` for the workspace itself. */
   readonly workingDirectory: string;
   readonly context: 'auto' | 'none';
-  /** Names of this leg and this vote; null where the workflow gives none. */
+  /** The name of this leg and of this vote; null when the workflow sets none. */
   readonly leg: string | null;
   readonly vote: string | null;
   readonly signingKey: string | null;
-  /** The folder of earlier envelopes, as typed; null where nothing is to be reused. */
+  /** The folder of earlier envelopes, as typed; null when verdicts are not reused. */
   readonly reuseFrom: string | null;
   /** Relative to the workspace; empty for the whole checkout. */
   readonly subjectPaths: readonly string[];
@@ -49,13 +49,13 @@ export interface Config extends Reporting {
   readonly onMissingKey: 'fail' | 'skip';
   readonly transcriptFile: string | null;
   readonly reportFile: string | null;
-  /** The recording that answers in the model's place, as typed; null for a real run. */
+  /** The recording that replaces the model, as typed; null for a live run. */
   readonly replay: string | null;
 }
 
 type Reader = InputReader<InputName>;
 
-/** Reads every input, and notes all that is wrong with them. */
+/** Parses all inputs and collects the problems with them. */
 export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> {
   const reader = createReader(raw, world.problems);
   const config: Config = {
@@ -134,7 +134,7 @@ const TOOL_NAMES = ['read_file', 'edit', 'shell'] as const;
 /** The tools that can be allowed. */
 export type ToolName = (typeof TOOL_NAMES)[number];
 
-/** Each name that is accepted, in lower case: our own, and those that other agents give to the same tools. */
+/** Every accepted tool name in lower case: our own, and the names that other agents use for the same tools. */
 const TOOL_ALIASES: ReadonlyMap<string, ToolName | 'structured_output'> = new Map([
   ['read_file', 'read_file'],
   ['read', 'read_file'],
@@ -158,7 +158,7 @@ function parseTools(reader: Reader): readonly ToolName[] {
   return TOOL_NAMES.filter((tool) => allowed.includes(tool));
 }
 
-/** @throws InputError for a name that is not in the table. */
+/** @throws InputError for a name that is not in the table */
 function readToolNames(reader: Reader, input: 'tools' | 'exclude-tools'): readonly string[] {
   return reader.list(input, /[\s,]+/u).map((entry) => {
     const name = TOOL_ALIASES.get(entry.toLowerCase());
@@ -170,7 +170,7 @@ function readToolNames(reader: Reader, input: 'tools' | 'exclude-tools'): readon
   });
 }
 
-/** @throws InputError for a path that is not absolute. */
+/** @throws InputError for a path that is not absolute */
 function parseFolders(reader: Reader): readonly string[] {
   const folders = reader.list('sandbox-read');
   const relative = folders.find((folder) => !path.isAbsolute(folder));
@@ -183,11 +183,11 @@ function parseFolders(reader: Reader): readonly string[] {
   return folders;
 }
 
-/** Variables that would hand the shell what the sandbox keeps from it. */
+/** Variables that would give the shell what the sandbox withholds from it. */
 const NEVER_PASSED =
   /^(?:INPUT_|ACTIONS_|STRUCTURED_AGENT_|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$|(?:RUNNER_TEMP|HOME|TMPDIR)$)/iu;
 
-/** @throws InputError for what is no name, and for one that is never passed. */
+/** @throws InputError for an invalid name, and for a variable that is never passed */
 function parsePassEnv(reader: Reader): readonly string[] {
   const names = reader.list('pass-env', /[\s,]+/u);
   const malformed = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/u.test(name));

@@ -1,18 +1,18 @@
-/** The one input table: action.yml, docs/reference.md and the flags of the command line are made from it. */
+/** The table of inputs, from which action.yml, docs/reference.md and the command line's flags are generated. */
 import { suggest } from '../text/messages.ts';
 
-/** One input as users see it. */
+/** An input as users see it. */
 export interface Input {
   readonly name: string;
-  /** What the runner passes when the workflow says nothing; empty means absent. */
+  /** The value that the runner passes by default; empty means absent. */
   readonly default: string;
-  /** One sentence for action.yml, shared with docs/reference.md. */
+  /** One sentence for action.yml and docs/reference.md. */
   readonly description: string;
-  /** Whether it means something off GitHub, too; such an input is also a flag of the command line. */
+  /** Whether the input also applies outside GitHub; if so, it is also a flag of the command line. */
   readonly where: 'everywhere' | 'github';
 }
 
-/** Every input, in the order of the documentation. An input that does nothing yet is not here. */
+/** All inputs, in the order of the documentation. An input without an effect is not listed. */
 export const INPUTS = [
   input('prompt', 'The task for the agent. Exactly one of prompt and prompt-file is required.'),
   input('prompt-file', 'A file in the workspace that holds the task.'),
@@ -186,16 +186,15 @@ export const INPUTS = [
   ),
 ] as const satisfies readonly Input[];
 
-/** The name of an input. */
 export type InputName = (typeof INPUTS)[number]['name'];
 
-/** The name of an input that means something off GitHub, too. */
+/** The names of the inputs that also apply outside GitHub. */
 export type EverywhereName = Extract<(typeof INPUTS)[number], { readonly where: 'everywhere' }>['name'];
 
-/** What was given for each input, trimmed; absent where nothing but blanks was. */
+/** The given value of each input, trimmed; absent when blank. */
 export type RawInputs = ReadonlyMap<InputName, string>;
 
-/** Inputs of other actions, in kebab-case, and the input that means the same here. */
+/** Inputs of other actions, in kebab-case, and the equivalent input here. */
 const OTHER_ACTIONS: Readonly<Record<string, InputName>> = {
   'claude-code-oauth-token': 'api-key',
   'custom-headers': 'headers',
@@ -215,14 +214,14 @@ const OTHER_ACTIONS: Readonly<Record<string, InputName>> = {
   'use-sticky-comment': 'comment',
 };
 
-/** The inputs among `names` that a name which is none was probably meant for, the likeliest first. */
+/** Returns the inputs in `names` that an unknown name was probably meant to be, the most likely first. */
 export function meantInputs(name: string, names: readonly string[]): readonly string[] {
   const kebab = name
     .slice(0, 100)
     .toLowerCase()
     .replaceAll(/[\s_]+/gu, '-');
   const other = Object.hasOwn(OTHER_ACTIONS, kebab) ? OTHER_ACTIONS[kebab] : undefined;
-  // anthropic_api_key, openai-api-key: one input holds the key of every provider.
+  // anthropic_api_key, openai-api-key: one input holds the key for every provider.
   const known = /(?:^|-)api-key$/u.test(kebab) ? 'api-key' : other;
   return known !== undefined && names.includes(known) ? [known] : suggest(name, names);
 }
@@ -231,7 +230,7 @@ function input<const N extends string>(name: N, description: string, defaultValu
   return { name, description, default: defaultValue, where: 'everywhere' } as const;
 }
 
-/** An input that speaks of a workflow, a pull request or a runner: no flag. */
+/** An input that applies only to workflows, pull requests or runners, and so is not a flag. */
 function gitHubInput<const N extends string>(name: N, description: string, defaultValue = '') {
   return { name, description, default: defaultValue, where: 'github' } as const;
 }

@@ -1,4 +1,4 @@
-/** The options of the library → the inputs of a run; `schema` may be a schema object that gives a JSON Schema. */
+/** Converts the library's options to the inputs of a run. `schema` may be a schema object exporting a JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import type { StandardValidate } from '../contract/contract.ts';
 import { InputError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { namingFor } from '../text/naming.ts';
 import { cleanText, singleLine } from '../text/sanitize.ts';
 import { INPUTS, type InputName, meantInputs } from './inputs.ts';
 
-/** The options that may hold secrets, by the names of the action's variables. */
+/** Returns the options that may hold secrets, under the names of the action's variables. */
 export function secretOptions(options: {
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function secretOptions(options: {
 /** Options that are not inputs of the same name. */
 const OWN: ReadonlySet<string> = new Set(['signal', 'onEvent', 'onWarning', 'environment', 'workspace']);
 
-/** The options of a library's run as if they had been typed, so that one parser reads them all; and what is wrong with them. */
+/** Converts the options to raw inputs, so that one parser serves all entries, and collects their problems. */
 export function inputsOf(options: object): {
   readonly raw: ReadonlyMap<InputName, string>;
   readonly problems: readonly InputError[];
@@ -59,7 +59,7 @@ function unknownOption(key: string, kebab: string): InputError {
   return new InputError(null, `There is no option ${quote(key, 80)}.${hint}`);
 }
 
-/** Inherited ones count: defaults that a gate is a part of must not be lost in silence. */
+/** Includes inherited options: a gate in inherited defaults must not be silently ignored. */
 function namesOf(options: object): ReadonlySet<string> {
   const names = new Set<string>();
   for (
@@ -81,7 +81,7 @@ function textOf(name: InputName, value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** How a JSON Schema is asked for; `libraryOptions` is what only one library understands. */
+/** The options for exporting a JSON Schema; `libraryOptions` are specific to one library. */
 interface ConversionOptions {
   readonly target: 'draft-07';
   readonly libraryOptions?: Record<string, unknown>;
@@ -89,7 +89,7 @@ interface ConversionOptions {
 
 type Convert = (options: ConversionOptions) => unknown;
 
-/** Zod's types that no JSON can hold, or that change what they are given, and what to use instead. */
+/** Zod types that cannot be represented in JSON or that transform their input, and their replacements. */
 const INSTEAD: Readonly<Record<string, string>> = {
   bigint: 'z.int(), or z.string() for large numbers',
   custom: 'a type such as z.string() with .refine()',
@@ -106,7 +106,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
   void: '.optional()',
 };
 
-/** The schema as the text of a JSON Schema. @throws InputError for what has none, or would change a payload. */
+/**
+ * Returns the schema as JSON text. @throws InputError when it has no JSON Schema or would change a payload
+ */
 function schemaText(schema: unknown): string {
   if (typeof schema === 'string' && schema.trim() !== '') return schema;
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw noSchema();
@@ -123,7 +125,7 @@ function schemaText(schema: unknown): string {
   return jsonText(given);
 }
 
-/** The validator of a schema object; null for a plain JSON Schema. */
+/** Returns the validator of a schema object; null for a plain JSON Schema. */
 export function schemaValidator(schema: unknown): StandardValidate | null {
   try {
     if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return null;
@@ -132,7 +134,7 @@ export function schemaValidator(schema: unknown): StandardValidate | null {
       typeof standard === 'object' && standard !== null ? Reflect.get(standard, 'validate') : null;
     return typeof validate === 'function' ? (value) => Reflect.apply(validate, standard, [value]) : null;
   } catch {
-    // The schema itself is read again, and refused, once the run has begun.
+    // The schema is read again, and refused, once the run has started.
     return null;
   }
 }
@@ -167,7 +169,7 @@ function converted(convert: Convert): unknown {
   }
 }
 
-/** @throws InputError where what the validator gives is not what the model gave: the payload is published as it was sent. */
+/** @throws InputError when the validator's output differs from its input: the payload is published as sent */
 function refuseChanges(input: unknown, convert: Convert): void {
   let output: unknown;
   try {
@@ -193,7 +195,7 @@ function refuseType(type: string, path: string, cause: unknown): InputError {
   return new InputError('schema', `${what}. Use ${instead}.`, { cause });
 }
 
-/** The first of Zod's types that has no JSON Schema, and where it is; null where another library does not say. */
+/** Finds the first Zod type without a JSON Schema and its path; null when another library does not report that. */
 function unrepresentable(convert: Convert): { readonly type: string; readonly path: string } | null {
   const found: { readonly type: string; readonly path: string }[] = [];
   const override = (context: unknown): void => {
@@ -220,7 +222,10 @@ function textAt(value: unknown, ...keys: readonly string[]): string | null {
   return typeof current === 'string' ? current : null;
 }
 
-/** Where two JSON Schemas say different things. That an output may hold no further property is no difference. */
+/**
+ * Returns the path at which two JSON Schemas differ. `additionalProperties: false` in the output only is not a
+ * difference.
+ */
 function differentPath(input: unknown, output: unknown, path: readonly string[]): readonly string[] | null {
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null)
     return isDeepStrictEqual(input, output) ? null : path;
@@ -240,7 +245,7 @@ function differentPath(input: unknown, output: unknown, path: readonly string[])
   return null;
 }
 
-/** The path in a JSON Schema as a path in a payload: `/properties/a/items` is `a[]`. */
+/** Converts a path in a JSON Schema to one in a payload: `/properties/a/items` becomes `a[]`. */
 function propertyPath(path: readonly string[]): string {
   let text = '';
   for (const [at, segment] of path.entries()) {
@@ -259,7 +264,7 @@ function wordsOf(cause: unknown): string {
   return singleLine(cleanText(words), 300).replace(/\.$/u, '');
 }
 
-/** @throws InputError for what has no JSON: left out, a preset would stand in for it. */
+/** @throws InputError for a value that JSON cannot represent; if it were omitted, a preset would be used instead */
 function jsonText(schema: unknown): string {
   try {
     const text: unknown = JSON.stringify(schema);

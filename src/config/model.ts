@@ -1,4 +1,4 @@
-/** Which model is asked, where, and with whose key. */
+/** Parses the settings of the model: provider, endpoint and key. */
 
 import { InputError } from '../errors.ts';
 import {
@@ -13,38 +13,38 @@ import { type Entry, KEY_VARIABLE, type Naming, namingFor } from '../text/naming
 import type { InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
 
-/** Where a model is asked. */
+/** The model and how to reach it. */
 export interface ModelConfig {
   readonly provider: ProviderName;
-  /** Why this provider: a clause for the log. */
+  /** Why this provider was chosen: a clause for the log. */
   readonly providerReason: string;
   readonly model: string;
   readonly apiKey: string | null;
-  /** Where the key came from, for messages: never the key. */
+  /** Where the key came from, for messages. Never the key itself. */
   readonly keySource: string;
-  /** The sentence that says so where there is no key and the provider needs one; null otherwise. */
+  /** The message for a missing key that the provider needs; null otherwise. */
   readonly missingKey: string | null;
   readonly baseUrl: string | null;
   readonly maxOutputTokens: number | null;
   readonly stream: 'auto' | 'on' | 'off';
-  /** What a gateway asks for beside the key; names in lower case. */
+  /** Headers that a gateway needs besides the key; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly authScheme: 'provider' | 'bearer';
   readonly reasoningEffort: string | null;
 }
 
-/** What the environment says beside the inputs. */
+/** The context of the inputs. */
 export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** How the user started the program; absent: by a workflow. */
+  /** How the user started the program. Default: by a workflow. */
   readonly entry?: Entry;
-  /** What was found to be wrong when the inputs were collected. */
+  /** The problems found while collecting the inputs. */
   readonly problems?: readonly InputError[];
 }
 
 type Reader = InputReader<InputName>;
 
-/** Reads where the model is asked. Where a wrong input leaves the provider open, it is `openai-compatible`. */
+/** Parses the settings of the model. If an invalid input leaves the provider open, it is `openai-compatible`. */
 export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
   const naming = namingFor(world.entry ?? 'action');
   const model = reader.text('model') ?? '';
@@ -56,7 +56,7 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
     authScheme: reader.choice('auth-scheme', ['provider', 'bearer'], 'provider'),
     reasoningEffort: reader.word('reasoning-effort'),
   };
-  // A replay asks nobody: what is given is still checked, and nothing is demanded.
+  // A replay sends no request: given values are still checked, but none is required.
   if (reader.text('replay') !== null)
     return {
       provider: named ?? providerByName(model) ?? 'openai-compatible',
@@ -66,7 +66,7 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
       keySource: 'no key (the model is replayed)',
       missingKey: null,
       baseUrl: null,
-      // A header's secret is empty where a fork has none.
+      // On a pull request from a fork the secret in a header is empty.
       headers: {},
       ...request,
     };
@@ -95,7 +95,7 @@ export function parseModel(reader: Reader, world: ConfigWorld): ModelConfig {
 
 type RequestOptions = Pick<ModelConfig, 'maxOutputTokens' | 'stream' | 'authScheme' | 'reasoningEffort'>;
 
-/** The provider, and why it is this one; null where another input that is wrong would have to say so. */
+/** Chooses the provider and the reason for it; null when that depends on another input, which is invalid. */
 function chooseProvider(
   reader: Reader,
   named: ProviderName | null,
@@ -118,7 +118,7 @@ function chooseProvider(
   return null;
 }
 
-/** What to do about a missing key, given the provider's usual variable. */
+/** The advice for a missing key, given the provider's usual variable. */
 const KEY_ADVICE: Readonly<Record<Entry, (variable: string) => string>> = {
   action: (variable) =>
     `Set api-key to a secret, for example api-key: \${{ secrets.${variable} }}, or set the variable ${variable}. A pull request from a fork gets no secrets.`,
@@ -135,9 +135,9 @@ function findKey(
   const given = reader.text('api-key');
   const { entry, name, noun } = namingFor(world.entry ?? 'action');
   if (given !== null) return { apiKey: given, keySource: noun('api-key'), missingKey: null };
-  // Whether one of these would have held the key is not known.
+  // An invalid header may have held the key.
   if (reader.hasProblem('headers')) return { apiKey: null, keySource: 'no key', missingKey: null };
-  // A key that the user sends in a header of their own: the vendor's does not go to a gateway beside it.
+  // The user sends a key in a custom header: the vendor's key must not be sent to a gateway along with it.
   if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
     return { apiKey: null, keySource: noun('headers'), missingKey: null };
   const variable = registry[provider].keyVariable;
@@ -150,16 +150,16 @@ function findKey(
   return { apiKey: null, keySource: 'no key', missingKey };
 }
 
-/** @throws InputError for what is no URL that can be asked. */
+/** @throws InputError for a value that is not a usable URL */
 function readBaseUrl(reader: Reader): URL | null {
   const text = reader.text('base-url');
   return text === null ? null : parseBaseUrl(text);
 }
 
-/** The names that carry a key; each takes the place of the input api-key. */
+/** Header names that carry a key; each replaces the input api-key. */
 const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'api-key'] as const;
 
-/** What the connection or the API's own wire format decides, by RFC 9110 and 9112; and who we are. */
+/** Headers set by the connection or by the API's wire format (RFC 9110 and 9112), and those identifying this client. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -178,8 +178,8 @@ const RESERVED = new Set([
 ]);
 
 /**
- * The headers by their names in lower case; empty where none are given.
- * @throws InputError that names the line by its number; no error ever shows a value.
+ * Parses the headers, with names in lower case; empty when none are given.
+ * @throws InputError that names the line by its number; no error quotes a value
  */
 export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonly<Record<string, string>> {
   const lines = (reader.text('headers') ?? '').split(/\r?\n/u);
@@ -221,7 +221,7 @@ function readLine(line: string, number: number): readonly [name: string, value: 
   return [name, value];
 }
 
-/** Two keys would leave it to the server which one it reads. */
+/** With two keys, the server would decide which one counts. */
 function refuseTwoKeys(names: readonly string[], reader: InputReader<'headers' | 'api-key'>): void {
   const keys = names.filter((name) => CREDENTIAL_HEADERS.some((each) => each === name));
   if (keys[0] === undefined) return;

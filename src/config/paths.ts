@@ -1,4 +1,4 @@
-/** Where the user may point us: folders to start in, files to write. */
+/** Resolves the paths that users give: folders to start in, files to write. */
 import { constants } from 'node:fs';
 import { access, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../files/unsaf
 import type { InputName } from './inputs.ts';
 import { createInputError } from './values.ts';
 
-/** Whether `inner` is `outer` or lies below it; both absolute and real. */
+/** Whether `inner` is `outer` or a path below it; both must be absolute and real. */
 export function isInside(inner: string, outer: string): boolean {
   const relative = path.relative(outer, inner);
   return (
@@ -17,14 +17,15 @@ export function isInside(inner: string, outer: string): boolean {
   );
 }
 
-/** A path that begins with `~/`, with the home folder in its place: a shell leaves `@~/…` as it is. */
+/** Replaces a leading `~/` with the home folder, which a shell does not expand in `@~/…`. */
 export function expandHome(file: string, home: string): string {
   return /^~[/\\]/u.test(file) ? path.join(home, file.slice(2)) : file;
 }
 
 /**
- * The absolute, real folder for `working-directory`.
- * @throws InputError when it is missing, no folder, or leaves the workspace, symbolic links followed.
+ * Returns the absolute, real folder for `working-directory`.
+ * @throws InputError when it does not exist, is not a folder, or is outside the workspace after resolving symbolic
+ * links
  */
 export async function resolveWorkingDirectory(folder: string, workspace: string): Promise<string> {
   const name = 'working-directory';
@@ -48,8 +49,8 @@ export async function resolveWorkingDirectory(folder: string, workspace: string)
 }
 
 /**
- * The absolute path of a file to write, its folder made where it is missing.
- * @throws InputError when it lies outside `roots`, in a protected place, or cannot be written.
+ * Returns the absolute path of a file to write, and creates its folder if needed.
+ * @throws InputError when it is outside `roots`, in a protected folder, or cannot be written
  */
 export async function resolveOutputFile(
   name: InputName,
@@ -102,8 +103,8 @@ export async function resolveOutputFile(
 }
 
 /**
- * The absolute, real path of a file to write on the user's own machine: any place will do that the user named.
- * @throws InputError for one that cannot be written, or that a link of the checkout leads elsewhere.
+ * Returns the absolute, real path of a file to write on the user's own machine, where any path is allowed.
+ * @throws InputError when it cannot be written, or when a link in the checkout leads elsewhere
  */
 export async function resolveOwnFile(name: string, typed: string, workspace: string): Promise<string> {
   const file = path.resolve(workspace, typed);
@@ -127,7 +128,7 @@ export async function resolveOwnFile(name: string, typed: string, workspace: str
   return real;
 }
 
-/** The last name is not followed: what is written replaces a link there. */
+/** The last path segment is not resolved: writing replaces a link there. */
 function refuseUnsafeLink(name: string, typed: string, wanted: string, checkout: string): void {
   const leaving = findUnsafeLink(path.dirname(wanted), checkout);
   if (leaving === null) return;
@@ -135,8 +136,8 @@ function refuseUnsafeLink(name: string, typed: string, wanted: string, checkout:
 }
 
 /**
- * The absolute folder for `verdicts`; whether it is there is asked when it is read.
- * @throws InputError when it lies outside `roots`, symbolic links followed.
+ * Returns the absolute folder for `verdicts`. Whether it exists is checked when it is read.
+ * @throws InputError when it is outside `roots` after resolving symbolic links
  */
 export async function resolveVerdicts(folder: string, roots: readonly string[]): Promise<string> {
   const { real } = await realPlace(path.resolve(roots[0] ?? '', folder));
@@ -147,20 +148,20 @@ export async function resolveVerdicts(folder: string, roots: readonly string[]):
   );
 }
 
-/** Where earlier envelopes may lie. */
+/** The folders that may contain earlier envelopes. */
 export interface ReuseRoots {
   readonly workspace: string;
   /** RUNNER_TEMP. */
   readonly temp: string;
-  /** This run's own folder below it, which holds the agent's copy of the workspace. */
+  /** This run's own folder below it, which contains the agent's copy of the workspace. */
   readonly runFolder: string;
 }
 
 /**
- * The absolute, real folder for `reuse-from`; null where nothing is there: the first run finds none.
- * @param signed whether envelopes are taken with a signature only. Without one a folder in the workspace is refused: the
- *   change that is judged could bring its own verdict along.
- * @throws InputError for what is no folder, lies elsewhere, or holds more than envelopes can.
+ * Returns the absolute, real folder for `reuse-from`; null when it does not exist, as on the first run.
+ * @param signed whether only signed envelopes are accepted. If not, a folder in the workspace is refused: the change
+ * under review could include its own verdict.
+ * @throws InputError when it is not a folder, is elsewhere, or contains the files under review
  */
 export async function resolveReuseFolder(
   folder: string,
@@ -188,7 +189,7 @@ export async function resolveReuseFolder(
 
 /**
  * Checks the folders of `sandbox-read`.
- * @throws InputError for one that is missing, no folder, or the kernel's.
+ * @throws InputError for a path that does not exist, is not a folder, or belongs to the kernel
  */
 export async function requireReadableFolders(folders: readonly string[]): Promise<void> {
   const name = 'sandbox-read';
@@ -209,7 +210,7 @@ export async function requireReadableFolders(folders: readonly string[]): Promis
   }
 }
 
-/** Where an absolute path leads, links followed as far as something is there. */
+/** Resolves the links of an absolute path as far as it exists. */
 async function realPlace(wanted: string): Promise<{ readonly real: string; readonly isThere: boolean }> {
   let existing = wanted;
   while ((await stat(existing).catch(() => null)) === null && existing !== path.dirname(existing))

@@ -1,11 +1,11 @@
-/** Where a verdict appears, as the user wants it: the same inputs for a run and for a merge. */
+/** The inputs that control where a verdict appears, shared by runs and merges. */
 import type { InputReader } from './values.ts';
 
-/** The inputs about summary, comment, annotations, files, status and log. */
+/** The inputs for the summary, comment, annotations, files, status and log. */
 export interface Reporting {
   readonly summary: boolean;
   readonly comment: 'never' | 'always' | 'on-failure';
-  /** What tells one comment from another; null for the entry's own choice. */
+  /** Distinguishes comments of several steps; null for the entry's default. */
   readonly commentKey: string | null;
   readonly annotations: 'findings' | 'none';
   readonly sarifFile: string | null;
@@ -27,7 +27,6 @@ type ReportingName =
   | 'result-file'
   | 'log-level';
 
-/** Reads them. */
 export function readReporting(
   reader: InputReader<ReportingName>,
   environment: Readonly<Record<string, string | undefined>>,
@@ -46,16 +45,16 @@ export function readReporting(
   };
 }
 
-/** What the key of a verdict is made from. */
+/** The inputs of a verdict key. */
 export interface VerdictKeyInputs extends Pick<Reporting, 'commentKey'> {
   readonly leg: string | null;
   readonly vote: string | null;
 }
 
 /**
- * The key of the comment and the category of the SARIF file: the input, which by default holds workflow, job, matrix and
- * step; nothing of the event or the run, so that the next run finds it again. Leg and vote are added to that default:
- * a key that the user typed stays as it is.
+ * Returns the key of the comment and the category of the SARIF file. By default the input contains workflow, job,
+ * matrix and step, but nothing about the event or run, so that the next run finds the same comment. Leg and vote are
+ * added to that default; a key set by the user is used unchanged.
  */
 export function verdictKey(
   environment: Readonly<Record<string, string | undefined>>,
@@ -68,7 +67,7 @@ export function verdictKey(
   const isDefault = commentKey === null || isEvaluated(commentKey, `${workflow} / ${job} / `, ` / ${action}`);
   const key = commentKey ?? usual;
   if (!isDefault) return key;
-  // Quoted, so that no name can look like another name and a vote.
+  // Quoted, so that no name can look like another name followed by a vote.
   const parts = [
     ['leg', leg],
     ['vote', vote],
@@ -76,7 +75,7 @@ export function verdictKey(
   return [key, ...parts].join(' / ');
 }
 
-/** Whether a key is what the runner made of the default in action.yml: between job and step is the matrix as JSON. */
+/** Whether a key is the evaluated default of action.yml, which contains the matrix as JSON between job and step. */
 function isEvaluated(key: string, start: string, end: string): boolean {
   if (!key.startsWith(start) || !key.endsWith(end) || key.length < start.length + end.length) return false;
   try {

@@ -1,41 +1,41 @@
-/** Reads single values; each problem names the input, what was given and what is allowed. */
+/** Parses single values. Each problem names the input, the given value and the allowed values. */
 import { InputError } from '../errors.ts';
 import { joinWithOr, quote } from '../text/messages.ts';
 
-/** What was typed as typed values, and all that is wrong with it. A value that is wrong has its default. */
+/** Typed values and the problems found. An invalid value is replaced by its default. */
 export interface Parsed<C> {
   readonly config: C;
-  /** At most one for each input. */
+  /** At most one per input. */
   readonly problems: readonly InputError[];
 }
 
-/** Reads inputs by their names. No method throws for what was typed: it notes the problem and gives the default. */
+/** Reads inputs by name. No method throws for invalid values: it adds a problem and returns the default. */
 export interface InputReader<N extends string> {
-  /** As typed, trimmed; null where the input is absent. */
+  /** The value as typed, trimmed; null when the input is absent. */
   text(name: N): string | null;
-  /** A boolean as YAML 1.2 writes it. */
+  /** A boolean in YAML 1.2 syntax. */
   boolean(name: N, fallback: boolean): boolean;
-  /** One of a few words. */
+  /** One of the given choices. */
   choice<const C extends string, F>(name: N, choices: readonly C[], fallback: F): C | F;
-  /** One lower-case word; null where the input is absent. */
+  /** A lower-case word; null when the input is absent. */
   word(name: N): string | null;
-  /** One line of at most `max` characters; null where the input is absent. */
+  /** A line of at most `max` characters; null when the input is absent. */
   line(name: N, max: number): string | null;
-  /** A whole number in a range. */
+  /** An integer in a range. */
   integer<F>(name: N, range: { readonly min: number; readonly max?: number }, fallback: F): number | F;
-  /** A number above a bound. */
+  /** A number greater than `above`. */
   number<F>(name: N, range: { readonly above: number; readonly max?: number }, fallback: F): number | F;
-  /** A list, one entry a line unless another separator is given. */
+  /** A list with one entry per line, or another separator. */
   list(name: N, separator?: RegExp): readonly string[];
-  /** What `read` gives; `otherwise` where it throws an InputError, which is noted. */
+  /** The result of `read`, or `otherwise` if it throws an InputError, which is added to the problems. */
   attempt<T, F>(read: () => T, otherwise: F): T | F;
-  /** Notes a problem, unless one is known for the same input. */
+  /** Adds a problem, unless there is one for the same input. */
   add(problem: InputError): void;
   hasProblem(name: N): boolean;
   readonly problems: readonly InputError[];
 }
 
-/** @param earlier what is known to be wrong already; the inputs it names are not reported again. */
+/** @param earlier known problems; the inputs they name are not reported again */
 export function createReader<N extends string>(
   raw: ReadonlyMap<N, string>,
   earlier: readonly InputError[] = [],
@@ -55,7 +55,7 @@ export function createReader<N extends string>(
       return otherwise;
     }
   };
-  /** A given text as a value; `parse` gives undefined for one that is none, and `wanted` says what to write instead. */
+  /** Parses a given text. `parse` returns undefined for an invalid one, and `wanted` says what to write instead. */
   const read = <T, F>(
     name: N,
     parse: (text: string) => T | undefined,
@@ -118,15 +118,15 @@ export function createReader<N extends string>(
   };
 }
 
-/** An error whose message begins with the name of the input, as the user of each entry writes it. */
+/** Creates an error whose message starts with the name of the input, as users of each entry write it. */
 export function createInputError(name: string, rest: string, options?: ErrorOptions): InputError {
   return new InputError(name, (naming) => `${naming.name(name)} ${rest}`, options);
 }
 
-/** The fewest characters of a signing key: 32 hexadecimal digits are 128 bits. */
+/** The minimum length of a signing key, in characters: 32 hexadecimal digits are 128 bits. */
 const MIN_KEY = 32;
 
-/** The secret that envelopes are signed with; null when the input is absent. Never shown. */
+/** Reads the secret that signs envelopes; null when the input is absent. Never printed. */
 export function readSigningKey(reader: InputReader<'signing-key'>): string | null {
   const key = reader.text('signing-key');
   if (key === null || key.length >= MIN_KEY) return key;
@@ -135,7 +135,7 @@ export function readSigningKey(reader: InputReader<'signing-key'>): string | nul
   return null;
 }
 
-/** The choice that a text names, in any case. @throws InputError that lists the choices. */
+/** Returns the choice that matches a text, ignoring case. @throws InputError that lists the choices */
 export function parseChoice<const C extends string>(name: string, text: string, choices: readonly C[]): C {
   const choice = choices.find((each) => each === text.toLowerCase());
   if (choice !== undefined) return choice;

@@ -1,4 +1,4 @@
-/** Reads a file that the user named (schema, gate, prompt), before the model is asked anything. */
+/** Reads files that the user named (schema, gate, prompt) before the model is called. */
 
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -7,7 +7,7 @@ import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bo
 import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';
 
-/** The text of a file without a BOM, or a sentence that names the path and says why it was not read. */
+/** The text of a file without a BOM, or a sentence with the path and the reason why it was not read. */
 export type TrustedFile = Reading;
 
 const LEAVES = {
@@ -18,20 +18,20 @@ const CLOSED =
   'leads to a git folder or a credential file, which are never read. Name a file that holds only what the model may see.';
 const MAX_POINTER_BYTES = 4_096;
 
-/** Where a file may lie, and how large it may be. */
+/** Restrictions on the path and size of a file. */
 export interface TrustedFileLimits {
-  /** The checkout, which paths are relative to. A link in it never leads out of it, nor into git's folders. */
+  /** The checkout, to which paths are relative. A link in it must not lead out of it or into git's folders. */
   readonly root: string;
-  /** Whether the user may name a file outside of it: on the command line, whose user may read anything anyway. */
+  /** Whether the user may name a file outside it, as on the command line, whose user can read any file anyway. */
   readonly outside: 'refused' | 'allowed';
   /** Inclusive. */
   readonly maxBytes: number;
 }
 
-/** The largest schema or gate, in bytes. */
+/** The maximum size of a schema or gate, in bytes. */
 export const maxSchemaBytes = 4 * 1024 * 1024;
 
-/** Reads a whole file as UTF-8. Only a regular file is read; a FIFO or a device is refused at once. */
+/** Reads a file as UTF-8. Only regular files are read; a FIFO or a device is refused without blocking. */
 export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<TrustedFile> {
   const name = quote(path);
   const target = resolve(limits.root, path);
@@ -44,9 +44,9 @@ export async function readTrustedFile(path: string, limits: TrustedFileLimits): 
 }
 
 /**
- * Why a file is not read, by where it really lies. On the command line a path is the user's own word, where it is
- * outside of the checkout or plainly names a closed place such as `.git/COMMIT_EDITMSG`; what a link of the checkout
- * leads to is the word of whoever wrote the checkout.
+ * Returns why a file is not read, based on its real path. On the command line the user decides: paths outside the
+ * checkout, or paths that explicitly name a protected folder such as `.git/COMMIT_EDITMSG`, are allowed. The target of
+ * a link in the checkout was chosen by the author of the checkout.
  */
 function refusePlace(real: string, typed: string, { root, outside }: TrustedFileLimits): string | null {
   const realRoot = realpathSync.native(root);
@@ -61,7 +61,7 @@ function refusePlace(real: string, typed: string, { root, outside }: TrustedFile
   return null;
 }
 
-/** Whether a path lies in the git folder of a checkout that keeps it under another name. */
+/** Whether a path is in the git folder of a checkout that keeps it under another name. */
 function liesInGitFolder(real: string, realRoot: string): boolean {
   const pointer = readBoundedText(join(realRoot, '.git'), MAX_POINTER_BYTES);
   const folder = pointer === null ? null : pointer.trim().replace(/^gitdir: /u, '');
@@ -69,7 +69,7 @@ function liesInGitFolder(real: string, realRoot: string): boolean {
   try {
     return liesInside(real, realpathSync.native(resolve(realRoot, folder)));
   } catch {
-    // It names a folder that is not there.
+    // It names a folder that does not exist.
     return false;
   }
 }
@@ -81,7 +81,7 @@ function liesInside(real: string, realRoot: string): boolean {
 
 function decode(bytes: Buffer, name: string): TrustedFile {
   try {
-    // The decoder takes a BOM away by itself.
+    // TextDecoder removes a BOM.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
     return refusal(`${name} is not valid UTF-8 text. Save it as UTF-8.`);

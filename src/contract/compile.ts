@@ -1,4 +1,7 @@
-/** Turns a schema into the one validator of a payload: shape, root, strict compile, each with its own refusal. */
+/**
+ * Compiles a schema into the validator of a payload: checks of the shape and the root, then a strict compile, each with
+ * its own errors.
+ */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { ContractError, type ContractStage } from '../errors.ts';
 import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
@@ -11,39 +14,39 @@ import { type SchemaNode, schemaNodes } from './schema-walk.ts';
 
 /** How long one validation may take, in milliseconds. */
 const validationDeadlineMs = 1_000;
-/** How long compiling may take, in milliseconds: large schemas are slow, endless ones are refused. */
+/** How long compiling may take, in milliseconds: large schemas are slow, and ones that never finish are refused. */
 const compileDeadlineMs = 3_000;
 
-/** What a schema is for; names it in messages. */
+/** What a schema is used for, as named in messages. */
 type Purpose = 'schema' | 'gate';
 
-/** `errors` is there only where the validator came to an answer. */
+/** The result of a validation. `errors` is empty when the validator did not finish. */
 export type ValidationResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly errors: readonly ErrorObject[] };
 
-/** A schema ready to validate payloads. */
+/** A compiled schema. */
 export interface Compiled {
   readonly schema: JsonObject;
-  /** One sentence for each format that is not known, and so not checked. */
+  /** One sentence for each unknown format, which is not checked. */
   readonly warnings: readonly string[];
-  /** Validates a value under the deadline; a validator that throws or runs out of time is a refusal. */
+  /** Validates a value under a deadline. A validator that throws or runs out of time rejects the value. */
   validate(value: JsonObject): ValidationResult;
   /**
-   * Whether a subschema of `schema`, the object itself, accepts a value; null where the validator comes to no answer in
-   * time, and for what is no subschema.
+   * Whether a subschema of `schema` (that very object) accepts a value; null when the validator does not finish in
+   * time, and when `part` is not a subschema.
    */
   acceptsPart(part: Json, value: Json): boolean | null;
 }
 
-/** A schema that can be asked about its parts. */
+/** A schema whose parts can be evaluated separately. */
 export type SchemaValidator = Pick<Compiled, 'schema' | 'acceptsPart'>;
 
 /**
- * Compiles a schema strictly with an Ajv of its own: draft-07, or 2020-12 where `$schema` says so.
- * @param ours whether the schema is this program's own and cannot run away: then nothing watches over compiling and each
- * validation, which costs a thread each time, and fails on a machine that stands still.
- * @throws ContractError with stage `shape`, `root` or `compile`.
+ * Compiles a schema in strict mode with an Ajv instance of its own: draft-07, or 2020-12 if `$schema` says so.
+ * @param ours whether the schema is part of this program and always terminates. If so, compiling and validating have no
+ * deadline: a deadline starts a thread each time, and is missed on a machine that stalls.
+ * @throws ContractError with stage `shape`, `root` or `compile`
  */
 export async function compile(candidate: Json, purpose: Purpose, ours = false): Promise<Compiled> {
   const schema = admissible(candidate, purpose);
@@ -72,7 +75,7 @@ export async function compile(candidate: Json, purpose: Purpose, ours = false): 
   };
 }
 
-/** Makes the function that asks about the parts of a schema that the validator has compiled. */
+/** Creates the function that evaluates the parts of a compiled schema. */
 function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'] {
   let places: ReadonlyMap<Json, SchemaNode['path']> | null = null;
   return (part, value) => {
@@ -90,7 +93,7 @@ function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'
   };
 }
 
-/** The checks before the compiler, which may itself recurse: nothing too deep reaches it. */
+/** Checks a schema before compiling. The compiler may recurse, so nothing too deep must reach it. */
 function admissible(candidate: Json, purpose: Purpose): JsonObject {
   const refuse = (stage: ContractStage, why: string): ContractError =>
     new ContractError(stage, `The ${purpose} ${truncate(why, 1_500)}`);
@@ -116,14 +119,14 @@ function kindOf(value: Json): string {
 }
 
 async function createAjv({ $schema: dialect }: JsonObject): Promise<Ajv> {
-  // Loaded on demand, and one dialect only: the start of a run waits for this.
+  // Imported on demand, and one dialect only, because this delays the start of a run.
   const { createDraft07, createDraft2020 } = await import('./ajv.ts');
   const is2020 =
     typeof dialect === 'string' && /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(dialect);
   return is2020 ? await createDraft2020() : createDraft07();
 }
 
-/** Adds the known formats, if any is asked for, and lets the unknown ones pass; returns those. */
+/** Adds the known formats that a schema uses and lets unknown ones pass; returns the unknown ones. */
 async function addFormats(ajv: Ajv, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const { default: formats } = await import('ajv-formats');
@@ -139,7 +142,7 @@ function run(validate: ValidateFunction, value: JsonObject, ours: boolean): Vali
     : underDeadline(() => validate(value), validationDeadlineMs);
   if (timed.kind === 'timeout') return { ok: false, issues: [deadlineIssue], errors: [] };
   if (timed.kind === 'threw') return { ok: false, issues: [validatorIssue], errors: [] };
-  // Nothing but true is acceptance: an asynchronous validator would answer with a promise.
+  // Only `true` means acceptance: an asynchronous validator would return a promise.
   if (timed.value === true) return { ok: true };
   const errors = validate.errors ?? [];
   return { ok: false, issues: errors.length > 0 ? issuesOf(errors) : [validatorIssue], errors };
@@ -188,7 +191,8 @@ function advice(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
     if (unknown === undefined) continue;
     const guess = suggest(unknown, known, 1).map((name) => `Did you mean "${name}"? `);
     const value = node[unknown];
-    // A gate is easily written like the payload that it wants; what holds an object is a keyword with a typo.
+    // A gate is easily written like the payload it requires; an unknown key that holds an object is rather a misspelled
+    // keyword.
     const place =
       purpose === 'gate' && path.length === 0 && typeof value !== 'object'
         ? `If it is a property of the payload, write {"properties": {${JSON.stringify(unknown.slice(0, 100))}: {"const": ${JSON.stringify(value).slice(0, 100)}}}}. `
@@ -199,7 +203,7 @@ function advice(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
   return 'Correct the schema; it is read as draft-07, or as 2020-12 where "$schema" says "https://json-schema.org/draft/2020-12/schema".';
 }
 
-/** The formats and the property names that a schema mentions at keyword positions. */
+/** The formats and property names that a schema mentions at keyword positions. */
 interface Mentions {
   readonly formats: ReadonlySet<string>;
   readonly usesUnevaluatedProperties: boolean;
@@ -210,13 +214,13 @@ const types: readonly string[] = ['array', 'boolean', 'integer', 'null', 'number
 
 const metaSchemas = /^https?:\/\/json-schema\.org\//;
 
-/** Why a schema must not be compiled, as a sentence with the fix; null when it may be. */
+/** Returns why a schema must not be compiled, as a sentence with the fix; null when it may be. */
 export function vettingObjection(schema: JsonObject): string | null {
   if (holdsPrototypeKey(schema)) {
     return 'has a key __proto__, which the validator would leave unchecked. Rename it.';
   }
   for (const { node, path } of schemaNodes(schema)) {
-    // Not before it is needed: the pointers of all nodes of a deep schema take a minute.
+    // Computed only when needed: the pointers of all nodes of a deep schema take a minute.
     const where = () => jsonPointer(path).slice(0, 200) || 'the root';
     const objection = nodeObjection(node, where) ?? dynamicObjection(node, path.length, where);
     if (objection !== null) return objection;
@@ -228,7 +232,7 @@ function nodeObjection(node: JsonObject, where: () => string): string | null {
   if (Object.hasOwn(node, '$async')) {
     return `has $async at ${where()}, which would make every payload valid. Remove $async.`;
   }
-  // The compiler looks keywords up in a plain object and so takes "toString" for a known one.
+  // The compiler looks keywords up in a plain object and so accepts "toString" as a known one.
   const inherited = Object.keys(node).find((keyword) => keyword in Object.prototype);
   if (inherited !== undefined) {
     return `does not compile: strict mode: unknown keyword: "${inherited}" at ${where()}. Remove it.`;
@@ -244,7 +248,7 @@ function nodeObjection(node: JsonObject, where: () => string): string | null {
   return null;
 }
 
-/** The compiler refuses such a type as well, in three sentences of which none has the word that is wrong. */
+/** The compiler refuses such a type too, but with three sentences that do not contain the invalid word. */
 function typeObjection(type: Json | undefined, where: () => string): string | null {
   const wrong = (isArray(type) ? type : [type]).find(
     (each) => typeof each === 'string' && !types.includes(each),
@@ -255,7 +259,7 @@ function typeObjection(type: Json | undefined, where: () => string): string | nu
   return `does not compile: the type at ${where()} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
 }
 
-/** Where the validator looks a dynamic reference up in the wrong place, what it says of a payload is worth nothing. */
+/** Refuses dynamic references that the validator resolves incorrectly, which makes its results meaningless. */
 function dynamicObjection(node: JsonObject, depth: number, where: () => string): string | null {
   const keyword = Object.hasOwn(node, '$recursiveRef') ? '$recursiveRef' : '$dynamicRef';
   if (!Object.hasOwn(node, keyword) || (keyword === '$dynamicRef' && depth === 0)) return null;
@@ -272,7 +276,7 @@ function holdsPrototypeKey(schema: Json): boolean {
   return false;
 }
 
-/** Collects what a schema mentions; literals and properties that happen to be named like keywords do not count. */
+/** Collects the formats and names that a schema mentions. Literals, and properties named like keywords, are skipped. */
 export function mentions(schema: JsonObject): Mentions {
   const formats = new Set<string>();
   const propertyNames = new Set<string>();
@@ -293,9 +297,9 @@ interface Place {
 }
 
 /**
- * Under `unevaluatedProperties`, Ajv looks names up in a plain object, and so takes keys such as `constructor` or
- * `__proto__` for evaluated ones. The first such key of a payload that no `properties` of the schema declares is an
- * issue; null when there is none. Iterative.
+ * Under `unevaluatedProperties`, Ajv looks names up in a plain object and so treats keys such as `constructor` or
+ * `__proto__` as evaluated. Returns an issue for the first such key of a payload that no `properties` of the schema
+ * declares; null when there is none. Iterative.
  */
 function unevaluatedPrototypeKey(payload: Json, declared: ReadonlySet<string>): Issue | null {
   const rest: Place[] = [{ value: payload, path: [] }];

@@ -1,4 +1,4 @@
-/** What the payload must look like. What other folders import. */
+/** The contract: what a payload must look like. This is the module other folders import. */
 import {
   type InexactNumber,
   isObject,
@@ -17,43 +17,43 @@ export { type Compiled, compile } from './compile.ts';
 export { createGate, type Gate, type GateRequest } from './gate.ts';
 export type { StandardValidate } from './validator.ts';
 
-/** What became of one candidate: the payload exactly as it was validated, or what is wrong with it. */
+/** The result of checking a candidate: the payload exactly as it was validated, or the issues. */
 export type Check =
   | { readonly ok: true; readonly payload: JsonObject; readonly repaired: Repair | null }
   | {
       readonly ok: false;
       /** For the model. */
       readonly issues: readonly Issue[];
-      /** The same for everything that lasts: logs, events, transcripts, envelopes. */
+      /** For everything that is stored: logs, events, transcripts, envelopes. */
       readonly redacted: readonly RedactedIssue[];
     };
 
 /** A compiled schema. */
 export interface Contract {
   readonly schema: JsonObject;
-  /** The schema's own title; null where it has none. */
+  /** The `title` of the schema; null when it has none. */
   readonly title: string | null;
-  /** Names declared at the root and in its `allOf`, `anyOf`, `oneOf` branches, in order, each once. */
+  /** The names declared at the root and in its `allOf`, `anyOf` and `oneOf` branches, in order, without duplicates. */
   readonly declaredProperties: readonly string[];
-  /** Those of them that get a step output of their own. */
+  /** The declared properties that get a step output of their own. */
   readonly outputNames: readonly string[];
   /** One sentence each: formats that are not checked, names without an output of their own. */
   readonly warnings: readonly string[];
-  /** Whether a part of the schema accepts a value, as `Compiled` says. */
+  /** Whether a part of the schema accepts a value; see `Compiled`. */
   readonly acceptsPart: Compiled['acceptsPart'];
-  /** Judges the arguments of a call; nothing but complete, strictly read JSON is ever accepted. */
+  /** Checks the arguments of a call. Only complete arguments that are strict JSON are accepted. */
   check(call: Pick<ToolCall, 'rawArguments' | 'status'>): Check;
-  /** The same, and then by the schema's own validator, where it brought one: what a run accepts. Never rejects. */
+  /** Also runs the schema object's own validator, if there is one: what a run accepts. Never rejects. */
   accept(call: Pick<ToolCall, 'rawArguments' | 'status'>): Promise<Check>;
 }
 
 const maxWarnings = 20;
 
 /**
- * Makes a contract of a schema.
- * @param sourceWarnings what was found where its text was read.
- * @param validate what judges a payload that the schema accepts; null for nothing.
- * @throws ContractError with stage `shape`, `root` or `compile`, whose message names the place and the fix.
+ * Creates a contract from a schema.
+ * @param sourceWarnings warnings from parsing the schema's text
+ * @param validate validates a payload that the schema accepts; null for none
+ * @throws ContractError with stage `shape`, `root` or `compile`, whose message names the path and the fix
  */
 export async function createContract(
   schema: Json,
@@ -78,7 +78,7 @@ export async function createContract(
   };
 }
 
-/** A schema of hundreds of odd names would drown everything else that is told. */
+/** Limits the warnings: a schema with hundreds of odd names would drown all other messages. */
 function cappedWarnings(warnings: readonly string[]): readonly string[] {
   const more = warnings.length - maxWarnings;
   if (more <= 0) return warnings;
@@ -104,7 +104,7 @@ function check(
   }
   const validation = compiled.validate(value);
   if (validation.ok) return { ok: true, payload: value, repaired: null };
-  // Without errors the validator came to no answer: the same value in other clothes would fare no better.
+  // Without errors the validator did not finish: a repaired value would fare no better.
   if (validation.errors.length === 0) return rejection(validation.issues, value, declared);
   const repaired = unwrap(value, title, compiled.validate) ?? parseStrings(value, compiled.validate);
   return repaired === null
@@ -112,7 +112,7 @@ function check(
     : acceptRepaired(repaired, value, declared);
 }
 
-/** A repair must not change a number: what was inside the string has to be what is published. */
+/** A repair must not change a number: the value inside the string must be exactly what is published. */
 function acceptRepaired(
   { payload, repaired, inexact }: Repaired,
   value: Json,
@@ -120,7 +120,7 @@ function acceptRepaired(
 ): Check {
   if (inexact.length > 0) return inexactRejection(inexact, declared);
   if (repaired.kind !== 'parsed') return { ok: true, payload, repaired };
-  // The log names these places, and holds no text of the model.
+  // These paths are logged, so they must not contain text of the model.
   const paths = repaired.paths.map((pointer) => redactPath(pathIn(value, pointer), declared));
   return { ok: true, payload, repaired: { kind: 'parsed', paths } };
 }
@@ -147,7 +147,7 @@ function inexactRejection(inexact: readonly InexactNumber[], declared: ReadonlyS
   return { ok: false, issues: capped, redacted };
 }
 
-/** A repaired payload has to pass both, like one that was sent; what was sent decides which issues are told. */
+/** A repaired payload must pass both checks like any other. The issues reported are those of the payload as sent. */
 async function accept(
   call: Pick<ToolCall, 'rawArguments' | 'status'>,
   compiled: Compiled,
@@ -159,7 +159,7 @@ async function accept(
   if (!first.ok || validate === null) return first;
   const issues = await runValidator(validate, first.payload);
   if (issues.length === 0) return first;
-  // A wrapper can pass a schema that allows further properties, and only its content the validator.
+  // A wrapper object can pass a schema that allows additional properties, while only its content passes the validator.
   const inner = first.repaired === null ? unwrap(first.payload, title, compiled.validate) : null;
   if (inner === null || (await runValidator(validate, inner.payload)).length > 0)
     return rejection(issues, first.payload, declared);

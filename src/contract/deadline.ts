@@ -1,4 +1,7 @@
-/** Runs a computation that nothing inside it can stop, such as a catastrophic pattern, under a time limit. */
+/**
+ * Runs a synchronous computation that cannot be interrupted from within, such as a catastrophic pattern, under a time
+ * limit.
+ */
 import { createContext, Script } from 'node:vm';
 
 /** How a computation under a deadline ended. */
@@ -9,17 +12,19 @@ export type Timed<T> =
 
 const idle = (): void => undefined;
 let current: () => void = idle;
-// The same function for ever: each value that this global gets keeps what it holds alive until the next full collection.
+// The same function every time: each value assigned to this global keeps what it refers to alive until the next full
+// garbage collection.
 const world = { task: (): void => current() };
 const script = new Script('task()');
 let contextified = false;
 
 /**
- * Runs a synchronous task for at most so many milliseconds. V8 stops it wherever it is, regular expressions included;
- * what it throws, a stack overflow too, is a value. A task must not start another one.
+ * Runs a synchronous task for at most the given number of milliseconds. V8 interrupts it at any point, including inside
+ * regular expressions. Whatever it throws, including a stack overflow, is returned as a value. A task must not start
+ * another one.
  */
 export function underDeadline<T>(task: () => T, milliseconds: number): Timed<T> {
-  // A context costs half a millisecond: made on first use, used ever after.
+  // A context takes half a millisecond to create, so it is created on first use and kept.
   if (!contextified) createContext(world);
   contextified = true;
   const results: T[] = [];
@@ -36,7 +41,7 @@ export function underDeadline<T>(task: () => T, milliseconds: number): Timed<T> 
   return results.map((value): Timed<T> => ({ kind: 'done', value }))[0] ?? { kind: 'timeout' };
 }
 
-/** The error comes from the context and is no instance of this realm's Error. */
+/** The error comes from the other context and is not an instance of this realm's Error. */
 function isTimeout(error: unknown): boolean {
   return (
     typeof error === 'object' &&

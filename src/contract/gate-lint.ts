@@ -1,6 +1,6 @@
 /**
- * Refuses a gate that no payload of a schema can meet, or that every payload meets, and warns of one that is likely a
- * mistake. What is not certain from the gate and the schema alone is no error.
+ * Refuses a gate that no payload of a schema can meet, or that every payload meets, and warns about one that is
+ * probably a mistake. Only what is certain from the gate and the schema alone is an error.
  */
 
 import { ContractError } from '../errors.ts';
@@ -12,42 +12,42 @@ import { describeKeywords, describePlace, describeWishes, toSpacedJson } from '.
 import { declaredBooleans, declares, isClosed, requiredProperties } from './root.ts';
 import { pointedAt, schemaNodes } from './schema-walk.ts';
 
-/** What one document says about a place of the payload. */
+/** The subschemas of one document that apply at a path of the payload. */
 interface Side {
-  /** The subschemas for this place. */
+  /** The subschemas at this path. */
   readonly parts: readonly Json[];
-  /** These with their `$ref` and `allOf`, at any depth; for `false` stands `NOTHING`. */
+  /** These subschemas with the targets of their `$ref` and `allOf`, at any depth; `NOTHING` stands for `false`. */
   readonly nodes: JsonObject[];
-  /** Whether every reference was followed, and none leads back. */
+  /** Whether every reference was resolved and none is circular. */
   readonly isWhole: boolean;
 }
 
-/** A place of the payload that the gate is about. */
+/** A path of the payload that the gate is about. */
 interface Place {
   readonly path: readonly string[];
-  /** Whether every payload that meets the gate has a value here. */
+  /** Whether every payload that meets the gate has a value at this path. */
   readonly isNeeded: boolean;
   readonly gate: Side;
   readonly schema: Side;
 }
 
-/** A place that is not walked yet, with the subschemas for it. */
+/** A path that has not been visited yet, with its subschemas. */
 interface Pending extends Pick<Place, 'path' | 'isNeeded'> {
   readonly inGate: readonly Json[];
   readonly inSchema: readonly Json[];
 }
 
-/** What is certain of the payloads that a schema accepts. */
+/** What is certain about the payloads that a schema accepts. */
 interface Decision {
   /** Whether they meet the gate. */
   readonly answer: 'always' | 'never' | 'maybe';
-  /** Why none of them can; else null. */
+  /** Why none of them can; null otherwise. */
   readonly conflict: string | null;
-  /** The properties that the gate names and a payload may lack. */
+  /** The properties that the gate names and that a payload may lack. */
   readonly missing: readonly string[];
 }
 
-/** Definitions that share parts could be walked without end. */
+/** Bounds the walk: definitions that share parts could be visited without end. */
 const MAX_STEPS = 200_000;
 const MAX_DEPTH = 50;
 const MAX_QUESTIONS = 500;
@@ -56,21 +56,21 @@ const MAX_NAMES = 5;
 const MAX_CANDIDATES = 1_000;
 
 const NOTHING: JsonObject = { not: {} };
-/** A closed object's `false` for the properties that it does not declare. */
+/** The `false` that a closed object implies for properties it does not declare. */
 const CLOSED: JsonObject = { not: {} };
 
-/** Keywords that ask for nothing by themselves: annotations, and those whose subschemas are walked. */
+/** Keywords that require nothing themselves: annotations, and those whose subschemas are visited. */
 const SILENT: ReadonlySet<string> = new Set([
   ...['$schema', '$id', '$anchor', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly', 'nullable', 'definitions', '$defs', '$ref', 'allOf', 'properties'],
 ]);
-/** Keywords whose meaning depends on no other. */
+/** Keywords whose meaning does not depend on other keywords. */
 const SELF_CONTAINED: ReadonlySet<string> = new Set(['multipleOf', 'pattern', 'format', 'uniqueItems']);
 
-/** The types of values; an integer is of both `integer` and `number`, and `number` alone stands for a fraction. */
+/** The types of values. An integer has both `integer` and `number`; a fraction has `number` only. */
 const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
-/** Keywords that are limits: for values of a type, from below (1) or above (-1). */
+/** Keywords that limit values of a type: from below (1) or above (-1). */
 const LIMITS: ReadonlyMap<string, readonly [type: string, sign: 1 | -1]> = new Map([
   ['minimum', ['number', 1]],
   ['exclusiveMinimum', ['number', 1]],
@@ -85,10 +85,10 @@ const LIMITS: ReadonlyMap<string, readonly [type: string, sign: 1 | -1]> = new M
 ]);
 
 /**
- * Looks for what is wrong with a gate over a schema, before a model is asked.
- * @param named the properties that must be present because the gate names them at its top level.
- * @returns what is likely a mistake, a sentence or two each.
- * @throws ContractError where every payload that the schema accepts meets the gate, or none can.
+ * Finds mistakes in a gate over a schema, before a model is called.
+ * @param named the properties that must be present because the gate names them at its top level
+ * @returns probable mistakes, in one or two sentences each
+ * @throws ContractError when every payload that the schema accepts meets the gate, or none can
  */
 export function lintGate(
   gate: SchemaValidator,
@@ -104,7 +104,7 @@ export function lintGate(
   throw new ContractError('root', describeVacuous(gate.schema, schema.schema, undeclared[0]));
 }
 
-/** Decides whether the payloads that a schema accepts, and that have the named properties, meet a gate. */
+/** Decides whether payloads that a schema accepts and that have the named properties meet a gate. */
 export function decideGate(
   gate: SchemaValidator,
   schema: SchemaValidator,
@@ -115,7 +115,7 @@ export function decideGate(
     const answers = parts.map((part) => {
       questions += 1;
       const answer = questions > MAX_QUESTIONS ? null : acceptsPart(part, value);
-      // After one without an answer, such as a pattern that does not end, no other is put.
+      // After a question without an answer, such as a pattern that does not terminate, no more are asked.
       if (answer === null) questions = MAX_QUESTIONS;
       return answer;
     });
@@ -135,7 +135,7 @@ export function decideGate(
   return { answer: canFail ? 'maybe' : 'always', conflict: null, missing };
 }
 
-/** Walks the places that a gate is about, from the root; ends with null where they are too many. */
+/** Yields the paths that a gate is about, starting at the root; yields null at the end if there are too many. */
 function* walkPlaces(
   gate: JsonObject,
   schema: JsonObject,
@@ -144,7 +144,7 @@ function* walkPlaces(
   const [expandGate, expandSchema] = [createExpand(gate), createExpand(schema)];
   const queue: Pending[] = [{ path: [], isNeeded: true, inGate: [gate], inSchema: [schema] }];
   let steps = 0;
-  // The queue grows while it is walked.
+  // The queue grows during iteration.
   for (const { path, isNeeded, inGate, inSchema } of queue) {
     const place = { path, isNeeded, gate: expandGate(inGate), schema: expandSchema(inSchema) };
     const [gateNodes, schemaNodes] = [place.gate.nodes, place.schema.nodes];
@@ -177,9 +177,9 @@ function* walkPlaces(
   }
 }
 
-/** Makes the function that collects what subschemas of a document say. */
+/** Creates the function that collects the subschemas of a document which apply together. */
 function createExpand(root: JsonObject): (parts: readonly Json[]) => Side {
-  // A part with an address of its own changes where `#` leads.
+  // A subschema with its own `$id` changes what `#` refers to.
   const isFollowed = [...schemaNodes(root)].every(
     ({ node, path }) => path.length === 0 || node['$id'] === undefined,
   );
@@ -223,7 +223,7 @@ function requires(nodes: readonly JsonObject[]): ReadonlySet<string> {
   return new Set(nodes.flatMap(requiredProperties));
 }
 
-/** Whether no value that the schema accepts at a place can meet the gate there. */
+/** Whether no value that the schema accepts at a path can meet the gate there. */
 function isImpossible({ gate, schema }: Place, isRejected: (value: Json) => boolean): boolean {
   return (
     isContradictory([...gate.nodes, ...schema.nodes]) ||
@@ -239,7 +239,7 @@ function isContradictory(nodes: readonly JsonObject[]): boolean {
   );
 }
 
-/** Whether each keyword of the gate at a place follows from one of the schema. */
+/** Whether each keyword of the gate at a path follows from one of the schema. */
 function isImplied({ gate, schema }: Place): boolean {
   const types = typesOf(schema.nodes);
   const follows = (node: JsonObject, keyword: string, value: Json): boolean => {
@@ -268,7 +268,7 @@ function isImplied({ gate, schema }: Place): boolean {
   return isContradictory(schema.nodes) || (gate.isWhole && gate.nodes.every(isMet));
 }
 
-/** Whether a place has only a few possible values, and each of them is met. */
+/** Whether a path has only a few possible values, all of which meet the gate. */
 function hasFewValues({ nodes }: Side, isMet: (value: Json) => boolean): boolean {
   const [shortest] = nodes.flatMap(listedValues).toSorted((a, b) => a.length - b.length);
   const isOfFew = typesOf(nodes).every((type) => type === 'boolean' || type === 'null');
@@ -281,7 +281,7 @@ function hasFewValues({ nodes }: Side, isMet: (value: Json) => boolean): boolean
   );
 }
 
-/** The types of values that satisfy all of some schemas. */
+/** Returns the types of values that satisfy all of the schemas. */
 function typesOf(nodes: readonly JsonObject[]): readonly string[] {
   let types = TYPES;
   for (const { type, nullable } of nodes) {
@@ -296,7 +296,7 @@ function isOfType(type: string, name: Json): boolean {
   return type === name || (type === 'integer' && name === 'number');
 }
 
-/** The tightest limit for values of a type: from below; or from above (-1), with its sign changed. */
+/** Returns the tightest limit for values of a type: the lower one, or the upper one (-1) negated. */
 function boundOf(nodes: readonly JsonObject[], type: string, sign: 1 | -1): number {
   let bound = type === 'number' || sign < 0 ? -Infinity : 0;
   for (const [keyword, limit] of LIMITS)
@@ -306,7 +306,7 @@ function boundOf(nodes: readonly JsonObject[], type: string, sign: 1 | -1): numb
   return bound;
 }
 
-/** The least number that is greater. */
+/** Returns the next greater number. */
 function next(value: number): number {
   if (value === 0) return Number.MIN_VALUE;
   const bits = new BigInt64Array(new Float64Array([value]).buffer).map(
@@ -315,13 +315,13 @@ function next(value: number): number {
   return new Float64Array(bits.buffer)[0] ?? value;
 }
 
-/** Whether no number lies between the limits. */
+/** Whether there is no number between the limits. */
 function isRangeEmpty(nodes: readonly JsonObject[], isInteger: boolean): boolean {
   const [lower, upper] = [boundOf(nodes, 'number', 1), boundOf(nodes, 'number', -1)];
   return isInteger ? Math.ceil(lower) > -Math.ceil(upper) : lower > -upper;
 }
 
-/** The lists of values in a schema: its `enum`, and its `const` as a list of one. */
+/** Returns the lists of values in a schema: its `enum`, and its `const` as a list of one. */
 function listedValues({ const: value, enum: values }: JsonObject): readonly (readonly Json[])[] {
   return [...(isArray(values) ? [values] : []), ...(value === undefined ? [] : [[value]])];
 }
@@ -338,7 +338,7 @@ function entriesOf(value: Json | undefined): readonly (readonly [string, Json])[
   return isObject(value) ? Object.entries(value) : [];
 }
 
-/** Finds the names that the gate asks about and the schema declares nowhere, although it declares others. */
+/** Finds names that the gate requires and the schema declares nowhere, although it declares others. */
 function findUndeclared(gate: JsonObject, schema: JsonObject): readonly (readonly string[])[] {
   const declared = mentions(schema).propertyNames;
   const isOpen = [...schemaNodes(schema)].some(
@@ -348,13 +348,13 @@ function findUndeclared(gate: JsonObject, schema: JsonObject): readonly (readonl
   for (const { node, path } of isOpen || declared.size === 0 ? [] : schemaNodes(gate))
     for (const [name, part] of entriesOf(node['properties'])) {
       const place = [...placeOf(path), name];
-      // Below the root, false asks that nothing be there, and then nothing need be declared.
+      // Below the root, `false` requires the property to be absent, so it need not be declared.
       if (!declared.has(name) && (part !== false || place.length === 1)) found.set(jsonPointer(place), place);
     }
   return [...found.values()].slice(0, MAX_NAMES);
 }
 
-/** The place that a subschema is about; what is in a definition is taken to be about the root. */
+/** Returns the payload path that a subschema is about; a subschema in a definition counts as being about the root. */
 function placeOf(path: readonly (string | number)[]): readonly string[] {
   return path.flatMap((segment, at) => {
     if (path[at - 1] === 'properties') return [String(segment)];
@@ -411,7 +411,7 @@ function describeConflict(place: Place, document: SchemaValidator): string {
   return `${wants}, but the schema requires it ${describeKeywords(schema.nodes)}, ${end} ${suggestPart(place, document)}`;
 }
 
-/** What to write instead: what the schema accepts and is nearest to what the gate says. */
+/** Suggests what to write instead: the value closest to the gate's that the schema accepts. */
 function suggestPart({ gate, schema }: Place, document: SchemaValidator): string {
   const [lower, upper] = [boundOf(schema.nodes, 'number', 1), -boundOf(schema.nodes, 'number', -1)];
   const clamp = (value: number) => Math.min(Math.max(value, Math.ceil(lower)), Math.floor(upper));

@@ -1,4 +1,4 @@
-/** What a gate wanted and what the payload says, in words for people: clauses that read on from “the gate”. */
+/** Describes for people what a gate required and what the payload contains, in clauses that follow “the gate”. */
 
 import type { ErrorObject } from 'ajv';
 import { isArray, isObject } from '../text/json.ts';
@@ -9,22 +9,22 @@ import { pathIn, redactPath } from './issues.ts';
 import { resolveLocal, schemaNodes } from './schema-walk.ts';
 
 const MAX_CLAUSES = 10;
-/** Places that are listed for one wish. */
+/** The maximum number of paths listed for one requirement. */
 const MAX_PLACES = 3;
-/** Values that are listed, and the characters of one. */
+/** The maximum number of values listed, and of characters of each. */
 const MAX_LISTED = 10;
 const MAX_VALUE = 100;
 const MAX_JSON = 200;
 
-/** What the payload says at one place that a gate is about. */
+/** What the payload contains at a path where it does not meet the gate. */
 interface Miss {
-  /** Keys and indexes from the root; `*` for a key that nobody declared. */
+  /** Keys and indexes from the root; `*` for an undeclared key. */
   readonly place: readonly string[];
   readonly wants: string;
   readonly says: string;
 }
 
-/** What of a payload may be quoted, since logs and annotations show it; everything else is text of the model. */
+/** The parts of a payload that may be quoted in logs and annotations; everything else is text of the model. */
 export interface Quotable {
   /** The strings that the schema lists as values. */
   readonly words: ReadonlySet<string>;
@@ -32,13 +32,13 @@ export interface Quotable {
   readonly names: ReadonlySet<string>;
 }
 
-/** Collects what of a payload may be quoted. */
+/** Collects the parts of a payload that may be quoted. */
 export function quotableOf(schema: JsonObject, gate: JsonObject): Quotable {
   const names = new Set([schema, gate].flatMap((each) => [...mentions(each).propertyNames]));
   return { words: listedWords(schema), names };
 }
 
-/** The strings that a schema lists as values. */
+/** Returns the strings that a schema lists as values. */
 export function listedWords(schema: JsonObject): ReadonlySet<string> {
   const values = [...schemaNodes(schema)].flatMap(({ node }) =>
     [node['enum'] ?? [], node['const'] ?? []].flat(),
@@ -46,7 +46,7 @@ export function listedWords(schema: JsonObject): ReadonlySet<string> {
   return new Set(values.filter((value) => typeof value === 'string'));
 }
 
-/** The clause for a property that had to be true; `value` is undefined where there is none. */
+/** Returns the clause for a property that had to be true; `value` is undefined when it is missing. */
 export function unmetPropertyWords(
   name: string,
   value: Json | undefined,
@@ -56,7 +56,10 @@ export function unmetPropertyWords(
   return clauses([{ place: [name], wants: wantsOf('const', true), says }]);
 }
 
-/** The clauses for properties that are missing and for a validator's errors; at most 10, the last one counts the rest. */
+/**
+ * Returns the clauses for missing properties and for a validator's errors: at most 10, of which the last counts the
+ * rest.
+ */
 export function unmetWords(
   payload: JsonObject,
   missing: readonly string[],
@@ -65,7 +68,7 @@ export function unmetWords(
 ): readonly string[] {
   const absent = missing.map((name) => ({ place: [name], wants: 'to be there', says: 'has none' }));
   const main = errors.filter((error) => !isDetail(error));
-  // The same keyword may fail in very many places, and its words are long to make.
+  // The same keyword may fail at very many paths, and its description is expensive.
   const wanted = new Map<string, string>();
   const found = (main.length > 0 ? main : errors).map((error): Miss => {
     const { keyword, instancePath, schemaPath, parentSchema } = error;
@@ -84,20 +87,23 @@ export function unmetWords(
   return clauses([...absent, ...found]);
 }
 
-/** A gate that came to no answer, by the keyword of its issue. */
+/** Describes a gate that could not be evaluated, by the keyword of its issue. */
 export function brokenWords(keyword: string): readonly string[] {
   return keyword === 'deadline'
     ? ['took longer than 1 second to judge the payload, which counts as not met: a pattern may be too slow']
     : ['broke off while judging the payload, which counts as not met: it may refer to itself endlessly'];
 }
 
-/** One clause of what a gate that is met wanted; none for a gate that asks for nothing. */
+/** Returns one clause with the requirements of a gate that is met; none for a gate without requirements. */
 export function metWords(gate: JsonObject): readonly string[] {
   const wishes = describeWishes(gate);
   return wishes === null ? [] : [`wants ${wishes}; the payload agrees`];
 }
 
-/** What a gate wants, as a list such as "`passed` to be true and `score` to be at least 80"; null for nothing. */
+/**
+ * Lists the requirements of a gate, such as "`passed` to be true and `score` to be at least 80"; null when there are
+ * none.
+ */
 export function describeWishes(gate: JsonObject): string | null {
   const wishes = wishesOf(gate);
   const more = wishes.length - MAX_CLAUSES;
@@ -107,14 +113,14 @@ export function describeWishes(gate: JsonObject): string | null {
   return listed.length === 0 ? last : `${listed.join(', ')} and ${last}`;
 }
 
-/** What some schemas ask of a value, such as "to be of the type integer and to be at least 0". */
+/** Describes what schemas require of a value, such as "to be of the type integer and to be at least 0". */
 export function describeKeywords(nodes: readonly JsonObject[]): string {
   const entries = nodes.flatMap((node) => Object.entries(node)).filter(([keyword]) => !SILENT.test(keyword));
   const wants = [...new Set(entries.map(([keyword, value]) => wantsOf(keyword, value)))];
   return wants.slice(0, MAX_PLACES).join(' and ') || 'to satisfy a part of it';
 }
 
-/** A place in words; `*` stands for every entry of a list, or a key that nobody declared. */
+/** Describes a path in words; `*` stands for every entry of a list, or for an undeclared key. */
 export function describePlace(place: readonly string[]): string {
   const [name, index, inner] = place;
   if (name === undefined) return 'the payload';
@@ -125,7 +131,7 @@ export function describePlace(place: readonly string[]): string {
   return named(`/${place.join('/')}`);
 }
 
-/** JSON on one line, as people write it. */
+/** Formats JSON on one line with spaces, as people write it. */
 export function toSpacedJson(value: Json): string {
   const text = JSON.stringify(value, null, 1)
     .replace(/([{[])\n */g, '$1')
@@ -133,14 +139,17 @@ export function toSpacedJson(value: Json): string {
   return truncate(text.replace(/\n */g, ' '), MAX_JSON);
 }
 
-/** What is wrong in a branch says less than that no branch holds, and `if` less than what follows from it. */
+/**
+ * An error inside a branch matters less than that no branch matches, and one of `if` less than that of `then` or
+ * `else`.
+ */
 function isDetail({ keyword, schemaPath, propertyName }: ErrorObject): boolean {
   if (propertyName !== undefined && keyword !== 'propertyNames') return true;
   const within = schemaPath.replace(/\/properties\/[^/]+/g, '').replace(/\/[^/]+$/, '/');
   return keyword === 'if' || /\/(?:anyOf\/\d+|oneOf\/\d+|contains)\//.test(within);
 }
 
-/** Misses of one wish at several entries of a list become one clause. */
+/** Joins the misses of one requirement at several entries of a list into one clause. */
 function clauses(misses: readonly Miss[]): readonly string[] {
   const unique = new Map(misses.map((miss) => [JSON.stringify([miss.wants, miss.place]), miss]));
   const groups = Map.groupBy(unique.values(), (miss) =>
@@ -163,22 +172,22 @@ function anyIndex(segment: string): string {
   return /^\d+$/.test(segment) ? '*' : segment;
 }
 
-/** Keywords that ask for nothing by themselves, or for what the others of their place imply. */
+/** Keywords that require nothing themselves, or only what the others at their path imply. */
 const SILENT =
   /^(?:\$.*|title|description|default|examples|definitions|required|properties|items|allOf|then|else)$/;
 
-/** What a gate wants at each of its places, as far as that can be said without running it. */
+/** Lists what a gate requires at each path, as far as that is known without evaluating it. */
 function wishesOf(gate: JsonObject): readonly string[] {
   const wishes = new Set<string>();
   const seen = new Set<Json>();
   const queue: { schema: Json; place: readonly string[] }[] = [{ schema: gate, place: [] }];
-  // The queue grows while it is walked.
+  // The queue grows during iteration.
   for (const { schema: part, place } of queue) {
     const schema = isObject(part) ? resolveLocal(gate, part) : null;
     if (schema === null || seen.has(schema)) continue;
     seen.add(schema);
     const wanted = Object.entries(schema).filter(([keyword]) => !SILENT.test(keyword));
-    // A type is worth a word only where nothing else is asked.
+    // A type is worth mentioning only where nothing else is required.
     const isAlone = wanted.length === 1 && schema['items'] === undefined && place.length > 0;
     for (const [keyword, value] of wanted)
       if (keyword !== 'type' || isAlone) wishes.add(`${describePlace(place)} ${wantsOf(keyword, value)}`);
@@ -197,7 +206,7 @@ function unescaped(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** What a keyword asks for, to be read after “wants the thing”: `to be at least 3`. */
+/** What a keyword requires, worded to follow “wants the thing”: `to be at least 3`. */
 const WANTS: ReadonlyMap<string, (value: Json) => string> = new Map<string, (value: Json) => string>([
   ['const', (value) => `to be ${quoted(value)}`],
   ['enum', (value) => `to be ${oneOf(value)}`],
@@ -249,7 +258,7 @@ function notWords(value: Json): string {
   return `not to be ${oneOf(listed)}`;
 }
 
-/** What the payload has where a keyword failed, to be read after “the payload”: `says false`. */
+/** What the payload contains where a keyword failed, worded to follow “the payload”: `says false`. */
 function saysOf({ keyword, data, params }: ErrorObject, { words, names }: Quotable): string {
   if (keyword.endsWith('Items') && Array.isArray(data)) return has(data.length);
   if (keyword.endsWith('Length') && typeof data === 'string') return has([...data].length);
@@ -267,7 +276,7 @@ function has(count: number): string {
   return count === 0 ? 'has none' : `has ${count}`;
 }
 
-/** What the payload says, to be read after “the payload”; of its texts only what may be quoted. */
+/** What the payload contains, worded to follow “the payload”; its strings only if they may be quoted. */
 function saysValue(value: unknown, words: ReadonlySet<string>): string {
   if (typeof value === 'string') {
     if (value === '') return 'has an empty text there';
@@ -281,12 +290,12 @@ function quoted(value: Json): string {
   return truncate(plain(JSON.stringify(value)), MAX_VALUE);
 }
 
-/** A part of the gate as it is written, for which there are no better words. */
+/** Formats a part of the gate as JSON, where there is no better description. */
 function json(value: Json): string {
   return `\`${truncate(plain(JSON.stringify(value)), MAX_JSON)}\``;
 }
 
-/** A name as code; a backtick would end it. */
+/** Formats a name as code; a backtick in it would end the code span. */
 function named(name: string): string {
   return `\`${truncate(plain(name), MAX_VALUE)}\``;
 }

@@ -1,4 +1,4 @@
-/** What must hold in an accepted payload for the step to succeed; fails closed. */
+/** The gate: what an accepted payload must fulfil for the step to succeed. Fails closed. */
 
 import { ContractError } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
@@ -16,23 +16,23 @@ import {
 import { cappedIssues } from './issues.ts';
 import { declarations, declaredBooleans, declaredProperties } from './root.ts';
 
-/** What was asked to hold: nothing, one property being true, or a schema. */
+/** What the gate requires: nothing, that one property is true, or a schema. */
 export type GateRequest =
   | { readonly kind: 'none' }
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'schema'; readonly schema: Json };
 
-/** A gate ready to evaluate payloads that the contract accepted. */
+/** A gate that evaluates payloads accepted by the contract. */
 export interface Gate {
-  /** A sentence or two each: formats that are not checked, and what makes it doubtful that the gate asks what it was to ask. */
+  /** A sentence or two each: formats that are not checked, and doubts whether the gate checks what was intended. */
   readonly warnings: readonly string[];
   evaluate(payload: JsonObject): GateResult;
 }
 
 /**
- * Makes a gate over a contract's schema.
- * @throws ContractError when a gate schema does not pass the contract's own pipeline, or is met by every payload or
- * by none, or when a named property is not declared as a boolean.
+ * Creates a gate over a contract's schema.
+ * @throws ContractError when a gate schema is not a valid contract schema, when every payload meets it or none can, or
+ * when a named property is not declared as a boolean
  */
 export async function createGate(request: GateRequest, contract: SchemaValidator): Promise<Gate> {
   switch (request.kind) {
@@ -47,7 +47,7 @@ export async function createGate(request: GateRequest, contract: SchemaValidator
   }
 }
 
-/** `gate: true` is easily written for a gate that wants a property to be true. */
+/** The message for `gate: true`, which is easily written instead of the name of a property that must be true. */
 function booleanGate(value: boolean, schema: JsonObject): string {
   if (!value) return 'The gate is false, which no payload can meet. For no gate at all write none.';
   const booleans = declaredBooleans(schema).slice(0, 3);
@@ -92,7 +92,7 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
 
 async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate> {
   const compiled = await compile(schema, 'gate');
-  // Conjunctive branches count as top level, since a $ref may stand only there.
+  // `allOf` branches count as top level, because a $ref may be allowed only there.
   const named = [...new Set(declarations(compiled.schema, ['allOf']).map((each) => each.name))];
   const suspicions = lintGate(compiled, contract, named);
   return {
@@ -103,7 +103,7 @@ async function schemaGate(schema: Json, contract: SchemaValidator): Promise<Gate
       const { issues, errors } = validation.ok ? { issues: [], errors: [] } : validation;
       const all = [...missing.map(absent), ...issues];
       if (all.length === 0) return result(all, metWords(compiled.schema));
-      // Without errors the validator came to no answer.
+      // Without errors the validator did not finish.
       const [broken] = errors.length > 0 ? [] : issues;
       if (broken !== undefined) return result(all, brokenWords(broken.keyword));
       return result(all, unmetWords(payload, missing, errors, quotableOf(contract.schema, compiled.schema)));

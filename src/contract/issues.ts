@@ -1,25 +1,25 @@
-/** Turns the validator's errors into sentences that a model can act on. */
+/** Converts the validator's errors into sentences that a model can act on. */
 import type { ErrorObject } from 'ajv';
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import { truncate } from '../text/messages.ts';
 import type { Issue, Json } from '../types.ts';
 
-/** How many issues are told at once. */
+/** The maximum number of issues reported at once. */
 const maxIssues = 10;
-/** How many names or values a list in a message holds. */
+/** The maximum number of names or values listed in a message. */
 const maxListed = 20;
 
 /**
- * The issues behind the validator's errors, at most 10, of which the last says how many more errors there are. Errors
- * inside the branches of `anyOf` and `oneOf` come last, since most of them are about branches that were not meant.
- * Values of the payload are never quoted, names of its keys are.
+ * Returns the issues for the validator's errors: at most 10, of which the last says how many more errors there are.
+ * Errors inside branches of `anyOf` and `oneOf` come last, because most are about branches that were not intended.
+ * Values of the payload are never quoted; names of its keys are.
  */
 export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   const inBranch = (error: ErrorObject): boolean => /\/(?:anyOf|oneOf)\/\d+\//.test(error.schemaPath);
   const ordered = [...errors.filter((error) => !inBranch(error)), ...errors.filter(inBranch)];
   const found = new Map<string, Issue>();
   let told = 0;
-  // Stops early: a large payload can be wrong in a hundred thousand places.
+  // Stops early: a large payload can have errors at a hundred thousand paths.
   for (const error of ordered) {
     const issue = { path: error.instancePath, keyword: error.keyword, message: `${messageOf(error)}.` };
     const identity = JSON.stringify(issue);
@@ -30,7 +30,7 @@ export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   return withRest([...found.values()], errors.length - told);
 }
 
-/** The first 10 of the issues; the last of them says how many more there are. */
+/** Returns the first 10 issues; the last of them says how many more there are. */
 export function cappedIssues(issues: readonly Issue[]): readonly Issue[] {
   return withRest(issues.slice(0, maxIssues), issues.length - maxIssues);
 }
@@ -47,7 +47,7 @@ function messageOf(error: ErrorObject): string {
   return about + (special(error) ?? truncate(error.message ?? `does not satisfy ${error.keyword}`, 300));
 }
 
-/** Messages better than the validator's own; null for keywords whose message says it all. */
+/** Returns a better message than the validator's own; null for keywords whose own message suffices. */
 function special(error: ErrorObject): string | null {
   const params: Readonly<Record<string, unknown>> = error.params;
   switch (error.keyword) {
@@ -124,8 +124,8 @@ function quoted(value: unknown): string {
 type PayloadPath = readonly (string | number)[];
 
 /**
- * The JSON Pointer of a path with `*` for every key that the schema does not declare under `properties`: such a key is text
- * of the model, as a value is. Indexes of arrays stay.
+ * Returns the JSON Pointer of a path with `*` for every key that the schema does not declare under `properties`: like a
+ * value, such a key is text of the model. Array indexes are kept.
  */
 export function redactPath(path: PayloadPath, declared: ReadonlySet<string>): string {
   return jsonPointer(
@@ -133,7 +133,7 @@ export function redactPath(path: PayloadPath, declared: ReadonlySet<string>): st
   );
 }
 
-/** The path that a JSON Pointer names in a value; what leads nowhere counts as a key. */
+/** Resolves a JSON Pointer to a path in a value; segments without a target are treated as keys. */
 export function pathIn(value: Json, pointer: string): PayloadPath {
   let current: Json | undefined = value;
   return pointer

@@ -1,4 +1,4 @@
-/** The schemas that are shipped, each with its gate. */
+/** The built-in schemas, each with its gate. */
 import codeReview from '../../schemas/code-review.schema.json' with { type: 'json' };
 import securityReviewGate from '../../schemas/security-review.gate.json' with { type: 'json' };
 import securityReview from '../../schemas/security-review.schema.json' with { type: 'json' };
@@ -8,19 +8,19 @@ import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
 import type { JsonObject } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 
-/** A shipped schema. */
+/** A built-in schema. */
 export interface Preset {
   readonly schema: JsonObject;
-  /** What `gate: auto` stands for. */
+  /** The gate used for `gate: auto`. */
   readonly gate: GateRequest;
 }
 
-/** The preset that is used where no schema is given. */
+/** The preset used when no schema is given. */
 export const defaultPreset = 'verdict';
 
 const passed: GateRequest = { kind: 'property', name: 'passed' };
 
-/** The presets by name. Each has `passed`, which its gate wants to be true, `summary`, and a list of rows. */
+/** The presets by name. Each has `passed`, which its gate requires to be true, `summary`, and a list of rows. */
 export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   [defaultPreset, { schema: verdict, gate: passed }],
   ['code-review', { schema: codeReview, gate: passed }],
@@ -28,15 +28,15 @@ export const presets: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['test-report', { schema: testReport, gate: { kind: 'schema', schema: testReportGate } }],
 ]);
 
-/** What is said where a gate was most likely forgotten, and what helps. */
+/** The warning for a gate that was probably forgotten, and its fix. */
 export const UNGATED = {
   message: 'No gate is set, so the step is green whatever "passed" says.',
   fix: 'Set gate: passed, or gate: none to say that this is intended.',
 } as const;
 
 /**
- * Whether a gate was most likely forgotten: a schema of one's own speaks of passing, and nothing asks whether it did.
- * @param gate as typed; `auto` where it is not.
+ * Whether a gate was probably forgotten: a custom schema declares a property about passing, and no gate checks it.
+ * @param gate as typed; `auto` when absent
  */
 export function isUngated(gate: string, schema: string, declaredProperties: readonly string[]): boolean {
   return gate === 'auto' && !presets.has(schema.trim()) && declaredProperties.includes('passed');

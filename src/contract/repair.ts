@@ -1,4 +1,4 @@
-/** The two near misses that are repaired, and nothing else. */
+/** Repairs two kinds of almost valid payloads, and nothing else. */
 import type { ErrorObject } from 'ajv';
 import {
   type InexactNumber,
@@ -13,23 +13,26 @@ import type { Json, JsonObject, Repair } from '../types.ts';
 import type { ValidationResult } from './compile.ts';
 import { typesOf } from './issues.ts';
 
-/** A repaired payload that the schema accepted, and how it was repaired. */
+/** A repaired payload that the schema accepts, and the repair. */
 export interface Repaired {
   readonly payload: JsonObject;
   readonly repaired: Repair;
-  /** Numbers in it that were read out of a string and are not what the string says: with any, it must be rejected. */
+  /** Numbers in it that were parsed from a string and changed by that. With any, the payload must be rejected. */
   readonly inexact: readonly InexactNumber[];
 }
 
-/** Keys that models put around the arguments of a tool. */
+/** Keys in which models wrap the arguments of a tool. */
 const wrappers = ['output', 'arguments', 'input', '$PARAMETER_NAME'];
 
-/** A string inside a string inside a string is more than a near miss. */
+/** A string inside a string inside a string is not an almost valid payload any more. */
 const maxRounds = 3;
 
 type Validate = (value: JsonObject) => ValidationResult;
 
-/** The value inside the one key of a refused object, where that key is a wrapper's or the title and the schema accepts. */
+/**
+ * Returns the value under the only key of a rejected object, if the key is a wrapper's or the title and the schema
+ * accepts the value.
+ */
 export function unwrap(value: JsonObject, title: string | null, validate: Validate): Repaired | null {
   const [key, ...others] = Object.keys(value);
   if (key === undefined || others.length > 0) return null;
@@ -40,8 +43,8 @@ export function unwrap(value: JsonObject, title: string | null, validate: Valida
 }
 
 /**
- * The refused value with JSON strings replaced by what they hold, wherever the validator asked for an object or an
- * array and found a string, where the schema accepts the outcome. A string as the whole value is one such place.
+ * Parses JSON strings in a rejected value wherever the validator required an object or an array and found a string, if
+ * the schema accepts the result. The whole value may be such a string.
  */
 export function parseStrings(value: Json, validate: Validate): Repaired | null {
   let current = value;
@@ -75,7 +78,7 @@ interface Mended {
   readonly inexact: readonly InexactNumber[];
 }
 
-/** What a walk over the places has repaired so far. */
+/** What has been repaired so far. */
 interface Found {
   readonly paths: string[];
   readonly inexact: InexactNumber[];
@@ -84,7 +87,7 @@ interface Found {
 function repairAll(value: Json, errors: readonly ErrorObject[]): Mended {
   const wanted = new Map<string, readonly string[]>();
   for (const error of errors) {
-    // A property name is a string by nature; its error stands at the path of the object that holds it.
+    // A property name is always a string; its error has the path of the object that contains it.
     if (error.keyword !== 'type' || error.propertyName !== undefined || !looksHeld(error.data)) continue;
     const types = [...(wanted.get(error.instancePath) ?? []), ...typesOf(error.params['type'])];
     wanted.set(error.instancePath, types);
@@ -95,7 +98,7 @@ function repairAll(value: Json, errors: readonly ErrorObject[]): Mended {
   return { value: mend(value, places, [], found), ...found };
 }
 
-/** The places to look at, as a tree, so that one walk mends them all. */
+/** The paths to repair, as a tree, so that one walk repairs them all. */
 interface Place {
   types: readonly string[];
   readonly children: Map<string, Place>;
@@ -112,7 +115,7 @@ function place(root: Place, pointer: string, types: readonly string[]): void {
   current.types = types;
 }
 
-/** Copies what changes and shares the rest; computed keys make `__proto__` an own key like any other. */
+/** Copies what changes and shares the rest. Computed keys make `__proto__` an ordinary own key. */
 function mend(value: Json, here: Place, path: readonly (string | number)[], found: Found): Json {
   if (typeof value === 'string') {
     const held = containerIn(value, here.types);
@@ -131,7 +134,7 @@ function mend(value: Json, here: Place, path: readonly (string | number)[], foun
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, descend(child, key)]));
 }
 
-/** The object or array that a string holds as JSON, if it is of a wanted type; else null. */
+/** Parses an object or array from a string, if it is of a wanted type; null otherwise. */
 function containerIn(
   text: string,
   types: readonly string[],
@@ -143,7 +146,7 @@ function containerIn(
   return types.includes(type) ? parsed : null;
 }
 
-/** Most of what fails a type check is prose or a number; the first letter tells, without reading on. */
+/** Most values that fail a type check are prose or numbers; the first character shows that without parsing. */
 function looksHeld(value: unknown): boolean {
   return typeof value === 'string' && /^[ \t\r\n]*[[{]/.test(value);
 }

@@ -1,4 +1,7 @@
-/** Whether a schema's root can accept an object at all: tool arguments are always objects. Best effort by design. */
+/**
+ * Checks whether the root of a schema can accept an object: tool arguments are always objects. Deliberately best
+ * effort.
+ */
 
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
@@ -7,7 +10,7 @@ import { resolveLocal } from './schema-walk.ts';
 
 type Path = readonly (string | number)[];
 
-/** Keywords that narrow nothing: `not` around `type` and these still refuses every object. */
+/** Keywords that restrict nothing: `not` around `type` and these still refuses every object. */
 const annotations = new Set([
   'type',
   '$comment',
@@ -22,8 +25,9 @@ const annotations = new Set([
 ]);
 
 /**
- * Why the root of a schema never accepts an object, as a sentence with the fix, or null when it may. Branches are
- * walked, `$ref` inside them and schema-valued `if` are not. The schema must not nest deeper than `maxDepth` of json.ts.
+ * Returns why the root of a schema never accepts an object, as a sentence with the fix; null when it may. Branches are
+ * followed, but not `$ref` inside them or `if` with a schema. The schema must not be nested deeper than `maxDepth` of
+ * json.ts.
  */
 export function rootObjection(schema: JsonObject): string | null {
   if (typeof schema['$ref'] === 'string') {
@@ -34,7 +38,10 @@ export function rootObjection(schema: JsonObject): string | null {
   return `can never accept an object at its root, and a payload is always an object: ${objection}. Give the root "type": "object"; to deliver another value, put it into a property.`;
 }
 
-/** Wrapped, a reference to a definition of the same document is accepted; to any other it would be refused as well. */
+/**
+ * A reference to a definition in the same document works when wrapped in `allOf`; one to another document would still
+ * be refused.
+ */
 function referenceObjection(reference: string): string {
   const shown = truncate(JSON.stringify(reference), 100);
   if (reference === '#' || reference === '#/')
@@ -48,7 +55,7 @@ function referenceObjection(reference: string): string {
   return `has a $ref at its root to another document, ${shown}, and nothing is read from elsewhere. ${fix}`;
 }
 
-/** Every payload lacks a name that is required and forbidden: as a rule a typo, found before a model tries. */
+/** No payload can have a name that is both required and forbidden: usually a typo, found before calling a model. */
 function requiredObjection(schema: JsonObject): string | null {
   if (!isClosed(schema)) return null;
   const name = requiredProperties(schema).find((each) => !declares(schema, each));
@@ -61,7 +68,7 @@ function requiredObjection(schema: JsonObject): string | null {
   return `can never be satisfied: required names ${truncate(JSON.stringify(name), 100)}, which properties does not declare and additionalProperties forbids. ${fix}`;
 }
 
-/** Why a branch never admits an object; null when it may. Recursion is bounded by the depth of the schema. */
+/** Returns why a branch never accepts an object; null when it may. Recursion is bounded by the depth of the schema. */
 function refusal(branch: Json | undefined, path: Path): string | null {
   if (branch === true) return null;
   if (branch === false) return `${at(path)} is false, which accepts nothing`;
@@ -139,7 +146,7 @@ function at(path: Path): string {
   return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
 }
 
-/** A property with the schema that declares it. */
+/** A property and the schema that declares it. */
 interface Declaration {
   readonly name: string;
   readonly schema: Json;
@@ -148,13 +155,13 @@ interface Declaration {
 type Branching = 'allOf' | 'anyOf' | 'oneOf';
 
 /**
- * The properties declared at the root and, through any level of the given branchings, in branches of the root; a
- * branch that is a local `$ref` counts as what it names. A name may come several times.
+ * Returns the properties declared at the root and, through any level of the given keywords, in its branches. A branch
+ * that is a local `$ref` is replaced by its target. A name may occur several times.
  */
 export function declarations(root: JsonObject, through: readonly Branching[]): readonly Declaration[] {
   const found: Declaration[] = [];
   const seen = new Set<JsonObject>();
-  // A stack with the branches pushed in reverse keeps the order of the text.
+  // Branches are pushed in reverse, so that the stack preserves document order.
   const rest: JsonObject[] = [root];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     if (seen.has(next)) continue;
@@ -169,12 +176,15 @@ export function declarations(root: JsonObject, through: readonly Branching[]): r
   return found;
 }
 
-/** The names declared at a schema's root and its `allOf`, `anyOf` and `oneOf` branches, in order, each once. */
+/**
+ * Returns the names declared at the root and in its `allOf`, `anyOf` and `oneOf` branches, in order, without
+ * duplicates.
+ */
 export function declaredProperties(root: JsonObject): readonly string[] {
   return [...new Set(declarations(root, ['allOf', 'anyOf', 'oneOf']).map(({ name }) => name))];
 }
 
-/** The names among them whose schema says that they are booleans. */
+/** Returns the declared names whose schema says that they are booleans. */
 export function declaredBooleans(root: JsonObject): readonly string[] {
   const all = declarations(root, ['allOf', 'anyOf', 'oneOf']);
   return [...new Set(all.filter(({ schema }) => isBoolean(schema, root)).map(({ name }) => name))];
@@ -194,18 +204,18 @@ function listed(branches: Json | undefined): readonly JsonObject[] {
   return isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** Whether a schema forbids what it does not declare by name. */
+/** Whether a schema forbids properties that it does not declare by name. */
 export function isClosed({ additionalProperties, patternProperties }: JsonObject): boolean {
   const hasPatterns = isObject(patternProperties) && Object.keys(patternProperties).length > 0;
   return additionalProperties === false && !hasPatterns;
 }
 
-/** Whether a schema itself declares a property, its branches aside. */
+/** Whether a schema declares a property itself, not in its branches. */
 export function declares({ properties }: JsonObject, name: string): boolean {
   return isObject(properties) && Object.hasOwn(properties, name);
 }
 
-/** The names in a schema's own `required`. */
+/** Returns the names in a schema's own `required`. */
 export function requiredProperties({ required }: JsonObject): readonly string[] {
   return isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
@@ -217,7 +227,7 @@ interface OutputNames {
 }
 
 /**
- * Applies the rules of outputs: a mappable name, no two that differ by case only (the runner's names are
+ * Applies the rules for outputs: a valid output name, no two that differ only in case (the runner's names are
  * case-insensitive), and none that a run's own outputs use.
  */
 export function outputNames(declared: readonly string[]): OutputNames {

@@ -1,15 +1,15 @@
-/** Where schemas stand inside a schema, so that literals and names of properties are never taken for keywords. */
+/** Walks over the subschemas of a schema, so that literals and property names are not mistaken for keywords. */
 import { type InexactNumber, isArray, isObject, jsonPointer } from '../text/json.ts';
 import { resolvePointer, shapeOf, subschemas } from '../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 
-/** A schema inside a schema, with its path of keys and indexes from the root. */
+/** A subschema with its path of keys and indexes from the root. */
 export interface SchemaNode {
   readonly node: JsonObject;
   readonly path: readonly (string | number)[];
 }
 
-/** Every object that stands where draft-07 or 2020-12 expects a schema, the root first; iterative. */
+/** Yields every object where draft-07 or 2020-12 expects a schema, starting with the root; iterative. */
 export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
   const rest: SchemaNode[] = [{ node: root, path: [] }];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
@@ -19,7 +19,7 @@ export function* schemaNodes(root: JsonObject): Generator<SchemaNode> {
   }
 }
 
-/** Follows `#` and `#/…` references from a schema to the one they name; null where that leads nowhere or in a circle. */
+/** Follows `#` and `#/…` references from a schema to their target; null when there is none or they are circular. */
 export function resolveLocal(root: JsonObject, schema: JsonObject): JsonObject | null {
   const seen = new Set<JsonObject>();
   let current = schema;
@@ -33,7 +33,7 @@ export function resolveLocal(root: JsonObject, schema: JsonObject): JsonObject |
   return current;
 }
 
-/** The object that a `#` or `#/…` reference names; null for any other, and where there is none. */
+/** Returns the target of a `#` or `#/…` reference if it is an object; null otherwise. */
 export function pointedAt(root: JsonObject, reference: string): JsonObject | null {
   const target = resolvePointer(root, reference);
   return isObject(target) ? target : null;
@@ -45,8 +45,9 @@ const maxWarnings = 5;
 const compared: readonly (string | number)[] = ['const', 'enum'];
 
 /**
- * Why a schema must be refused because of such a number, as a clause with the fix; null when it may be compiled. In `const`
- * and `enum` another number would be asked for than was written, and an infinite one is no JSON at all.
+ * Returns why a schema must be refused because of an inexact number, as a clause with the fix; null when it may be
+ * compiled. In `const` and `enum` a different number would be required than was written, and an infinite one is not
+ * valid JSON.
  */
 export function inexactObjection(schema: Json, inexact: readonly InexactNumber[]): string | null {
   const found = inexact.find(({ path, number }) => !Number.isFinite(number) || isCompared(schema, path));
@@ -58,7 +59,7 @@ export function inexactObjection(schema: Json, inexact: readonly InexactNumber[]
   return `has a number at ${at(path)} that cannot be represented exactly: ${fix}.`;
 }
 
-/** One sentence for each of the first few numbers, and one for how many more there are. */
+/** Returns a sentence for each of the first few numbers, and one with the count of the rest. */
 export function inexactWarnings(inexact: readonly InexactNumber[]): readonly string[] {
   const more = inexact.length - maxWarnings;
   const warnings = inexact
@@ -71,7 +72,7 @@ export function inexactWarnings(inexact: readonly InexactNumber[]): readonly str
   return [...warnings, `${more} more numbers in the schema cannot be represented exactly.`];
 }
 
-/** Follows a path through a schema, so that a property with the name of a keyword is taken for a property. */
+/** Follows a path through a schema, so that a property named like a keyword is treated as a property. */
 function isCompared(schema: Json, path: InexactNumber['path']): boolean {
   let node: Json | undefined = schema;
   for (let depth = 0; depth < path.length; ) {
@@ -79,7 +80,7 @@ function isCompared(schema: Json, path: InexactNumber['path']): boolean {
     if (typeof keyword !== 'string' || !isObject(node)) return false;
     const value: Json | undefined = node[keyword];
     const shape = value === undefined ? 'literal' : shapeOf(keyword, value);
-    // A `$ref` may make a schema of a literal such as a default: there the two words count at any depth.
+    // A `$ref` may use a literal such as a default as a schema; there the two keywords count at any depth.
     if (shape === 'literal') return path.slice(depth).some((segment) => compared.includes(segment));
     const inner = path[depth + 1];
     if (shape === 'schema') node = value;

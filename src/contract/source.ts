@@ -1,4 +1,4 @@
-/** Where a schema or a gate comes from: the text that was typed → parsed JSON, before anything is said of its shape. */
+/** Reads a schema or a gate: from the text as typed to parsed JSON, before its shape is checked. */
 
 import { ContractError } from '../errors.ts';
 import {
@@ -14,26 +14,26 @@ import type { GateRequest } from './gate.ts';
 import { defaultPreset, type Preset, presets } from './presets.ts';
 import { inexactObjection, inexactWarnings } from './schema-walk.ts';
 
-/** Reads a file that the user named; given by the entry, because this folder touches no file. */
+/** Reads a file that the user named. Passed in by the entry, because this folder accesses no files. */
 export type ReadFile = (path: string) => Promise<Reading>;
 
-/** Reads files of the user's, here or in another repository. */
+/** Reads files that the user named, here or in another repository. */
 export interface Files {
   readonly readFile: ReadFile;
   readonly readElsewhere: (place: Elsewhere) => Promise<Reading>;
 }
 
-/** A schema as it was given, and the preset that it is; null for a schema of the user's own. */
+/** A parsed schema and the preset it is; null for a custom schema. */
 export interface SchemaSource {
   readonly schema: Json;
   readonly preset: Preset | null;
-  /** One sentence each: numbers of the text that are read as others. */
+  /** One sentence each: numbers in the text whose parsed value differs. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the `schema` input: a preset's name, a path, or inline JSON; absent or empty is the default preset.
- * @throws ContractError with stage `source`.
+ * Reads the `schema` input: a preset's name, a path, or inline JSON. If absent or empty, the default preset is used.
+ * @throws ContractError with stage `source`
  */
 export async function parseSchemaArgument(raw: string | undefined, files: Files): Promise<SchemaSource> {
   const given = raw === undefined || raw === '' ? defaultPreset : raw.trim();
@@ -45,7 +45,7 @@ export async function parseSchemaArgument(raw: string | undefined, files: Files)
   return ownSchema(parseInline('schema', given, parseJsonWithInexact));
 }
 
-/** A schema of the user's own. @throws ContractError for a number that it would have to hold exactly, and does not. */
+/** Returns a custom schema. @throws ContractError for a number that must be exact but cannot be represented */
 function ownSchema({ value, inexact }: ReadJson): SchemaSource {
   const objection = inexactObjection(value, inexact);
   if (objection !== null) throw sourceError('schema', objection);
@@ -54,8 +54,9 @@ function ownSchema({ value, inexact }: ReadJson): SchemaSource {
 
 /**
  * Reads the `gate` input: `auto` (the preset's own gate, or none), `none`, a path, inline JSON, or else the name of a
- * property, which has no `/` and does not end in `.json`; absent or empty is `auto`. Whether such a property exists is asked when the gate is made.
- * @throws ContractError with stage `source`.
+ * property, which contains no `/` and does not end in `.json`. Absent or empty means `auto`. Whether such a property
+ * exists is checked when the gate is created.
+ * @throws ContractError with stage `source`
  */
 export async function parseGateArgument(
   raw: string | undefined,
@@ -75,7 +76,7 @@ export async function parseGateArgument(
   return { kind: 'property', name: given };
 }
 
-/** A word that is no JSON, so that it can only have been meant as a name or a path. */
+/** Whether a text is a word that is not JSON, and so can only be a name or a path. */
 function isBareWord(given: string): boolean {
   return /^[^\s{}[\]"]+$/.test(given) && !parseStrictJson(given).ok;
 }
@@ -87,19 +88,19 @@ function unknownWord(word: string): string {
   return `is ${quote(word)}, which is no preset. ${meant} For a schema of your own give inline JSON or the path of a .json file.`;
 }
 
-/** Whether a text names a file: `@` and a path, or one line that ends in `.json` or has a separator of folders. */
+/** Whether a text names a file: `@` and a path, or one line that ends in `.json` or contains a path separator. */
 function namesFile(given: string): boolean {
   if (given.startsWith('@')) return true;
   return /^[^{["\r\n][^\r\n]*$/u.test(given) && /\.json$|[/\\]/iu.test(given);
 }
 
-/** A text that was read. */
+/** Text that was read and parsed. */
 interface ReadJson {
   readonly value: Json;
   readonly inexact: readonly InexactNumber[];
 }
 
-/** A gate compares values exactly, so that no number in it may be read as another one. */
+/** Parses JSON without changed numbers: a gate compares values exactly. */
 function parseExactJson(text: string): JsonWithInexact {
   const parsed = parseStrictJson(text);
   return parsed.ok ? { ...parsed, inexact: [] } : parsed;
@@ -126,7 +127,7 @@ async function parseFile(
   }
   const parsed = parse(reading.text);
   if (parsed.ok) return parsed;
-  // Nothing of the file is quoted: whoever chose the path may not be allowed to read it.
+  // Nothing in the file is quoted: the author of the path may not be allowed to read it.
   const { slip } = parsed;
   const verb = parsed.fault === 'number' ? 'holds' : 'is not valid JSON:';
   throw sourceError(
@@ -135,7 +136,10 @@ async function parseFile(
   );
 }
 
-/** What a path that leads to no file here was probably meant for: a file of another repository, written incompletely. */
+/**
+ * Suggests what a path without a file was probably meant to be: an incomplete reference to a file in another
+ * repository.
+ */
 function elsewhereHint(given: string, path: string): string {
   if (!given.startsWith('@')) {
     const place = placeElsewhere(path);
@@ -156,7 +160,7 @@ const faults: Readonly<Record<JsonFault, string>> = {
   surrogate: 'half of a surrogate pair',
 };
 
-/** Three segments or more, the first two plain names, and a ref at the end; null for a path of this repository. */
+/** Parses `owner/repo/path@ref`: at least three segments, the first two plain, and a ref; null for a local path. */
 function placeElsewhere(path: string): Elsewhere | null {
   const parts = /^(?!\.{1,2}\/)([\w.-]+)\/(?!\.{1,2}\/)([\w.-]+)\/([^@]+)@([^@]+)$/u.exec(path);
   if (parts === null) return null;
@@ -164,7 +168,7 @@ function placeElsewhere(path: string): Elsewhere | null {
   return { owner, repo, path: file, ref };
 }
 
-/** The path in this repository that a schema or a gate names; null for everything else. */
+/** Returns the path in this repository that a schema or a gate names; null for everything else. */
 export function pathHere(input: string): string | null {
   const given = input.trim();
   if (presets.has(given) || !namesFile(given)) return null;
@@ -172,7 +176,7 @@ export function pathHere(input: string): string | null {
   return path === '' || (given.startsWith('@') && placeElsewhere(path) !== null) ? null : path;
 }
 
-/** Whether a schema or a gate is a file of another repository: `@owner/repo/path@ref`. */
+/** Whether a schema or a gate is a file in another repository: `@owner/repo/path@ref`. */
 export function isInOtherRepository(given: string): boolean {
   return given.startsWith('@') && placeElsewhere(pathOf(given)) !== null;
 }
@@ -195,7 +199,7 @@ function parseInline(
   throw sourceError(what, `is not valid JSON: ${parserWords(text)} (${place}). ${hint}`);
 }
 
-/** The words of JSON.parse, which quote a little of an inline text and so show the place. */
+/** Returns JSON.parse's error message, which quotes a little of an inline text and so shows the position. */
 function parserWords(text: string): string {
   try {
     JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Runs the validator that a schema object of a library (Zod and others) brings along, beside its JSON Schema. */
+/** Runs the validator of a library's schema object (Zod and others) in addition to its JSON Schema. */
 
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
 import { truncate } from '../text/messages.ts';
@@ -6,10 +6,13 @@ import type { Issue, Json, JsonObject } from '../types.ts';
 import { underDeadline } from './deadline.ts';
 import { cappedIssues } from './issues.ts';
 
-/** The `validate` of the Standard Schema interface: gives a result or a promise of one. Nothing it gives is trusted. */
+/**
+ * The `validate` of the Standard Schema interface: returns a result or a promise of one. Its return value is not
+ * trusted.
+ */
 export type StandardValidate = (value: unknown) => unknown;
 
-/** How long one validation may take, what it waits for included, in milliseconds. */
+/** How long one validation may take, including what it awaits, in milliseconds. */
 const deadlineMs = 1_000;
 const maxMessage = 300;
 const maxSegments = 100;
@@ -20,8 +23,8 @@ const timeoutIssue = issue(
 );
 
 /**
- * The issues of a payload, none where the validator accepts it as it is. A validator that throws, takes too long, gives no
- * result or would change the payload is an issue, too. It gets a copy, and its value is discarded.
+ * Returns the issues of a payload; none when the validator accepts it unchanged. A validator that throws, takes too
+ * long, returns no result or would change the payload also causes an issue. It gets a copy, and its value is discarded.
  */
 export async function runValidator(
   validate: StandardValidate,
@@ -30,7 +33,7 @@ export async function runValidator(
   const late = Promise.withResolvers<'late'>();
   const timer = setTimeout(() => late.resolve('late'), deadlineMs);
   try {
-    // Only inside the deadline can an endless loop be stopped.
+    // An infinite loop can be interrupted only inside the deadline.
     const timed = underDeadline(() => hold(validate(structuredClone(payload))), deadlineMs);
     if (timed.kind === 'timeout') return [timeoutIssue];
     if (timed.kind === 'threw') return [brokenIssue(timed.error)];
@@ -49,7 +52,7 @@ type Settled =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: unknown };
 
-/** A result, or the promise of one whose rejection is a value: it may come when nobody waits any more. */
+/** Wraps a result or the promise of one, whose rejection becomes a value: it may reject when no longer awaited. */
 function hold(result: unknown): { readonly settled: Promise<Settled> } {
   const settled = Promise.resolve(result).then(
     (value): Settled => ({ ok: true, result: value }),
@@ -89,7 +92,7 @@ function readIssue(found: unknown, payload: JsonObject): Issue {
   };
 }
 
-/** The part of a path that leads through the payload: a validator may put anything there, values of the payload too. */
+/** Returns the part of a path that exists in the payload: a validator may put anything there, even payload values. */
 function readPath(path: unknown, payload: JsonObject): readonly string[] {
   const segments: string[] = [];
   let value: Json | undefined = payload;
@@ -104,8 +107,8 @@ function readPath(path: unknown, payload: JsonObject): readonly string[] {
 }
 
 /**
- * Where the validator's value says something else than the payload; null for nowhere. A property that it leaves out is no
- * difference: many libraries drop those that they do not know.
+ * Returns the path at which the validator's value differs from the payload; null when there is none. A property that it
+ * leaves out is not a difference: many libraries drop those they do not know.
  */
 function changedPath(payload: Json, value: unknown, path: readonly string[]): readonly string[] | null {
   if (isArray(payload)) {

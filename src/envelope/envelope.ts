@@ -1,4 +1,4 @@
-/** Envelopes as data from other jobs: read, validated, and never trusted further than their signature. */
+/** Reads and validates envelopes, which are data from other jobs and trusted only as far as their signature. */
 import path from 'node:path';
 import type { Compiled } from '../contract/contract.ts';
 import { type Candidate, listCandidates, refusal } from './list.ts';
@@ -9,39 +9,39 @@ import { type Claim, claimOf, type Envelope, viewOf } from './view.ts';
 
 export type { Claim, Envelope } from './view.ts';
 
-/** One file of the folder: an envelope, or why it counts as none. */
+/** One file of the folder: an envelope, or the reason why it is not accepted. */
 export type EnvelopeFile =
   | { readonly ok: true; readonly envelope: Envelope }
-  /** `why` begins with `it` and holds nothing of the file; the name of the file is hostile. */
+  /** `why` begins with `it` and contains nothing from the file; the name of the file is hostile. */
   | {
       readonly ok: false;
       readonly file: string;
       readonly why: string;
-      /** null where it cannot be read so far. */
+      /** null if the file does not contain a readable claim. */
       readonly claim: Claim | null;
-      /** Whether nothing speaks against its being a leg's own: no signature is asked for, or it fits. */
+      /** Whether the file may be a leg's own: no signature is required, or it is valid. */
       readonly genuine: boolean;
     };
 
-/** How a folder of envelopes is read. */
+/** Options for reading a folder of envelopes. */
 export interface ReadEnvelopesOptions {
   /** The input that names the folder, for messages. */
   readonly input: string;
-  /** What every envelope must be signed with; null takes unsigned ones too. */
+  /** Key that every envelope must be signed with; null to accept unsigned ones. */
   readonly signingKey: string | null;
-  /** Whether a folder that is not there is a mistake, or holds nothing. */
+  /** Whether a missing folder is an error or counts as empty. */
   readonly whenMissing: 'refuse' | 'empty';
 }
 
-/** How many places of a file are named that are not as the schema wants them. */
+/** Maximum number of schema violations named per file. */
 const MAX_PLACES = 3;
-/** Of characters; no model, ref or version has so many. */
+/** Maximum length of a name in characters; no model, ref or version is longer. */
 const MAX_NAME = 4_096;
 
 /**
- * Reads every `*.json` of a folder as actions/download-artifact lays them out, at any depth, in the order of their paths;
- * one at a time, so that nothing but what the caller keeps is held.
- * @throws InputError with the first file asked for: the folder is not there, cannot be listed, or is too large.
+ * Reads every `*.json` file of a folder, as laid out by actions/download-artifact, at any depth and in path order.
+ * Files are read one at a time, so that only what the caller keeps stays in memory.
+ * @throws InputError when the first file is requested, if the folder does not exist, cannot be listed, or is too large.
  */
 export async function* readEnvelopes(
   folder: string,
@@ -63,7 +63,7 @@ function readEnvelope(
   let claim: Claim | null = null;
   let genuine = signingKey === null;
   const refuse = (why: string): EnvelopeFile => ({ ok: false, file, why, claim, genuine });
-  // Opening a device can do things of its own.
+  // Opening a device can have side effects.
   if (!regular) return refuse('it is not a regular file');
   const read = readObject(path.join(folder, file));
   if (!read.ok) return refuse(read.why);
@@ -77,7 +77,7 @@ function readEnvelope(
   }
   const validation = schema.validate(read.value);
   if (!validation.ok) {
-    // A manifest, a report: the folder holds more than was downloaded, or is another one.
+    // For example a manifest or a report: the folder contains more than the download, or is the wrong one.
     if (read.value['type'] !== 'result')
       return refuse('it is no envelope of this action: its type is not result');
     const places = validation.issues.map(({ path: where, keyword }) => `${where || 'the root'} (${keyword})`);
@@ -92,7 +92,7 @@ function readEnvelope(
     : { ok: true, envelope };
 }
 
-/** What is kept of every envelope until all are read: hundreds of long ones would not fit into memory. */
+/** The strings kept of every envelope until all are read: hundreds of long ones would not fit into memory. */
 function namesOf({ model, policy, subject }: Envelope): readonly string[] {
   const { repository = '', sha = '', ref = '', event = '', run_id = '' } = subject ?? {};
   return [model, policy.version, repository, sha, ref, event, run_id];

@@ -1,31 +1,31 @@
-/** The files of a folder that other jobs filled: which of them may be envelopes, in an order that never changes. */
+/** Lists the files of a folder written by other jobs that may be envelopes, in a fixed order. */
 import { type Dirent, opendirSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode, InputError } from '../errors.ts';
 
 /** A file that may be an envelope. */
 export interface Candidate {
-  /** Relative to the folder, with `/` between its parts; a hostile name. */
+  /** Relative to the folder, with `/` as separator; a hostile name. */
   readonly file: string;
-  /** Whether it was no link, pipe or device when the folder was listed. */
+  /** Whether it was a regular file when the folder was listed. */
   readonly regular: boolean;
 }
 
-/** How much a folder may hold: levels of folders, JSON files, and entries of any kind. */
+/** Limits of a folder: levels of subfolders, JSON files, and entries of any kind. */
 export interface FolderLimits {
   readonly depth: number;
   readonly files: number;
   readonly entries: number;
 }
 
-/** Far beyond any matrix, and listed in the time that somebody waits. */
+/** Far beyond any matrix, yet listed in acceptable time. */
 const LIMITS: FolderLimits = { depth: 8, files: 20_000, entries: 200_000 };
 
 /**
- * Every `*.json` at any depth, sorted by its path's code units; links to folders are not followed, other files left out.
- * null where there is no such folder.
+ * Returns every `*.json` file at any depth, sorted by the code units of its path; links to folders are not followed,
+ * and other files are omitted. Returns null if the folder does not exist.
  * @param input the input that names the folder, for messages.
- * @throws InputError for a folder that cannot be listed, or that holds more than anybody means.
+ * @throws InputError if the folder cannot be listed or exceeds the limits.
  */
 export function listCandidates(
   folder: string,
@@ -58,7 +58,7 @@ export function listCandidates(
   return found.sort((one, other) => (one.file < other.file ? -1 : 1));
 }
 
-/** The entries of one folder as they come; null where the outermost one is not there. */
+/** Returns the entries of one folder in directory order; null if the outermost folder does not exist. */
 function openFolder(folder: string, at: string, input: string): Iterable<Dirent> | null {
   try {
     const handle = opendirSync(path.join(folder, at));
@@ -87,7 +87,7 @@ function readOne(handle: ReturnType<typeof opendirSync>, refused: () => InputErr
   }
 }
 
-/** Why the folder that an input names cannot be meant. */
+/** Returns the error for an invalid folder named by an input. */
 export function refusal(input: string, folder: string, what: string): InputError {
   return new InputError(
     input,

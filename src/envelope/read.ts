@@ -1,9 +1,11 @@
-/** Reads one file that another job wrote: strict JSON in a regular file of a bounded size, or a sentence that says why not. */
+/**
+ * Reads one file written by another job: strict JSON in a regular file of bounded size, or the reason for rejecting it.
+ */
 import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
 import { isObject, type JsonFault, parseStrictJson } from '../text/json.ts';
 import type { JsonObject } from '../types.ts';
 
-/** An object, or why there is none: a clause that begins with `it` and holds nothing of the file. */
+/** An object, or the reason why there is none: a clause that begins with `it` and contains nothing from the file. */
 export type ReadFile =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly why: string };
@@ -26,7 +28,9 @@ const FAILURES: Readonly<Partial<Record<ReadFailure, string>>> = {
   too_large: `it is larger than ${MAX_MIB} MiB`,
 };
 
-/** Reads an object from a file; never follows a link at the path's end, and never waits for a writer. */
+/**
+ * Reads an object from a file; never follows a link in the last path component, and never blocks waiting for a writer.
+ */
 export function readObject(file: string): ReadFile {
   const read = readBounded(file, { maxBytes: MAX_BYTES, links: 'refuse' });
   if (!read.ok) return { ok: false, why: FAILURES[read.failure] ?? unreadable(read.detail) };
@@ -43,7 +47,7 @@ function unreadable(code: string | null): string {
   return `it cannot be read${code === null ? '' : ` (${code})`}`;
 }
 
-/** The text, without the mark that some editors put before it; null for bytes that are not UTF-8. */
+/** Decodes UTF-8 text without a byte order mark; null for bytes that are not UTF-8. */
 function decode(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -1,4 +1,4 @@
-/** From the JSON of an envelope to the nouns of this program. */
+/** Converts the JSON of an envelope to typed values. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Evidence, Reuse } from '../reporters/report-types.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
@@ -15,45 +15,45 @@ import type {
   Usage,
 } from '../types.ts';
 
-/** What one run reported, as far as a merge and a later run need it. Its texts are of other jobs, and hostile. */
+/** What one run reported, as needed by a merge and by later runs. Its strings come from other jobs and are hostile. */
 export interface Envelope {
-  /** Relative to the folder that was read, with `/` between its parts. */
+  /** Relative to the folder that was read, with `/` as separator. */
   readonly file: string;
-  /** null where the workflow names none, and in an envelope of a version that knew no legs. */
+  /** null if the workflow sets none, and in an envelope of a version without legs. */
   readonly leg: string | null;
   readonly vote: string | null;
   readonly conclusion: Conclusion;
   readonly reason: Reason;
-  /** Present exactly where it was published. */
+  /** The payload; non-null exactly if it was published. */
   readonly payload: JsonObject | null;
-  /** How the payload fared against the run's own gate; null where there is no payload. */
+  /** The result of the run's own gate; null if there is no payload. */
   readonly gate: Pick<GateResult, 'status' | 'issues'> | null;
   readonly turns: number;
   readonly rejections: number;
   readonly usage: Usage;
-  /** US dollars; null when not known. */
+  /** US dollars; null if unknown. */
   readonly costUsd: number | null;
   readonly model: string;
-  /** Whether a recording answered: no model judged anything. */
+  /** Whether a recording answered, so that no model judged anything. */
   readonly replayed: boolean;
   readonly sessionId: string;
-  /** The sentence for a person; null where a payload was published. */
+  /** A human-readable sentence; null if a payload was published. */
   readonly error: string | null;
   readonly subject: Subject | null;
   readonly policy: PolicyDigest;
   readonly reuse: Reuse | null;
-  /** null in an envelope of a version that wrote none, and where the run ended before it was known. */
+  /** null in an envelope of a version without evidence, and if the run ended before it was known. */
   readonly evidence: Evidence | null;
-  /** Fields of it that do not agree with each other, such as `result and structured_output`; null where there are none. */
+  /** Fields that contradict each other, such as `result and structured_output`; null if there are none. */
   readonly contradiction: string | null;
-  /** Whether a merge wrote it: its payload is a tally, and no vote of a leg. */
+  /** Whether a merge wrote it: its payload is then a tally and not a vote of a leg. */
   readonly merged: boolean;
 }
 
-/** The words of a list: every one of its type, or it does not compile. */
+/** A set of all members of a string union; omitting one is a compile error. */
 type Words<Word extends string> = Readonly<Record<Word, true>>;
 
-/** Every conclusion there is. */
+/** All conclusions. */
 export const CONCLUSIONS: Words<Conclusion> = {
   success: true,
   failure: true,
@@ -61,7 +61,7 @@ export const CONCLUSIONS: Words<Conclusion> = {
   skipped: true,
 };
 
-/** Every reason there is. */
+/** All reasons. */
 export const REASONS: Words<Reason> = {
   accepted: true,
   gate_not_met: true,
@@ -87,14 +87,14 @@ export const REASONS: Words<Reason> = {
   undecided: true,
 };
 
-/** Every status of a gate there is. */
+/** All gate statuses. */
 export const GATE_STATUSES: Words<GateResult['status']> = {
   met: true,
   not_met: true,
   none: true,
 };
 
-/** Every status of the context there is. */
+/** All context statuses. */
 export const CONTEXT_STATUSES: Words<ContextStatus> = {
   complete: true,
   truncated: true,
@@ -102,7 +102,10 @@ export const CONTEXT_STATUSES: Words<ContextStatus> = {
   none: true,
 };
 
-/** The typed form of an envelope that the schema has accepted; null for words that it would have refused. */
+/**
+ * Returns the typed form of an envelope that the schema has accepted; null for values that the schema would have
+ * rejected.
+ */
 export function viewOf(file: string, envelope: JsonObject): Envelope | null {
   const { conclusion, reason } = envelope;
   if (!isWord(CONCLUSIONS, conclusion) || !isWord(REASONS, reason)) return null;
@@ -134,15 +137,15 @@ export function viewOf(file: string, envelope: JsonObject): Envelope | null {
   };
 }
 
-/** Fields that say the same, where an envelope has both. */
+/** Pairs of fields with the same value, if an envelope has both. */
 const REPEATED: readonly (readonly [name: string, again: string])[] = [
   ['structured_output', 'structured_result'],
   ['num_turns', 'turns'],
 ];
 
 /**
- * The fields that do not agree, of those that the schema does not hold against each other. This program writes no such
- * envelope: somebody has changed it, and nobody knows which field is true.
+ * Returns fields that contradict each other, among those that the schema does not check against each other. This
+ * program never writes such an envelope: it was modified, and it is unknown which field is correct.
  */
 function findContradiction(envelope: JsonObject, gate: Envelope['gate']): string | null {
   const at = (name: string) => (Object.hasOwn(envelope, name) ? (envelope[name] ?? null) : null);
@@ -163,7 +166,7 @@ function findContradiction(envelope: JsonObject, gate: Envelope['gate']): string
   return parsed.ok && isDeepStrictEqual(parsed.value, payload) ? null : 'result and structured_output';
 }
 
-/** Which vote a file says it is, and of which run and attempt; nobody vouches for it. */
+/** The vote, run and attempt that a file claims to be of; unverified. */
 export interface Claim {
   readonly leg: string;
   readonly vote: string | null;
@@ -171,10 +174,13 @@ export interface Claim {
   readonly attempt: number;
 }
 
-/** The names of leg, vote and run together, in characters: the inputs take 200 for each of the first two. */
+/** Maximum total length of leg, vote and run in characters; the inputs accept 200 for each of the first two. */
 const MAX_CLAIMED = 500;
 
-/** What a file claims that counts as no envelope; null where it does not say, or at a length that no input takes. */
+/**
+ * Returns the claim of a file that is not accepted as an envelope; null if it has none, or one longer than any input
+ * accepts.
+ */
 export function claimOf(envelope: JsonObject): Claim | null {
   const [leg, vote] = [readText(envelope, 'leg'), readText(envelope, 'vote')];
   const subject = readObject(envelope, 'subject');
@@ -183,7 +189,7 @@ export function claimOf(envelope: JsonObject): Claim | null {
   return leg.length + (vote ?? '').length + run.length > MAX_CLAIMED ? null : { leg, vote, run, attempt };
 }
 
-/** undefined for what the schema would have refused, here and below. */
+/** Returns undefined for values that the schema would have rejected, as does `readEvidence`. */
 function readGate(envelope: JsonObject): Envelope['gate'] | undefined {
   const gate = findObject(envelope, 'gate');
   if (gate === null) return null;
@@ -212,7 +218,7 @@ function readEvidence(envelope: JsonObject): Envelope['evidence'] | undefined {
   };
 }
 
-/** A path as this program writes it: of a file in the repository. Any other counts as none. */
+/** Returns the path if it has the form that this program writes, of a file in the repository; null otherwise. */
 function pathInside(path: string | null): string | null {
   if (path === null || /[\p{Cc}\\]/u.test(path)) return null;
   const isOdd = (part: string) => ['', '.', '..', '.git'].includes(part.toLowerCase());

@@ -1,4 +1,7 @@
-/** Files that we write where others write too: in the workspace, whatever the agent put there, or beside the runner's own. */
+/**
+ * Writes files in locations where others can write too: in the workspace, which the agent may have changed, or next to
+ * the runner's own files.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -27,9 +30,9 @@ const APPEND =
   (constants.O_NONBLOCK ?? 0);
 
 /**
- * Makes the folder of a file. Its path was real when it was chosen; a symbolic link in it by now is the agent's, and
- * leads wherever the agent likes, so nothing is made or written behind it.
- * @throws ReportError for such a link, otherwise the file system's error.
+ * Creates the folder of a file. Its path was real when it was chosen, so a symbolic link in it was created by the agent
+ * and may lead anywhere; nothing is created or written behind it.
+ * @throws ReportError for such a link, otherwise the error of the file system.
  */
 function makeRealFolder(folder: string): void {
   let standing = folder;
@@ -43,9 +46,9 @@ function makeRealFolder(folder: string): void {
 }
 
 /**
- * Writes a file whole or not at all: what stands at the path before (a link included) is replaced, never followed.
- * @param file absolute, its folder's path real.
- * @throws ReportError when the folder's path goes through a link, otherwise the file system's error.
+ * Writes a file atomically. Replaces whatever exists at the path (including a link) and never follows a link.
+ * @param file an absolute path whose folder is a real path.
+ * @throws ReportError if the path of the folder contains a link, otherwise the error of the file system.
  */
 export function writePrivateFile(file: string, content: string | Buffer): void {
   makeRealFolder(path.dirname(file));
@@ -65,18 +68,18 @@ export function writePrivateFile(file: string, content: string | Buffer): void {
 }
 
 /**
- * Opens a file to append lines to, emptied. The handle stays the one opened now, whatever the path becomes later.
- * The function it gives throws the file system's error.
- * @param file absolute, its folder's path real.
- * @throws ReportError when the path cannot be such a file: a link in or at its end, a pipe, a folder, not writable.
+ * Truncates a file and opens it for appending lines. The handle keeps referring to this file, even if the path is
+ * replaced later. The returned function throws the error of the file system.
+ * @param file an absolute path whose folder is a real path.
+ * @throws ReportError if the path cannot be used: it is or contains a link, is a pipe or a folder, or is not writable.
  */
 export function openPrivateLog(file: string): (line: string) => void {
   try {
     makeRealFolder(path.dirname(file));
-    // A hard link shares its bytes with another file, which is not ours to empty: only the name is taken.
+    // A hard link shares its contents with another file, which must not be truncated; only this name is removed.
     const standing = lstatSync(file, { throwIfNoEntry: false });
     if (standing?.isFile() === true && standing.nlink > 1) rmSync(file);
-    // A link would lead out of the folder.
+    // A link could lead out of the folder.
     const handle = openSync(file, APPEND | (constants.O_NOFOLLOW ?? 0), MODE);
     if (!fstatSync(handle).isFile()) {
       closeSync(handle);
@@ -92,8 +95,8 @@ export function openPrivateLog(file: string): (line: string) => void {
 }
 
 /**
- * Appends a text to a file of the runner. Should it have become a pipe that nobody reads, that is an error and no wait.
- * Throws the file system's error.
+ * Appends text to a file of the runner. If it was replaced with a pipe that nobody reads, fails instead of waiting.
+ * Throws the error of the file system.
  */
 export function appendWithoutWaiting(file: string, text: string): void {
   const handle = openSync(file, APPEND);

@@ -1,6 +1,7 @@
 /**
- * The one way to read a file that the checkout names or holds: regular files alone, of a bounded size, without waiting.
- * A link to a device, a pipe without a writer or a file of the kernel is an answer, never a read that does not end.
+ * The only way to read a file that the checkout names or contains: regular files only, of a bounded size, without
+ * blocking. A link to a device, a pipe without a writer or a kernel file results in a failure, not in a read that never
+ * ends.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
@@ -9,32 +10,32 @@ import { errorCode } from '../errors.ts';
 
 /** Why a file was not read. */
 export type ReadFailure =
-  /** Nothing has this name. */
+  /** Nothing exists at the path. */
   | 'missing'
-  /** A symbolic link stands at the end of the path, and links are refused. */
+  /** The last component of the path is a symbolic link, and links are refused. */
   | 'link'
   | 'folder'
-  /** A device, a pipe, a socket, or a file of `/proc` or `/sys`, whose content the kernel makes up. */
+  /** A device, a pipe, a socket, or a file in `/proc` or `/sys`, whose contents the kernel generates. */
   | 'special'
   | 'too_large'
-  /** The system does not permit it. */
+  /** The system denied access. */
   | 'denied'
-  /** Links that lead in a circle. */
+  /** A cycle of links. */
   | 'loop'
-  /** `refuse` gave a reason. */
+  /** `refuse` returned a reason. */
   | 'refused'
-  /** Anything else that the system refuses, or a file that was replaced while it was opened. */
+  /** Any other system error, or a file that was replaced while it was being opened. */
   | 'other';
 
 /**
- * The bytes of a file and its path without links, or why there are none. `detail` is the reason that `refuse` gave, else
- * the code of the system's error; null where there is neither.
+ * The bytes of a file and its real path, or why it was not read. `detail` is the reason returned by `refuse` or the
+ * code of the system error; null if there is neither.
  */
 export type BoundedRead =
   | { readonly ok: true; readonly bytes: Buffer; readonly realPath: string }
   | { readonly ok: false; readonly failure: ReadFailure; readonly detail: string | null };
 
-/** The beginning of a file, or why there is none. */
+/** The start of a file, or why it was not read. */
 export type StartRead =
   | (Extract<BoundedRead, { ok: true }> & { readonly size: number })
   | Extract<BoundedRead, { ok: false }>;
@@ -43,9 +44,9 @@ export type StartRead =
 export interface OpenBounds {
   /** Inclusive; a larger file is not opened. */
   readonly maxBytes?: number;
-  /** What a symbolic link at the end of the path is. */
+  /** How to treat a symbolic link as the last component of the path. */
   readonly links: 'follow' | 'refuse';
-  /** Why the file must not be read, by its path without links; null where it may be. Called before it is opened. */
+  /** Returns why the file must not be read, given its real path, or null. Called before the file is opened. */
   readonly refuse?: (realPath: string) => string | null;
 }
 
@@ -55,11 +56,11 @@ export interface ReadBounds extends OpenBounds {
 }
 
 const CHUNK_BYTES = 64 * 1024;
-/** Trees whose regular files are made up by the kernel: some never end, some hold this process's environment. */
+/** File systems whose regular files the kernel generates: some never end, some contain this process's environment. */
 const KERNEL_TREES = ['/proc', '/sys'];
 const FLAGS =
   constants.O_RDONLY |
-  // Undefined on Windows, which has neither.
+  // Undefined on Windows.
   (constants.O_NOFOLLOW ?? 0) |
   (constants.O_NONBLOCK ?? 0) |
   (constants.O_NOCTTY ?? 0);
@@ -76,12 +77,12 @@ const FAILURES: Readonly<Record<string, ReadFailure>> = {
   EOPNOTSUPP: 'special',
 };
 
-/** A file that is open for reading, or why it is not. The caller closes it. */
+/** A file open for reading, or why it is not. The caller must close it. */
 export type OpenedFile =
   | { readonly ok: true; readonly handle: number; readonly realPath: string; readonly size: number }
   | Extract<BoundedRead, { ok: false }>;
 
-/** Opens a regular file for reading it in parts. Throws only what is a bug; every refusal of the system is an answer. */
+/** Opens a regular file to read it in parts. System errors are returned; only bugs throw. */
 export function openRegular(file: string, bounds: OpenBounds): OpenedFile {
   let handle: number | null = null;
   try {
@@ -89,13 +90,13 @@ export function openRegular(file: string, bounds: OpenBounds): OpenedFile {
     const realPath = realpathSync.native(file);
     const reason = bounds.refuse?.(realPath) ?? null;
     if (reason !== null) return failed('refused', reason);
-    // Before it is opened: opening alone does something with some devices.
+    // Before it is opened: merely opening some devices has side effects.
     const found = lstatSync(realPath, { bigint: true });
     if (found.isDirectory()) return failed('folder');
     if (!found.isFile() || isKernels(realPath)) return failed('special');
     if (bounds.maxBytes !== undefined && found.size > bounds.maxBytes) return failed('too_large');
     handle = openSync(realPath, FLAGS);
-    // What was opened is what was looked at, also where a folder on the way was replaced in between.
+    // The opened file is the one that was checked, even if a parent folder was replaced in between.
     const opened = fstatSync(handle, { bigint: true });
     const isSame = opened.ino === found.ino && opened.dev === found.dev;
     if (!isSame || realpathSync.native(realPath) !== realPath) {
@@ -110,7 +111,7 @@ export function openRegular(file: string, bounds: OpenBounds): OpenedFile {
   }
 }
 
-/** Reads a whole regular file. Throws only what is a bug; every refusal of the system is an answer. */
+/** Reads a whole regular file. System errors are returned; only bugs throw. */
 export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
   const read = readOpened(openRegular(file, bounds), bounds.maxBytes + 1);
   if (!read.ok) return read;
@@ -118,12 +119,14 @@ export function readBounded(file: string, bounds: ReadBounds): BoundedRead {
   return bytes.length > bounds.maxBytes ? failed('too_large') : { ok: true, bytes, realPath };
 }
 
-/** The first `maxBytes` bytes of a regular file that is no link, and how many it has. */
+/** Reads the first `maxBytes` bytes of a regular file that is not a link, and returns its size. */
 export function readBoundedStart(file: string, maxBytes: number): StartRead {
   return readOpened(openRegular(file, { links: 'refuse' }), maxBytes);
 }
 
-/** The text of a regular file that is no link; null for everything else. Bytes that are not UTF-8 become U+FFFD. */
+/**
+ * Reads the text of a regular file that is not a link; null for anything else. Bytes that are not UTF-8 become U+FFFD.
+ */
 export function readBoundedText(file: string, maxBytes: number): string | null {
   const read = readBounded(file, { maxBytes, links: 'refuse' });
   return read.ok ? read.bytes.toString('utf8') : null;
@@ -142,7 +145,7 @@ function readOpened(opened: OpenedFile, limit: number): StartRead {
   }
 }
 
-/** Reads until the end or the limit; the size of a file is not believed, it may grow. */
+/** Reads until the end or the limit, regardless of the reported size, because the file may grow. */
 function readUpTo(handle: number, limit: number): Buffer {
   const chunks: Buffer[] = [];
   for (let total = 0; total < limit; ) {
@@ -163,7 +166,7 @@ function failed(failure: ReadFailure, detail: string | null = null): Extract<Bou
   return { ok: false, failure, detail };
 }
 
-/** Also of Node's own errors, for a name that cannot be one, such as with a NUL. */
+/** Returns an error code, including those of Node.js for an invalid name, such as one with a NUL. */
 function codeOf(error: unknown): string {
   const code = errorCode(error);
   if (code === null) throw error;

@@ -1,6 +1,6 @@
 /**
- * Where a path leads that is to be written. The user who types it may name any place; a symbolic link that the checkout
- * brings along may not choose one: `out -> .git/hooks` would make a hook of a result file.
+ * Determines where an output path leads. The user who types it may name any location, but a symbolic link in the
+ * checkout must not redirect it: `out -> .git/hooks` would turn a result file into a hook.
  */
 
 import { existsSync, readlinkSync } from 'node:fs';
@@ -8,29 +8,29 @@ import path from 'node:path';
 import { quote } from '../text/messages.ts';
 import { isProtectedPath } from './protected-names.ts';
 
-/** A symbolic link in the checkout that leads a path out of it, or into a place that is never written. */
+/** A symbolic link in the checkout that redirects a path out of it, or to a location that is never written. */
 export interface UnsafeLink {
-  /** The first link of the checkout on the way, its own absolute path. */
+  /** The absolute path of the first link of the checkout on the way. */
   readonly link: string;
-  /** Where the path ends, absolute. */
+  /** The absolute path that the original path resolves to. */
   readonly leadsTo: string;
   readonly isOutside: boolean;
 }
 
-/** As many as Linux follows. */
+/** Maximum number of links that are followed, as in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * Follows a path, its last name included, as far as something is there.
- * @param wanted absolute.
- * @param checkout absolute and real; links outside of it are the user's own.
- * @returns null where no link of the checkout leads it out or into a protected place.
+ * Resolves a path, including its last component, as far as it exists.
+ * @param wanted an absolute path.
+ * @param checkout an absolute, real path; links outside it belong to the user.
+ * @returns null if no link of the checkout redirects the path out of it or to a protected location.
  */
 export function findUnsafeLink(wanted: string, checkout: string): UnsafeLink | null {
   const { root } = path.parse(wanted);
   let real = root;
   let link: string | null = null;
-  // The next name last: a target that is put in front costs its own length alone.
+  // In reverse order, so that inserting the target of a link costs only its own length.
   const names = split(wanted.slice(root.length)).reverse();
   let links = 0;
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
@@ -53,13 +53,13 @@ export function findUnsafeLink(wanted: string, checkout: string): UnsafeLink | n
   return isOutside || isProtected ? { link, leadsTo: real, isOutside } : null;
 }
 
-/** The end of a sentence about a path: what leads it where, and what to do. */
+/** Returns the end of a sentence about a path: which link redirects it where, and what to do. */
 export function describeUnsafeLink({ link, leadsTo, isOutside }: UnsafeLink, checkout: string): string {
   const why = isOutside ? 'outside the workspace' : 'where nothing is written';
   return `which the symbolic link ${quote(path.relative(checkout, link))} leads to ${quote(leadsTo)}, ${why}. Name another file, or one there without that link.`;
 }
 
-/** The folder that was checked out around a folder: the nearest with a `.git`, else the folder itself. */
+/** Finds the checkout that contains a folder: the nearest parent with a `.git`, or the folder itself. */
 export function findCheckout(folder: string): string {
   for (let at = folder; ; at = path.dirname(at)) {
     if (existsSync(path.join(at, '.git'))) return at;
@@ -71,7 +71,7 @@ function split(text: string): string[] {
   return text.split(path.sep).filter((name) => name !== '' && name !== '.');
 }
 
-/** The target of a link; null where no link is. */
+/** Returns the target of a link; null if the path is not a link. */
 function readLink(place: string): string | null {
   try {
     return readlinkSync(place);

@@ -1,40 +1,43 @@
-/** What is asked of GitHub's API, whatever the client is made of. */
+/** The interface to GitHub's API, independent of the client that implements it. */
 
-/** The verbs that are sent. */
+/** HTTP methods that are used. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** What fills a route's `{placeholders}`; the rest becomes the query of a GET, and the JSON body of all others. */
+/**
+ * Values for a route's `{placeholders}`; the rest becomes the query of a GET, or the JSON body of any other request.
+ */
 export type RouteParameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** How one request may differ. */
+/** Options of one request. */
 export interface RequestOptions {
-  /** Whether it does no harm to send it twice; true of all but POST unless given. */
+  /** Whether the request may safely be sent twice. **Default:** `true` for all methods but POST. */
   readonly repeatable?: boolean;
-  /** The permission that a workflow has to give, such as `pull-requests: write`; for the message of a refusal. */
+  /** The required workflow permission, such as `pull-requests: write`, for the error message. */
   readonly needs?: string;
-  /** Most bytes of the answer; 32 MiB unless given. */
+  /** Maximum size of the response in bytes. **Default:** 32 MiB. */
   readonly maxBytes?: number;
 }
 
-/** An answer of JSON. */
+/** A JSON response. */
 export interface JsonAnswer {
   readonly status: number;
-  /** null where there was no body. */
+  /** null if there was no body. */
   readonly data: unknown;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** A list, of which not all may have been fetched. */
+/** A list that may not have been fetched completely. */
 export interface Pages {
   readonly items: readonly unknown[];
-  /** Whether nothing is left behind the last page that was fetched. */
+  /** Whether the last page fetched was the last page of the list. */
   readonly complete: boolean;
 }
 
 /**
- * GitHub, as far as it is asked. Every method rejects with a GitHubError, whose message is a sentence for people.
- * Placeholders are percent-encoded, and a value that could lead elsewhere (`..`, an empty one) is refused unsent.
+ * The part of the GitHub API that is used. Every method rejects with a GitHubError, whose message is a human-readable
+ * sentence. Placeholder values are percent-encoded; a value that could change the path (`..`, an empty one) is rejected
+ * before anything is sent.
  */
 export interface GitHub {
   request(
@@ -43,16 +46,16 @@ export interface GitHub {
     parameters?: RouteParameters,
     options?: RequestOptions,
   ): Promise<JsonAnswer>;
-  /** The body of a GET as it came; `accept` such as `application/vnd.github.raw+json`. */
+  /** Returns the raw body of a GET; `accept` is a media type such as `application/vnd.github.raw+json`. */
   bytes(
     route: string,
     parameters: RouteParameters,
     accept: string,
     options?: RequestOptions,
   ): Promise<Uint8Array>;
-  /** A list over all its pages of 100, at most `maxPages` of them (30 unless given), none begun after a minute. */
+  /** Fetches a list in pages of 100, at most `maxPages` (**Default:** 30); no page is requested after one minute. */
   paginate(route: string, parameters: RouteParameters, maxPages?: number): Promise<Pages>;
-  /** The `data` of a query; sent again like a GET where it failed. */
+  /** Returns the `data` of a query; retried like a GET if it fails. */
   graphql(
     query: string,
     variables: Readonly<Record<string, string | number | null>>,

@@ -5,34 +5,38 @@ import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, member, textAt } from './event.ts';
 import { headOfEvent, type PullRequestFinder } from './pull-request.ts';
 
-/** A changed file; its names are whatever the author chose. */
+/** A changed file; its names are chosen by the author and hostile. */
 export interface ChangedFile {
-  /** Relative to the repository's root. */
+  /** Relative to the repository root. */
   readonly path: string;
-  /** Where a renamed file was before; empty otherwise. */
+  /** Previous path of a renamed file; empty otherwise. */
   readonly previous: string;
-  /** GitHub's word: added, removed, modified, renamed, copied, changed or unchanged. */
+  /** GitHub's status: added, removed, modified, renamed, copied, changed or unchanged. */
   readonly status: string;
   readonly additions: number;
   readonly deletions: number;
-  /** The hunks of its unified diff; null where GitHub shows none (binary, too large, only renamed). */
+  /** The hunks of its unified diff; null if GitHub provides none (binary, too large, only renamed). */
   readonly patch: string | null;
-  /** The id of its content, of a removed file that before; empty where GitHub does not say it. */
+  /** The blob id of its content, or of its former content if removed; empty if GitHub does not provide it. */
   readonly blob: string;
 }
 
-/** GitHub lists no more files of a pull request than this. */
+/** Maximum number of files that GitHub lists for a pull request. */
 export const MAX_CHANGED_FILES = 3_000;
 
-/** GitHub lists the files of the head of now: after a later push, those of a commit that is not judged. */
+/** Thrown after a later push: GitHub lists the files of the current head, which is then not the judged commit. */
 export class LaterPushError extends Error {}
 
-/** Lists the files once, however often it is asked. @throws GitHubError, LaterPushError; null where there is no pull request. */
+/**
+ * Lists the files; the request is made once and its result is cached. Resolves to null if there is no pull request.
+ * @throws GitHubError
+ * @throws LaterPushError
+ */
 export type ListChangedFiles = () => Promise<readonly ChangedFile[] | null>;
 
 /**
- * Makes the list of a run's pull request.
- * @param checkedOut the commit in the judged folder; null where that is not known.
+ * Creates the function that lists the changed files of a run's pull request.
+ * @param checkedOut the commit checked out in the judged folder; null if unknown.
  */
 export function createChangedFiles(
   event: EventFacts,
@@ -51,7 +55,7 @@ export function createChangedFiles(
       MAX_CHANGED_FILES / 100,
     );
     const heads = new Set(items.map(headOf).filter((head) => head !== ''));
-    // A later push may leave nothing but deletions, and those name no head.
+    // A later push may leave only deletions, which do not name a head.
     if (heads.size === 0 && event.name !== 'merge_group') {
       const { data } = await github.request('GET', '/repos/{owner}/{repo}/pulls/{pull_number}', {
         owner,
@@ -69,15 +73,18 @@ export function createChangedFiles(
   };
 }
 
-/** The head that an entry of the list is of, from the address of its contents; empty where it has none, or is a deleted file. */
+/**
+ * Returns the head commit of an entry, from the URL of its contents; empty if there is none, or the file is deleted.
+ */
 function headOf(value: unknown): string {
   if (textAt(value, 'status') === 'removed') return '';
   return /[?&]ref=([0-9a-f]{40}|[0-9a-f]{64})(?:&|$)/u.exec(textAt(value, 'contents_url'))?.[1] ?? '';
 }
 
 /**
- * Requires the listed head to be that of the event or, where the event names none, the checked-out commit, or one that it merges.
- * Nothing is asked of a merge group, and of a checkout of the base, which is judged by the diff alone.
+ * Requires the listed head to be the event's head or, if the event names none, the checked-out commit or a parent of a
+ * checked-out merge commit. Nothing is required for a merge group, or for a checkout of the base, where only the diff
+ * is judged.
  */
 function requireJudged(head: string, event: EventFacts, checkedOut: JudgedCommit | null): void {
   if (event.name === 'merge_group') return;

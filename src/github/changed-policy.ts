@@ -1,4 +1,4 @@
-/** Which files of the policy that judges it a pull request changes. */
+/** Finds the policy files that a pull request changes. */
 import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
 import type { PolicyChange } from '../types.ts';
@@ -6,26 +6,27 @@ import { LaterPushError, type ListChangedFiles, MAX_CHANGED_FILES } from './chan
 import type { EventFacts } from './event.ts';
 import { repositoryPath } from './trusted-files.ts';
 
-/** A file of the policy, as it was typed. */
+/** A policy file, with its path as typed. */
 export interface PolicyFile {
   readonly what: Exclude<PolicyChange['what'], 'workflow'>;
   readonly path: string;
 }
 
-/** The world of the question. */
+/** Options of `findPolicyChanges`. */
 export interface PolicyChangesOptions {
   readonly event: EventFacts;
-  /** null where there is no token. */
+  /** null if there is no token. */
   readonly changed: ListChangedFiles | null;
   readonly workspace: string;
   readonly trusted: 'workspace' | 'base';
-  /** GITHUB_WORKFLOW_REF: `owner/name/path@ref`; empty where the runner does not say. */
+  /** GITHUB_WORKFLOW_REF: `owner/name/path@ref`; empty if not set by the runner. */
   readonly workflowRef: string;
 }
 
 /**
- * The files of the policy among the changed ones; none where GitHub lists none. Where the list is as long as GitHub's lists are, or
- * that of a later push, a file that is not in it may be changed as well, and counts as one that is. Never rejects.
+ * Returns the policy files among the changed files; empty if GitHub lists none. If the list has GitHub's maximum length
+ * or belongs to a later push, a file missing from it may have changed as well, and is returned as `unlisted`. Never
+ * rejects.
  */
 export async function findPolicyChanges(
   files: readonly PolicyFile[],
@@ -56,12 +57,12 @@ export async function findPolicyChanges(
   return found;
 }
 
-/** Symbolic links that are followed on the way to a file; Linux follows as many. */
+/** Maximum number of symbolic links followed to a file, as in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * The file, what its symbolic links lead to, and every folder on the way: a changed link changes the policy, also
- * one in the middle of the path. GitHub lists a folder only where it is a link or a submodule.
+ * Returns the paths of a file, the targets of its symbolic links, and every folder on the way: a changed link changes
+ * the policy, also in the middle of the path. GitHub lists a folder only if it is a link or a submodule.
  */
 function namesOf(file: string, workspace: string): readonly string[] {
   const names = new Set<string>();
@@ -79,7 +80,10 @@ function namesOf(file: string, workspace: string): readonly string[] {
   return [...new Set([...names].flatMap((each) => repositoryPath(each, workspace) ?? []))];
 }
 
-/** Where a link leads; null for anything else, and where nothing is: the base's policy applies, or the run has ended over it. */
+/**
+ * Returns the target of a link; null for anything else. null for a missing file too: either the base's policy applies,
+ * or the run has already failed because of it.
+ */
 function linkAt(file: string): string | null {
   try {
     return readlinkSync(file);
@@ -88,7 +92,7 @@ function linkAt(file: string): string | null {
   }
 }
 
-/** Events whose workflow is that of the change: of the pull request merged with its base, or of the queue's group. */
+/** Events that run the workflow of the change: from the pull request merged with its base, or from the merge group. */
 const BRINGS_WORKFLOW = new Set([
   'pull_request',
   'pull_request_review',
@@ -96,7 +100,7 @@ const BRINGS_WORKFLOW = new Set([
   'merge_group',
 ]);
 
-/** The workflow, where the pull request brings its own; other events run the base's. */
+/** Returns the path of the workflow if the event runs the pull request's version; other events run the base's. */
 function workflowPath({ event, workflowRef }: PolicyChangesOptions): string | null {
   const prefix = `${event.repository}/`;
   if (!BRINGS_WORKFLOW.has(event.name)) return null;

@@ -1,26 +1,26 @@
-/** Which commit is checked out, as git's own files say: no program is run in what a stranger wrote. */
+/** Determines the checked-out commit from git's own files, without running a program in an untrusted checkout. */
 import { createHash } from 'node:crypto';
 import { closeSync, lstatSync, readdirSync, readSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { openRegular, readBoundedText } from '../files/read-bounded.ts';
 
-/** A commit whose files were judged. */
+/** The commit whose files were judged. */
 export interface JudgedCommit {
   readonly sha: string;
-  /** null where its object could not be read. */
+  /** null if the commit object could not be read. */
   readonly parents: readonly string[] | null;
 }
 
-/** HEAD, a loose ref, the file of a worktree or submodule: in bytes. */
+/** Maximum size in bytes of HEAD, a loose ref, or the `.git` file of a worktree or submodule. */
 const MAX_SMALL_FILE = 4_096;
 const MAX_PACKED_REFS_BYTES = 64 * 1024 * 1024;
-/** Refs that name another one; git follows five. */
+/** Maximum depth of symbolic refs; git follows five. */
 const MAX_HOPS = 5;
 
 /**
- * The commit of the checkout at a folder: on a branch, on none, in a worktree or a submodule, its ref loose or packed.
- * null where there is none, or its files do not say it plainly.
+ * Returns the commit of the checkout at a folder: on a branch or detached, in a worktree or a submodule, with a loose
+ * or packed ref. Returns null if there is none or its files are ambiguous.
  */
 export function readCheckedOut(folder: string): JudgedCommit | null {
   const own = findGitFolder(folder);
@@ -35,7 +35,10 @@ export function readCheckedOut(folder: string): JudgedCommit | null {
   return { sha: value, parents: readParents(path.join(common, 'objects'), value) };
 }
 
-/** Git's own folder of a checkout: `.git`, or what it names where it is a link or the file of a worktree or submodule. */
+/**
+ * Returns the git directory of a checkout: `.git`, or its target if it is a link or the file of a worktree or
+ * submodule.
+ */
 function findGitFolder(root: string): string | null {
   const git = path.join(root, '.git');
   try {
@@ -47,7 +50,7 @@ function findGitFolder(root: string): string | null {
   }
 }
 
-/** Whether a name is one of a ref (git-check-ref-format(1)), so that it leads nowhere else. */
+/** Whether a name is a valid ref name (git-check-ref-format(1)), so that it cannot lead to another path. */
 function isRefName(ref: string): boolean {
   return /^refs\/[^\p{Cc} ~^:?*[\\]+$/u.test(ref) && !/\.\.|\/[./]|\/$|\.lock(?:\/|$)/u.test(ref);
 }
@@ -58,23 +61,23 @@ function findPacked(common: string, ref: string): string {
   return at < 0 ? '' : text.slice(text.lastIndexOf('\n', at) + 1, at);
 }
 
-/** The text of a small file on one line; empty for anything else. */
+/** Returns the trimmed text of a small file; empty if it cannot be read. */
 function readShort(file: string): string {
   return (readBoundedText(file, MAX_SMALL_FILE) ?? '').trim();
 }
 
-/** The largest commit object and delta that is read, in bytes. */
+/** Maximum size in bytes of a commit object or delta. */
 const MAX_OBJECT = 1024 * 1024;
-/** The most pack files that are looked through; git packs them together when there are more than 50. */
+/** Maximum number of pack files searched; git repacks when there are more than 50. */
 const MAX_PACKS = 1_000;
-/** The bytes of all entries of packs that are read for one commit; an entry counts as at least `MIN_ENTRY`. */
+/** Maximum total bytes of pack entries read for one commit; an entry counts as at least `MIN_ENTRY`. */
 const MAX_WORK = 16 * 1024 * 1024;
 const MIN_ENTRY = 4 * 1024;
-/** The longest chain of deltas; git's own limit is 4,095, and its default is 50. */
+/** Maximum length of a delta chain; git's own limit is 4,095, and its default is 50. */
 const MAX_DELTAS = 100;
 
 /**
- * The parents of a commit, in order; null where its object is not there, cannot be read, or does not hash to its name.
+ * Returns the parents of a commit, in order; null if its object is missing, unreadable, or does not match its hash.
  * @param objects the `objects` folder of a repository.
  * @param commit 40 or 64 hexadecimal digits.
  */
@@ -139,10 +142,16 @@ function listIndexes(folder: string): readonly string[] {
 }
 
 const INDEX_HEADER = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]);
-/** The header and 256 counts of the names whose first byte is at most so large. */
+/**
+ * Offset of the names: after the header and the fan-out table, 256 counts of names whose first byte is at most the
+ * index.
+ */
 const NAMES_AT = 8 + 256 * 4;
 
-/** Where an object begins in its pack, by a version 2 index (gitformat-pack(5)); null where it is not in it. */
+/**
+ * Returns the offset of an object in its pack from a version 2 index (gitformat-pack(5)); null if it is not in the
+ * index.
+ */
 function findOffset({ read }: GitFile, name: Buffer): number | null {
   const head = read(0, NAMES_AT);
   if (!head.subarray(0, 8).equals(INDEX_HEADER)) return null;
@@ -160,7 +169,7 @@ function findOffset({ read }: GitFile, name: Buffer): number | null {
   return null;
 }
 
-/** The offsets of small packs have 31 bits; a set highest bit leads to a table of larger ones. */
+/** Offsets below 2 GiB have 31 bits; the highest bit marks an index into the table of 64-bit offsets. */
 function offsetAt(read: GitFile['read'], nameBytes: number, total: number, at: number): number {
   const small = NAMES_AT + total * (nameBytes + 4);
   const offset = read(small + at * 4, 4).readUInt32BE();
@@ -172,17 +181,17 @@ interface Pack {
   readonly pack: GitFile;
   readonly nameBytes: number;
   readonly offsetOf: (name: Buffer) => number | null;
-  /** Of one commit, in all packs. */
+  /** Remaining work for one commit, across all packs. */
   readonly work: { left: number };
 }
 
 const COMMIT = 1;
 const DELTA_BY_OFFSET = 6;
 const DELTA_BY_NAME = 7;
-/** The longest header of an entry: a size, and an offset or a name. */
+/** Maximum length of an entry header: a size, and an offset or a name. */
 const MAX_ENTRY_HEADER = 64;
 
-/** The content of a commit in a pack, put together from its deltas. */
+/** Returns the content of a commit in a pack, reconstructed from its deltas. */
 function readEntry(world: Pack, offset: number, deltas: number): Buffer | null {
   const { pack, nameBytes, offsetOf, work } = world;
   const header = pack.read(offset, MAX_ENTRY_HEADER);
@@ -197,7 +206,7 @@ function readEntry(world: Pack, offset: number, deltas: number): Buffer | null {
   }
   work.left -= Math.max(MIN_ENTRY, size);
   if (size > MAX_OBJECT || work.left < 0) return null;
-  // What does not compress grows by a few bytes.
+  // Incompressible data grows by a few bytes.
   const content = () => inflate(pack.read(offset + at, size + (size >> 6) + 1_024), Math.max(1, size));
   if (type === COMMIT) return content();
   if (deltas === MAX_DELTAS) return null;
@@ -219,7 +228,7 @@ function readEntry(world: Pack, offset: number, deltas: number): Buffer | null {
   return from === null ? null : applyDelta(from, content());
 }
 
-/** Copies from the base and inserts of the delta's own, as gitformat-pack(5) has them; null where they do not fit. */
+/** Applies a delta of copy and insert instructions (gitformat-pack(5)); null if it is invalid for the base. */
 function applyDelta(base: Buffer, delta: Buffer): Buffer | null {
   let at = 0;
   const next = () => delta.readUInt8(at++);
@@ -244,13 +253,13 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer | null {
     const count = isCopy ? readPart(command, 4, 3) || 0x10000 : command;
     if (!isCopy) at += command;
     const from = isCopy ? base : delta;
-    // A command of no length is reserved.
+    // An instruction of length zero is reserved.
     if (count === 0 || start + count > from.length || length + count > size) return null;
     length += from.copy(made, length, start, start + count);
   }
   return length === size ? made : null;
 
-  /** A number of which only those bytes are there whose bit is set. */
+  /** Reads a number of which only the bytes whose bit is set are present. */
   function readPart(command: number, firstBit: number, count: number): number {
     let value = 0;
     for (let index = 0; index < count; index += 1) {
@@ -260,14 +269,14 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer | null {
   }
 }
 
-/** An index or a pack, which may be larger than memory: parts of it are read. */
+/** An index or a pack, read in parts because it may be larger than memory. */
 interface GitFile {
   readonly size: number;
-  /** Bytes from a position on; fewer where the file ends before. */
+  /** Reads bytes from a position; returns fewer at the end of the file. */
   read(position: number, length: number): Buffer;
 }
 
-/** Opens a regular file for as long as `use` runs; null where there is none, or where `use` throws. */
+/** Opens a regular file while `use` runs; returns null if there is none or `use` throws. */
 function withGitFile<T>(file: string, use: (opened: GitFile) => T | null): T | null {
   const opened = openRegular(file, { links: 'refuse' });
   if (!opened.ok) return null;

@@ -1,13 +1,13 @@
 /**
- * GitHub's API: requests with a token, bounded in size, time and tries. The requests are made by @actions/github, which is
- * loaded with the first of them; what it answers is unknown until it is read.
+ * A client for GitHub's API, with limits on size, time and retries. Requests are made by @actions/github, which is
+ * loaded with the first request; responses are `unknown` until they are parsed.
  */
 import { GitHubError } from '../errors.ts';
 import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
 import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
 import type { Octokit, OctokitOptions, Reply } from './transport.ts';
 
-/** The world of the client. */
+/** Options of the client. */
 export interface GitHubOptions extends OctokitOptions {
   readonly now?: () => number;
 }
@@ -15,10 +15,10 @@ export interface GitHubOptions extends OctokitOptions {
 const JSON_TYPE = 'application/vnd.github+json';
 const API_VERSION = '2022-11-28';
 const MAX_BYTES = 32 * 1024 * 1024;
-/** After which no further page of a list is asked for, in milliseconds. */
+/** Time in milliseconds after which no further page of a list is requested. */
 const MAX_LIST_MS = 60_000;
 
-/** A client of GitHub's API. Nothing is loaded or sent before it is asked. */
+/** Creates a client for GitHub's API. Nothing is loaded or sent before the first request. */
 export function createGitHub(options: GitHubOptions): GitHub {
   const { token, signal, now = () => performance.now() } = options;
   let loading: Promise<Octokit> | null = null;
@@ -49,7 +49,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
           expectsJson: accept === JSON_TYPE,
         },
       });
-      // A redirect that is not followed: to the client a success.
+      // A redirect that is not followed, which the client treats as a success.
       if (reply.status >= 300) throw toRefusal(reply, operation);
       return reply;
     });
@@ -64,8 +64,8 @@ export function createGitHub(options: GitHubOptions): GitHub {
       const { data } = await ask('GET', route, parameters, accept, how);
       return data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array();
     },
-    // Not the client's own `paginate`: that one sends the token wherever the Link header says, takes an answer of 409 for
-    // the end of the list, and knows no limit.
+    // The client's own `paginate` is not used: it sends the token to whatever URL the Link header names, treats a 409
+    // response as the end of the list, and has no limit.
     async paginate(route, parameters, maxPages = 30) {
       const operation = { method: 'GET', route, needs: null, signedIn: token !== null };
       const items: unknown[] = [];
@@ -97,7 +97,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
   };
 }
 
-/** The plugins wait for limits and between tries, and nothing else ends these waits. */
+/** Rejects on abort, because nothing else ends the plugins' waits for rate limits and between retries. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
@@ -108,7 +108,10 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Pro
   });
 }
 
-/** Refuses what would lead a request elsewhere: a URL loses its `..` segments, and a route the place of an empty value. */
+/**
+ * Rejects values that would change the target of a request: URL parsing removes `..` segments, and an empty value
+ * removes a path segment.
+ */
 function requireHarmless({ method, route }: Operation, parameters: RouteParameters): void {
   for (const [, key = ''] of route.matchAll(/\{(\w+)\}/gu)) {
     const value = String(parameters[key] ?? '');

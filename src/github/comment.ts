@@ -1,10 +1,12 @@
-/** One comment on a pull request, updated in place: found by a marker and its author, never by a marker alone. */
+/**
+ * One comment on a pull request, updated in place: identified by a marker and its author, never by the marker alone.
+ */
 import { createHash } from 'node:crypto';
 import { GitHubError } from '../errors.ts';
 import type { GitHub } from './api.ts';
 import { member, textAt } from './event.ts';
 
-/** Where a comment goes. */
+/** The pull request that a comment is written to. */
 export interface CommentPlace {
   /** `owner/name`. */
   readonly repository: string;
@@ -14,28 +16,31 @@ export interface CommentPlace {
 
 /** A comment to write. */
 export interface CommentText {
-  /** Comments of one key are one comment; any text. */
+  /** Identifies the comment: all runs with the same key share one. Any text. */
   readonly key: string;
-  /** The judged commit, in hex. */
+  /** The judged commit, in hexadecimal. */
   readonly commit: string;
-  /** GITHUB_RUN_ID, in decimal: a later run has a larger one. */
+  /** GITHUB_RUN_ID, in decimal; larger for later runs. */
   readonly runId: string;
   readonly attempt: number;
   /** At most 65,000 characters of Markdown. */
   readonly body: string;
-  /** Whether one is made where there is none. */
+  /** Whether to create the comment if it does not exist. */
   readonly create: boolean;
 }
 
-/** What became of it; `superseded` where a newer run had spoken, `none` where none stood and none was to be made. */
+/**
+ * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
+ * none was to be created.
+ */
 export type WrittenComment =
   | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'superseded'; readonly url: string }
   | { readonly outcome: 'none' | 'no_pull_request'; readonly url: null };
 
-/** The world of a comment writer. */
+/** Options of a comment writer. */
 export interface CommentWriterOptions {
   readonly github: GitHub;
-  /** null where the run is about no pull request. Rejects with a GitHubError. */
+  /** Resolves to null if the run has no pull request. Rejects with a GitHubError. */
   readonly findPullRequest: () => Promise<CommentPlace | null>;
 }
 
@@ -52,10 +57,10 @@ const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 const NEEDS = { needs: 'pull-requests: write' };
 /** GitHub allows 2,500 comments on a pull request. */
 const MAX_PAGES = 50;
-/** Looks at the comments, where others keep on writing. */
+/** Maximum number of times the comments are listed while other jobs keep writing. */
 const MAX_LOOKS = 4;
 
-/** Every token may ask for `viewerDidAuthor`; who the viewer is, a job's own token may not ask. */
+/** Every token may query `viewerDidAuthor`; a job's own token may not query who the viewer is. */
 const QUERY = `query($owner: String!, $name: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
@@ -69,9 +74,10 @@ const QUERY = `query($owner: String!, $name: String!, $number: Int!, $after: Str
 }`;
 
 /**
- * Writes the one comment of a key: the one that is there, unless a newer run wrote it, else a new one. Looks again after
- * each write, since other jobs write too: of two that create at the same time the older comment stays, and an older run
- * that wrote in between is overwritten. Rejects with a GitHubError.
+ * Creates a function that writes the comment of a key: it updates the existing one unless a newer run wrote it,
+ * otherwise creates one. It lists the comments again after each write, since other jobs write too: if two jobs create a
+ * comment at the same time the older comment is kept, and what an older run wrote in between is overwritten. Rejects
+ * with a GitHubError.
  */
 export function createCommentWriter({ github, findPullRequest }: CommentWriterOptions) {
   return async (text: CommentText): Promise<WrittenComment> => {
@@ -102,7 +108,7 @@ export function createCommentWriter({ github, findPullRequest }: CommentWriterOp
         for (const other of others) await comments.remove(other);
         return { outcome, url };
       }
-      // Somebody may have deleted it since it was listed.
+      // It may have been deleted since it was listed.
       if (await comments.update(oldest)) outcome = 'updated';
       else gone.add(oldest.id);
     }
@@ -110,19 +116,19 @@ export function createCommentWriter({ github, findPullRequest }: CommentWriterOp
   };
 }
 
-/** A comment just made may not be listed yet. */
+/** A comment just created may not be listed yet. */
 function withMade(listed: readonly Standing[], made: Standing | null): readonly Standing[] {
   const all = made === null || listed.some(({ id }) => id === made.id) ? listed : [...listed, made];
   return all.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-/** The comments of one key, with the text that they shall have. */
+/** Operations on the comments of one key and their intended text. */
 function createComments(github: GitHub, place: CommentPlace, text: CommentText) {
   const body = `${marker(text)}\n${text.body}`;
   const [owner = '', repo = ''] = place.repository.split('/');
   let locked = false;
 
-  /** All of ours. */
+  /** Lists the comments of this key that were written by the token's user. */
   const list = async (): Promise<readonly Standing[]> => {
     const found: Standing[] = [];
     let after: string | null = null;
@@ -151,7 +157,7 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
     }
   };
 
-  /** False where it is no longer there. */
+  /** Resolves to false if the comment no longer exists. */
   const update = async ({ id }: Standing): Promise<boolean> => {
     try {
       await github.request('PATCH', COMMENT, { owner, repo, comment_id: String(id), body }, NEEDS);
@@ -162,7 +168,7 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
     }
   };
 
-  /** What cannot be removed is a blemish, and no reason to call the comment failed. */
+  /** A comment that cannot be removed is ignored: it is no reason to report a failure. */
   const remove = async (comment: Standing): Promise<void> => {
     try {
       await github.request('DELETE', COMMENT, { owner, repo, comment_id: String(comment.id) }, NEEDS);
@@ -171,10 +177,13 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
     }
   };
 
-  /** Whether it says what it shall; the marker too, or a run between the two could overwrite this one's word. */
+  /**
+   * Whether the comment has the intended text, including the marker: otherwise a run between the two could overwrite
+   * it.
+   */
   const isWritten = (comment: Standing) => comparable(comment.body) === comparable(body);
 
-  /** A post without an answer may have arrived all the same, so that one looks before posting again. */
+  /** A POST without a response may still have succeeded, so list the comments before posting again. */
   const create = async (): Promise<Standing> => {
     try {
       return await post();
@@ -187,7 +196,7 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
   return { list, create, update, remove, isWritten };
 }
 
-/** The first line of a comment of ours. The key is hashed: whatever it holds, it cannot end the marker. */
+/** The first line of the comment. The key is hashed, so that its content cannot end the marker. */
 function marker(text: CommentText): string {
   const commit = /^[0-9a-f]{7,64}$/u.test(text.commit) ? text.commit : 'unknown';
   return `<!-- structured-agent:${hashOf(text.key)} commit=${commit} run=${runOf(text)} attempt=${text.attempt} -->`;
@@ -217,14 +226,17 @@ function readStanding(node: unknown, key: string): Standing | null {
   };
 }
 
-/** Above 0 where the comment is of a newer run than the text, or of a later attempt of the same; 0 for the same. */
+/**
+ * Positive if the comment is from a newer run than the text, or from a later attempt of the same run; 0 for the same
+ * attempt.
+ */
 function order(comment: Standing, text: CommentText): number {
   const run = runOf(text);
   if (comment.run !== run) return comment.run > run ? 1 : -1;
   return comment.attempt - text.attempt;
 }
 
-/** GitHub keeps a text as it was sent, but for its line ends and what is blank around it. */
+/** GitHub preserves text except for line endings and surrounding whitespace. */
 function comparable(body: string): string {
   return body.replaceAll('\r\n', '\n').trim();
 }

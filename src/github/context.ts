@@ -1,38 +1,40 @@
-/** What a pull request says, as files that the agent can read: data, and said to be data. */
+/** The pull request as files that the agent can read, labelled as data. */
 import { type ChangedFile, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
 import { headOfEvent, type PullRequest, type PullRequestFinder } from './pull-request.ts';
 
-/** What the agent can be shown of a pull request. */
+/** Context of a pull request for the agent. */
 export interface PullRequestContext {
   readonly number: number;
-  /** Asks GitHub, once. Never rejects. */
+  /** Requests the context from GitHub, once. Never rejects. */
   load(): Promise<LoadedContext>;
 }
 
-/** The commits of a diff by git: from where the checkout left the base, to the checkout. */
+/** The commits of a diff made by git: from the merge base with `base` to the checkout. */
 interface DiffRange {
   readonly base: string;
-  /** The commit that the checkout must hold; empty where the event names none. */
+  /** The commit that the checkout must contain; empty if the event names none. */
   readonly head: string;
 }
 
-/** What GitHub answered. */
+/** The context loaded from GitHub. */
 export interface LoadedContext {
-  /** How much of the diff GitHub gave. */
+  /** How much of the diff GitHub returned. */
   readonly diff: 'complete' | 'truncated' | 'missing';
-  /** What git can make the diff of, where GitHub did not give all of it and the base commit is known; null otherwise. */
+  /**
+   * The range that git can diff if GitHub did not return the whole diff and the base commit is known; null otherwise.
+   */
   readonly range: DiffRange | null;
-  /** One sentence each: what is missing and why. */
+  /** One sentence for each missing part, with the reason. */
   readonly notes: readonly string[];
-  /** The files by name. */
+  /** Returns the files by name. */
   files(diffFromGit: boolean): ReadonlyMap<string, string>;
 }
 
 /**
- * A push is not asked about: what it says is in the checkout.
- * @param changed null where there is no token.
- * @param warn takes the reason where it is not known whether there is a pull request.
+ * Creates a function that finds the context of a run. For a push nothing is requested: its content is in the checkout.
+ * @param changed null if there is no token.
+ * @param warn called with the reason if it cannot be determined whether there is a pull request.
  */
 export function createContextFinder(
   event: EventFacts,
@@ -87,26 +89,26 @@ function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The most characters of diffs in all, and in one file of them: a page is what a reader can take in. */
+/** Maximum characters of all diffs, and of one file of diffs, which is limited to what a reader can take in. */
 const MAX_DIFF = 4_000_000;
 const MAX_PAGE = 200_000;
-/** GitHub takes no longer description. */
+/** Maximum length of a description that GitHub accepts. */
 const MAX_BODY = 65_536;
 const MAX_NAMED = 50;
 const MAX_NAME = 300;
 
-/** What is known of the pull request; null for what could not be had, with the reason in `notes`. */
+/** Known facts about the pull request; null for anything that could not be obtained, with the reason in `notes`. */
 interface ContextFacts {
   readonly number: number;
   readonly pull: PullRequest | null;
   readonly files: readonly ChangedFile[] | null;
-  /** Whether git has written the diff beside these files, because GitHub could not be asked. */
+  /** Whether git has written the diff beside these files, because GitHub did not return all of it. */
   readonly diffFromGit: boolean;
-  /** One sentence each: what is missing and why. */
+  /** One sentence for each missing part, with the reason. */
   readonly notes: readonly string[];
 }
 
-/** The files by name. Their text is hostile, but for README.md, in which it is quoted. */
+/** Returns the files by name. Their text is hostile, except in README.md, where hostile text is quoted. */
 export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
   const { pull, files } = facts;
   const diff = files === null || facts.diffFromGit ? null : pages(files);
@@ -145,21 +147,21 @@ export function contextFiles(facts: ContextFacts): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether the diff lacks something of the change: files beyond those that GitHub lists, a file without its diff or with a part
- * of it, or what did not fit.
+ * Whether the diff is incomplete: files beyond those that GitHub lists, a file with a partial or missing diff, or diffs
+ * that exceed the size limit.
  */
 export function isTruncated(files: readonly ChangedFile[], changedFiles: number | null): boolean {
   return isListCut(files, changedFiles) || files.some(createPartCheck(files)) || pages(files).isCut;
 }
 
-/** Every pull request changes at least one file, unless GitHub says otherwise. */
+/** Whether the list of files is incomplete. If GitHub does not state the number of files, at least one is expected. */
 function isListCut(files: readonly ChangedFile[], changedFiles: number | null): boolean {
   return files.length >= MAX_CHANGED_FILES || files.length < (changedFiles ?? 1);
 }
 
 /**
- * Makes the question whether GitHub shows less of a file than changed: a patch with fewer lines than its counts, or none. A
- * binary file has counts of 0 as well, and one character or a `.gitattributes` makes any file a binary one.
+ * Creates a check whether GitHub shows less of a file than changed: a patch with fewer lines than its counts, or none.
+ * A binary file has counts of 0 as well, and a single character or a `.gitattributes` entry can make any file binary.
  */
 function createPartCheck(files: readonly ChangedFile[]): (file: ChangedFile) => boolean {
   const mayHide = changesAttributes(files);
@@ -171,20 +173,20 @@ function createPartCheck(files: readonly ChangedFile[]): (file: ChangedFile) => 
   };
 }
 
-/** By `*.js -diff` in `.gitattributes`, GitHub and git take each such file for a binary one. */
+/** With `*.js -diff` in `.gitattributes`, GitHub and git treat each such file as binary. */
 function changesAttributes(files: readonly ChangedFile[]): boolean {
   return files.some(({ path, previous }) =>
     [path, previous].some((name) => /(?:^|\/)\.gitattributes$/iu.test(name)),
   );
 }
 
-/** The ids that git gives to an empty file, by SHA-1 and by SHA-256. */
+/** Git's ids of an empty file, for SHA-1 and SHA-256. */
 const EMPTY_BLOBS = new Set([
   'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391',
   '473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813',
 ]);
 
-/** A file that was only moved, and an empty one that is new or gone. */
+/** Whether a file was only moved, or is an empty file that was added or removed. */
 function hasNothingToShow({ status, additions, deletions, blob }: ChangedFile, mayHide: boolean): boolean {
   if (additions + deletions > 0) return false;
   if (status === 'renamed' || status === 'unchanged') return !mayHide;
@@ -225,7 +227,7 @@ interface Page {
   readonly paths: number;
 }
 
-/** Whole files to a page, until the page is full. */
+/** Distributes diffs to pages, keeping each file's diff whole on one page. */
 function pages(files: readonly ChangedFile[]): {
   pages: readonly Page[];
   notes: readonly string[];
@@ -274,7 +276,7 @@ function listNote(listed: number, changedFiles: number | null): string {
 const ATTRIBUTES =
   'The change edits .gitattributes, by which GitHub and `git diff` may show a text file as a binary one: read the files themselves, or use `git diff --text`.';
 
-/** One file as `git diff` would begin it. */
+/** Formats the patch of one file with the header of `git diff`. */
 function patchOf(file: ChangedFile, patch: string): string {
   const [from, to] = [file.previous || file.path, file.path];
   const old = file.status === 'added' ? '/dev/null' : quoted(`a/${from}`);
@@ -285,14 +287,14 @@ function patchOf(file: ChangedFile, patch: string): string {
 function named(what: string, paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
-  // README.md speaks for itself, so that a path must not read on as a sentence of it.
+  // README.md is trusted text, so a path in it must not read as a sentence.
   const shown = paths
     .slice(0, MAX_NAMED)
     .map((path) => JSON.stringify(path.slice(0, MAX_NAME).toWellFormed()));
   return [`${what}: ${shown.join(', ')}${more}.`];
 }
 
-/** A path as git writes it: quoted where it holds what could be taken for a line of its own. */
+/** Quotes a path, as git does, if it contains characters that could start a line of their own. */
 function quoted(path: string): string {
   return /[\u0000-\u001f"\\\u007f\u2028\u2029]/u.test(path) ? JSON.stringify(path) : path;
 }

@@ -1,23 +1,23 @@
-/** The event that started the job: which commit is judged. */
+/** The event that started the job, and the commit that is judged. */
 import { readBounded } from '../files/read-bounded.ts';
 import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
 
-/** GitHub sends no event of more than 25 MB. */
+/** GitHub limits event payloads to 25 MB. */
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether the event gives a stranger's text the rights of the repository: there `sandbox: off` is refused. */
+/** Whether the event runs with the repository's rights on untrusted input; `sandbox: off` is refused there. */
 export function isPrivileged(environment: Environment): boolean {
   const name = environment['GITHUB_EVENT_NAME'] ?? '';
   return name !== '' && isPrivilegedTrigger(name);
 }
 
 /**
- * What the runner's variables and the event file say was judged; null outside GitHub.
- * @param checkedOut the commit in the judged folder; null where that is not known, left out where nobody looked. It is the
- * subject's own commit where GITHUB_SHA is the base's, whatever was checked out to be judged.
+ * Reads the judged subject from the runner's variables and the event file; null outside GitHub.
+ * @param checkedOut the commit checked out in the judged folder; null if unknown, omitted if not determined. It becomes
+ * the subject's commit if GITHUB_SHA is the base's commit, whatever was checked out to be judged.
  */
 export function readSubject(environment: Environment, checkedOut?: string | null): Subject | null {
   const repository = environment['GITHUB_REPOSITORY'];
@@ -37,19 +37,19 @@ export function readSubject(environment: Environment, checkedOut?: string | null
   };
 }
 
-/** What started the job, as far as the runner's variables and the event file say. */
+/** The event that started the job, from the runner's variables and the event file. */
 export interface EventFacts {
   /** `owner/name`; empty outside GitHub. */
   readonly repository: string;
   readonly name: string;
-  /** GITHUB_SHA: on a pull request the commit that merges it, on `workflow_run` the default branch's. */
+  /** GITHUB_SHA: on a pull request the test merge commit, on `workflow_run` the default branch's commit. */
   readonly sha: string;
   /** GITHUB_REF. */
   readonly ref: string;
   readonly payload: unknown;
 }
 
-/** Reads the event; its payload is null where the file is missing or broken. */
+/** Reads the event; its payload is null if the file is missing or invalid. */
 export function readEvent(environment: Environment): EventFacts {
   return {
     repository: environment['GITHUB_REPOSITORY'] ?? '',
@@ -61,8 +61,8 @@ export function readEvent(environment: Environment): EventFacts {
 }
 
 /**
- * The number of the event's pull request: of its payload, or of the merge queue's branch name. Anybody who may push can
- * give a branch such a name; only on `merge_group` is it the queue's own.
+ * Returns the number of the event's pull request, from its payload or from the branch name of the merge queue. Anyone
+ * who may push can create a branch with such a name, so it is trusted only on `merge_group`.
  */
 export function pullRequestNumber({ name, ref, payload }: EventFacts): number | null {
   const queued = /^refs\/heads\/gh-readonly-queue\/.+\/pr-(\d{1,15})-/u.exec(ref)?.[1];
@@ -74,10 +74,14 @@ export function pullRequestNumber({ name, ref, payload }: EventFacts): number | 
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** The event's payload. A file that is missing, broken or not regular means an unknown pull request, not a failed run. */
+/**
+ * Reads the event's payload. If the file is missing, invalid or not a regular file, the pull request is unknown and the
+ * run continues.
+ */
 function readPayload(eventPath: string | undefined): unknown {
   if (eventPath === undefined || eventPath === '') return null;
-  // A later process of the job may have replaced it: a pipe without a writer would be waited for until the job is killed.
+  // A later process of the job may have replaced the file: reading a pipe without a writer would block until the job is
+  // killed.
   const read = readBounded(eventPath, { maxBytes: MAX_EVENT_BYTES, links: 'follow' });
   if (!read.ok) return null;
   try {
@@ -87,13 +91,13 @@ function readPayload(eventPath: string | undefined): unknown {
   }
 }
 
-/** An own property of what may be no object at all. */
+/** Returns an own property of a value; undefined if the value is not an object. */
 export function member(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.getOwnPropertyDescriptor(value, key)?.value;
 }
 
-/** The text at a path of own properties; empty where there is none. */
+/** Returns the string at a path of own properties; empty if there is none. */
 export function textAt(value: unknown, ...keys: readonly string[]): string {
   const found = keys.reduce(member, value);
   return typeof found === 'string' ? found : '';

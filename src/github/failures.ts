@@ -1,37 +1,37 @@
-/** What GitHub's refusals mean: which may pass, and the sentence that says what to do about the others. */
+/** Interprets failed requests to GitHub: which may be retried, and what the user can do about the others. */
 import { GitHubError, type GitHubFailure, NetworkError } from '../errors.ts';
 import { truncate } from '../text/messages.ts';
 import { member, textAt } from './event.ts';
 
-/** What was asked, as a refusal speaks of it. */
+/** The request, as named in an error message. */
 export interface Operation {
   readonly method: string;
-  /** The route with its placeholders unfilled, in words of ours. */
+  /** The route with unfilled placeholders; trusted text. */
   readonly route: string;
-  /** The permission that a workflow has to give; null where that depends. */
+  /** The required workflow permission; null if it depends on the request. */
   readonly needs: string | null;
   /** Whether a token was sent. */
   readonly signedIn: boolean;
 }
 
-/** An answer that is no success. */
+/** A response with an error status. */
 interface Refusal {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: unknown;
   readonly data: unknown;
 }
 
 const MAX_MESSAGE = 200;
 
-/** What a request ends with where it was interrupted; a message of ours, whatever the reason of the signal is. */
+/** Returns the error of an interrupted request, with our own message whatever the signal's reason is. */
 export function interruption(signal: AbortSignal): GitHubError {
   return new GitHubError('unavailable', 'GitHub was not asked to the end: the run was interrupted.', {
     cause: signal.reason,
   });
 }
 
-/** The failure of an answer that is not what it has to be. */
+/** Returns the error for a response of an unexpected form. */
 export function unreadable(
   { method, route }: Pick<Operation, 'method' | 'route'>,
   wanted: string,
@@ -41,9 +41,9 @@ export function unreadable(
 }
 
 /**
- * Whether the same request may get through if it is sent again soon. Rate limits are not meant, which say themselves how
- * long they last; nor is a server that was silent until the time was over.
- * @param repeatable whether it does no harm to send it twice: GitHub may have done what was asked without saying so.
+ * Whether the same request may succeed if sent again soon. Excludes rate limits, which state how long they last, and
+ * timeouts.
+ * @param repeatable whether the request may safely be sent twice: GitHub may have processed it without responding.
  */
 export function isTransient(error: unknown, repeatable: boolean): boolean {
   const cause = causeOf(error);
@@ -53,7 +53,10 @@ export function isTransient(error: unknown, repeatable: boolean): boolean {
   return repeatable && (refusal === null || kindOf(refusal) === 'unavailable');
 }
 
-/** What a request failed with, as one sentence of ours; the words of other errors are not repeated: they may quote a header. */
+/**
+ * Converts any failure to one sentence of our own. Messages of other errors are not repeated, because they may quote a
+ * header.
+ */
 export function toGitHubError(error: unknown, operation: Operation): GitHubError {
   const cause = causeOf(error);
   if (cause instanceof GitHubError) return cause;
@@ -72,7 +75,7 @@ export function toGitHubError(error: unknown, operation: Operation): GitHubError
   );
 }
 
-/** What fetch rejected with, which the client wraps. */
+/** Returns the error that fetch rejected with, which the client wraps. */
 function causeOf(error: unknown): unknown {
   return member(error, 'request') === undefined ? error : (member(error, 'cause') ?? error);
 }
@@ -81,7 +84,7 @@ function isLate(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError';
 }
 
-/** The answer that the client made an error of; null where there was none. */
+/** Returns the response from which the client made an error; null if there was none. */
 function refusalOf(error: unknown): Refusal | null {
   const response = member(error, 'response');
   const status = member(response, 'status');
@@ -89,7 +92,7 @@ function refusalOf(error: unknown): Refusal | null {
   return { status, headers: member(response, 'headers'), data: member(response, 'data') };
 }
 
-/** The failure that an answer is. */
+/** Converts an error response to a GitHubError. */
 export function toRefusal(refusal: Refusal, operation: Operation): GitHubError {
   const { status } = refusal;
   const kind = kindOf(refusal);
@@ -98,7 +101,7 @@ export function toRefusal(refusal: Refusal, operation: Operation): GitHubError {
   return new GitHubError(kind, `${what} ${fixFor(kind, refusal, operation)}`.trim(), { status });
 }
 
-/** The failure of a GraphQL answer of status 200 with errors in it. */
+/** Converts a GraphQL response with status 200 and errors to a GitHubError. */
 function graphqlRefusal(errors: readonly unknown[], operation: Operation): GitHubError {
   const [first] = errors;
   const type = textAt(first, 'type');
@@ -124,19 +127,19 @@ function kindOf(refusal: Refusal): GitHubFailure {
   if (status === 403) return rateLimitWait(refusal) === null ? 'forbidden' : 'rate_limited';
   if (status === 401) return 'unauthorized';
   if (status === 404 || status === 410) return 'not_found';
-  // 406 is GitHub's answer for a diff that it finds too large.
+  // GitHub returns 406 for a diff that is too large.
   if (status === 406 || status === 413) return 'too_large';
   if (status >= 500 || (status === 408 && member(headers, 'location') === undefined)) return 'unavailable';
   return status >= 300 && status < 400 ? 'not_found' : 'invalid';
 }
 
-/** Milliseconds that a rate limit lasts; null where the answer speaks of none. */
+/** Returns the remaining time of a rate limit in milliseconds; null if the response does not indicate one. */
 function rateLimitWait({ status, headers }: Refusal): number | null {
   if (status !== 403 && status !== 429) return null;
   const seconds = Number(member(headers, 'retry-after') ?? Number.NaN);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1_000;
   if (member(headers, 'x-ratelimit-remaining') !== '0') return null;
-  // By GitHub's own clock, which the one of this machine need not agree with.
+  // Uses GitHub's clock, which may differ from the local one.
   const wait = Number(member(headers, 'x-ratelimit-reset')) * 1_000 - Date.parse(textAt(headers, 'date'));
   return Number.isFinite(wait) ? Math.max(1_000, wait) : Number.POSITIVE_INFINITY;
 }
@@ -170,7 +173,10 @@ function fixFor(kind: GitHubFailure, refusal: Refusal, operation: Operation): st
   }
 }
 
-/** `issues=write; pull_requests=write` are alternatives, `contents=read, statuses=write` are needed together. */
+/**
+ * Parses a list of permissions: `issues=write; pull_requests=write` are alternatives, `contents=read, statuses=write`
+ * are required together.
+ */
 function permissionOf(header: string): string | null {
   const alternatives = header.split(';').map((each) => each.trim());
   const chosen = alternatives.find((each) => each.startsWith('pull_requests=')) ?? alternatives[0] ?? '';
@@ -190,7 +196,7 @@ function detailOf(error: unknown): string {
   return textAt(error, 'message') || `${textAt(error, 'field')} ${textAt(error, 'code')}`.trim();
 }
 
-/** GitHub's own words on one short line. */
+/** Formats GitHub's own message as one short line. */
 function toShortLine(text: string): string {
   const line = text
     .replace(/[\p{C}\s]+/gu, ' ')

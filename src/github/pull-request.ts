@@ -1,46 +1,52 @@
-/** The pull request that a run is about, from the event or, where that does not say, from the API. */
+/** Finds the pull request of a run, from the event or else from the API. */
 import { GitHubError } from '../errors.ts';
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, member, pullRequestNumber, textAt } from './event.ts';
 
-/** A pull request. Title, body, author and the names of branches are whatever its author wrote. */
+/** A pull request. Title, body, author and branch names are hostile text. */
 export interface PullRequest {
   readonly number: number;
   readonly title: string;
   readonly body: string;
   readonly author: string;
   readonly base: { readonly ref: string; readonly sha: string };
-  /** `repository` is `owner/name`; empty where the fork is gone. */
+  /** `repository` is `owner/name`; empty if the fork was deleted. */
   readonly head: { readonly ref: string; readonly sha: string; readonly repository: string };
-  /** How many files it changes; null where that is not said. */
+  /** Number of changed files; null if unknown. */
   readonly changedFiles: number | null;
 }
 
-/** Finds the pull request of a run and its commits; the API is asked once at most. */
+/** Finds the pull request of a run and its commits; the API is called at most once. */
 export interface PullRequestFinder {
-  /** The number where the event says it, without a request. */
+  /** The number if the event contains it; no request is made. */
   readonly number: number | null;
-  /** @throws GitHubError when the API had to be asked and did not answer. null where the run is about none. */
+  /**
+   * Resolves to null if the run has no pull request.
+   * @throws GitHubError if the API was needed and failed.
+   */
   find(): Promise<PullRequest | null>;
   /**
-   * The commit that a status is set on.
-   * @param judged the commit that was judged, null where that is not known; the one that is checked out where it is left out.
+   * Returns the commit that a status is set on.
+   * @param judged the judged commit, null if unknown; defaults to the checked-out commit.
    * @throws GitHubError
    */
   findStatusCommit(judged?: string | null): Promise<StatusCommit>;
 }
 
-/** A commit, and whether a verdict on the judged files is one on it. */
+/** A commit, and whether the verdict on the judged files applies to it. */
 export interface StatusCommit {
   readonly sha: string;
-  /** Why the files of this commit may not be those that were judged, in one sentence or two; null where they are. */
+  /**
+   * Why the files of this commit may differ from the judged ones, in one or two sentences; null if they are the same.
+   */
   readonly problem: string | null;
 }
 
 /**
- * @param github null where there is no token: then the event alone is read.
- * @param checkedOut the commit in the judged folder; null where that is not known.
+ * Creates the finder of a run's pull request.
+ * @param github null if there is no token; then only the event is read.
+ * @param checkedOut the commit checked out in the judged folder; null if unknown.
  */
 export function createPullRequestFinder(
   event: EventFacts,
@@ -65,8 +71,8 @@ export function createPullRequestFinder(
       const parents = commit === checkedOut?.sha ? checkedOut.parents : null;
       if (commit === head || (await isMergeOf(head, { sha: commit, parents }, event, github)))
         return { sha: head, problem: null };
-      // The head of now may have been pushed after the checkout, and then the older one was judged. The event's own commit
-      // is the base branch's here: a status on it would be of no use.
+      // The current head may have been pushed after the checkout; then the older commit was judged. The event's own
+      // commit is the base branch's here, and a status on it would be useless.
       const base = textAt(event.payload, 'pull_request', 'base', 'sha') || pull?.base.sha;
       const isBase = commit === event.sha || commit === base;
       return isBase ? { sha: head, problem: otherCommit(commit, head) } : { sha: commit, problem: null };
@@ -112,13 +118,13 @@ async function look(
       textAt(each, 'head', 'sha') === sha &&
       textAt(each, 'base', 'repo', 'full_name') === event.repository,
   );
-  // Two of them: which one is meant is not known.
+  // If there are several, it is ambiguous which one is meant.
   return open.length === 1 ? readPullRequest(open[0]) : null;
 }
 
 /**
- * The pull requests that the commit may be the head of. A fork's commit is in no list of the base repository's commits, and
- * `workflow_run.pull_requests` is empty for one: there the open ones of its branch are asked for.
+ * Returns pull requests whose head may be the commit. A fork's commit does not appear in lists of the base repository's
+ * commits, and `workflow_run.pull_requests` is empty for forks, so the open pull requests of the branch are listed.
  */
 async function candidatesOf(
   sha: string,
@@ -142,8 +148,9 @@ async function candidatesOf(
 }
 
 /**
- * Whether a commit merges the head with another one, as the commits do that GitHub makes of a pull request and its base. The
- * raw object says so; where it is not there (a merge of verdicts without a checkout) the runner does, or GitHub.
+ * Whether a commit merges the head with another commit, like GitHub's test merge of a pull request with its base. The
+ * raw commit object is used if available; otherwise (a merge of verdicts without a checkout) the runner's variables or
+ * the API.
  */
 async function isMergeOf(
   head: string,
@@ -166,13 +173,13 @@ async function isMergeOf(
     const listed = member(data, 'parents');
     return Array.isArray(listed) && isMerge(listed.map((parent) => textAt(parent, 'sha')));
   } catch (error) {
-    // It knows no such commit: one that was made on this machine.
+    // GitHub does not know the commit: it was created on this machine.
     if (error instanceof GitHubError && (error.kind === 'not_found' || error.status === 422)) return false;
     throw error;
   }
 }
 
-/** The commit that the event itself names as the one to be checked; empty where it names none. */
+/** Returns the commit that the event names as its head; empty if it names none. */
 export function headOfEvent({ payload }: EventFacts): string {
   return (
     textAt(payload, 'pull_request', 'head', 'sha') ||
@@ -181,7 +188,7 @@ export function headOfEvent({ payload }: EventFacts): string {
   );
 }
 
-/** In a merge queue the commits are the group's. */
+/** In a merge queue, replaces the commits with those of the merge group. */
 function queued(pull: PullRequest | null, { payload }: EventFacts): PullRequest | null {
   const [head, base] = [
     textAt(payload, 'merge_group', 'head_sha'),

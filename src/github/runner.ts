@@ -1,17 +1,17 @@
-/** What the runner gives a step beside its inputs: file-command files and secrets in the environment. */
+/** What the runner provides to a step besides its inputs: file-command files, and secrets in the environment. */
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The files through which this step talks to the runner. */
+/** The files through which this step communicates with the runner. */
 export interface RunnerFiles {
-  /** Step outputs; null where the runner named none. */
+  /** File for step outputs; null if not set by the runner. */
   readonly output: string | null;
-  /** The job summary; null where the runner named none. */
+  /** File for the job summary; null if not set by the runner. */
   readonly summary: string | null;
-  /** All of this step's file-command files: nobody but us may write them while the agent runs. */
+  /** All file-command files of this step; only this process may write to them while the agent runs. */
   readonly all: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export function findRunnerFiles(environment: Environment): RunnerFiles {
 }
 
 /**
- * The file for the step outputs, before a model is asked: a verdict that cannot be handed on is worth nothing.
- * @throws InputError when the runner gave none, or what it gave is no file.
+ * Checks the file for step outputs before a model is called: a verdict that cannot be passed on is useless.
+ * @throws InputError if the variable is not set or does not name a regular file.
  */
 export function requireOutputFile(files: RunnerFiles): void {
   if (files.output === null) {
@@ -43,10 +43,10 @@ export function requireOutputFile(files: RunnerFiles): void {
   }
 }
 
-/** The runner itself takes 1 MiB of a step. */
+/** Maximum size of a file that is kept; the runner itself accepts 1 MiB per step. */
 const MAX_KEPT_BYTES = 64 * 1024 ** 2;
 
-/** Remembers what is in files now; the function that it returns puts it back where it has changed. */
+/** Saves the current content of files; the returned function restores files that have changed. */
 export function keepFiles(files: readonly string[]): () => void {
   const kept = files.map((file) => [file, readOrNull(file)] as const);
   return () => {
@@ -63,11 +63,11 @@ function readOrNull(file: string): Buffer | null {
   return read.ok ? read.bytes : null;
 }
 
-/** Variables that hold keys and tokens by their usual names, whichever provider is chosen. */
+/** Environment variables that usually contain keys and tokens, whichever provider is used. */
 const SECRET_VARIABLES =
   /^(?:INPUT_API-KEY|INPUT_GITHUB-TOKEN|INPUT_SIGNING-KEY|[A-Z0-9_]*_API_KEY|ACTIONS_RUNTIME_TOKEN|ACTIONS_ID_TOKEN_REQUEST_TOKEN|(?:GITHUB|GH)_TOKEN|ANTHROPIC_AUTH_TOKEN|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN|NODE_AUTH_TOKEN|NPM_TOKEN)$/iu;
 
-/** Values of the environment that must be masked wherever they turn up; those of headers even where the input is wrong. */
+/** Returns environment values that must be masked everywhere; those of headers even if the input is invalid. */
 export function findSecrets(environment: Environment): readonly string[] {
   const values = Object.entries(environment)
     .filter(([name]) => SECRET_VARIABLES.test(name))
@@ -78,7 +78,10 @@ export function findSecrets(environment: Environment): readonly string[] {
   return [...new Set([...values, ...headers])].filter((value) => value !== '');
 }
 
-/** The value in a line of headers, and what comes behind its scheme, as in `Bearer x`; all of a line that has no name. */
+/**
+ * Returns the value of a header line and the credentials after its scheme, as in `Bearer x`; the whole line if it has
+ * no name.
+ */
 function headerSecrets(line: string): readonly string[] {
   const value = (/^[^:]+:(.*)$/u.exec(line.trim())?.[1] ?? line).trim();
   const credentials = /^[A-Za-z][\w-]*\s+(\S.*)$/u.exec(value)?.[1] ?? '';
@@ -86,8 +89,8 @@ function headerSecrets(line: string): readonly string[] {
 }
 
 /**
- * A short word or the address of a page (`x-provider: openai`, `HTTP-Referer: https://…`) is no secret: masked, it would
- * put holes into sentences, drop job outputs and keep payloads that name it from being published.
+ * A short word or a URL without a query (`x-provider: openai`, `HTTP-Referer: https://…`) is not a secret: masking it
+ * would damage messages, drop job outputs, and prevent payloads that contain it from being published.
  */
 function isPlain(text: string): boolean {
   if (/^[a-z]{1,12}$/iu.test(text)) return true;

@@ -1,36 +1,36 @@
-/** A status on a commit, as branch protection reads it. */
+/** A commit status, as used by branch protection. */
 import { ReportError } from '../errors.ts';
 import type { GitHub } from './api.ts';
 import type { StatusCommit } from './pull-request.ts';
 
-/** Which status it is, and the way to it. */
+/** Options of a status setter. */
 export interface CommitStatusWorld {
   readonly github: GitHub;
   /** `owner/name`. */
   readonly repository: string;
-  /** The name that branch protection knows it by. */
+  /** The context name that branch protection refers to. */
   readonly name: string;
-  /** The page that it links to; null for none. */
+  /** The URL that the status links to; null for none. */
   readonly targetUrl: string | null;
-  /** Where the status of the judged commit is set. Rejects with a GitHubError. */
+  /** Returns the commit to set the status on. Rejects with a GitHubError. */
   readonly findCommit: (judged?: string | null) => Promise<StatusCommit>;
 }
 
-/** What it says; `description` of at most 140 characters. */
+/** The content of the status; `description` has at most 140 characters. */
 export interface CommitStatus {
   readonly state: 'pending' | 'success' | 'failure' | 'error';
   readonly description: string;
 }
 
-/** Instead of what a success says, where its commit is not known to have been judged. */
+/** Description used instead of a success if the commit is not known to have been judged. */
 const REFUSED =
   'The verdict is a success, but it is not known to be one on this commit. See the log of the run.';
 
 /**
- * Sets the status of the judged commit, and says whether there is one. Success is set only where the files of that commit
- * were judged, and is an error elsewhere; any other state takes a success away at most, and is set wherever one could
- * stand. The last one set counts, so that setting it twice does no harm.
- * Rejects with a GitHubError, or with a ReportError where a success was refused.
+ * Creates a function that sets the status of the judged commit; it resolves to false if there is no commit. Success is
+ * set only if the files of that commit were judged; otherwise the state is an error. Any other state can at most remove
+ * a success, and is set wherever a success could exist. The last status set applies, so setting it twice is harmless.
+ * Rejects with a GitHubError, or with a ReportError if a success was refused.
  */
 export function createStatusSetter({ github, repository, name, targetUrl, findCommit }: CommitStatusWorld) {
   const [owner = '', repo = ''] = repository.split('/');

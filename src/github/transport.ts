@@ -1,7 +1,7 @@
 /**
- * The client of @actions/github with its plugins for retries and rate limits, made to fail closed: answers are bounded in
- * size and time, read to their end and checked, the token goes to one server only, and the plugins learn which failures
- * may be repeated. Loaded with the first request to GitHub.
+ * The client of @actions/github with plugins for retries and rate limits, configured to fail closed: responses are
+ * limited in size and time, read completely and validated; the token is sent to one server only; and the plugins are
+ * told which failures may be retried. Loaded with the first request to GitHub.
  */
 import type { Octokit as Core } from '@octokit/core';
 import { retry } from '@octokit/plugin-retry';
@@ -10,54 +10,54 @@ import { GitHubError } from '../errors.ts';
 import { member } from './event.ts';
 import { interruption, isTransient } from './failures.ts';
 
-/** The client, as far as it is used. */
+/** The client. */
 export type Octokit = Core;
 
-/** What it is made from. */
+/** Options of the client. */
 export interface OctokitOptions {
-  /** null asks without saying who asks. */
+  /** null for unauthenticated requests. */
   readonly token: string | null;
-  /** Such as `https://api.github.com` or `https://ghe.example/api/v3`. GraphQL is asked beside it. */
+  /** For example `https://api.github.com` or `https://ghe.example/api/v3`. The GraphQL endpoint is derived from it. */
   readonly apiUrl: string;
   readonly fetch: typeof fetch;
   readonly userAgent: string;
-  /** Ends requests and waits. */
+  /** Aborts requests and waits. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What it answers. */
+/** A response. */
 export interface Reply {
   readonly status: number;
   readonly data: unknown;
   readonly headers: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** What a request says of itself, and what the hooks note about it, in its options. */
+/** Options of a request, and state that the hooks store in them. */
 interface RequestNotes {
   readonly repeatable: boolean;
   readonly maxBytes: number;
   readonly expectsJson: boolean;
-  /** How often the plugin for retries may repeat it. */
+  /** How often the retry plugin may repeat the request. */
   retries?: number;
-  /** How often it failed so far. */
+  /** Number of failures so far. */
   failures?: number;
-  /** For how many seconds it waited for rate limits so far. */
+  /** Seconds spent waiting for rate limits so far. */
   waited?: number;
 }
 
 const MAX_TRIES = 3;
-/** The longest that one request may wait for rate limits, in seconds. */
+/** Maximum time that one request may wait for rate limits, in seconds. */
 const MAX_WAIT_S = 20;
-/** The longest that one try may take, in milliseconds. */
+/** Maximum duration of one attempt, in milliseconds. */
 const TIMEOUT_MS = 30_000;
-/** A renamed repository answers with its new address, and that one with none. */
+/** Maximum number of redirects. A renamed repository redirects to its new URL, which does not redirect. */
 const MAX_REDIRECTS = 2;
 
-/** Makes the client of a token, or of nobody. */
+/** Creates a client, with a token or unauthenticated. */
 export async function createOctokit(options: OctokitOptions): Promise<Octokit> {
   const { GitHub, getOctokitOptions } = await importToolkit();
   const { token, apiUrl, userAgent } = options;
-  // What it would print goes to the console, past the one sink of the log.
+  // The default logger prints to the console, bypassing the log sink.
   const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const settings = {
     baseUrl: apiUrl.replace(/(?<!\/)\/+$/u, ''),
@@ -74,9 +74,9 @@ export async function createOctokit(options: OctokitOptions): Promise<Octokit> {
 function ignore(): void {}
 
 /**
- * Loads the package without the event. It reads the file that GITHUB_EVENT_PATH names as soon as it is imported: all of
- * it, waiting forever for a pipe that a later process of the job put there, throwing where it is no JSON, and printing a
- * missing path past the log. `readEvent` has read it by then, bounded.
+ * Imports the package with GITHUB_EVENT_PATH unset. On import it would read that file completely, block forever if a
+ * later process of the job replaced it with a pipe, throw if it is not JSON, and print a missing path outside the log.
+ * `readEvent` has already read the file, with limits.
  */
 async function importToolkit() {
   const variable = 'GITHUB_EVENT_PATH';
@@ -90,8 +90,8 @@ async function importToolkit() {
 }
 
 /**
- * A limit is waited for where the whole wait is short. The plugin would keep a second or three between two writes as well:
- * a run writes a comment and a status, and the legs of a matrix know nothing of each other's writes.
+ * Waits for a rate limit if the total wait is short. The plugin's pause of one to three seconds between writes is
+ * disabled: a run writes only a comment and a status, and the legs of a matrix do not know of each other's writes.
  */
 function throttleFor(apiUrl: string): ThrottlingOptions {
   const pass: unknown = { key: () => ({ schedule: (_: unknown, work: () => Promise<void>) => work() }) };
@@ -110,7 +110,7 @@ function throttleFor(apiUrl: string): ThrottlingOptions {
   };
 }
 
-/** A plugin, nearer to the network than those for retries and limits, so that they see what it makes of an answer. */
+/** A plugin that runs closer to the network than those for retries and rate limits, so that they see its results. */
 function boundRequests({ fetch, signal }: OctokitOptions) {
   return (octokit: Core) => {
     octokit.hook.before('request', (options) => {
@@ -125,7 +125,7 @@ function boundRequests({ fetch, signal }: OctokitOptions) {
       notes.retries = !isOver && isTransient(error, notes.repeatable) ? MAX_TRIES - 1 : 0;
       const status = member(error, 'status');
       const retryAfter = member(member(member(error, 'response'), 'headers'), 'retry-after');
-      // GitHub says by this header that a limit is meant, and the plugin listens to the words only.
+      // GitHub indicates a rate limit by this header, but the plugin only checks the message.
       if ((status === 403 || status === 429) && retryAfter !== undefined)
         error.message += ' (secondary rate limit)';
       throw error;
@@ -133,20 +133,20 @@ function boundRequests({ fetch, signal }: OctokitOptions) {
   };
 }
 
-/** The bounds of a request. */
+/** Limits of a request. */
 export interface Bounds extends Pick<RequestNotes, 'maxBytes' | 'expectsJson'> {
   readonly fetch: typeof fetch;
-  /** Ends it early. */
+  /** Aborts the request. */
   readonly signal: AbortSignal | undefined;
-  /** The longest that it may take; half a minute unless given. */
+  /** Maximum duration in milliseconds. **Default:** 30,000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Sends a request and reads its answer to the end: the client takes a body that breaks off for an empty one. A GET is sent
- * on to where the same server says, as it does for a renamed repository; to no other server, since the token travels with
- * it. Rejects as fetch does, with a TimeoutError when the time is over, and with a GitHubError where the answer is too
- * large or is no JSON where that was asked for.
+ * Sends a request and reads the response completely: the client treats a truncated body as empty. A GET follows
+ * redirects on the same server, such as for a renamed repository, but not to another server, because the request
+ * carries the token. Rejects as fetch does, with a TimeoutError on timeout, and with a GitHubError if the response is
+ * too large. Rejects with a SyntaxError if the response is not JSON although JSON was expected.
  */
 export async function boundedFetch(url: string, init: RequestInit, bounds: Bounds): Promise<Response> {
   const timeout = AbortSignal.timeout(bounds.timeoutMs ?? TIMEOUT_MS);
@@ -179,7 +179,7 @@ async function readBody(response: Response, maxBytes: number): Promise<Buffer> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the stream.
     if (size > maxBytes) {
       const message = `GitHub's answer is larger than the ${Math.floor(maxBytes / 1024)} KiB that are read of it.`;
       throw new GitHubError('too_large', message, { status: response.status });
@@ -189,10 +189,12 @@ async function readBody(response: Response, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Statuses whose answers have no body, by the Fetch standard. */
+/** Null body statuses of the Fetch standard. */
 const BODILESS = [204, 205, 304];
 
-/** The answer under the type that its body really has; the client would hand on JSON that is broken as a text. */
+/**
+ * Returns the response with the content type that its body really has; the client would pass on invalid JSON as text.
+ */
 function check(response: Response, body: Buffer, expectsJson: boolean): Response {
   const { status, ok } = response;
   const headers = new Headers(response.headers);

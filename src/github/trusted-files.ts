@@ -1,4 +1,4 @@
-/** Where the files of the policy (schema, gate, prompt) are read from: the workspace, the pull request's base, another repository. */
+/** Reads policy files (schema, gate, prompt) from the workspace, the pull request's base, or another repository. */
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -10,20 +10,23 @@ import { readCheckedOut } from './checked-out.ts';
 import { type EventFacts, textAt } from './event.ts';
 import type { PullRequestFinder } from './pull-request.ts';
 
-/** Reads files of the policy. @throws InputError where the base of the pull request cannot be asked at all. */
+/**
+ * Reads policy files.
+ * @throws InputError if the base of the pull request cannot be requested at all.
+ */
 export interface PolicyFiles {
   readFile(file: string): Promise<Reading>;
   readElsewhere(place: Elsewhere): Promise<Reading>;
 }
 
-/** The world of the files. */
+/** Options of `createPolicyFiles`. */
 export interface PolicyFilesOptions {
   readonly trusted: 'workspace' | 'base';
   readonly event: EventFacts;
   readonly finder: PullRequestFinder;
-  /** null where there is no token. */
+  /** null if there is no token. */
   readonly github: GitHub | null;
-  /** Asks without a token, for public repositories. */
+  /** Unauthenticated client, for public repositories. */
   readonly anonymous: GitHub;
   readonly workspace: string;
   readonly readLocal: (file: string) => Promise<Reading>;
@@ -32,7 +35,10 @@ export interface PolicyFilesOptions {
 
 const RAW = 'application/vnd.github.raw+json';
 const CONTENTS = '/repos/{owner}/{repo}/contents/{path}';
-/** Events that are always about a pull request; also as what a `workflow_run` came after, which names none itself. */
+/**
+ * Events that always belong to a pull request; also checked for the event that triggered a `workflow_run`, which itself
+ * names no pull request.
+ */
 const OF_PULL_REQUEST = new Set([
   'pull_request',
   'pull_request_target',
@@ -40,10 +46,10 @@ const OF_PULL_REQUEST = new Set([
   'pull_request_review_comment',
   'merge_group',
 ]);
-/** Events whose commit may be a pull request's. */
+/** Events whose commit may belong to a pull request. */
 const OF_COMMIT = new Set(['push', 'workflow_run']);
 
-/** Makes the reader of a run. */
+/** Creates the policy file reader of a run. */
 export function createPolicyFiles(options: PolicyFilesOptions): PolicyFiles {
   let base: Promise<string | null> | null = null;
   return {
@@ -72,9 +78,10 @@ export function createPolicyFiles(options: PolicyFilesOptions): PolicyFiles {
 }
 
 /**
- * The commit of the base whose policy applies; null where the run is about no pull request. Then it is the event's own commit
- * (GITHUB_SHA), which the workflow comes from, too: what was checked out may be anybody's, such as the head of a pull
- * request in a `workflow_run` after a push or in a `check_suite`. The tip of the base branch, not the commit that the pull request began at: an old one may judge mildly.
+ * Returns the base commit whose policy applies; null if the run has no pull request. In that case the policy of the
+ * event's own commit (GITHUB_SHA) applies, from which the workflow comes too: the checkout may be of any origin, such
+ * as the head of a pull request in a `workflow_run` after a push, or in a `check_suite`. The base commit is the tip of
+ * the base branch, not the commit that the pull request started from, whose older policy may be more lenient.
  */
 async function findBase(options: PolicyFilesOptions): Promise<string | null> {
   const { event, finder } = options;
@@ -146,15 +153,16 @@ async function fetchFile(
   }
 }
 
-/** A path of the workspace as its repository names it; null for one that leaves the workspace. */
+/** Returns a workspace path relative to its repository; null if it is outside the workspace. */
 export function repositoryPath(file: string, workspace: string): string | null {
   return findInRepository(file, workspace)?.path ?? null;
 }
 
 /**
- * The repository of a file of the workspace, and its path there: from the folder that holds `.git`, where the checkout went
- * into a folder of the workspace. The outermost such folder counts: what lies in a repository, submodules too, is for its
- * author to arrange, and must not lead to another file than the one that was named. null for one that leaves the workspace.
+ * Returns the repository of a workspace file and its path there, relative to the folder that contains `.git` if the
+ * checkout is in a subfolder of the workspace. The outermost such folder is used: nested repositories, including
+ * submodules, are controlled by the author of the change and must not redirect to another file. Returns null for a path
+ * outside the workspace.
  */
 function findInRepository(file: string, workspace: string): { root: string; path: string } | null {
   const absolute = path.resolve(workspace, file);

@@ -1,4 +1,4 @@
-/** The merge action's entry: inputs → envelopes → verdict → exit code. Asks no model, and needs no key. */
+/** Entry point of the merge action: inputs → envelopes → verdict → exit code. Calls no model and needs no API key. */
 import { findFolders } from '../action/setup.ts';
 import { type Step, startStep } from '../action/start.ts';
 import { createActionWorld } from '../action/world.ts';

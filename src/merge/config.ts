@@ -1,11 +1,11 @@
-/** What the user of the merge action meant: every input as a typed value, parsed once and held against the others. */
+/** Configuration of the merge action: every input as a typed value, parsed once and validated against the others. */
 import { INPUTS, type Input, type InputName } from '../config/inputs.ts';
 import { type Reporting, readReporting } from '../config/reporting.ts';
 import { createReader, type InputReader, type Parsed, readSigningKey } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 
-/** Inputs that mean here what they mean for a run. */
+/** Inputs with the same meaning as for a run. */
 const SHARED = [
   'signing-key',
   'summary',
@@ -19,7 +19,7 @@ const SHARED = [
   'log-level',
 ] as const satisfies readonly InputName[];
 
-/** The inputs of a merge alone, in the order of the documentation. */
+/** The inputs that only a merge has, in documentation order. */
 const OWN = [
   input(
     'verdicts',
@@ -49,7 +49,7 @@ const OWN = [
   ),
 ] as const satisfies readonly Input[];
 
-/** A few of them say it in other words here. */
+/** Descriptions of shared inputs that differ for a merge. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'signing-key':
     'The secret that the legs signed their envelopes with. Given, an envelope that is not signed with it counts as missing.',
@@ -59,7 +59,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'log-level': 'summary, or full to see every vote. Without it: summary, full when the runner debugs.',
 };
 
-/** The name of an input of the merge action. */
+/** Name of an input of the merge action. */
 export type MergeInputName = (typeof OWN)[number]['name'] | (typeof SHARED)[number];
 
 const shared: readonly Input[] = INPUTS.filter(({ name }) => SHARED.some((each) => each === name));
@@ -67,7 +67,7 @@ const shared: readonly Input[] = INPUTS.filter(({ name }) => SHARED.some((each) 
 /** Every input of the merge action. */
 export const MERGE_INPUTS: readonly Input[] = [...OWN, ...shared.map(forMerge)];
 
-/** Every name, for a reader of inputs. */
+/** The names of all inputs, for the input reader. */
 export const MERGE_NAMES: readonly MergeInputName[] = [...OWN.map(({ name }) => name), ...SHARED];
 
 function forMerge(given: Input): Input {
@@ -79,21 +79,24 @@ function input<const N extends string>(name: N, description: string, defaultValu
   return { name, description, default: defaultValue, where: 'github' } as const;
 }
 
-/** Weights and thresholds are counted in millionths, whole numbers: of 0.1 + 0.2 nobody knows whether it is more than 0.3. */
+/**
+ * Weights and thresholds are integers in millionths, because floating-point sums such as 0.1 + 0.2 cannot be compared
+ * reliably with 0.3.
+ */
 export const WEIGHT_UNIT = 1_000_000;
 
-/** A rule as typed and as meant; a threshold is in units of `WEIGHT_UNIT`. */
+/** A parsed rule; a threshold is in units of `WEIGHT_UNIT`. */
 export type Rule =
   | { readonly kind: 'all' | 'any' | 'majority' }
   | { readonly kind: 'weighted'; readonly threshold: number };
 
-/** The rule within a leg, and how many votes it is about. */
+/** The rule within a leg, and the number of votes per leg. */
 export interface VotesRule {
   readonly rule: Rule;
   readonly count: number;
 }
 
-/** Which legs there must be. */
+/** The legs or the number of envelopes that must be present. */
 type Expectation =
   | { readonly kind: 'envelopes'; readonly count: number }
   | { readonly kind: 'legs'; readonly names: readonly string[] };
@@ -101,13 +104,19 @@ type Expectation =
 const RULES = ['all', 'any', 'majority'] as const;
 const MAX_VOTES = 1_000;
 const MAX_LEGS = 10_000;
-/** So many JSON files a folder of envelopes may hold; a number typed by mistake must not fill the memory with missing ones. */
+/**
+ * Maximum number of JSON files in a folder of envelopes; it also keeps a mistyped number from filling memory with
+ * missing envelopes.
+ */
 const MAX_ENVELOPES = 20_000;
-/** 10,000 legs of it are still counted exactly. */
+/** Low enough that the sum over 10,000 legs is exact. */
 const MAX_WEIGHT = 100_000;
 const MAX_NAME = 200;
 
-/** Reads a rule. @throws InputError that lists the rules. */
+/**
+ * Parses a rule.
+ * @throws InputError that lists the rules.
+ */
 export function parseRule(name: 'rule' | 'votes', text: string): Rule {
   const word = text.trim().toLowerCase();
   const plain = RULES.find((each) => each === word);
@@ -133,7 +142,10 @@ function ruleHint(name: 'rule' | 'votes', word: string): string {
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }
 
-/** Reads `votes`. @throws InputError where it is no rule with a number of votes. */
+/**
+ * Parses `votes`.
+ * @throws InputError if it is not a rule with a number of votes.
+ */
 export function parseVotes(text: string): VotesRule {
   const [, rule, count] = /^(.*\S)\s+of\s+(\d{1,6})$/iu.exec(text.trim()) ?? [];
   if (/^\d+$/u.test(text))
@@ -161,7 +173,10 @@ export function parseVotes(text: string): VotesRule {
   return { rule: parseRule('votes', rule), count: number };
 }
 
-/** Reads `expect`. @throws InputError for anything but a number from 1 to `MAX_ENVELOPES`, or names that differ. */
+/**
+ * Parses `expect`.
+ * @throws InputError unless it is a number from 1 to `MAX_ENVELOPES`, or a list of distinct names.
+ */
 export function parseExpectation(text: string): Expectation {
   if (/^\d+$/u.test(text)) {
     const count = Number(text);
@@ -184,7 +199,7 @@ export function parseExpectation(text: string): Expectation {
   return { kind: 'legs', names };
 }
 
-/** A JSON array, as a job makes them that plans a matrix; or names between commas and lines. */
+/** Parses a JSON array, such as the output of a job that plans a matrix, or names separated by commas and newlines. */
 function namesOf(text: string): readonly string[] {
   if (!text.startsWith('[')) return listedNames(text);
   let parsed: unknown;
@@ -199,7 +214,10 @@ function namesOf(text: string): readonly string[] {
   return names.filter((name) => name !== null);
 }
 
-/** Between two commas, or behind the last one, there may be an output that is not set: the leg would not be missed. */
+/**
+ * Splits a list of names. An empty name between or after commas is an error: it may come from an output that is not
+ * set, and the missing leg would go unnoticed.
+ */
 function listedNames(text: string): readonly string[] {
   const lines = text.split(/[\r\n]+/u).filter((line) => line.trim() !== '');
   const names = lines
@@ -218,12 +236,15 @@ function nameOf(value: unknown): string | null {
   return typeof value === 'string' || typeof value === 'number' ? tidy(String(value)) : null;
 }
 
-/** As the input `leg` is read. */
+/** Normalizes whitespace in the same way as the input `leg`. */
 function tidy(name: string): string {
   return name.trim().replace(/\s+/gu, ' ');
 }
 
-/** Reads `weights`, in units of `WEIGHT_UNIT`. @throws InputError for a line that is no `NAME: NUMBER`. */
+/**
+ * Parses `weights`, in units of `WEIGHT_UNIT`.
+ * @throws InputError for a line that is not `NAME: NUMBER`.
+ */
 export function parseWeights(lines: readonly string[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const line of lines) {
@@ -254,37 +275,37 @@ function refused(text: string, why: string): InputError {
   return new InputError('expect', `expect is ${quote(text, 80)}. ${why}`);
 }
 
-/** Every input of a merge. */
+/** All inputs of a merge. */
 export interface MergeConfig extends Reporting {
   /** The folder, as typed. */
   readonly verdicts: string;
   readonly expect: Expectation;
-  /** null where each leg has one vote. */
+  /** null if each leg has one vote. */
   readonly votes: VotesRule | null;
   readonly rule: Rule;
-  /** As typed, for people. */
+  /** The rule as typed, for display. */
   readonly ruleText: string;
   readonly votesText: string | null;
-  /** By the name of a leg or a vote, in units of `WEIGHT_UNIT`; what is not in it weighs one unit. */
+  /** Weights by the name of a leg or a vote, in units of `WEIGHT_UNIT`; names not listed weigh one unit. */
   readonly weights: ReadonlyMap<string, number>;
   /** As typed: `auto`, `none`, a property, inline JSON or a file. */
   readonly gate: string;
   readonly signingKey: string | null;
 }
 
-/** What the environment says beside the inputs. */
+/** Context for parsing the inputs. */
 interface MergeConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What was found to be wrong when the inputs were collected. */
+  /** Problems found while the inputs were collected. */
   readonly problems?: readonly InputError[];
-  /** Inputs whose values are not known yet: nothing is said of how they fit with others. */
+  /** Inputs whose values are not known yet; they are not validated against other inputs. */
   readonly unknown?: ReadonlySet<MergeInputName>;
 }
 
-/** Inputs that are checked against each other, where each is right by itself. */
+/** Inputs that are validated against each other if each is valid by itself. */
 const JOINED = ['expect', 'votes', 'rule', 'weights'] as const;
 
-/** Reads every input of a merge, and notes all that is wrong with them, also where a rule could never be met. */
+/** Parses all inputs of a merge and collects all problems, including rules that could never pass. */
 export function parseMergeConfig(
   raw: ReadonlyMap<MergeInputName, string>,
   { environment, problems, unknown = new Set() }: MergeConfigWorld,
@@ -356,7 +377,7 @@ function requireWholeLegs({ expect, votes }: MergeConfig): void {
   );
 }
 
-/** Weights that nobody looks at, names that nobody has, and thresholds that cannot be passed are mistakes. */
+/** Rejects weights that no rule uses, names that match no leg or vote, and thresholds that cannot be exceeded. */
 function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
   const ofLegs = rule.kind === 'weighted';
   const ofVotes = votes?.rule.kind === 'weighted';
@@ -388,7 +409,7 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
     names.reduce((sum, name) => sum + (weights.get(name) ?? WEIGHT_UNIT), 0);
   if (ofLegs) requirePassable('rule', rule.threshold, weigh(legs));
   if (ofVotes && votes?.rule.kind === 'weighted') {
-    // A vote may bear the name of a leg, and then weighs the same: only without such names is the sum known.
+    // A vote may have the same name as a leg and then has the same weight, so the sum is known only without such names.
     const unnamed = (votes.count - beside.length) * WEIGHT_UNIT;
     if (beside.length === weights.size)
       requirePassable('votes', votes.rule.threshold, weigh(beside) + unnamed);

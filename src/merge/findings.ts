@@ -1,50 +1,50 @@
-/** The findings of all runs, each shown once: by file, rule and nearby line, with the legs that agree. */
+/** Merges the findings of all runs by file, rule and nearby line, and records which legs agree. */
 import path from 'node:path';
 import { SEVERITIES } from '../reporters/findings.ts';
 import { byName } from './legs.ts';
 import type { MergedFinding } from './types.ts';
 import type { VoteFinding } from './vote.ts';
 
-/** What one run found. */
+/** The findings of one run. */
 export interface RunFindings {
   readonly leg: string;
-  /** Tells the runs of one leg apart. */
+  /** Distinguishes the runs of one leg. */
   readonly run: string;
-  /** Whether the run fails and what it is a vote of passes. */
+  /** Whether the run fails although its leg, or the merge as a whole, passes. */
   readonly outvoted: boolean;
   readonly findings: readonly VoteFinding[];
   readonly leftOut: number;
 }
 
-/** The findings, the gravest first, and how many more there are. */
+/** The findings, most severe first, and the number of omitted ones. */
 export interface MergedFindings {
   readonly findings: readonly MergedFinding[];
   readonly leftOut: number;
 }
 
-/** Two models may place what they both mean at most so many lines apart. */
+/** Maximum distance in lines at which findings of two models are taken to mean the same. */
 const NEARBY_LINES = 3;
-/** Others of a kind that are quoted beside the gravest one. */
+/** Maximum number of other findings quoted after the most severe one. */
 const MAX_ALSO = 5;
-/** More than anybody reads. */
+/** Maximum number of findings; more than a reader would go through. */
 const MAX_FINDINGS = 2_000;
-/** As JSON; the output of a step takes what of them fits beside the legs. */
+/** Maximum size as JSON, in characters; a step output holds as many of them as fit beside the legs. */
 const MAX_CHARACTERS = 500_000;
 
-/** A finding and the run that it is of. */
+/** A finding and the run that reported it. */
 interface Member {
   readonly run: RunFindings;
   readonly index: number;
   readonly finding: VoteFinding;
   readonly file: string | null;
   readonly line: number | null;
-  /** What it is about, and in which file. */
+  /** Identifies the subject of the finding and its file. */
   readonly key: string;
-  /** In `SEVERITIES`. */
+  /** Index in `SEVERITIES`. */
   readonly rank: number;
 }
 
-/** Findings of different runs that mean the same place. */
+/** Findings of different runs about the same location. */
 interface Cluster {
   readonly first: Member;
   readonly runs: Set<RunFindings>;
@@ -53,9 +53,10 @@ interface Cluster {
 }
 
 /**
- * Merges what several runs found. Two findings of one run always stay two: a run that names two lines means both.
- * Findings without a rule are the same where their titles or messages are; of those of one kind the words of all are kept.
- * @param workspace the folder that absolute paths are in; null where it is not known.
+ * Merges the findings of several runs. Two findings of one run always stay separate: a run that names two lines means
+ * both. Findings without a rule are the same if their titles or messages are; for findings that share only a category,
+ * the texts of all are kept.
+ * @param workspace the folder that absolute paths are in; null if unknown.
  */
 export function mergeFindings(found: readonly RunFindings[], workspace: string | null): MergedFindings {
   const root = workspace === null ? null : toSlashes(workspace).replace(/(?<!\/)\/+$/u, '');
@@ -78,7 +79,7 @@ function toMember(run: RunFindings, index: number, finding: VoteFinding, root: s
   return { run, index, finding, file, line: place?.line ?? null, key, rank: SEVERITIES.indexOf(severity) };
 }
 
-/** Words that two models may write differently and mean the same. */
+/** Normalizes text that two models may write differently. */
 function normalize(text: string): string {
   return text
     .normalize('NFKC')
@@ -91,7 +92,7 @@ function toSlashes(written: string): string {
   return written.replaceAll('\\', '/');
 }
 
-/** As git names it: relative to the repository, with `/`. */
+/** Returns the path as git names it: relative to the repository, with `/`. */
 function repositoryPath(written: string, root: string | null): string {
   const slashes = toSlashes(written);
   const inside = root !== null && slashes.startsWith(`${root}/`) ? slashes.slice(root.length + 1) : slashes;
@@ -99,12 +100,12 @@ function repositoryPath(written: string, root: string | null): string {
 }
 
 /**
- * In the order of their lines each member joins the nearest cluster that has nothing of its run yet; the order is total, so
- * that the result does not depend on which run was read first.
+ * Clusters findings: in line order, each member joins the nearest cluster that has no finding of its run yet. The order
+ * is total, so the result does not depend on the order in which runs were read.
  */
 function clusterNearby(members: readonly Member[]): readonly Cluster[] {
   const clusters: Cluster[] = [];
-  // Those that the next line may still be near to: never more than one run has findings.
+  // Clusters that the next finding may still be near to; at most as many as one run has findings.
   let open: Cluster[] = [];
   for (const member of members.toSorted(byPlace)) {
     if (!open.every(({ first }) => isNear(first, member)))
@@ -123,7 +124,7 @@ function clusterNearby(members: readonly Member[]): readonly Cluster[] {
   return clusters;
 }
 
-/** The first of those that are nearest; null where each has something of that run. */
+/** Returns the first of the nearest clusters; null if each already has a finding of that run. */
 function findNearest(open: readonly Cluster[], member: Member): Cluster | null {
   let nearest: Cluster | null = null;
   for (const cluster of open) {
@@ -134,7 +135,7 @@ function findNearest(open: readonly Cluster[], member: Member): Cluster | null {
   return nearest;
 }
 
-/** In lines; none where neither has one. */
+/** Distance in lines; 0 if neither has a line. */
 function distance(one: Member, other: Member): number {
   return Math.abs((one.line ?? 0) - (other.line ?? 0));
 }
@@ -154,7 +155,7 @@ function byPlace(one: Member, other: Member): number {
   );
 }
 
-/** The gravest first, then those that most agree on; the rest makes the order total. */
+/** Most severe first, then those with the most agreement; the remaining criteria make the order total. */
 function byGravity(one: Cluster, other: Cluster): number {
   return (
     one.gravest.rank - other.gravest.rank ||
@@ -166,7 +167,7 @@ function byGravity(one: Cluster, other: Cluster): number {
   );
 }
 
-/** One finding for all who agree, in the words of the gravest. */
+/** Returns one finding for all that agree, in the words of the most severe. */
 function toMergedFinding({ gravest, members }: Cluster): MergedFinding {
   const { severity, rule, title, message, place } = gravest.finding;
   return {
@@ -183,7 +184,10 @@ function toMergedFinding({ gravest, members }: Cluster): MergedFinding {
   };
 }
 
-/** What others of the same kind at the same place say in other words, and may mean: a category is not one mistake. */
+/**
+ * Quotes the differing texts of other findings with the same category and location: a category is not one specific
+ * mistake.
+ */
 function quoteOthers({ finding }: Member, members: readonly Member[]): string {
   const own = normalize(finding.brief);
   const others = new Map<string, string>();
@@ -198,7 +202,7 @@ function quoteOthers({ finding }: Member, members: readonly Member[]): string {
   return `\n\nAlso said of this place: ${shown.join(', ')}${more}.`;
 }
 
-/** The first ones, as many as fit. */
+/** Returns as many of the first findings as fit. */
 function takeFitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
   let left = MAX_CHARACTERS;
   const over = findings.findIndex((finding) => {

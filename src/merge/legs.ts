@@ -1,25 +1,27 @@
-/** Votes → legs: what belongs together, what is missing, and what makes the whole folder unbelievable. */
+/** Groups votes into legs, and checks that they belong to one run and were expected. */
 import { InputError } from '../errors.ts';
 import { suggest } from '../text/messages.ts';
 import type { Subject } from '../types.ts';
 import type { MergeConfig } from './config.ts';
 import { quoteName, type Vote } from './vote.ts';
 
-/** One leg and the last attempt of each of its votes, in the order of their names. */
+/** One leg with the last attempt of each of its votes, ordered by name. */
 export interface Leg {
   readonly name: string;
   readonly votes: readonly Vote[];
 }
 
-/** What the legs must be of. */
+/** What the legs are checked against. */
 export interface LegsOptions extends Pick<MergeConfig, 'expect' | 'votes'> {
-  /** The run that is merged; null outside GitHub. */
+  /** The run being merged; null outside GitHub. */
   readonly subject: Subject | null;
-  /** Whether the legs may have judged another commit than the event's: what they checked out themselves. */
+  /** Whether the legs may have judged a commit other than the event's, namely what they checked out themselves. */
   readonly anyCommit: boolean;
 }
 
-/** Numbers in names by their value, and a total order: the same legs always come in the same order. */
+/**
+ * Compares numbers in names by value. `byName` makes the order total, so the same legs always come in the same order.
+ */
 const collator = new Intl.Collator('en', { numeric: true });
 
 /** Compares names. */
@@ -28,9 +30,9 @@ export function byName(one: string, other: string): number {
 }
 
 /**
- * Sorts the votes into legs. The later attempt of a vote replaces the earlier ones.
+ * Groups the votes into legs. A later attempt of a vote replaces earlier ones.
  * @throws InputError that names the files, for two envelopes of one vote, envelopes of another repository, commit or
- * run, more of them than expected, legs that nobody expects, and votes of one leg by different policies.
+ * run, more envelopes than expected, unexpected legs, and votes of one leg under different policies.
  */
 export function groupLegs(votes: readonly Vote[], options: LegsOptions): readonly Leg[] {
   const sorted = votes.toSorted((one, other) => byName(one.file, other.file));
@@ -50,7 +52,10 @@ function keepLastAttempts(leg: string, group: readonly Vote[]): readonly Vote[] 
     .toSorted((one, other) => byName(one.vote ?? '', other.vote ?? ''));
 }
 
-/** Also in an attempt that was replaced two are too many: they are two runs, and a later attempt replaces only one. */
+/**
+ * Two envelopes of one vote are an error even in a replaced attempt: they are two runs, and a later attempt replaces
+ * only one.
+ */
 function findLast(leg: string, attempts: readonly Vote[]): Vote | null {
   let last: Vote | null = null;
   for (const [one, other] of Map.groupBy(attempts, attemptOf).values()) {
@@ -67,12 +72,12 @@ function findLast(leg: string, attempts: readonly Vote[]): Vote | null {
   return last;
 }
 
-/** The attempt of the workflow run that a vote is of; 0 outside GitHub. */
+/** Returns the workflow run attempt of a vote; 0 outside GitHub. */
 export function attemptOf({ subject }: Vote): number {
   return subject?.run_attempt ?? 0;
 }
 
-/** All of one run on one commit; a verdict over anything else would be about nothing in particular. */
+/** Requires all votes to be of one run on one commit; a verdict over a mixture would have no definite subject. */
 function requireOneSubject(votes: readonly Vote[], { subject, anyCommit }: LegsOptions): void {
   const first = votes[0];
   if (first === undefined) return;
@@ -80,7 +85,7 @@ function requireOneSubject(votes: readonly Vote[], { subject, anyCommit }: LegsO
   const wanted: readonly (readonly [what: string, key: 'repository' | 'run_id' | 'sha', Subject | null])[] = [
     ['repository', 'repository', own],
     ['workflow run', 'run_id', own],
-    // Where a run starts on the base branch the legs may judge what they checked out: then they must agree.
+    // If the run started on the base branch, legs may judge what they checked out, but must agree on it.
     ['commit', 'sha', anyCommit ? first.subject : own],
   ];
   for (const vote of votes) {
@@ -94,7 +99,7 @@ function requireOneSubject(votes: readonly Vote[], { subject, anyCommit }: LegsO
         `${quoteName(vote.file)} is of another ${what}: ${theirs}, and ${whose} is of ${ours}. Download the verdicts of this run alone.`,
       );
     }
-    // No leg can have run in an attempt that is yet to come.
+    // A vote cannot come from a future attempt.
     if (subject !== null && attemptOf(vote) > subject.run_attempt)
       throw new InputError(
         'verdicts',
@@ -146,7 +151,7 @@ function strangerError(leg: Leg, expected: readonly string[]): InputError {
   );
 }
 
-/** Each leg may have a policy of its own; the votes of one leg answer the same question. */
+/** Legs may have different policies, but all votes of one leg must answer the same question. */
 function requireOnePolicy({ name, votes }: Leg): void {
   const [first, ...others] = votes.filter(({ outcome }) => outcome !== 'abstain');
   const parts = [

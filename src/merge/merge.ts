@@ -1,4 +1,4 @@
-/** Many legs, one verdict: the votes that were read → what they come to under the rules. */
+/** Merges the votes of many legs into one verdict under the rules. */
 import { InputError } from '../errors.ts';
 import { addUsage, NO_USAGE, totalCost } from '../text/usage.ts';
 import type { Subject } from '../types.ts';
@@ -9,20 +9,20 @@ import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
 import { quoteName, type Vote } from './vote.ts';
 import { summarize } from './words.ts';
 
-/** What a merge is made by: its inputs, and the run that it is of. */
+/** Options of a merge: its inputs, and the run that it belongs to. */
 export interface MergeOptions
   extends LegsOptions,
     Pick<MergeConfig, 'rule' | 'ruleText' | 'votesText' | 'weights'> {
   readonly workspace: string | null;
-  /** The page of a run; null where there is none. */
+  /** Returns the URL of a run; null if there is none. */
   readonly page: (subject: Subject | null) => string | null;
-  /** Files that hold no envelope that counts. */
+  /** Files that do not contain a valid envelope. */
   readonly refused: Merged['refused'];
 }
 
 /**
  * Merges the votes. Their order does not matter.
- * @throws InputError where they are not the votes of this run's legs, each once.
+ * @throws InputError if they are not the votes of this run's legs, each once.
  */
 export function merge(votes: readonly Vote[], options: MergeOptions): Merged {
   const present = groupLegs(votes, options);
@@ -42,7 +42,7 @@ export function merge(votes: readonly Vote[], options: MergeOptions): Merged {
     abstain: count('abstain'),
     expected: legs.length,
   };
-  // What a replaced attempt took is not counted: it was reported where it ran.
+  // The cost of replaced attempts is not included: it was reported where they ran.
   const counted = present.flatMap((leg) => leg.votes);
   const sum = (value: (vote: Vote) => number) => counted.reduce((total, vote) => total + value(vote), 0);
   const { findings, leftOut } = mergeFindings(listFindings(present, outcome, legs), options.workspace);
@@ -64,17 +64,17 @@ export function merge(votes: readonly Vote[], options: MergeOptions): Merged {
   };
 }
 
-/** An outcome and what it weighs: a whole number from 0, which only a weighted rule looks at. */
+/** An outcome and its weight: an integer from 0, used only by weighted rules. */
 export interface Weighed {
   readonly outcome: Outcome;
   readonly weight: number;
 }
 
 /**
- * What votes come to, or legs, under a rule. Those that abstain are taken to pass and then to fail: where both come to the
- * same the rule decides, else it abstains. Every rule is monotone (one more pass never harms), so no other mixture need be
- * tried.
- * @param all all that were expected, the missing ones as abstaining; at least one.
+ * Decides the outcome of votes or legs under a rule. Abstentions are counted once as passing and once as failing: if
+ * both give the same result the rule decides, otherwise it abstains. Every rule is monotone (one more pass never
+ * harms), so no other combination needs to be tried.
+ * @param all all expected votes or legs, with missing ones as abstaining; at least one.
  */
 export function decide(rule: Rule, all: readonly Weighed[]): Outcome {
   const atBest = passes(rule, all, ({ outcome }) => outcome !== 'fail');
@@ -97,7 +97,7 @@ function passes(rule: Rule, all: readonly Weighed[], hasPassed: (each: Weighed) 
   }
 }
 
-/** @throws InputError for a weight that would count for a leg and for a vote of the same name. */
+/** @throws InputError for a weight that would apply to both a leg and a vote of the same name. */
 function requireOneMeaning(
   legs: readonly Leg[],
   voteNames: readonly string[],
@@ -113,7 +113,9 @@ function requireOneMeaning(
   );
 }
 
-/** A run that fails where its leg passes, or all together do, was outvoted, and so is what it alone found. */
+/**
+ * A run that fails although its leg or the merge passes was outvoted, and so are the findings that it alone reported.
+ */
 function listFindings(
   present: readonly Leg[],
   outcome: Outcome,
@@ -131,12 +133,12 @@ function listFindings(
   );
 }
 
-/** A leg that is there or missing; null for the name of a missing one of which only the number is known. */
+/** A leg, present or missing; `name` is null for a missing leg if only the number of envelopes is known. */
 interface ExpectedLeg extends Pick<Leg, 'votes'> {
   readonly name: string | null;
 }
 
-/** The legs that are there and those that are missing, by name; the last are those of which no name is known. */
+/** Returns present and missing legs by name, with those of unknown name last. */
 function addMissing(legs: readonly Leg[], { expect, votes }: MergeOptions): readonly ExpectedLeg[] {
   if (expect.kind === 'legs') {
     return expect.names
@@ -165,8 +167,9 @@ function mergeLeg(leg: ExpectedLeg, voteNames: readonly string[], options: Merge
 }
 
 /**
- * The votes that a leg lacks, by name where it is known: from the weights, or because other legs have it.
- * @throws InputError where more have a weight than the leg lacks: one of the names is wrong, and so would the sum be.
+ * Returns the missing votes of a leg, by name if known from the weights or from other legs.
+ * @throws InputError if more votes have a weight than the leg is missing: one of the names is wrong, and the sum would
+ * be too.
  */
 function nameMissing(
   { name, votes }: ExpectedLeg,
@@ -187,7 +190,7 @@ function nameMissing(
   return Array.from({ length: missing }, (_, at) => names[at] ?? null);
 }
 
-/** Under a weighted rule for votes, the names with a weight that are no legs'. */
+/** Returns, under a weighted rule for votes, the names in `weights` that are not legs. */
 function listWeighedVotes({ expect, rule, votes, weights }: MergeOptions): readonly string[] {
   if (votes?.rule.kind !== 'weighted') return [];
   const legs = rule.kind === 'weighted' && expect.kind === 'legs' ? expect.names : [];

@@ -1,4 +1,4 @@
-/** A merge as JSON: what its envelope says was counted, and the payload that it publishes. */
+/** A merge as JSON: the tally in its envelope, and the payload that it publishes. */
 import { usageJson } from '../reporters/envelope.ts';
 import { MAX_PAYLOAD_BYTES, shellSafeJson } from '../reporters/inert-json.ts';
 import { totalCost } from '../text/usage.ts';
@@ -7,13 +7,14 @@ import type { Merged, MergedFinding, MergedLeg, MergedVote, Outcome } from './ty
 
 type Mask = (text: string) => string;
 
-/** The findings get at least so many bytes, where they need them. */
+/** Minimum number of bytes available to the findings, if they need them. */
 const MIN_FINDINGS_BYTES = MAX_PAYLOAD_BYTES / 4;
 
 /**
- * The payload of a merge that came to a verdict. It fits into the output of a step: as many findings as there is room for
- * beside the legs, the gravest first, and the others are counted. Where hundreds of legs leave them less than a quarter of
- * it, the lists of votes are empty. Nothing is masked: a secret in it must be found, and then nothing is published.
+ * Builds the payload of a merge that reached a verdict. It fits into a step output: it contains as many findings as fit
+ * beside the legs, most severe first, and the number of the others. If hundreds of legs leave the findings less than a
+ * quarter of the size, the lists of votes are empty. Nothing is masked: a secret in the payload must be detected, so
+ * that nothing is published.
  */
 export function buildPayload(merged: Merged): JsonObject {
   const counted = mergedJson(merged, (text) => text);
@@ -45,12 +46,12 @@ export function buildPayload(merged: Merged): JsonObject {
   return build(legs, over === -1 ? sizes.length : over);
 }
 
-/** As a step's output has them. */
+/** The size of a value in a step output. */
 function countBytes(value: Json): number {
   return Buffer.byteLength(shellSafeJson(value));
 }
 
-/** What a run did not say is left out, and `outvoted` is there only where it is true. */
+/** Absent properties are omitted, and `outvoted` is present only if true. */
 function findingJson(finding: MergedFinding): JsonObject {
   const { severity, path, line, endLine, rule, title, message, legs, votes, outvoted } = finding;
   return {
@@ -67,7 +68,7 @@ function findingJson(finding: MergedFinding): JsonObject {
   };
 }
 
-/** Rules, tally and legs of a merge with each vote; `mask` is applied to what other jobs wrote. */
+/** Returns the rules, tally and legs of a merge with each vote; `mask` is applied to text written by other jobs. */
 export function mergedJson(
   merged: Merged,
   mask: Mask,
@@ -80,7 +81,7 @@ export function mergedJson(
   };
 }
 
-/** A leg as a whole: in the words of its vote where it has one, in those of the rule where it has several. */
+/** A leg with the conclusion and reason of its vote if it has only one, otherwise those of the rule. */
 function legJson({ leg, outcome, weight, votes }: MergedLeg, mask: Mask): JsonObject {
   const [only] = votes;
   const isMissing = votes.every(({ conclusion }) => conclusion === 'missing');

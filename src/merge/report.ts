@@ -1,4 +1,4 @@
-/** How a merge is reported: what its view gives to reporters, which know nothing of merges. */
+/** How a merge is reported: the view for reporters, which know nothing about merges. */
 
 import { dollars, duration, spent, tokensOf } from '../reporters/format.ts';
 import { RUN_OUTPUTS } from '../reporters/outputs.ts';
@@ -18,9 +18,10 @@ import type { Merged, MergedFinding, MergedLeg, Outcome } from './types.ts';
 import { gravestLegs, legReasons, legWord, mergeWarnings, runWords, tallyWords } from './words.ts';
 
 /**
- * The report of a merge, made from the report of a step in which no agent ran: what a merge took is what its legs took.
- * @param counted null where the merge failed before it could count.
- * @param mask applied to the names of models, which other jobs wrote and outputs repeat.
+ * Turns the report of a step in which no agent ran into the report of a merge, whose turns, usage and cost are the sums
+ * over its legs.
+ * @param counted null if the merge failed before counting.
+ * @param mask applied to model names, which other jobs wrote and outputs repeat.
  */
 export function describeMerge(
   report: Report,
@@ -60,15 +61,15 @@ const TITLES: Readonly<Record<Conclusion, string>> = {
   skipped: '⏭️ Skipped',
 };
 
-/** What a finding is that decided nothing, for a person who sees it beside a green verdict. */
+/** Explains a finding that decided nothing, for a reader who sees it beside a passing verdict. */
 const OUTVOTED = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
 
-/** Whether the tally is the verdict, and nothing else ended the merge. */
+/** Whether the tally decided the verdict, rather than something else that ended the merge. */
 function isCounted({ verdict }: Report): boolean {
   return ['accepted', 'gate_not_met', 'undecided'].includes(verdict.reason);
 }
 
-/** What to do about a merge, where there is something. */
+/** What to do about a merge, if anything. */
 const HINTS: Readonly<Record<Outcome, string>> = { pass: '', fail: '', abstain: '. Re-run failed jobs' };
 
 function statusText({ verdict }: Report, title: string, { rule, outcome }: Merged): string {
@@ -76,15 +77,15 @@ function statusText({ verdict }: Report, title: string, { rule, outcome }: Merge
 }
 
 /**
- * The commit that the legs judged, whatever lies in the merge's own job by now, and null where they do not say it.
- * Envelopes of earlier versions name the event's commit alone.
+ * Returns the commit that the legs judged, regardless of what the merge's own job has checked out; null if they do not
+ * state it. Envelopes of earlier versions contain only the event's commit.
  */
 function judgedCommit({ subject }: Report): string | null | undefined {
   if (subject === null) return undefined;
   return subject.checked_out === undefined ? subject.sha : subject.checked_out;
 }
 
-/** A merge may be decided without all of its legs, whose findings then look as if they were fixed. */
+/** A merge may be decided without all of its legs; their findings then look as if they were fixed. */
 function sarifNote({ tally: { abstain }, findingsLeftOut }: Merged): string {
   const who = abstain === 1 ? 'it' : 'they';
   return [
@@ -95,7 +96,7 @@ function sarifNote({ tally: { abstain }, findingsLeftOut }: Merged): string {
   ].join('');
 }
 
-/** The legs in full, and what is left of them where space is short. */
+/** Variants of the leg table, from complete to shortest. */
 const LEGS: readonly LegTableOptions[] = [
   { maxReason: 400, maxLegs: 500, passing: true },
   { maxReason: 120, maxLegs: 500, passing: true },
@@ -104,14 +105,14 @@ const LEGS: readonly LegTableOptions[] = [
 ];
 const MAX_REASONS = [400, 120];
 const REFUSED = [100, 10];
-/** Refused files that are not folded. */
+/** Maximum number of refused files listed without folding. */
 const OPEN_REFUSED = 3;
 const MAX_FILE = 200;
 const MAX_MODELS = 300;
-/** Legs that are named as agreeing on a finding. */
+/** Maximum number of legs named as agreeing on a finding. */
 const MAX_AGREEING = 3;
 
-/** The parts of a page about a merge, in the order in which they are shown. */
+/** Returns the sections of a page about a merge, in display order. */
 function mergeSections(
   report: Report,
   merged: Merged,
@@ -138,7 +139,7 @@ function mergeSections(
   ];
 }
 
-/** The legs' findings, each once; those of an undecided merge are all that there are so far. */
+/** The merged findings; for an undecided merge, those reported so far. */
 function findings(merged: Merged, { tables }: PageOptions, maxRows: number): string {
   if (merged.findings.length === 0) return '';
   const name = merged.outcome === 'abstain' ? 'findings so far' : 'findings';
@@ -153,7 +154,7 @@ function findings(merged: Merged, { tables }: PageOptions, maxRows: number): str
   return tables({ [name]: rows }, maxRows) + more + outvoted;
 }
 
-/** Every row has the same keys, so that the columns have one order. */
+/** All rows have the same keys, so that the column order is fixed. */
 function findingRow(finding: MergedFinding, columns: Readonly<Record<'path' | 'rule', boolean>>): JsonObject {
   return {
     severity: finding.severity,
@@ -164,12 +165,12 @@ function findingRow(finding: MergedFinding, columns: Readonly<Record<'path' | 'r
   };
 }
 
-/** Title and message in one cell, the title once. */
+/** Title and message in one cell, without repeating the title. */
 function said({ title, message }: MergedFinding): string {
   return title === null || message.startsWith(title) ? message : `${title}\n${message}`;
 }
 
-/** With its lines behind it, as links and people read it. */
+/** A path with its line range as a suffix, as links and readers expect it. */
 function place({ path, line, endLine }: MergedFinding): string {
   if (path === null || line === null) return path ?? '';
   return endLine === null || endLine <= line ? `${path}:${line}` : `${path}:${line}-${endLine}`;
@@ -182,7 +183,7 @@ function agreeing({ legs, votes, outvoted }: MergedFinding): string {
   return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}`;
 }
 
-/** What the runs took together, on one line. */
+/** The total usage of the runs, on one line. */
 function mergeCosts(
   report: Pick<Report, 'durationMs'>,
   merged: Merged,
@@ -214,7 +215,7 @@ function refused({ refused: files }: Merged, max: number, sanitizer: MarkdownSan
   return `<details><summary>${title}</summary>\n\n${list}</details>\n\n`;
 }
 
-/** The verdict's own line of facts: by which rules it was counted. */
+/** The rules by which the verdict was counted, for its line of facts. */
 function ruleFacts({ rule, votes }: Merged, sanitizer: MarkdownSanitizer): readonly string[] {
   return [
     `rule ${sanitizer.code(rule, 60)}`,
@@ -222,13 +223,13 @@ function ruleFacts({ rule, votes }: Merged, sanitizer: MarkdownSanitizer): reado
   ];
 }
 
-/** Legs and files that have a line each. */
+/** Maximum number of legs or files with a line each. */
 const MAX_LINES = 20;
 const MAX_NAME = 80;
 const MAX_LOG_REASON = 300;
 const MARKS = { passes: '✓', fails: '✗', missing: '–', undecided: '?' } as const;
 
-/** The lines of the log: what the legs say, what it took, what did not count. `excerpt` makes hostile texts fit for it. */
+/** Returns log lines about the legs, the usage and refused files. `excerpt` sanitizes hostile text for the log. */
 function mergeLines(
   report: Report,
   merged: Merged,
@@ -262,7 +263,7 @@ function listed(lines: readonly string[], noun: string): readonly string[] {
   return left <= 0 ? lines : [...lines.slice(0, MAX_LINES), `… and ${counted(left, noun)}`];
 }
 
-/** Outputs that a merge has in common with a run, which has more of them: a merge asks no model and touches no file. */
+/** The outputs shared with a run, described for a merge. A run has more: a merge calls no model and changes no file. */
 const SHARED: Readonly<Record<string, string>> = {
   'run-conclusion': 'How the merge ended: success, failure or inconclusive.',
   'run-reason': 'Why it ended so: accepted, gate_not_met, undecided, config, cancelled and the like.',
@@ -282,7 +283,10 @@ const TALLY =
   'How many legs pass, fail and abstain, and how many were expected, as JSON; empty where the merge failed before it could count.';
 const PLAIN_MODEL = /^[\w.:/@+-]{1,200}$/;
 
-/** The outputs of a merge, in the order in which they are declared and written; null where it failed before it could count. */
+/**
+ * Returns the outputs of a merge, in the order in which they are declared and written.
+ * @param merged null if the merge failed before counting.
+ */
 export function mergeOutputs(merged: Merged | null): readonly RunOutput[] {
   const tally = { name: 'run-tally', description: TALLY, value: () => tallyJson(merged) };
   const shared = RUN_OUTPUTS.flatMap(({ name, value }) => {
@@ -293,7 +297,10 @@ export function mergeOutputs(merged: Merged | null): readonly RunOutput[] {
   return [tally, ...shared];
 }
 
-/** Files of other jobs name these models, and workflows put outputs into scripts: only names that mean nothing there. */
+/**
+ * Model names come from files of other jobs, and workflows insert outputs into scripts, so only names without special
+ * characters are included.
+ */
 function plainModels(merged: Merged | null): string {
   return (merged?.models ?? []).filter((model) => PLAIN_MODEL.test(model)).join(', ');
 }
@@ -304,7 +311,7 @@ function tallyJson(merged: Merged | null): string {
   return JSON.stringify({ pass, fail, abstain, expected });
 }
 
-/** A merge that failed before it could count. */
+/** View of a merge that failed before counting. */
 const FAILED: ReportView = {
   title: ({ verdict }) => (verdict.reason === 'config' ? '⚠️ Inconclusive: nothing was merged' : null),
   hidesGate: true,

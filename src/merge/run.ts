@@ -1,4 +1,4 @@
-/** The whole merge on one page: inputs → envelopes → votes → legs → verdict → finish. */
+/** Runs a merge: inputs → envelopes → votes → legs → verdict → finish. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { readInputs } from '../action/inputs.ts';
@@ -22,23 +22,26 @@ import { describeMerge } from './report.ts';
 import { type LegGate, quoteName, readVote, type Vote } from './vote.ts';
 import { describeGate, describeUndecided } from './words.ts';
 
-/** The world of a merge, built by its entry. */
+/** Dependencies of a merge, created by its entry point. */
 export interface MergeWorld extends EndWorld {
   /** Real and absolute. */
   readonly workspace: string;
-  /** Reads a gate that is a file. */
+  /** Reads a gate from a file. */
   readonly files: Files;
-  /** Which files of the policy the pull request changes. Never rejects. */
+  /** Returns the policy files that the pull request changes. Never rejects. */
   readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
-  /** The absolute folder of the envelopes. @throws InputError when it lies where nothing is read. */
+  /**
+   * Returns the absolute path of the folder of envelopes.
+   * @throws InputError if it is outside the folders that may be read.
+   */
   readonly resolveVerdicts: (folder: string) => Promise<string>;
-  /** Whether the legs may have judged what they checked out, and not the event's commit. */
+  /** Whether the legs may have judged what they checked out instead of the event's commit. */
   readonly anyCommit: boolean;
-  /** The page of a run's attempt; null where there is none. */
+  /** Returns the URL of a run attempt; null if there is none. */
   readonly page: (subject: Subject | null) => string | null;
 }
 
-/** Reads the inputs of a merge, which has no transcript and no folder to work in, and is not a leg itself. */
+/** Reads the inputs of a merge, which has no transcript and no working directory, and is not a leg itself. */
 export function readMergeSetup(
   environment: NodeJS.ProcessEnv,
   files: RunnerFiles,
@@ -57,10 +60,10 @@ export function readMergeSetup(
   return readStepSetup({ config: { ...config, ...fixed }, problems }, null, environment, files, folders);
 }
 
-/** Merges to the end, whatever happens, and reports it; never rejects. */
+/** Runs a merge to its end, even if it fails, and reports it; never rejects. */
 export function runMerge(inputs: MergeRunInputs, world: MergeWorld): Promise<Report> {
   return runToEnd(async (state) => {
-    // Also where the inputs are wrong it is a merge that failed, and no agent.
+    // Even if the inputs are invalid, this is a failed merge and not a failed agent run.
     state.describe = (report) => describeMerge(report, null, world.secrets.mask);
     state.stop.signal.throwIfAborted();
     throwProblems(inputs.problems);
@@ -68,7 +71,7 @@ export function runMerge(inputs: MergeRunInputs, world: MergeWorld): Promise<Rep
   }, world);
 }
 
-/** What was typed, and all that is known to be wrong with it; then nothing is merged. */
+/** The inputs and all known problems with them; if there are any, nothing is merged. */
 export interface MergeRunInputs {
   readonly config: MergeConfig;
   readonly problems: readonly Error[];
@@ -88,7 +91,10 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
   return { kind: 'submitted', payload: buildPayload(merged), repaired: null };
 }
 
-/** The commit that the runs judged, as far as those with a verdict checked out the same; null where there is no run. */
+/**
+ * Returns the commit that the runs judged; `checked_out` is null if runs with a verdict checked out different commits.
+ * Returns null if there is no run.
+ */
 function findCommit(votes: readonly Vote[]): RunState['commit'] {
   const sha = votes[0]?.subject?.sha;
   if (sha === undefined) return null;
@@ -98,7 +104,7 @@ function findCommit(votes: readonly Vote[]): RunState['commit'] {
   return checkedOut === undefined ? { sha } : { sha, checked_out: checkedOut };
 }
 
-/** The gate for the payloads of the legs; what it was made from goes on record like that of a run. */
+/** Reads the gate for the payloads of the legs; its hash is recorded as for a run. */
 async function readGate(config: MergeConfig, state: RunState, world: MergeWorld): Promise<LegGate> {
   const path = pathHere(config.gate);
   state.judging = world.findPolicyChanges(path === null ? [] : [{ what: 'gate', path }]).then((changes) => {
@@ -107,14 +113,14 @@ async function readGate(config: MergeConfig, state: RunState, world: MergeWorld)
   if (config.gate === 'auto') return null;
   const request = await parseGateArgument(config.gate, null, world.files);
   state.policy = { ...state.policy, gate_sha256: sha256(JSON.stringify(request)) };
-  // Nothing is known of the schemas of the legs: a property that a payload lacks, or that is not true, fails it.
+  // The legs' schemas are unknown here: a payload fails if the property is missing or not true.
   const properties = request.kind === 'property' ? { [request.name]: { type: 'boolean' } } : {};
   const gate = await createGate(request, await createContract({ type: 'object', properties }));
   for (const text of gate.warnings) world.warn(text);
   return gate;
 }
 
-/** A file that counts as no envelope: what it says it is, and whether it may be a leg's own all the same. */
+/** A file that is not a valid envelope: the vote that it claims to be, and whether it may still be a leg's own. */
 type RefusedFile = Extract<EnvelopeFile, { readonly ok: false }>;
 
 async function readVotes(
@@ -134,7 +140,7 @@ async function readVotes(
       votes.push(readVote(read.envelope, gate, world.secrets));
       if (read.envelope.payload?.['passed'] === false) denied += 1;
     } else refused.push(read);
-    // Files are read without waiting: this is where a signal comes through.
+    // Files are read synchronously, so signals are handled here.
     await setImmediate();
   }
   if (votes.length + refused.length === 0)
@@ -149,10 +155,11 @@ async function readVotes(
 const nameOf = ({ leg, vote }: Claim | Vote) => JSON.stringify([leg, vote]);
 
 /**
- * The votes without those that may have been replaced by a later attempt whose envelope does not count: that one has no
- * verdict, and the earlier one is no longer it. Nor is it known which run of one attempt counts where the envelope of one
- * does not. A file that claims to be none of the votes that are there may be the envelope of any of them, so it replaces
- * every vote of an earlier attempt. An attacker who forges such a file takes a verdict away, and never gives one.
+ * Drops votes that may have been replaced by a later attempt whose envelope is not valid: that attempt has no verdict,
+ * and the earlier verdict no longer applies. If an envelope of the same attempt is invalid, it is also unknown which
+ * run of that attempt counts. A file that claims to be none of the present votes may be the envelope of any of them, so
+ * it replaces every vote of an earlier attempt. An attacker who forges such a file can remove a verdict but never
+ * create one.
  */
 function dropReplaced(
   votes: readonly Vote[],
@@ -168,7 +175,7 @@ function dropReplaced(
       unknown.push(file);
       continue;
     }
-    // What is not signed never was a run of this attempt.
+    // A file without a valid signature does not come from a run of this attempt.
     const first = genuine ? claim.attempt + 1 : claim.attempt;
     firsts.set(nameOf(claim), Math.max(first, firsts.get(nameOf(claim)) ?? 0));
   }
@@ -188,7 +195,7 @@ function warnUnclaimed([file = '', ...others]: readonly string[], count: number,
   return `${votes} before attempt ${attempt} cannot count: ${quoteName(file)}${more} is no envelope that counts and does not say which vote of this run it is, so it may be a later one. Put nothing but envelopes into the folder of verdicts, and use "Re-run all jobs".`;
 }
 
-/** In the legs `gate: none` is right, and is easily copied here. */
+/** `gate: none` is valid in the legs, and is easily copied to the merge by mistake. */
 function warnUngated(count: number): string {
   const runs =
     count === 1

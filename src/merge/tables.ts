@@ -1,4 +1,4 @@
-/** The legs and votes of a merge as tables in Markdown, which 256 legs leave readable. */
+/** The legs and votes of a merge as Markdown tables that stay readable with 256 legs. */
 
 import { dollars } from '../reporters/format.ts';
 import type { MarkdownSanitizer } from '../reporters/report-types.ts';
@@ -6,28 +6,28 @@ import { counted, grouped } from '../text/messages.ts';
 import type { Merged, MergedLeg, MergedVote } from './types.ts';
 import { gravestLegs, legReasons, legWord, OUTCOME_MARKS, voteWarnings } from './words.ts';
 
-/** How much a table of legs says. */
+/** How detailed a table of legs is. */
 export interface LegTableOptions {
-  /** Characters of one reason. */
+  /** Maximum characters per reason. */
   readonly maxReason: number;
-  /** The most legs that do not pass. */
+  /** Maximum number of legs that do not pass. */
   readonly maxLegs: number;
-  /** Whether the legs that pass have rows. */
+  /** Whether passing legs have rows. */
   readonly passing: boolean;
 }
 
-/** So few legs are one table. */
+/** Up to this many legs are shown in one table. */
 const SMALL = 12;
-/** Rows that are not folded; more of them are, so that what comes after the table is still seen. */
+/** Maximum number of unfolded rows; further rows are folded, so that the content after the table stays visible. */
 const OPEN_ROWS = 25;
-/** Votes whose marks are counted at a glance. */
+/** Maximum number of vote marks shown individually; more are shown as counts. */
 const MAX_MARKS = 9;
 const MAX_NAME = 80;
 const MAX_MODEL = 60;
-/** A page of a run's attempt, which means nothing to Markdown. */
+/** URL of a run attempt without Markdown syntax. */
 const PAGE = /^https?:\/\/[\w.:[\]-]{1,300}\/[\w./-]{1,500}$/;
 
-/** A row of a table of legs: one leg, or all those that are missing and whose names nobody knows. */
+/** A table row: one leg, or all missing legs of unknown name. */
 interface Row {
   readonly leg: MergedLeg;
   readonly count: number;
@@ -39,7 +39,7 @@ interface Column {
   readonly cell: (row: Row) => string;
 }
 
-/** The legs, the gravest first and those that pass folded where there are many. */
+/** Renders the legs, failing or undecided ones first; if there are many, passing legs are folded. */
 export function legTables(merged: Merged, options: LegTableOptions, sanitizer: MarkdownSanitizer): string {
   const rows = rowsOf(gravestLegs(merged));
   const show = (some: readonly Row[]) => table(columnsOf(merged, some, options, sanitizer), some);
@@ -66,7 +66,7 @@ function passingLegs(
   return `${words}.\n\n`;
 }
 
-/** Missing legs without a name are one row: they are all alike. */
+/** Combines missing legs of unknown name in one row, since they do not differ. */
 function rowsOf(legs: readonly MergedLeg[]): readonly Row[] {
   const nameless = legs.filter(isNameless);
   const [first] = nameless;
@@ -80,7 +80,7 @@ function isNameless(leg: MergedLeg): boolean {
   return leg.leg === null && legWord(leg) === 'missing';
 }
 
-/** What is the same of every row, or empty, has no column. */
+/** Columns that are empty or the same in every row are omitted. */
 function columnsOf(
   merged: Merged,
   rows: readonly Row[],
@@ -110,7 +110,10 @@ function columnsOf(
   ];
 }
 
-/** Each vote of the legs, folded; nothing where each leg has one. `all`, or only those of legs that do not pass. */
+/**
+ * Renders each vote in a folded table; empty if each leg has one vote.
+ * @param which `all`, or `grave` for the votes of legs that do not pass or do not agree.
+ */
 export function voteTable(
   merged: Merged,
   which: 'all' | 'grave',
@@ -148,7 +151,7 @@ export function voteTable(
   return `<details><summary>${title} (${rows.length})</summary>\n\n${line(names)}${line(ruler)}${rows.join('')}\n</details>\n\n`;
 }
 
-/** Behind the mark of votes that rest on less than they could. */
+/** Returns a warning mark for votes whose evidence is weak. */
 function weakMark(votes: readonly MergedVote[]): string {
   return voteWarnings(votes).length === 0 ? '' : '⚠️';
 }
@@ -170,7 +173,7 @@ function modelCell(vote: MergedVote | undefined, sanitizer: MarkdownSanitizer): 
   return sanitizer.inline(vote?.model ?? '', MAX_MODEL) || '–';
 }
 
-/** The attempts that the votes are of, each linked to its page. */
+/** The attempts of the votes, each linked to its page. */
 function attempts(votes: readonly MergedVote[]): string {
   const links = votes.flatMap(({ attempt, url }) => {
     if (attempt === null) return [];
@@ -189,7 +192,7 @@ function mark({ outcome }: MergedLeg | MergedVote): string {
   return OUTCOME_MARKS[outcome];
 }
 
-/** The mark of each vote, or how many there are of each mark. */
+/** The mark of each vote, or the number of votes per mark. */
 function voteMarks({ votes }: MergedLeg): string {
   if (votes.length <= MAX_MARKS) return votes.map(mark).join('');
   const marks = Object.entries(OUTCOME_MARKS).flatMap(([outcome, shown]) => {

@@ -1,10 +1,10 @@
-/** The nouns of a merge: what many legs said, and what is made of it. */
+/** Types of a merge: the verdicts of the legs, and their result. */
 import type { Conclusion, ContextStatus, Reason, Usage } from '../types.ts';
 
-/** What a vote or a leg says: `abstain` where it is missing, undecided, or cannot be read. */
+/** Outcome of a vote or a leg: `abstain` if it is missing, undecided or unreadable. */
 export type Outcome = 'pass' | 'fail' | 'abstain';
 
-/** How many legs say what; the three add up to `expected`. */
+/** Number of legs per outcome; the three add up to `expected`. */
 export interface Tally {
   readonly pass: number;
   readonly fail: number;
@@ -12,44 +12,47 @@ export interface Tally {
   readonly expected: number;
 }
 
-/** What one run said, or that it said nothing. Names are the workflow's, but read from files of other jobs. */
+/** The vote of one run, or a missing vote. Names come from the workflow, but are read from files of other jobs. */
 export interface MergedVote {
-  /** null where the leg has one vote without a name, and for a missing one whose name is not known. */
+  /** null if the leg has one unnamed vote, and for a missing vote of unknown name. */
   readonly vote: string | null;
   readonly outcome: Outcome;
-  /** As its own envelope says; `missing` where there is none. */
+  /** From the run's own envelope; `missing` if there is none. */
   readonly conclusion: Conclusion | 'missing';
   readonly reason: Reason | 'missing';
-  /** One sentence where it abstains or fails: why; of texts of other jobs masked and cut, hostile all the same. */
+  /**
+   * One sentence that explains an abstention or failure; text from other jobs is masked and truncated, but still
+   * hostile.
+   */
   readonly why: string | null;
   readonly turns: number;
   readonly usage: Usage;
-  /** US dollars; null when not known. */
+  /** US dollars; null if unknown. */
   readonly costUsd: number | null;
-  /** Empty where no model was asked. */
+  /** Empty if no model was called. */
   readonly model: string;
-  /** Whether an earlier run's payload was taken instead of a model's. */
+  /** Whether an earlier run's payload was reused instead of calling a model. */
   readonly reused: boolean;
-  /** What the run rests on; null for a missing vote, and where its envelope does not say it. */
+  /** What the verdict is based on; null for a missing vote, and if the envelope does not state it. */
   readonly evidence?: { readonly context: ContextStatus; readonly toolCalls: number } | null;
-  /** The attempt of the workflow run that it is of; null for a missing one and off GitHub. */
+  /** The workflow run attempt; null for a missing vote and outside GitHub. */
   readonly attempt: number | null;
-  /** The page of that attempt; null where there is none. */
+  /** URL of that attempt; null if there is none. */
   readonly url: string | null;
 }
 
-/** One leg: what its votes come to under the rule for votes. */
+/** One leg with the outcome of its votes under the rule for votes. */
 export interface MergedLeg {
-  /** null for a missing leg whose name is not known, because only a number was expected. */
+  /** null for a missing leg of unknown name, if only a number of envelopes was expected. */
   readonly leg: string | null;
   readonly outcome: Outcome;
   /** Its weight under a weighted rule; 1 under any other. */
   readonly weight: number;
-  /** In the order of their names, the missing ones last. Never empty. */
+  /** Ordered by name, with missing votes last. Never empty. */
   readonly votes: readonly MergedVote[];
 }
 
-/** One finding, given once however many runs have it. All of its text is a model's. */
+/** One finding, listed once however many runs report it. All of its text comes from a model. */
 export interface MergedFinding {
   readonly severity: 'error' | 'warning' | 'note';
   readonly path: string | null;
@@ -58,38 +61,40 @@ export interface MergedFinding {
   readonly rule: string | null;
   readonly title: string | null;
   readonly message: string;
-  /** The legs that agree, in the order of their names. */
+  /** The legs that agree, ordered by name. */
   readonly legs: readonly string[];
-  /** How many runs agree. */
+  /** Number of runs that agree. */
   readonly votes: number;
-  /** Whether none of it decided anything: each run that has it fails, and its leg passes, or all legs together do. */
+  /**
+   * Whether the finding decided nothing: each run that reports it fails, although its leg or all legs together pass.
+   */
   readonly outvoted: boolean;
 }
 
-/** What a merge found, decided or not. */
+/** The result of a merge, decided or not. */
 export interface Merged {
-  /** The legs together: `abstain` where missing ones could change it. */
+  /** The overall outcome: `abstain` if missing legs could change it. */
   readonly outcome: Outcome;
-  /** As typed: the rule across legs. */
+  /** The rule across legs, as typed. */
   readonly rule: string;
-  /** As typed: the rule within a leg and how many votes it has; null where each leg has one. */
+  /** The rule within a leg and its number of votes, as typed; null if each leg has one vote. */
   readonly votes: string | null;
   readonly tally: Tally;
-  /** In the order of their names, those without a name last. */
+  /** Ordered by name, with unnamed legs last. */
   readonly legs: readonly MergedLeg[];
-  /** The gravest first. */
+  /** Most severe first. */
   readonly findings: readonly MergedFinding[];
-  /** How many findings there are beyond those in `findings`. */
+  /** Number of findings not contained in `findings`. */
   readonly findingsLeftOut: number;
-  /** One sentence: how many legs pass, fail and abstain, and what the rule makes of it. */
+  /** One sentence: how many legs pass, fail and abstain, and the resulting outcome. */
   readonly summary: string;
   readonly turns: number;
   readonly rejections: number;
   readonly usage: Usage;
-  /** null where the cost of a run is not known. */
+  /** null if the cost of a run is unknown. */
   readonly costUsd: number | null;
-  /** The models that were asked, each once, in order. */
+  /** The models that were called, without duplicates, sorted. */
   readonly models: readonly string[];
-  /** Files that hold no envelope that counts, with the reason; names and reasons hostile. */
+  /** Files that do not contain a valid envelope, with the reason; both strings may be hostile. */
   readonly refused: readonly { readonly file: string; readonly why: string }[];
 }

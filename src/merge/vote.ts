@@ -1,4 +1,4 @@
-/** One envelope → one vote as it counts: whether that run passes, fails or abstains, and why. */
+/** Converts an envelope to a vote: whether the run passes, fails or abstains, and why. */
 import type { Gate } from '../contract/contract.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
@@ -8,9 +8,9 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, PolicyDigest, Reason, Subject, Usage } from '../types.ts';
 import type { MergedVote, Outcome } from './types.ts';
 
-/** What a merge keeps of an envelope; its payload is let go. */
+/** The part of an envelope that a merge keeps; the payload is dropped. */
 export interface Vote extends Omit<MergedVote, 'attempt' | 'url'> {
-  /** Relative to the folder of the verdicts; a hostile name. */
+  /** Relative to the folder of envelopes; a hostile name. */
   readonly file: string;
   readonly leg: string;
   readonly conclusion: Conclusion;
@@ -18,36 +18,38 @@ export interface Vote extends Omit<MergedVote, 'attempt' | 'url'> {
   readonly rejections: number;
   readonly subject: Subject | null;
   readonly policy: PolicyDigest;
-  /** The gravest ones; none where it abstains. */
+  /** The most severe findings; empty if the vote abstains. */
   readonly findings: readonly VoteFinding[];
   readonly findingsLeftOut: number;
 }
 
-/** A finding, its texts bounded. */
+/** A finding with texts of bounded length. */
 export interface VoteFinding extends Finding {
-  /** Its title or message in short. */
+  /** Its title or message, shortened. */
   readonly brief: string;
 }
 
-/** The inputs leg and vote take no longer ones. */
+/** Maximum length that the inputs `leg` and `vote` accept. */
 const MAX_NAME = 200;
 const MAX_TEXT = 500;
-/** Names of legs and votes are shorter, and so are those of files that anybody gave. */
+/** Longer than any valid name of a leg, a vote or a sensibly named file. */
 const MAX_QUOTED = 300;
-/** More than anybody reads of one run, whose own envelope has all of them. */
+/** Maximum number of findings per run; the run's own envelope has all of them. */
 const MAX_FINDINGS = 300;
 const MAX_MESSAGE = 4_000;
 const MAX_TITLE = 300;
-/** No run takes so much, and sums of what files claim stay exact: of turns and tokens, and of US dollars. */
+/**
+ * Upper bounds for turns and tokens, and for US dollars. No run uses as much, and sums of untrusted values stay exact.
+ */
 const MAX_COUNT = 1e11;
 const MAX_COST = 10_000;
 
-/** What a payload must hold for its run to pass; null for the run's own gate, or its `passed`. */
+/** The gate that a payload must meet for its run to pass; null for the run's own gate, or its `passed`. */
 export type LegGate = Gate | null;
 
 /**
- * Reads a vote out of an envelope.
- * @throws InputError where the envelope does not say which leg it is of, or nothing says whether its payload passes.
+ * Reads a vote from an envelope.
+ * @throws InputError if the envelope does not name its leg, or nothing states whether its payload passes.
  */
 export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): Vote {
   const { file, vote, payload, evidence } = envelope;
@@ -71,7 +73,7 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
     costUsd: (envelope.costUsd ?? 0) > MAX_COST ? null : envelope.costUsd,
     model: cut(envelope.model, MAX_TEXT),
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
-    // Without what it says of each finding, which would have to be kept of every run.
+    // Without the evidence of each finding, which would have to be kept for every run.
     evidence: evidence && { context: evidence.context, toolCalls: bound(evidence.toolCalls) },
     subject: envelope.subject,
     policy: envelope.policy,
@@ -86,7 +88,7 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
   };
 }
 
-/** The leg of an envelope that may be a vote. */
+/** Returns the leg of an envelope that may be a vote. */
 function requireLeg({ file, leg, vote, merged }: Envelope): string {
   if (merged) {
     throw new InputError(
@@ -108,7 +110,7 @@ function requireLeg({ file, leg, vote, merged }: Envelope): string {
   );
 }
 
-/** Why an envelope gives no vote; null where it gives one. */
+/** Returns why an envelope abstains; null if it does not. */
 function explainAbstention({ conclusion, payload, replayed, error, contradiction }: Envelope): string | null {
   if (contradiction !== null)
     return `Its envelope contradicts itself in ${contradiction}: it was changed after the run.`;
@@ -117,7 +119,7 @@ function explainAbstention({ conclusion, payload, replayed, error, contradiction
   return isDecided && payload !== null ? null : (error ?? 'It was cut off after its payload was accepted.');
 }
 
-/** A run whose own gate was not met never passes, whatever is asked of it here. */
+/** A run whose own gate was not met never passes, whatever gate is given here. */
 function evaluate(
   { file, conclusion, gate: own }: Envelope,
   leg: string,
@@ -141,13 +143,13 @@ function evaluate(
   );
 }
 
-/** Why a vote fails, in its own words too where its payload has a `summary`. */
+/** The reason why a vote fails, followed by the payload's `summary` if it has one. */
 function withSummary(why: string, payload: JsonObject): string {
   const summary = Object.hasOwn(payload, 'summary') ? payload['summary'] : null;
   return typeof summary === 'string' && summary.trim() !== '' ? `${why} It says: ${summary.trim()}` : why;
 }
 
-/** The findings at the paths that the run itself has resolved; as they are written where it says nothing of them. */
+/** Returns the findings at the paths that the run itself resolved, or as written if it did not. */
 function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly Finding[] {
   const resolved = resolvedPaths(payload, evidence?.findings ?? []);
   return readFindings(payload).map((finding) => {
@@ -170,21 +172,25 @@ function boundUsage(usage: Usage): Usage {
   };
 }
 
-/** A name out of another job's file, for a message, which is masked later: cut between words alone, so that no secret is left in half. */
+/**
+ * Quotes a name from another job's file for a message. The message is masked later, so the name is truncated only
+ * between words, to avoid splitting a secret.
+ */
 export function quoteName(text: string): string {
   return JSON.stringify(text.length <= MAX_QUOTED ? text : cutAt(text, MAX_QUOTED, /\s/u));
 }
 
 /**
- * What no key or token has in it: a blank, a bracket, a quote, a semicolon, a letter of a script that is not Latin. What
- * is not seen may be within one, and is taken out later.
+ * A character that no key or token contains: whitespace, a bracket, a quote, a semicolon, or a letter of a non-Latin
+ * script. Invisible characters do not count as seams: they may occur within a token and are removed later.
  */
 const SEAM = /\s|[()[\]{}<>"'`;]|[^\x21-\x7e\p{Script=Latin}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
- * The beginning of a text of another job, of at most `max` characters and an ellipsis. Short secrets are masked before it is
- * cut; a text with a known secret is left as it is, for then the payload is not published (`secret_in_payload`). What only
- * looks like a key is in it as a whole or not at all: the log of a runner masks secrets that this step does not know.
+ * Truncates another job's text to at most `max` characters and an ellipsis. Short secrets are masked before truncation;
+ * a text with a known secret is left unchanged, because the payload is then not published (`secret_in_payload`).
+ * Anything that merely looks like a key is kept or dropped as a whole: the runner's log masks secrets that this step
+ * does not know.
  */
 export function boundText<T extends string | null>(
   text: T,
@@ -195,11 +201,11 @@ export function boundText<T extends string | null>(
   return cutAt(secrets.mask(text), max, SEAM);
 }
 
-/** Walks back: a pattern that looks for the last seam takes the square of the length. */
+/** Walks backwards: a regular expression that searches for the last seam takes quadratic time. */
 function cutAt(text: string, max: number, seam: RegExp): string {
   let end = max;
   while (end > 0 && !isSeam(text, end, seam)) end -= 1;
-  // Copied: V8 keeps the whole text for as long as there is a slice of it.
+  // Copy the slice: V8 keeps the whole text in memory as long as a slice of it exists.
   return `${Buffer.from(text.slice(0, end).trimEnd()).toString()}…`;
 }
 

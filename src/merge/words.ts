@@ -1,18 +1,21 @@
-/** A merge in words: how the legs are, and what the rule makes of it. Names of legs and reasons of votes are hostile. */
+/**
+ * Describes a merge in words: the state of the legs, and the outcome under the rule. Names of legs and reasons of votes
+ * are hostile.
+ */
 import { findWeaknesses, type Weakness } from '../reporters/verdict-text.ts';
 import { counted } from '../text/messages.ts';
 import type { Rule } from './config.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
 import { quoteName } from './vote.ts';
 
-/** Failing legs that the sentence about the gate names. */
+/** Maximum number of failing legs named in the sentence about the gate. */
 const MAX_FAILING = 5;
-/** The most legs that an undecided merge names. */
+/** Maximum number of legs named for an undecided merge. */
 const MAX_NAMED = 20;
-/** How many different reasons of one leg are given. */
+/** Maximum number of different reasons given per leg. */
 const MAX_REASONS = 2;
 
-/** An outcome's mark, seen from afar. */
+/** Marks that make outcomes easy to recognize. */
 export const OUTCOME_MARKS: Readonly<Record<Outcome, string>> = { pass: '✅', fail: '❌', abstain: '⬜' };
 
 const MEANINGS: Readonly<Record<Outcome, string>> = {
@@ -21,7 +24,7 @@ const MEANINGS: Readonly<Record<Outcome, string>> = {
   abstain: 'no verdict',
 };
 
-/** How many legs say what, and what the rule makes of it. */
+/** Returns one sentence with the number of legs per outcome, the rule and the result. */
 export function summarize(outcome: Outcome, counts: Pick<Merged, 'tally' | 'legs'>, rule: string): string {
   return `${tallyWords(counts)} (rule: ${rule}): ${MEANINGS[outcome]}.`;
 }
@@ -33,7 +36,10 @@ const WANTED: Readonly<Record<Rule['kind'], string>> = {
   weighted: 'legs to pass that outweigh the threshold',
 };
 
-/** What a rule asks for and what it got, reading on from "the gate"; the names of failing legs in it are hostile. */
+/**
+ * Describes what a rule requires and what it got, continuing a sentence that starts with "the gate"; names of failing
+ * legs in it are hostile.
+ */
 export function describeGate(
   { kind }: Rule,
   { tally, legs }: Pick<Merged, 'tally' | 'legs'>,
@@ -47,7 +53,7 @@ export function describeGate(
   return `wants ${WANTED[kind]} (rule: ${text}), and ${pass} of ${expected} ${pass === 1 ? 'passes' : 'pass'}, ${fail} ${fail === 1 ? 'fails' : 'fail'}${names === '' ? '' : ` (${names}${more})`}${open}`;
 }
 
-/** Why a merge is undecided, and what to do. */
+/** Describes why a merge is undecided and what to do. */
 export function describeUndecided({
   summary,
   legs,
@@ -64,24 +70,27 @@ export function describeUndecided({
   return `${summary}${refusedWords(refused)} What is open could change it: ${named.join(', ')}. ${adviceFor(open, legs)}`;
 }
 
-/** What is missing may be among the files that did not count: where there are any, they are looked at first. */
+/** Describes refused files first, since missing votes may be among them. */
 function refusedWords(refused: Merged['refused']): string {
   const [first] = refused;
   if (first === undefined) return '';
   const files = refused.length === 1 ? '1 file' : `${refused.length} files`;
   const which = refused.length === 1 ? '' : 'the first of them ';
-  // Parts of it may be names out of the file: on one line, whatever they hold.
+  // The reason may contain names from the file, so it is quoted to keep it on one line.
   return ` ${files} did not count, ${which}${quoteName(first.file)}: ${quoteName(first.why).slice(1, -1)}.`;
 }
 
-/** A leg that is red is asked again; of one that is missing nobody knows whether its job is red. */
+/**
+ * Advice on how to decide the merge: a failed leg can be re-run, but whether the job of a missing leg failed is
+ * unknown.
+ */
 function adviceFor(open: readonly MergedLeg[], legs: readonly MergedLeg[]): string {
   const abstaining = open.flatMap(({ votes }) => votes.filter(({ outcome }) => outcome === 'abstain'));
   const missing = abstaining.filter(({ conclusion }) => conclusion === 'missing').length;
   if (abstaining.every(({ conclusion }) => conclusion === 'success' || conclusion === 'skipped'))
     return 'Their jobs are green, so that nothing would ask them again: see why they judged nothing. A leg needs a key, and no replay.';
   const again = '"Re-run failed jobs" asks the red ones again, and merges them with the rest.';
-  // As a rule a mistake in the workflow, which no second run corrects.
+  // Usually a mistake in the workflow, which a re-run does not correct.
   if (missing === legs.flatMap(({ votes }) => votes).length)
     return `Not one envelope counts: look at what the legs uploaded, and whether verdicts is the folder into which it was downloaded. ${again}`;
   const look =
@@ -89,7 +98,7 @@ function adviceFor(open: readonly MergedLeg[], legs: readonly MergedLeg[]): stri
   return missing === 0 ? again : `${again} ${look}`;
 }
 
-/** Each reason once: with the votes that have it, where other votes of the leg say something else. */
+/** Lists each reason once, with the votes that have it if other votes of the leg differ. */
 function openWords({ leg, votes }: MergedLeg): string {
   const abstaining = votes.filter(({ outcome }) => outcome === 'abstain');
   const reasons = groupByReason(abstaining, ({ conclusion, reason }) =>
@@ -102,7 +111,10 @@ function openWords({ leg, votes }: MergedLeg): string {
   return `${quoteName(leg ?? '')} (${words.slice(0, 5).join('; ')})`;
 }
 
-/** Why a leg does not pass: the reasons of the votes that say what it says, each once with their names; hostile text. */
+/**
+ * Returns why a leg does not pass: the reasons of the votes that agree with its outcome, each once with their names;
+ * hostile text.
+ */
 export function legReasons({ outcome, votes }: MergedLeg): readonly string[] {
   if (outcome === 'pass') return [];
   const alike = votes.filter((vote) => vote.outcome === outcome);
@@ -111,7 +123,7 @@ export function legReasons({ outcome, votes }: MergedLeg): readonly string[] {
     .slice(0, MAX_REASONS);
 }
 
-/** Each reason with the names of the votes that have it, empty for those that have none. */
+/** Groups votes by reason, with their names; empty for unnamed votes. */
 function groupByReason(
   votes: readonly MergedVote[],
   reasonOf: (vote: MergedVote) => string | null,
@@ -121,14 +133,14 @@ function groupByReason(
   );
 }
 
-/** A reason and whose it is, where it is not that of all votes of the leg. */
+/** Prefixes a reason with the votes that it applies to, unless that is all votes of the leg. */
 function attribute(reason: string, names: readonly string[], all: number, shown: string): string {
   if (names.length === all) return reason;
   if (names.includes('')) return `${names.length} of ${all} votes: ${reason}`;
   return `${names.length === 1 ? 'vote' : 'votes'} ${shown}: ${reason}`;
 }
 
-/** How many legs say what, in words of ours: `7 of 9 legs pass, 1 fails, 1 is missing`. */
+/** Returns the number of legs per outcome as trusted text: `7 of 9 legs pass, 1 fails, 1 is missing`. */
 export function tallyWords({ tally, legs }: Pick<Merged, 'tally' | 'legs'>): string {
   const { pass, fail, abstain, expected } = tally;
   const missing = legs.filter(isMissing).length;
@@ -142,29 +154,32 @@ export function tallyWords({ tally, legs }: Pick<Merged, 'tally' | 'legs'>): str
   ].join(', ');
 }
 
-/** Whether nothing at all came of a leg. */
+/** Whether all votes of a leg are missing. */
 function isMissing({ outcome, votes }: MergedLeg): boolean {
   return outcome === 'abstain' && votes.every(({ conclusion }) => conclusion === 'missing');
 }
 
-/** What a leg says, as one word. */
+/** Returns the outcome of a leg as one word. */
 export function legWord(leg: MergedLeg): 'passes' | 'fails' | 'missing' | 'undecided' {
   if (leg.outcome === 'abstain') return isMissing(leg) ? 'missing' : 'undecided';
   return leg.outcome === 'pass' ? 'passes' : 'fails';
 }
 
-/** The legs with those first that hold the verdict up: failing before undecided ones, but where it is undecided. */
+/**
+ * Orders the legs so that those that prevent a passing verdict come first: failing before undecided ones, or the
+ * reverse if the merge is undecided.
+ */
 export function gravestLegs({ outcome, legs }: Pick<Merged, 'outcome' | 'legs'>): readonly MergedLeg[] {
   const order: readonly Outcome[] = outcome === 'abstain' ? ['abstain', 'fail'] : ['fail', 'abstain'];
   return [...order, 'pass' as const].flatMap((each) => legs.filter((leg) => leg.outcome === each));
 }
 
-/** The votes that are there. */
+/** Returns the votes that are present. */
 function presentVotes({ legs }: Pick<Merged, 'legs'>): readonly MergedVote[] {
   return legs.flatMap(({ votes }) => votes.filter(({ conclusion }) => conclusion !== 'missing'));
 }
 
-/** What was merged: `27 runs, 3 of them reused`. */
+/** Describes what was merged: `27 runs, 3 of them reused`. */
 export function runWords(merged: Pick<Merged, 'legs'>): string {
   const present = presentVotes(merged);
   const reused = present.filter((vote) => vote.reused).length;
@@ -186,10 +201,10 @@ const VOTE_WEAKNESSES: Readonly<Record<Weakness, { readonly ofVote: string; read
   },
 };
 const WEAKNESSES: readonly Weakness[] = ['no_diff', 'part_of_diff', 'no_tool_call'];
-/** Legs that are named one by one. */
+/** Maximum number of legs named individually. */
 const MAX_WEAK_LEGS = 5;
 
-/** What is weak about the evidence of votes: each sentence once, with how many of them where that is not all. */
+/** Returns one sentence for each weakness in the evidence of votes, with their number if it does not apply to all. */
 export function voteWarnings(votes: readonly MergedVote[]): readonly string[] {
   return WEAKNESSES.flatMap((weakness) => {
     const { ofVote } = VOTE_WEAKNESSES[weakness];
@@ -199,7 +214,7 @@ export function voteWarnings(votes: readonly MergedVote[]): readonly string[] {
   });
 }
 
-/** What is weak about the evidence of all runs that were merged. */
+/** Returns the weaknesses in the evidence of all merged runs. */
 export function mergeWarnings({ legs }: Pick<Merged, 'legs'>): readonly string[] {
   const runs = presentVotes({ legs }).length;
   return WEAKNESSES.flatMap((weakness) => {
@@ -215,7 +230,7 @@ export function mergeWarnings({ legs }: Pick<Merged, 'legs'>): readonly string[]
   });
 }
 
-/** A vote that abstains has no payload that counts. */
+/** An abstaining vote has no payload that counts. */
 function isWeak({ evidence = null, outcome }: MergedVote, weakness: Weakness): boolean {
   return evidence !== null && findWeaknesses(evidence, outcome !== 'abstain').includes(weakness);
 }

@@ -1,10 +1,10 @@
-/** Which hosts `NO_PROXY` takes out of the proxies' hands. */
+/** Decides which hosts `NO_PROXY` excludes from proxying. */
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Whether a URL is asked directly. An entry is `*`, a host (its subdomains with it, with or without a leading dot or
- * `*.`), an address, a range `from-to` or `address/bits`, each with `:port` where only that port is meant. Names are not
- * resolved: an address matches where the URL holds an address.
+ * Returns a function that tells whether a URL bypasses the proxies. An entry is `*`, a host (including its subdomains,
+ * with or without a leading dot or `*.`), an address, or a range `from-to` or `address/bits`, each optionally limited
+ * to one port with `:port`. Names are not resolved: an address matches only a URL that contains an address.
  */
 export function createBypass(list: string): (url: URL) => boolean {
   const entries = list
@@ -28,7 +28,7 @@ function parseEntry(entry: string): Entry {
   if (entry === '*') return { port: null, matches: () => true };
   const network = networkOf(entry);
   if (network !== null) return { port: null, matches: network };
-  // An IPv6 address has colons of its own: a port stands behind its brackets only.
+  // An IPv6 address contains colons itself, so its port follows the brackets.
   const [, name = entry, port = null] = /^(\[.*\]|[^:]*):(\d+)$/u.exec(entry) ?? [];
   const host = bare(name)
     .replace(/^\*?\./u, '')
@@ -40,7 +40,7 @@ function parseEntry(entry: string): Entry {
   };
 }
 
-/** A matcher for an address or several; null where the text is none. */
+/** Creates a matcher for an address or a range; null when the text is neither. */
 function networkOf(text: string): ((host: string) => boolean) | null {
   const addresses = new BlockList();
   const [from = '', to = ''] = text.split('-').map((part) => bare(part));
@@ -53,7 +53,7 @@ function networkOf(text: string): ((host: string) => boolean) | null {
       addresses.addSubnet(base, Number(bits), family(base));
     else return null;
   } catch {
-    // A range whose end comes before its start, or more bits than an address has: it holds nothing.
+    // The end of the range precedes its start, or there are too many bits: it matches nothing.
     return () => false;
   }
   return (host) => isIP(host) !== 0 && addresses.check(host, family(host));

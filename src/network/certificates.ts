@@ -1,9 +1,9 @@
-/** Certificates that a connection failed at: what Node trusts besides its own list, and what a person can do. */
+/** Certificate errors: trusts the system's authorities in addition to Node's list, and explains failures. */
 import { causeCode, NetworkError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Nobody who is trusted has signed it. */
+/** The codes for a certificate that no trusted authority has signed. */
 const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'CERT_UNTRUSTED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -13,7 +13,7 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** The other codes of OpenSSL and Node, by what is wrong and what helps. */
+/** The other error codes of OpenSSL and Node, with the problem and the fix. */
 const WRONG: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired: renew it there, and check the clock of this machine',
   CERT_NOT_YET_VALID: 'is not valid yet: check the clock of this machine',
@@ -25,12 +25,12 @@ const WRONG: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'was not made for a server: replace it there',
 };
 
-/** Whether an error says that no trusted authority signed a certificate. */
+/** Whether an error means that no trusted authority signed a certificate. */
 export function isUnknownAuthority(error: unknown): boolean {
   return UNKNOWN_AUTHORITY.has(causeCode(error) ?? '');
 }
 
-/** A failed connection's error with a sentence for a person; null where no certificate is at fault. */
+/** Returns an error that explains a failed connection; null when no certificate caused the failure. */
 export function certificateError(
   error: unknown,
   owner: string,
@@ -57,9 +57,9 @@ function authorityAdvice(environment: Environment): string {
 }
 
 /**
- * Trusts the authorities of the system's store from now on, beside those that are trusted already. It is read on the
- * first call only, which takes some tens of milliseconds: this is for connections that failed.
- * Gives false where this Node cannot (before 24.5), or has no store to read.
+ * Returns a function that adds the authorities of the system's store to those already trusted. The store is read on the
+ * first call only, which takes some tens of milliseconds, so it is used only for connections that failed. The function
+ * resolves to false if this Node does not support it (before 24.5) or there is no readable store.
  */
 export function createSystemTrust(): () => Promise<boolean> {
   let trusted: Promise<boolean> | null = null;
@@ -71,7 +71,7 @@ export function createSystemTrust(): () => Promise<boolean> {
       tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...system]);
       return system.length > 0;
     } catch {
-      // A store with something unreadable in it is no store: the first failure explains more.
+      // A store with an unreadable entry is not used: the original failure explains more.
       return false;
     }
   };

@@ -1,4 +1,7 @@
-/** How requests leave this machine: through the environment's proxies, trusting its authorities. What other folders import. */
+/**
+ * Sends requests through the environment's proxies, trusting its certificate authorities. This is the module other
+ * folders import.
+ */
 import { NetworkError } from '../errors.ts';
 import { certificateError, createSystemTrust, isUnknownAuthority } from './certificates.ts';
 import { type Proxies, parseProxies } from './proxies.ts';
@@ -8,11 +11,11 @@ export { proxySecrets } from './proxies.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A `fetch` through the proxies that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name (Node's own knows none unless it was
- * started so), and trusting the system's authorities where Node's own list and NODE_EXTRA_CA_CERTS were not enough.
- * Nothing is loaded for either before it is needed. Redirects are answers and never followed: keys would travel with them.
- * Rejects with a NetworkError where a proxy or a certificate is at fault, else as fetch does.
- * @throws InputError that names the variable, for a URL that is no proxy's.
+ * Returns a `fetch` that uses the proxies in HTTP_PROXY, HTTPS_PROXY and NO_PROXY (Node's own uses none unless started
+ * with a flag), and trusts the system's authorities where Node's own list and NODE_EXTRA_CA_CERTS are not enough. Code
+ * for either is loaded only when needed. Redirects are returned as responses and never followed: keys would be sent
+ * along. Rejects with a NetworkError when a proxy or a certificate is the cause, and otherwise like `fetch`.
+ * @throws InputError that names the variable, for an invalid proxy URL
  */
 export function createFetch(environment: Environment): typeof fetch {
   const proxies = parseProxies(environment);
@@ -24,7 +27,7 @@ export function createFetch(environment: Environment): typeof fetch {
       try {
         return await send(input, options);
       } catch (error) {
-        // Nothing was sent yet: the handshake failed.
+        // The handshake failed, so nothing has been sent yet.
         if (!isUnknownAuthority(error) || isSpent(input, init) || !(await trustSystem())) throw error;
         return await send(input, options);
       }
@@ -35,7 +38,7 @@ export function createFetch(environment: Environment): typeof fetch {
   };
 }
 
-/** Whether a body can be read but once. */
+/** Whether the body can be read only once, so that the request cannot be sent again. */
 function isSpent(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean {
   return input instanceof Request || init?.body instanceof ReadableStream;
 }
@@ -50,9 +53,9 @@ function lazyProxyFetch(proxies: Proxies, environment: Environment): typeof fetc
   };
 }
 
-/** What the environment weakens for every connection, one sentence each. */
+/** Returns one sentence for each setting in the environment that weakens all connections. */
 export function networkWeaknesses(environment: Environment): readonly string[] {
-  // Node's own rule: this value and no other.
+  // Node checks for exactly this value.
   if (environment['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
   return [
     'NODE_TLS_REJECT_UNAUTHORIZED is 0: no certificate is checked, so that anybody between here and the model can read the key and write the verdict. Unset it, and name your authority in NODE_EXTRA_CA_CERTS.',

@@ -1,34 +1,34 @@
-/** The proxies that the environment names, by the rules of Node's own http module. */
+/** Reads the proxies from the environment, by the rules of Node's http module. */
 import { InputError } from '../errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A proxy, without what opens it in its URL. */
+/** A proxy; its credentials are not part of its URL. */
 export interface ProxyServer {
   /** The variable that names it. */
   readonly variable: string;
-  /** Its URL, without a user name or password. */
+  /** Its URL, without user name and password. */
   readonly url: URL;
-  /** The value of `Proxy-Authorization`; null where the variable holds no user name. */
+  /** The value of `Proxy-Authorization`; null when the variable contains no user name. */
   readonly authorization: string | null;
 }
 
-/** What the environment says of proxies. */
+/** The proxy settings of the environment. */
 export interface Proxies {
-  /** For targets that begin with `http:`. */
+  /** For `http:` targets. */
   readonly http: ProxyServer | null;
-  /** For targets that begin with `https:`. */
+  /** For `https:` targets. */
   readonly https: ProxyServer | null;
-  /** The value of `NO_PROXY`; empty where there is none. */
+  /** The value of `NO_PROXY`; empty when unset. */
   readonly bypass: string;
 }
 
 const NAMES = { http: ['http_proxy', 'HTTP_PROXY'], https: ['https_proxy', 'HTTPS_PROXY'] } as const;
 
 /**
- * The proxies; null where there is none. The name in lower case wins, and an empty value is none; neither stands in for
- * the other, as in curl, the runner's own toolkit and Node's http module.
- * @throws InputError for a URL that is no proxy's; it names the variable and never shows its value.
+ * Reads the proxies; null when there is none. The lower-case variable takes precedence, and an empty value means none.
+ * The two schemes are independent, as in curl, the runner's toolkit and Node's http module.
+ * @throws InputError for an invalid proxy URL; it names the variable and never shows its value
  */
 export function parseProxies(environment: Environment): Proxies | null {
   const [http, https] = [NAMES.http, NAMES.https].map((names) => {
@@ -41,9 +41,9 @@ export function parseProxies(environment: Environment): Proxies | null {
 }
 
 function parseProxy(variable: string, text: string): ProxyServer {
-  // `host:port` alone is common, and would be read as a scheme.
+  // `host:port` without a scheme is common, and would be parsed as a scheme.
   const whole = /^[a-z][a-z0-9+.-]*:\/\//iu.test(text) ? text : `http://${text}`;
-  // The URL parser drops line breaks without a word.
+  // The URL parser silently drops line breaks.
   if (/[\s\p{Cc}]/u.test(whole) || !URL.canParse(whole)) throw invalid(variable, 'is not the URL of a proxy');
   const url = new URL(whole);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -72,10 +72,10 @@ function invalid(variable: string, what: string): InputError {
   );
 }
 
-/** What must be masked of the variables that name proxies, whether their URLs are right or wrong. */
+/** Returns the parts of the proxy variables that must be masked, whether or not their URLs are valid. */
 export function proxySecrets(environment: Environment): readonly string[] {
   const found = [...NAMES.http, ...NAMES.https].flatMap((variable) => {
-    // Greedy: whatever stands before the last @ may be a password that nobody escaped.
+    // Greedy: everything before the last @ may be an unescaped password.
     const pair = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(.*)@/isu.exec((environment[variable] ?? '').trim())?.[1];
     if (pair === undefined) return [];
     const colon = pair.indexOf(':');

@@ -1,4 +1,7 @@
-/** A `fetch` through a proxy, by undici: Node's own fetch can be given none on every Node 24. Loaded behind a proxy only. */
+/**
+ * A `fetch` through a proxy, using undici: not every Node 24 can pass a proxy to its own fetch. Loaded only behind a
+ * proxy.
+ */
 import { isIP } from 'node:net';
 import undici from 'undici';
 import { causeCode, NetworkError } from '../errors.ts';
@@ -8,31 +11,32 @@ import type { Proxies, ProxyServer } from './proxies.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the proxied fetch works with. */
+/** The dependencies of the proxied fetch. */
 export interface ProxyFetchWorld {
-  /** For hosts that no proxy stands before. */
+  /** For hosts that bypass the proxies. */
   readonly direct: typeof fetch;
   readonly environment: Environment;
 }
 
-/** The longest that a proxy may take to open a connection, in milliseconds. */
+/** How long a proxy may take to open a connection, in milliseconds. */
 const TUNNEL_TIMEOUT_MS = 30_000;
 
-/** Codes of a TLS handshake with something that answered in plain text. */
+/** Error codes of a TLS handshake with a server that answered in plain text. */
 const NO_TLS: ReadonlySet<string> = new Set([
   'EPROTO',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ]);
 
-/** Statuses whose answers have no body, by the Fetch standard. */
+/** Statuses whose responses have no body, by the Fetch standard. */
 const BODILESS = [204, 205, 304];
 
 /**
- * `fetch` with each request through the proxy of its scheme: `https:` in a tunnel, `http:` by the absolute form of
- * RFC 9112, for proxies open tunnels to few ports; to a proxy that speaks TLS itself, in a tunnel as well. Not undici's
- * EnvHttpProxyAgent: it warns on stderr that it is experimental, takes one scheme's proxy for the other, and its NO_PROXY
- * knows neither subdomains nor ranges. Redirects are not followed, whatever the request says.
+ * Returns a `fetch` that sends each request through the proxy for its scheme: `https:` through a tunnel, `http:` in the
+ * absolute form of RFC 9112, because proxies allow tunnels to few ports only; to a proxy that speaks TLS itself,
+ * through a tunnel as well. undici's EnvHttpProxyAgent is not used: it prints a warning that it is experimental, falls
+ * back to the other scheme's proxy, and its NO_PROXY supports neither subdomains nor ranges. Redirects are not
+ * followed, whatever the request says.
  */
 export function createProxyFetch(proxies: Proxies, { direct, environment }: ProxyFetchWorld): typeof fetch {
   const isDirect = createBypass(proxies.bypass);
@@ -46,7 +50,7 @@ export function createProxyFetch(proxies: Proxies, { direct, environment }: Prox
     const [proxy, dispatcher] = [proxies[scheme], agents[scheme]];
     if (proxy === null || dispatcher === null || isDirect(url)) return direct(input, init);
     const request = new Request(input, init);
-    // The caller's own signal where there is one: a request's copy stops following it once the request is collected.
+    // Prefer the caller's own signal: the copy in a request stops following it once the request is garbage-collected.
     const signal = init?.signal ?? request.signal;
     signal.throwIfAborted();
     const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
@@ -68,14 +72,14 @@ export function createProxyFetch(proxies: Proxies, { direct, environment }: Prox
   };
 }
 
-/** undici's own response is none to those who ask for Node's. */
+/** Converts undici's response, which is not an instance of Node's `Response`. */
 function toResponse({ status, statusText, headers, body }: undici.Response): Response {
   const kept = BODILESS.includes(status) ? null : (body as ReadableStream<Uint8Array> | null);
   return new Response(kept, { status, statusText, headers: [...headers] });
 }
 
 function createAgent(proxy: ProxyServer, environment: Environment): undici.ProxyAgent {
-  /** The connections to the proxy in which tunnels are opened. */
+  /** The connections to the proxy through which tunnels are opened. */
   class TunnelPool extends undici.Pool {
     override async connect(
       options: undici.Dispatcher.ConnectOptions,
@@ -102,28 +106,28 @@ function createAgent(proxy: ProxyServer, environment: Environment): undici.Proxy
   });
 }
 
-/** The name to ask a host's certificate by: SNI takes no addresses, which are checked against the certificate all the same. */
+/** Returns the server name for TLS. SNI does not allow addresses; they are still checked against the certificate. */
 function serverName(host: string): string {
   return isIP(host.replace(/^\[(.*)\]$/u, '$1')) === 0 ? host : '';
 }
 
-/** What a request that failed says: the proxy's own failures by a sentence, those behind it as fetch does. */
+/** Explains a failed request: failures of the proxy get a sentence, those behind it are reported as fetch does. */
 function explain(error: unknown, proxy: ProxyServer, url: URL, environment: Environment): unknown {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1)
     if (cause instanceof NetworkError) return cause;
   if (url.protocol === 'https:') return error;
   const cause = error instanceof Error ? error.cause : undefined;
-  // undici's way of saying it, where no tunnel is opened.
+  // undici's error message when the proxy refuses to open a tunnel.
   if (cause instanceof Error && cause.message.endsWith('(407)')) return refusal(proxy, 407, url.host);
   return unreachable(proxy, error, environment);
 }
 
-/** How messages name a proxy: its host and port, and where that was said. */
+/** How messages name a proxy: its host and port, and the variable that sets it. */
 function named({ url, variable }: ProxyServer): string {
   return `The proxy ${url.host} (${variable})`;
 }
 
-/** What a proxy's refusal says to a person. */
+/** Explains a refusal by the proxy. */
 function refusal(proxy: ProxyServer, status: number, target: string): NetworkError {
   const { variable, authorization } = proxy;
   const details = { code: null, passing: status >= 500 };
@@ -141,9 +145,9 @@ function refusal(proxy: ProxyServer, status: number, target: string): NetworkErr
   return new NetworkError(`${named(proxy)} ${what}.`, details);
 }
 
-/** What a connection to the proxy that failed says to a person. */
+/** Explains a failed connection to the proxy. */
 function unreachable(proxy: ProxyServer, error: unknown, environment: Environment): NetworkError {
-  // undici tries again for ever where a connection fails with its own code for this.
+  // undici retries forever if a connection fails with this code of its own.
   const code = causeCode(error) === 'UND_ERR_SOCKET' ? 'ECONNRESET' : causeCode(error);
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT') return silence(proxy);
   const certificate = certificateError(error, `the proxy ${proxy.url.host} (${proxy.variable})`, environment);

@@ -1,4 +1,4 @@
-/** Anthropic's Messages API, at the vendor's endpoint and at compatible ones. */
+/** Adapter for Anthropic's Messages API and compatible endpoints. */
 
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 import type { Stream } from '@anthropic-ai/sdk/core/streaming';
@@ -21,15 +21,15 @@ import {
 } from './tool-calls.ts';
 import { createTransport } from './transport.ts';
 
-/** The API's version that the SDK's types describe; a test holds it against what the SDK itself sends. */
+/** The API version that the SDK's types describe; a test compares it with what the SDK itself sends. */
 const apiVersion = '2026-10-21';
 
-/** A provider that speaks Anthropic's Messages API. */
+/** Creates a provider for Anthropic's Messages API. */
 export function createAnthropic(settings: AdapterSettings): Provider {
   const { provider: name, model, baseUrl } = settings;
   const client = new Anthropic({
-    // Null and placeholders keep the SDK from looking into the environment and into credential files; the transport
-    // sends the real headers.
+    // null and placeholders keep the SDK from reading the environment and credential files; the transport sends the
+    // real headers.
     apiKey: 'unused',
     webhookKey: null,
     baseURL: baseUrl,
@@ -39,7 +39,7 @@ export function createAnthropic(settings: AdapterSettings): Provider {
     fetch: createTransport(settings.fetch, { 'anthropic-version': apiVersion, ...settings.headers }),
   });
   const api = (body: JsonObject, forced: boolean): Api => ({
-    // `messages.create` writes to the console at each request for a model that will be retired.
+    // `messages.create` writes to the console on each request for a model that will be retired.
     send: (options) =>
       client.post<Stream<Anthropic.RawMessageStreamEvent>>('/v1/messages', {
         ...options,
@@ -70,10 +70,10 @@ function lost(error: APIError): 'timeout' | 'connection' | null {
   return error instanceof APIConnectionError ? 'connection' : null;
 }
 
-/** A breakpoint of the prompt cache; what comes before it is read from the cache by the next request. */
+/** A breakpoint of the prompt cache; the next request reads everything before it from the cache. */
 const cacheMark: JsonObject = { cache_control: { type: 'ephemeral' } };
 
-/** What stands for what an assistant turn did not say: the API refuses one that is empty, or ends with thinking. */
+/** Replaces a missing end of an assistant turn: the API rejects a turn that is empty or ends with thinking. */
 const EMPTY_TURN = '(empty)';
 
 const wireTools = new WeakMap<readonly ToolSpec[], readonly JsonObject[]>();
@@ -82,8 +82,8 @@ const wireMessages = new WeakMap<Message, WireMessage>();
 type WireMessage = { readonly role: 'user' | 'assistant'; readonly content: readonly JsonObject[] };
 
 /**
- * The body; what is the same from turn to turn is byte-identical, the cache marks aside: they move with the end of the
- * conversation and are no part of what the cache compares.
+ * Builds the request body. What stays the same between turns is byte-identical, except for the cache marks: they move
+ * with the end of the conversation and are not part of what the cache compares.
  */
 export function anthropicRequest(settings: AdapterSettings, request: CompletionRequest): JsonObject {
   const { system, toolChoice } = request;
@@ -101,7 +101,10 @@ export function anthropicRequest(settings: AdapterSettings, request: CompletionR
   };
 }
 
-/** The API wants a number, and refuses more than a model can write: 4,096 and 8,192 for the oldest ones. */
+/**
+ * Returns the required `max_tokens`. The API rejects more than a model can write: 4,096 and 8,192 for the oldest
+ * models.
+ */
 function defaultMaxTokens(model: string): number {
   if (/claude-3-(opus|sonnet|haiku)/.test(model)) return 4096;
   return /claude-3-5/.test(model) ? 8192 : 16_000;
@@ -139,7 +142,7 @@ function wireMessage(message: Message): WireMessage {
   }
 }
 
-/** An assistant message that another adapter made. */
+/** Converts an assistant message created by another adapter. */
 function rebuildMessage(message: AssistantMessage): readonly JsonObject[] {
   const text = wellFormed(message.text);
   const calls = message.toolCalls.map((call) => ({
@@ -151,7 +154,7 @@ function rebuildMessage(message: AssistantMessage): readonly JsonObject[] {
   return text.trim() === '' ? calls : [{ type: 'text', text }, ...calls];
 }
 
-/** Marks the last two messages of ours: the end of this conversation, and where the last request's mark stood. */
+/** Marks the last two user messages: the end of this conversation, and the position of the last request's mark. */
 function marked(messages: readonly WireMessage[]): readonly JsonObject[] {
   const ours = messages.flatMap((message, at) => (message.role === 'user' ? [at] : []));
   const ends = new Set(ours.slice(-2));
@@ -162,12 +165,12 @@ function marked(messages: readonly WireMessage[]): readonly JsonObject[] {
   });
 }
 
-/** What a completion's message carries for its own replay. */
+/** The native part of a completion's message, for its replay. */
 export interface AnthropicNative {
   readonly anthropicContent: readonly JsonObject[];
 }
 
-/** Whether an opaque native part was made here. */
+/** Whether an opaque native part was created by this adapter. */
 export function isAnthropicNative(native: unknown): native is AnthropicNative {
   return isObject(native) && Array.isArray(native['anthropicContent']);
 }
@@ -178,8 +181,8 @@ export function isMessage(body: JsonObject): boolean {
 }
 
 /**
- * Whether a stream's events are one message and reached its end. What no server sends that means well is none: a second message,
- * stop reasons that contradict each other, and parts of a block behind the end.
+ * Whether the events of a stream are one complete message. Rejects what no well-behaved server sends: a second message,
+ * contradicting stop reasons, and parts of a block after the end.
  */
 export function isWholeMessage(events: readonly JsonObject[]): boolean {
   let [isBegun, isEnded] = [false, false];
@@ -199,7 +202,7 @@ export function isWholeMessage(events: readonly JsonObject[]): boolean {
   return isEnded;
 }
 
-/** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
+/** Converts the response to a completion, with ids and a replay that are valid for the rest of the conversation. */
 export function anthropicCompletion(
   answer: ApiResponse,
   request: CompletionRequest,
@@ -233,7 +236,7 @@ function bodyMessage(answer: Extract<ApiResponse, { kind: 'body' }>): {
 } {
   const { body, raw } = answer;
   const blocks = objectsOf(body['content']).map(({ at, value }) => {
-    // The text in the body is what the model wrote: equal keys, which parsing would merge, still show there.
+    // The text in the body is what the model wrote; it still shows duplicate keys, which parsing would merge.
     const input = value['type'] === 'tool_use' ? raw(['content', at, 'input']) : null;
     return { native: value, rawInput: input ?? '', isRaw: input !== null || value['input'] === undefined };
   });
@@ -251,13 +254,18 @@ function stop(reason: string, hasCalls: boolean): StopReason {
   return hasCalls ? 'tool_calls' : 'end';
 }
 
-/** Blocks that the API itself sends and refuses to read: blank text, and thinking that was cut before it was signed. */
+/**
+ * Whether the API accepts a block that it sent. It rejects blank text, and thinking that was cut before it was signed.
+ */
 function isReplayable({ native }: Block, stopReason: StopReason): boolean {
   if (native['type'] === 'text') return textOf(native['text']).trim() !== '';
   return !(native['type'] === 'thinking' && stopReason === 'length' && textOf(native['signature']) === '');
 }
 
-/** A block as it came; a call with its final id, and an object as its input, which is all the API reads there. */
+/**
+ * Returns a block unchanged, or a call with its final id and an object as input, the only type that the API accepts
+ * there.
+ */
 function replayed(block: Block, ids: ReadonlyMap<Block, string>): JsonObject {
   const id = ids.get(block);
   if (id === undefined) return block.native;
@@ -265,7 +273,7 @@ function replayed(block: Block, ids: ReadonlyMap<Block, string>): JsonObject {
   return { ...block.native, id, name: replayableName(textOf(block.native['name'])), input };
 }
 
-/** Token counts, where cached tokens stand beside the rest of the input; null where there are none. */
+/** Returns token counts, where cached tokens are separate from the other input; null if there are none. */
 function messageUsage(value: unknown): Usage | null {
   const usage = objectOf(value);
   const input = countOf(usage['input_tokens']);
@@ -277,27 +285,27 @@ function messageUsage(value: unknown): Usage | null {
   return { inputTokens, outputTokens: output ?? 0, cachedInputTokens, cacheWriteTokens };
 }
 
-/** A content block with the text of its input, where it has one. */
+/** A content block with the text of its input, if it has one. */
 export interface Block {
   readonly native: JsonObject;
-  /** The input's text as the model wrote it; empty where there is none. */
+  /** The input as the model wrote it; empty if there is none. */
   readonly rawInput: string;
-  /** Whether `rawInput` is all there is. */
+  /** Whether `rawInput` is the complete input. */
   readonly isRaw: boolean;
 }
 
 interface OpenBlock {
   readonly fields: Map<string, Json>;
   readonly citations: Json[];
-  /** The event that began it. */
+  /** The event that started it. */
   readonly start: JsonObject;
   rawInput: string;
 }
 
-/** The text at a path of an event; null where there is none. */
+/** Returns the text at a path of an event, or null. */
 type RawText = (event: JsonObject, path: readonly (string | number)[]) => string | null;
 
-/** What the events of a whole stream add up to. The SDK's own helper would complete cut JSON and merge equal keys. */
+/** Combines the events of a whole stream. The SDK's own helper would complete cut JSON and merge duplicate keys. */
 export function joinedMessage(
   events: readonly JsonObject[],
   raw: RawText = () => null,
@@ -334,7 +342,7 @@ export function joinedMessage(
   };
 }
 
-/** Counts of a delta are cumulative; those it does not know are null. */
+/** Returns the known counts of a delta, which are cumulative; leaves out unknown ones, which are null. */
 function known(fields: JsonObject): readonly (readonly [string, Json])[] {
   return Object.entries(fields).filter(([, value]) => value !== null);
 }
@@ -370,7 +378,7 @@ function closed({ fields, citations, start, rawInput }: OpenBlock, raw: RawText)
   if (rawInput !== '')
     return { native: { ...native, input: replayableInput(rawInput) }, rawInput, isRaw: true };
   if (Object.keys(objectOf(native['input'])).length === 0) return { native, rawInput, isRaw: true };
-  // Some compatible servers send the whole input with the block's start: what counts is its text there.
+  // Some compatible servers send the whole input with the start of the block; its text there is used.
   const whole = raw(start, ['content_block', 'input']);
   return { native, rawInput: whole ?? '', isRaw: whole !== null };
 }

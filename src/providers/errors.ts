@@ -1,8 +1,11 @@
-/** What went wrong at a model's API, as one sentence that says what to do. Server texts are hostile: quoted and truncated. */
+/**
+ * Describes errors of model APIs as one sentence that says what to do. Server texts are untrusted: quoted and
+ * truncated.
+ */
 import { causeCode, messageFor, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
 import { type Naming, namingFor, type Wording } from '../text/naming.ts';
 
-/** An SDK's error, independent of the SDK. */
+/** An SDK error, independent of the SDK. */
 export interface ApiFailure extends ServerError {
   readonly requestId: string | null;
   readonly cause: unknown;
@@ -11,14 +14,14 @@ export interface ApiFailure extends ServerError {
 /** What the sentences mention. */
 export interface FailureContext {
   readonly model: string;
-  /** Where the key came from; never the key. */
+  /** Where the key came from; never the key itself. */
   readonly keySource: string;
   readonly hasKey: boolean;
-  /** Whether the server may lack the Responses API: OpenAI's provider at somebody else's endpoint. */
+  /** Whether the server may lack the Responses API: OpenAI's provider with a third-party endpoint. */
   readonly chatHint: boolean;
   /** Host and port of the endpoint. */
   readonly host: string;
-  /** Whether that is the vendor's own endpoint, for which no `base-url` is needed. */
+  /** Whether that is the vendor's own endpoint, which needs no `base-url`. */
   readonly hasDefaultHost: boolean;
   /** Whether the request forced a tool choice. */
   readonly forced: boolean;
@@ -39,7 +42,7 @@ const certificateCodes = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Makes the error that ends a run, or that the agent recovers from. */
+/** Creates the error that ends a run, or from which the agent recovers. */
 export function providerError(failure: ApiFailure, context: FailureContext): ProviderError {
   const [kind] = classify(failure, context, namingFor('action'));
   const sentence: Wording = (naming) => classify(failure, context, naming)[1];
@@ -47,7 +50,7 @@ export function providerError(failure: ApiFailure, context: FailureContext): Pro
   return new ProviderError(kind, sentence, { status, requestId: requestId?.slice(0, 100) ?? null, cause });
 }
 
-/** The error of a stream that stopped in the middle, or never began, in every try. */
+/** Creates the error for a stream that stalled or never started in every attempt. */
 export function silenceError({ host, model }: FailureContext, idleMs: number): ProviderError {
   return new ProviderError(
     'error',
@@ -71,7 +74,7 @@ function classify(failure: ApiFailure, context: FailureContext, naming: Naming):
     ];
   }
   if (isToolless(failure)) return ['error', describeMissingTools(failure, context)];
-  // Google answers a wrong key with 400.
+  // Google responds to a wrong key with 400.
   const isWrongKey = failure.code === 'API_KEY_INVALID';
   if (status === 401 || status === 403 || isWrongKey)
     return ['auth', describeAuthFailure(failure, context, naming)];
@@ -93,7 +96,7 @@ function classifyWithoutStatus(failure: ApiFailure, context: FailureContext, nam
   }
   const sentence = `The stream of ${context.host} ended with an error.${quoteServerText(failure.message)}`;
   if (failure.type === 'overloaded_error') return ['overloaded', `${sentence} Run again later.`];
-  // OpenAI names the kind of limit in the type, such as `tokens`.
+  // OpenAI puts the kind of limit, such as `tokens`, into the type.
   if (failure.type === 'rate_limit_error' || failure.code === 'rate_limit_exceeded')
     return ['rate_limit', `${sentence} Run again later.`];
   if (isOverflow(failure)) return ['context_overflow', `${sentence} ${adviseShorter(naming)}`];
@@ -177,7 +180,7 @@ function isMarkup(text: string): boolean {
   return text.trimStart().startsWith('<');
 }
 
-/** A server's words in one line, quoteServerText and capped; of a web page only that it is one. */
+/** Formats a server's message as one line, quoted and truncated; for a web page, only says that it is one. */
 function quoteServerText(text: string): string {
   if (isMarkup(text)) return ' It answered with HTML instead of JSON.';
   const line = text.replace(/\s+/g, ' ').trim();
@@ -186,7 +189,7 @@ function quoteServerText(text: string): string {
   return ` It said: "${words}".`;
 }
 
-/** Cuts a line, never inside a word of ASCII: a key that is echoed there is masked only when whole. */
+/** Truncates a line, but never inside an ASCII word: a key that is echoed there is only masked if it is complete. */
 function truncateAtWord(line: string): string {
   const start = line.slice(0, maxServerText);
   return /^[\x21-\x7e]/.test(line.slice(maxServerText))
@@ -194,23 +197,23 @@ function truncateAtWord(line: string): string {
     : start.toWellFormed();
 }
 
-/** What a server reported. */
+/** An error as reported by a server. */
 export interface ServerError {
-  /** null when there was no HTTP response, or when the error came inside a stream. */
+  /** null if there was no HTTP response, or if the error was inside a stream. */
   readonly status: number | null;
-  /** The server's type, or one of ours: `connection` and `timeout` when no response came, `cut` when it broke off. */
+  /** The server's type, or one of ours: `connection` and `timeout` if there was no response, `cut` if it broke off. */
   readonly type: string | null;
   readonly code: string | null;
   readonly param: string | null;
-  /** The server's message; empty when there is none. */
+  /** The server's message; empty if there is none. */
   readonly message: string;
 }
 
 const overflowCodes = new Set(['context_length_exceeded', 'exceed_context_size_error', 'prompt_too_long']);
 
 /**
- * Anthropic and most compatible servers give a context that is too long no code of its own, only
- * `invalid_request_error`. Each line names who says it.
+ * Messages about a context that is too long, for which Anthropic and most compatible servers have no code except
+ * `invalid_request_error`. Each line names the servers that use it.
  */
 const overflowTexts = [
   /prompt is too long/i, // Anthropic
@@ -225,8 +228,8 @@ const overflowTexts = [
 ];
 
 /**
- * What servers without tool calls say; none of them has a code for it. Those that ignore `tools` answer in prose, which
- * is a turn like any other. Each line names who says it.
+ * Messages of servers without tool calls; none of them has a code for it. Servers that ignore `tools` respond with
+ * prose, which is handled like any other turn. Each line names the servers that use it.
  */
 const toollessTexts = [
   /does not support (tools|tool use|tool calling|function calling)/i, // Ollama
@@ -236,7 +239,7 @@ const toollessTexts = [
   /\b(tools?|tool (use|calling)|function calling)\b\W+(is|are) not (supported|enabled)/i, // Groq, Gemini
 ];
 
-/** Whether it is the tool choice that was refused. */
+/** Whether the tool choice was rejected. */
 export function namesToolChoice(failure: ServerError): boolean {
   return failure.param === 'tool_choice' || /tool[_ ]choice/i.test(failure.message);
 }
@@ -249,15 +252,15 @@ export function isOverflow(failure: ServerError): boolean {
   return overflowTexts.some((pattern) => pattern.test(failure.message));
 }
 
-/** Whether the server offers no tool calls for the model. */
+/** Whether the server does not offer tool calls for the model. */
 export function isToolless(failure: ServerError): boolean {
   return toollessTexts.some((pattern) => pattern.test(failure.message));
 }
 
-/** Undici's codes of a response that is not streamed and takes longer than the five minutes that it waits. */
+/** Undici's codes for a non-streamed response that takes longer than its timeout of five minutes. */
 const TOO_LATE: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** An error and its causes, outermost first; Node hides the system's own error below one or two others. */
+/** Returns an error and its causes, outermost first; Node.js wraps the system error in one or two others. */
 function listCauses(error: unknown): readonly Error[] {
   const chain: Error[] = [];
   for (let current = error; chain.length < 5 && current instanceof Error; current = current.cause)
@@ -265,12 +268,15 @@ function listCauses(error: unknown): readonly Error[] {
   return chain;
 }
 
-/** The NetworkError among the causes, which names what is between this machine and the server; null where there is none. */
+/**
+ * Returns the NetworkError among the causes, which names what is between this machine and the server; null if there is
+ * none.
+ */
 export function networkError(error: unknown): NetworkError | null {
   return listCauses(error).find((each) => each instanceof NetworkError) ?? null;
 }
 
-/** Whether a response took longer than Node waits for one: the next try would, too. */
+/** Whether a response exceeded the timeout of Node.js, as the next attempt would, too. */
 export function isTooLate(error: unknown): boolean {
   return TOO_LATE.has(causeCode(error) ?? '');
 }

@@ -1,4 +1,4 @@
-/** Chat completions: at every OpenAI-compatible server, Gemini's endpoint among them, and at Azure OpenAI. */
+/** Adapter for chat completions: all OpenAI-compatible servers, including Gemini's endpoint, and Azure OpenAI. */
 import OpenAI, { AzureOpenAI } from 'openai';
 import type { ChatCompletionCreateParams as ChatParams } from 'openai/resources/chat/completions';
 import { isArray, isObject } from '../text/json.ts';
@@ -25,7 +25,7 @@ import {
 
 const chatApi = { isWhole: isWholeChat, isResponse: isChatAnswer };
 
-/** A provider that speaks chat completions, through a client of the openai SDK. */
+/** Creates a provider for chat completions with a client of the openai SDK. */
 export function createOpenAiChat(
   settings: AdapterSettings,
   client: OpenAI = createClient(settings),
@@ -41,7 +41,7 @@ export function createOpenAiChat(
       const context = { ...settings.failureContext, forced: request.toolChoice !== 'auto' };
       const api: Api = {
         ...chatApi,
-        // Parts of it are what the server itself sent, which the SDK's types do not describe.
+        // The body contains parts that the server itself sent, which the SDK's types do not describe.
         send: (options) => client.chat.completions.create(body as unknown as ChatParams, options),
         context,
         asSdkError: errors.read,
@@ -56,7 +56,7 @@ export function createOpenAiChat(
   };
 }
 
-/** An answer whose server gave up midway is one that broke off, in one piece too. */
+/** Treats a response whose server gave up midway as broken off, even if it is not a stream. */
 function acceptResponse(answer: ApiResponse, context: FailureContext): RequestResult<ApiResponse> {
   if (!isBrokenChat(answer)) return { ok: true, value: answer };
   const failure = {
@@ -73,14 +73,14 @@ function acceptResponse(answer: ApiResponse, context: FailureContext): RequestRe
 }
 
 /**
- * The newest dated version that is no preview; what came later lives at `/openai/v1`, which needs none.
+ * The newest dated version that is not a preview; later features are at `/openai/v1`, which needs no version.
  * @see https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle
  */
 const defaultApiVersion = '2024-10-21';
 
 /**
- * A provider for one deployment, whose name is the model. The base URL is the resource's endpoint, or any longer URL
- * of it that people copy: with `/openai`, with `/openai/v1`, or a deployment's whole target URI.
+ * Creates a provider for one deployment, whose name is the model. The base URL is the endpoint of the resource, or any
+ * longer URL of it that people copy: with `/openai`, with `/openai/v1`, or the whole target URI of a deployment.
  */
 export function createAzureOpenAi(settings: AdapterSettings): Provider {
   const url = new URL(settings.baseUrl);
@@ -102,12 +102,13 @@ export function createAzureOpenAi(settings: AdapterSettings): Provider {
   return createOpenAiChat(settings, client);
 }
 
-/** What stands for an assistant turn without any content: several servers refuse an empty one. */
+/** Replaces an assistant turn without content, which several servers reject. */
 const EMPTY_TURN = '(empty)';
 
 /**
- * Makes the bodies of a run's requests; what is the same from turn to turn comes first and byte-identical, for prompt
- * caches. Gemini's endpoint refuses a request for one field that it does not know: none goes out unasked.
+ * Returns a function that builds the request bodies of a run. What stays the same between turns comes first and is
+ * byte-identical, for prompt caches. Optional fields are only sent if they were configured, because Gemini's endpoint
+ * rejects a request with any unknown field.
  */
 export function createChatBody(settings: AdapterSettings): (request: CompletionRequest) => JsonObject {
   const { model, maxOutputTokens, maxTokensField, reasoningEffort, stream, dialect } = settings;
@@ -152,7 +153,7 @@ function wireMessage(message: Message): readonly JsonObject[] {
   }
 }
 
-/** An assistant message that another adapter made. */
+/** Converts an assistant message created by another adapter. */
 function rebuildMessage(message: AssistantMessage): JsonObject {
   const calls = message.toolCalls.map((call) => ({
     id: call.id,
@@ -167,20 +168,23 @@ function rebuildMessage(message: AssistantMessage): JsonObject {
   return { role: 'assistant', content: text === '' ? null : text, tool_calls: calls };
 }
 
-/** What a completion's message carries for its own replay. */
+/** The native part of a completion's message, for its replay. */
 export interface ChatNative {
   readonly chatMessage: JsonObject;
 }
 
-/** Whether an opaque native part was made here. */
+/** Whether an opaque native part was created by this adapter. */
 export function isChatNative(native: unknown): native is ChatNative {
   return isObject(native) && isObject(native['chatMessage']);
 }
 
-/** Finish reasons that mean a cut answer, in lower case; not all servers use OpenAI's word. */
+/** Finish reasons for a cut response, in lower case; not all servers use OpenAI's value. */
 const lengthReasons = new Set(['length', 'max_tokens', 'model_length', 'incomplete']);
 
-/** Finish reasons that mean a content filter, in lower case: OpenAI's word, and Gemini's own where it hands them on. */
+/**
+ * Finish reasons for a content filter, in lower case: OpenAI's value, and Gemini's own values where its endpoint passes
+ * them on.
+ */
 const filterReasons = new Set([
   'content_filter',
   'safety',
@@ -193,21 +197,22 @@ const filterReasons = new Set([
 /** Finish reasons of a server that gave up midway. */
 const brokenReasons = new Set(['error', 'abort', 'insufficient_system_resource']);
 
-/** What an answer would have been that a server refused to give for the content of the prompt. */
+/** Replaces the response if the server refused to give one because of the content of the prompt. */
 export const blockedChat: ApiResponse = {
   kind: 'body',
   body: { choices: [{ message: { role: 'assistant', content: '' }, finish_reason: 'content_filter' }] },
   raw: () => null,
 };
 
-/** Whether a body holds a choice. */
+/** Whether a body contains a choice. */
 export function isChatAnswer(body: JsonObject): boolean {
   return !saysError(body) && objectsOf(body['choices']).some(({ value }) => isObject(value['message']));
 }
 
 /**
- * Whether a stream's chunks are one answer with one end, which is not the server's own failure. What no server sends that means
- * well is none: another choice than the one asked for, ends that contradict each other, and parts of a call behind the end.
+ * Whether the chunks of a stream are one complete response that does not report a failure of the server. Rejects what
+ * no well-behaved server sends: a choice other than the requested one, contradicting finish reasons, and parts of a
+ * call after the end.
  */
 export function isWholeChat(chunks: readonly JsonObject[]): boolean {
   let end: StopReason | 'broken' | null = null;
@@ -215,7 +220,7 @@ export function isWholeChat(chunks: readonly JsonObject[]): boolean {
     if (hasOtherChoice(chunk) || objectsOf(chunk['choices']).length > 1) return false;
     const choice = firstChoice(chunk);
     const reason = textOf(choice['finish_reason']);
-    // Gemini's endpoint has said `stop` with every chunk, and a call is whole in its own there.
+    // Gemini's endpoint has sent `stop` with every chunk; each call there is complete in its own chunk.
     if (end !== null && hasCallPart(choice, reason !== '')) return false;
     if (saysError(choice)) return false;
     if (reason === '') continue;
@@ -226,7 +231,7 @@ export function isWholeChat(chunks: readonly JsonObject[]): boolean {
   return end !== null && end !== 'broken';
 }
 
-/** Whether a body is an answer of which nobody knows whether it is whole: its server gave up midway, or it is another choice's. */
+/** Whether a body is a response that may be incomplete: its server gave up midway, or it belongs to another choice. */
 export function isBrokenChat(answer: ApiResponse): boolean {
   if (answer.kind === 'events') return false;
   const choice = firstChoice(answer.body);
@@ -235,27 +240,27 @@ export function isBrokenChat(answer: ApiResponse): boolean {
   return isOther || saysError(choice) || meaningOf(textOf(choice['finish_reason'])) === 'broken';
 }
 
-/** Some servers leave the number out. */
+/** Some servers omit the index. */
 function hasOtherChoice(chunk: JsonObject): boolean {
   return objectsOf(chunk['choices']).some(({ value: { index } }) => typeof index === 'number' && index !== 0);
 }
 
-/** Whether a chunk holds a part of a call; with `isEnd`, one that is not its beginning. */
+/** Whether a chunk contains a part of a call; with `isEnd`, a part other than its start. */
 function hasCallPart(choice: JsonObject, isEnd: boolean): boolean {
   const parts = objectsOf(objectOf(choice['delta'] ?? choice['message'])['tool_calls']);
   return parts.some(({ value }) => !isEnd || called(value).name === '');
 }
 
-/** What a finish reason says of the calls; servers have many words for an end, and mix `stop` with `tool_calls`. */
+/** Maps a finish reason; servers use many values for a normal end, and mix up `stop` and `tool_calls`. */
 function meaningOf(finishReason: string): StopReason | 'broken' {
-  // Gemini's endpoint says `content_filter: OTHER`, and `function_call_filter: …` of a call that it dropped.
+  // Gemini's endpoint sends `content_filter: OTHER`, and `function_call_filter: …` for a call that it dropped.
   const [reason = ''] = finishReason.toLowerCase().split(':');
   if (brokenReasons.has(reason)) return 'broken';
   if (filterReasons.has(reason)) return 'refusal';
   return lengthReasons.has(reason) ? 'length' : 'end';
 }
 
-/** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
+/** Converts the response to a completion, with ids and a replay that are valid for the rest of the conversation. */
 export function chatCompletion(answer: ApiResponse, request: CompletionRequest, model: string): Completion {
   const whole = answer.kind === 'events' ? joinedChat(answer.events) : bodyChat(answer);
   const refusal = textOf(whole.message['refusal']);
@@ -278,7 +283,7 @@ function bodyChat(answer: Extract<ApiResponse, { kind: 'body' }>): WholeChat {
   const message = objectOf(firstChoice(body)['message']);
   const calls = objectsOf(message['tool_calls']).map(({ at: n, value }) => {
     const given = objectOf(value['function'])['arguments'];
-    // The format wants a string; of an object, what counts is its text in the body, where equal keys still show.
+    // The format requires a string. For an object, its text in the body is used, which still shows duplicate keys.
     const slice =
       typeof given === 'string'
         ? null
@@ -303,7 +308,7 @@ function stop(whole: WholeChat, refusal: string): StopReason {
   return whole.calls.length > 0 ? 'tool_calls' : 'end';
 }
 
-/** Prose; some servers send it in parts. */
+/** Returns the text of the content; some servers send it in parts. */
 function contentText(content: Json | undefined): string {
   if (content === undefined || !isArray(content)) return textOf(content);
   return objectsOf(content)
@@ -311,7 +316,10 @@ function contentText(content: Json | undefined): string {
     .join('');
 }
 
-/** A call for the history: unknown fields as they came (thought signatures), arguments that every server can read. */
+/**
+ * Returns a call for the history: unknown fields unchanged (thought signatures), arguments in a form that every server
+ * can parse.
+ */
 function replayedCall(call: RawCall & { readonly native: JsonObject }, id: string): JsonObject {
   return {
     ...call.native,
@@ -325,7 +333,7 @@ function replayedCall(call: RawCall & { readonly native: JsonObject }, id: strin
   };
 }
 
-/** The message for the history; empty lists of calls and messages without content are refused by several servers. */
+/** Returns the message for the history; several servers reject empty lists of calls and messages without content. */
 function replayed(message: JsonObject, calls: readonly JsonObject[]): JsonObject {
   const { tool_calls: _, content, ...rest } = message;
   const text = typeof content === 'string' ? wellFormed(content) : (content ?? null);
@@ -333,7 +341,7 @@ function replayed(message: JsonObject, calls: readonly JsonObject[]): JsonObject
   return { ...rest, role: 'assistant', content: text === null || text === '' ? '(empty)' : text };
 }
 
-/** Fields of a delta that arrive in pieces; of any other text field the last one counts. */
+/** Fields of a delta that arrive in pieces; of any other text field, the last value counts. */
 const pieces = new Set(['content', 'refusal', 'reasoning_content', 'reasoning', 'thinking']);
 
 interface OpenCall {
@@ -342,24 +350,27 @@ interface OpenCall {
   rawArguments: string;
   isRaw: boolean;
   native: Map<string, Json>;
-  /** What stands in `native` under `function`. */
+  /** The contents of `function` in `native`. */
   fields: Map<string, Json>;
 }
 
-/** The calls of a stream so far, findable by what later chunks name them by: the last of an index, the first of an id. */
+/**
+ * The calls of a stream so far, indexed by how later chunks refer to them: the last call with an index, the first with
+ * an id.
+ */
 interface OpenCalls {
   readonly all: OpenCall[];
   readonly byIndex: Map<number, OpenCall>;
   readonly byId: Map<string, OpenCall>;
 }
 
-/** A message so far; what is a list in it stands in `lists` too, where it may grow. */
+/** A message so far; its lists are also in `lists`, where they can grow. */
 interface OpenMessage {
   readonly fields: Map<string, Json>;
   readonly lists: Map<string, Json[]>;
 }
 
-/** What the chunks of a whole stream add up to; linear in their length. */
+/** Combines the chunks of a whole stream, in linear time. */
 export function joinedChat(chunks: readonly JsonObject[]): WholeChat {
   const message: OpenMessage = { fields: new Map(), lists: new Map() };
   const calls: OpenCalls = { all: [], byIndex: new Map(), byId: new Map() };
@@ -383,7 +394,7 @@ export function joinedChat(chunks: readonly JsonObject[]): WholeChat {
   };
 }
 
-/** Text in pieces is joined and lists grow; of anything else the last value counts, and null never does. */
+/** Joins text in pieces and extends lists; of anything else, the last value counts. Ignores null. */
 function merge({ fields, lists }: OpenMessage, key: string, value: Json): void {
   const before = fields.get(key);
   if (value === null && before !== undefined) return;
@@ -411,8 +422,8 @@ function addCall(calls: OpenCalls, delta: JsonObject): void {
 }
 
 /**
- * The call that a delta goes on with, or a new one. Servers leave `index` out, or `id` on later deltas, or count every
- * call as index 0: another id with a name of its own is another call.
+ * Returns the call that a delta continues, or a new one. Servers omit `index`, omit `id` on later deltas, or use index
+ * 0 for every call: a different id with a name of its own is a different call.
  */
 function openCall(calls: OpenCalls, index: number | null, id: string, name: string): OpenCall {
   const known = knownCall(calls, index, id, name);
@@ -447,7 +458,7 @@ function knownCall(calls: OpenCalls, index: number | null, id: string, name: str
   return name === '' ? calls.all.at(-1) : undefined;
 }
 
-/** An answer in one piece: what a body holds and what the chunks of a stream add up to. */
+/** The whole response, from a body or from the chunks of a stream. */
 export interface WholeChat {
   readonly message: JsonObject;
   readonly calls: readonly (RawCall & { readonly native: JsonObject })[];
@@ -456,27 +467,29 @@ export interface WholeChat {
   readonly model: string;
 }
 
-/** The choice that counts; only one is ever asked for. */
+/** Returns the first choice; only one is ever requested. */
 export function firstChoice(chunk: JsonObject): JsonObject {
   return objectsOf(chunk['choices'])[0]?.value ?? {};
 }
 
-/** Id and name of a call. */
+/** Returns the id and the name of a call. */
 export function called(call: JsonObject): { readonly id: string; readonly name: string } {
   return { id: textOf(call['id']), name: textOf(objectOf(call['function'])['name']) };
 }
 
-/** Token counts of chat completions, where cached tokens are a part of the prompt's; null where there are none. */
+/**
+ * Returns token counts of chat completions, where cached tokens are part of the prompt tokens; null if there are none.
+ */
 export function chatUsage(value: unknown): Usage | null {
   const usage = objectOf(value);
   const inputTokens = countOf(usage['prompt_tokens']);
   const outputTokens = countOf(usage['completion_tokens']);
   if (inputTokens === null && outputTokens === null) return null;
   const details = objectOf(usage['prompt_tokens_details']);
-  // DeepSeek counts hits beside the prompt; cache writes are known from OpenRouter only.
+  // DeepSeek reports cache hits in a separate field; only OpenRouter reports cache writes.
   const read = countOf(details['cached_tokens']) ?? countOf(usage['prompt_cache_hit_tokens']) ?? 0;
   const input = inputTokens ?? 0;
-  // Gemini and xAI leave the tokens of thinking out of the completion's, and bill them: only the total holds them.
+  // Gemini and xAI leave reasoning tokens, which they bill, out of the completion tokens: only the total includes them.
   const output = Math.max(outputTokens ?? 0, (countOf(usage['total_tokens']) ?? 0) - input);
   const cachedInputTokens = Math.min(read, input);
   const cacheWriteTokens = Math.min(countOf(details['cache_write_tokens']) ?? 0, input - cachedInputTokens);

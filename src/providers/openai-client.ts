@@ -1,13 +1,13 @@
-/** The openai SDK's client as every adapter of its family uses it: nothing in the environment decides anything. */
+/** Configures the openai SDK's client for all adapters that use it, independent of the environment. */
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import type { AdapterSettings } from './provider.ts';
 import { type Lost, maxRetries, type SdkError } from './request.ts';
 import { createTransport } from './transport.ts';
 
-/** Error codes of a prompt that was not answered because of what it says. */
+/** Error codes for a prompt that was rejected because of its content. */
 const blockedCodes = new Set(['content_filter', 'content_policy_violation', 'bio_policy', 'cyber_policy']);
 
-/** Options for any client of the SDK. Null and placeholders keep it from looking into the environment. */
+/** Returns options for any client of the SDK. null and placeholders keep it from reading the environment. */
 export function clientOptions(settings: AdapterSettings) {
   return {
     // The transport sends the real headers.
@@ -22,27 +22,27 @@ export function clientOptions(settings: AdapterSettings) {
   } as const;
 }
 
-/** A client for the endpoint of the settings. */
+/** Creates a client for the endpoint of the settings. */
 export function createClient(settings: AdapterSettings): OpenAI {
   return new OpenAI({ ...clientOptions(settings), baseURL: settings.baseUrl });
 }
 
-/** The SDK's errors of one request, and what the last of them says that only these adapters can act on. */
+/** Reads the SDK errors of one request, and details of the last one that only these adapters use. */
 export interface SdkErrors {
   readonly read: (error: unknown) => { readonly error: SdkError; readonly lost: Lost } | null;
-  /** Whether a content filter refused the prompt: an answer, in another form. */
+  /** Whether a content filter rejected the prompt, which counts as a response in another form. */
   readonly isBlocked: () => boolean;
-  /** Whether the server refused the named field of the request. */
+  /** Whether the server rejected the named field of the request. */
   readonly refuses: (param: string) => boolean;
 }
 
-/** Reads the SDK's errors and remembers the last. */
+/** Creates a reader of SDK errors that remembers the last one. */
 export function createSdkErrors(): SdkErrors {
   let last: APIError | null = null;
   return {
     read: (error) => {
       if (!(error instanceof APIError)) return null;
-      // Without a status it was thrown by a stream, and is read with the other events.
+      // An error without a status was thrown by a stream, and is read with the other events.
       if (error.status !== undefined) last = error;
       return { error, lost: lost(error) };
     },
@@ -51,7 +51,7 @@ export function createSdkErrors(): SdkErrors {
   };
 }
 
-/** Whether an error's code is that of a content filter. */
+/** Whether an error code is that of a content filter. */
 export function isBlockedCode(code: unknown): boolean {
   return typeof code === 'string' && blockedCodes.has(code);
 }

@@ -1,4 +1,4 @@
-/** OpenAI's Responses API, at the vendor's endpoint and at gateways in front of it. */
+/** Adapter for OpenAI's Responses API, at the vendor's endpoint and at gateways in front of it. */
 import type { ResponseCreateParams } from 'openai/resources/responses/responses';
 import { isObject } from '../text/json.ts';
 import type { AssistantMessage, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
@@ -21,17 +21,17 @@ import {
   wellFormed,
 } from './tool-calls.ts';
 
-/** Models without reasoning, with or without a prefix of a gateway or of a fine-tuning: they refuse to be asked for it. */
+/** Models without reasoning, with or without the prefix of a gateway or of fine-tuning; they reject requests for it. */
 const withoutReasoning = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;
 
 const responsesApi = { isWhole: isWholeResponse, isResponse: isResponse };
 
-/** A provider that speaks the Responses API. */
+/** Creates a provider for the Responses API. */
 export function createOpenAiResponses(settings: AdapterSettings): Provider {
   const { provider: name, model } = settings;
   const client = createClient(settings);
   const bodyOf = createResponsesBody(settings);
-  /** Whether reasoning is asked for; what the server once refused is not asked again. */
+  /** Whether to request reasoning; false once the server has rejected it. */
   let encrypted = !withoutReasoning.test(model);
   const tried = async (request: CompletionRequest): Promise<RequestResult<ApiResponse>> => {
     const errors = createSdkErrors();
@@ -39,7 +39,7 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
     const body = bodyOf(request, encrypted);
     const api: Api = {
       ...responsesApi,
-      // Parts of it are what the server itself sent, which the SDK's types do not describe.
+      // The body contains parts that the server itself sent, which the SDK's types do not describe.
       send: (options) => client.responses.create(body as unknown as ResponseCreateParams, options),
       context,
       asSdkError: errors.read,
@@ -64,7 +64,7 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
   };
 }
 
-/** A failure may come as an answer with a status of its own. */
+/** Detects a failure that is reported as a response with a status of its own. */
 function acceptResponse(answer: ApiResponse, context: FailureContext): RequestResult<ApiResponse> {
   const told = toldFailure(answer);
   if (told === null) return { ok: true, value: answer };
@@ -73,12 +73,13 @@ function acceptResponse(answer: ApiResponse, context: FailureContext): RequestRe
   return { ok: false, again: told.again, why, error: providerError(told.failure, context) };
 }
 
-/** What stands for an assistant turn without any content. */
+/** Replaces an assistant turn without content. */
 const emptyTurn: JsonObject = { role: 'assistant', content: '(empty)' };
 
 /**
- * Makes the bodies of a run's requests; what is the same from turn to turn comes first and byte-identical, for prompt
- * caches. Nothing is stored at the server, so reasoning comes back encrypted, where that is asked for, and is replayed.
+ * Returns a function that builds the request bodies of a run. What stays the same between turns comes first and is
+ * byte-identical, for prompt caches. Nothing is stored on the server, so reasoning is returned encrypted, if requested,
+ * and replayed.
  */
 export function createResponsesBody(
   settings: AdapterSettings,
@@ -103,7 +104,7 @@ export function createResponsesBody(
   };
 }
 
-/** Left out, `strict` means that the API tries to be strict, and refuses schemas that cannot be. */
+/** Sets `strict` to false: if it is omitted, the API tries strict mode and rejects schemas that do not allow it. */
 function wireTool(spec: ToolSpec): JsonObject {
   const { description, parameters } = describedTool(spec, 'openai');
   return { type: 'function', name: spec.name, description, parameters, strict: false };
@@ -128,7 +129,7 @@ function wireItems(message: Message): readonly JsonObject[] {
   }
 }
 
-/** An assistant message that another adapter made. */
+/** Converts an assistant message created by another adapter. */
 function rebuildMessage(message: AssistantMessage): readonly JsonObject[] {
   const text = wellFormed(message.text);
   const calls = message.toolCalls.map((call) => ({
@@ -140,17 +141,17 @@ function rebuildMessage(message: AssistantMessage): readonly JsonObject[] {
   return text.trim() === '' ? calls : [{ role: 'assistant', content: text }, ...calls];
 }
 
-/** What an answer would have been that the server refused to give for the content of the prompt. */
+/** Replaces the response if the server refused to give one because of the content of the prompt. */
 export const blockedResponse: ApiResponse = {
   kind: 'body',
   body: { output: [], status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
   raw: () => null,
 };
 
-/** Codes of an error inside an answer that another try may not meet. */
+/** Codes of an error inside a response that may not recur in another attempt. */
 const passingCodes = new Set(['server_error', 'server_is_overloaded', 'slow_down', 'vector_store_timeout']);
 
-/** What the codes are called elsewhere. */
+/** The names of these codes in other APIs. */
 const failureTypes: ReadonlyMap<string, string> = new Map([
   ['rate_limit_exceeded', 'rate_limit_error'],
   ['insufficient_quota', 'rate_limit_error'],
@@ -158,17 +159,17 @@ const failureTypes: ReadonlyMap<string, string> = new Map([
   ['slow_down', 'overloaded_error'],
 ]);
 
-/** Whether a body is a response, a failed one too. */
+/** Whether a body is a response, including a failed one. */
 export function isResponse(body: JsonObject): boolean {
   return Array.isArray(body['output']) || body['object'] === 'response';
 }
 
-/** Whether a stream's events reached the end, be it an error. */
+/** Whether the events of a stream reached the end, including an error. */
 export function isWholeResponse(events: readonly JsonObject[]): boolean {
   return lastEvent(events) !== null;
 }
 
-/** The failure that an answer tells, and whether another try may be better; null where it is none. */
+/** Returns the failure that a response reports, and whether another attempt may succeed; null if it reports none. */
 export function toldFailure(
   answer: ApiResponse,
 ): { readonly failure: ApiFailure; readonly again: boolean; readonly isBlocked: boolean } | null {
@@ -191,7 +192,7 @@ export function toldFailure(
   return { failure, again: passingCodes.has(code), isBlocked: isBlockedCode(code) };
 }
 
-/** The answer as a completion, with ids and a replay that hold for the rest of the conversation. */
+/** Converts the response to a completion, with ids and a replay that are valid for the rest of the conversation. */
 export function responsesCompletion(
   answer: ApiResponse,
   request: CompletionRequest,
@@ -223,7 +224,7 @@ function bodyResponse({ body, raw }: Extract<ApiResponse, { kind: 'body' }>): {
   const items = objectsOf(body['output']).map(({ at, value }): Item => {
     const given = value['arguments'];
     if (typeof given === 'string') return { native: value, rawArguments: given, isRaw: true };
-    // The format wants a string; of an object, what counts is its text in the body, where equal keys still show.
+    // The format requires a string. For an object, its text in the body is used, which still shows duplicate keys.
     const isNone = given === undefined || given === null;
     const slice = isNone ? '' : raw(['output', at, 'arguments']);
     return { native: value, rawArguments: slice ?? '', isRaw: slice !== null };
@@ -243,7 +244,7 @@ function stop(response: JsonObject, refusal: string, calls: readonly Item[]): St
   return calls.length > 0 ? 'tool_calls' : 'end';
 }
 
-/** Token counts, where cached tokens are a part of the input's; null where there are none. */
+/** Returns token counts, where cached tokens are part of the input; null if there are none. */
 function responseUsage(value: unknown): Usage | null {
   const usage = objectOf(value);
   const input = countOf(usage['input_tokens']);
@@ -259,30 +260,30 @@ function responseUsage(value: unknown): Usage | null {
   return { inputTokens, outputTokens: output ?? 0, cachedInputTokens, cacheWriteTokens };
 }
 
-/** What a completion's message carries for its own replay. */
+/** The native part of a completion's message, for its replay. */
 export interface ResponsesNative {
   readonly responsesOutput: readonly JsonObject[];
 }
 
-/** Whether an opaque native part was made here. */
+/** Whether an opaque native part was created by this adapter. */
 export function isResponsesNative(native: unknown): native is ResponsesNative {
   return isObject(native) && Array.isArray(native['responsesOutput']);
 }
 
 /**
- * The items of a turn for the history, as they came; calls with their final ids, and arguments that can be read.
- * Items of other kinds belong to tools that were not offered, and may ask for a result that nobody has.
+ * Returns the items of a turn for the history: unchanged, except that calls get their final ids and parseable
+ * arguments. Items of other kinds belong to tools that were not offered, and may require a result that does not exist.
  */
 export function replayed(items: readonly Item[], ids: ReadonlyMap<Item, string>): readonly JsonObject[] {
   const kept: JsonObject[] = [];
   let hasLost = false;
-  // From the end: reasoning stands before what it led to, and is refused alone.
+  // From the end: reasoning precedes the items that it led to, and is rejected on its own.
   for (const item of items.toReversed()) {
     const isKept = isReplayable(item.native, kept.length > 0);
     if (isKept) kept.unshift(replayedItem(item, ids.get(item)));
     hasLost ||= !isKept && item.native['type'] === 'reasoning';
   }
-  // An id names an item together with the reasoning before it: without that it is refused.
+  // An id refers to an item together with the reasoning before it, and is rejected without that reasoning.
   return hasLost ? kept.map(withoutId) : kept;
 }
 
@@ -293,7 +294,7 @@ function isReplayable(native: JsonObject, hasFollower: boolean): boolean {
     case 'message':
       return objectsOf(native['content']).length > 0;
     case 'reasoning': {
-      // Without its content it is a mere name of what the server did not store.
+      // Without content it only refers to something that the server did not store.
       const hasContent =
         textOf(native['encrypted_content']) !== '' || objectsOf(native['content']).length > 0;
       return hasContent && hasFollower;
@@ -315,21 +316,21 @@ function withoutId(native: JsonObject): JsonObject {
   return rest;
 }
 
-/** An output item with the text of its arguments, where it is a call. */
+/** An output item; if it is a call, with the text of its arguments. */
 export interface Item {
   readonly native: JsonObject;
-  /** The arguments as the model wrote them; empty where there are none. */
+  /** The arguments as the model wrote them; empty if there are none. */
   readonly rawArguments: string;
-  /** Whether `rawArguments` is all there is. */
+  /** Whether `rawArguments` is the complete text. */
   readonly isRaw: boolean;
 }
 
 interface OpenItem {
   native: JsonObject;
   isDone: boolean;
-  /** What came in pieces: a call's arguments, else prose. */
+  /** Text that arrived in pieces: the arguments of a call, otherwise prose. */
   pieces: string;
-  /** The arguments as the events that end them repeat them. */
+  /** The arguments as repeated by the events that end them. */
   readonly stated: Set<string>;
 }
 
@@ -337,14 +338,14 @@ const lastEvents = new Set(['response.completed', 'response.incomplete', 'respon
 
 const errorEvents = new Set(['response.failed', 'error']);
 
-/** The event that ended a stream, or reported an error before it; null where it was cut. */
+/** Returns the event that ended a stream, or that reported an error before its end; null if the stream was cut. */
 export function lastEvent(events: readonly JsonObject[]): JsonObject | null {
   const findLast = (types: ReadonlySet<string>) =>
     events.findLast((event) => types.has(textOf(event['type'])));
   return findLast(errorEvents) ?? findLast(lastEvents) ?? null;
 }
 
-/** What the events of a whole stream add up to. The SDK's own helper would parse the arguments with all leniency. */
+/** Combines the events of a whole stream. The SDK's own helper would parse the arguments leniently. */
 export function joinedResponse(events: readonly JsonObject[]): {
   readonly response: JsonObject;
   readonly items: readonly Item[];
@@ -353,7 +354,7 @@ export function joinedResponse(events: readonly JsonObject[]): {
   for (const event of events) addEvent(open, event);
   const response = objectOf(lastEvent(events)?.['response']);
   for (const { at, value } of objectsOf(response['output'])) {
-    // Servers that end no item of their own hold it in the last event.
+    // Some servers do not send an end event for an item; the last event of the stream contains it.
     if (open.get(at)?.isDone !== true) end(itemAt(open, at), value);
   }
   const inOrder = [...open].sort(([a], [b]) => a - b);
@@ -399,7 +400,7 @@ function closed({ native, isDone, pieces, stated }: OpenItem): Item {
     const given = native['arguments'];
     const said = new Set([pieces, ...stated].filter((text) => text !== ''));
     const [rawArguments = ''] = said;
-    // Two versions of the arguments, arguments that nobody ended, and arguments that are no text: nobody knows them.
+    // The arguments are unknown if there are two versions of them, no event ended them, or they are not text.
     const isText = typeof given === 'string' || given === undefined || given === null;
     return { native, rawArguments, isRaw: said.size < 2 && stated.size > 0 && isText };
   }

@@ -1,4 +1,4 @@
-/** What a completion costs, by price data that is bundled; nothing is fetched. */
+/** Calculates the cost of a completion from bundled price data; nothing is fetched. */
 
 import { InputError } from '../errors.ts';
 import { quote } from '../text/messages.ts';
@@ -6,9 +6,9 @@ import type { Usage } from '../types.ts';
 import { type ProviderSettings, registry } from './registry.ts';
 
 /**
- * The price of one completion in US dollars; null where none is known, never 0 for want of one. The data, which is large,
- * is loaded when a price is first asked for. A named vendor's prices hold behind a gateway too; those of a compatible
- * server are known by its host.
+ * Returns a function that calculates the price of one completion in US dollars; null, never 0, if the price is unknown.
+ * The data is large and is loaded on first use. The prices of a named vendor also apply behind a gateway; those of a
+ * compatible server are looked up by its host.
  */
 export function createPricer(
   settings: Pick<ProviderSettings, 'provider' | 'model' | 'baseUrl'>,
@@ -16,7 +16,7 @@ export function createPricer(
   const { provider, model, baseUrl } = settings;
   const { priceList } = registry[provider];
   if (priceList === null && baseUrl === null) return async () => null;
-  // Without either, the data would guess a vendor by the model's name.
+  // Without either, the package would guess the vendor from the name of the model.
   const where = priceList === null ? { providerApiUrl: baseUrl ?? '' } : { providerId: priceList };
   return async (usage) => {
     const { calcPrice } = await import('@pydantic/genai-prices');
@@ -24,13 +24,13 @@ export function createPricer(
       const price = calcPrice(reported(usage), model, where);
       return price !== null && Number.isFinite(price.total_price) ? price.total_price : null;
     } catch {
-      // The data throws at what it has no unit or tier for: no known price.
+      // The package throws if it has no unit or tier for the usage, so the price is unknown.
       return null;
     }
   };
 }
 
-/** The error of a limit on money that cannot be held, because `createPricer` gives null for the model. */
+/** Creates the error for a cost limit that cannot be enforced, because `createPricer` returns null for the model. */
 export function unknownPriceError(model: string): InputError {
   const shown = quote(model);
   return new InputError(
@@ -40,7 +40,7 @@ export function unknownPriceError(model: string): InputError {
   );
 }
 
-/** In the words of the data, where cached tokens are a part of the input, as they are here. */
+/** Converts usage to the fields of the price data, where cached tokens are part of the input, as they are here. */
 function reported(usage: Usage): Record<string, number> {
   return {
     input_tokens: usage.inputTokens,

@@ -1,30 +1,34 @@
-/** The interface of every model, and the settings of its adapter. */
+/** The interface of all models, and the settings of their adapters. */
 import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../types.ts';
 import type { FailureContext } from './errors.ts';
 import type { Dialect } from './schema/project.ts';
 
-/** One request for a completion. */
+/** A request for one completion. */
 export interface CompletionRequest {
   readonly system: string;
-  /** The same array object on every turn of a run, so that an adapter may project it once. */
+  /** The same array object on every turn of a run, so that an adapter can project it once. */
   readonly tools: readonly ToolSpec[];
-  /** Append-only, but for results that were dropped after a context overflow: a request begins with the one before. */
+  /**
+   * Append-only, except for results that were dropped after a context overflow; a request starts with the previous one.
+   */
   readonly messages: readonly Message[];
   /** `auto`, or the name of the one tool that must be called. */
   readonly toolChoice: 'auto' | { readonly tool: string };
-  /** Ends every wait, the pauses between retries included; the promise then rejects with the signal's reason. */
+  /** Aborts all waits, including pauses between retries; the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Called while the promise is pending with one sentence for the log, such as that a try failed and another follows. */
+  /**
+   * Called while the promise is pending, with one sentence for the log, for example that an attempt failed and is
+   * retried.
+   */
   readonly notify: (text: string) => void;
 }
 
-/** A completion. */
 export interface Completion {
   readonly message: AssistantMessage;
   readonly stopReason: StopReason;
-  /** null where the server reported none. */
+  /** null if the server reported none. */
   readonly usage: Usage | null;
-  /** The name of the model that the server reports, else the requested one. */
+  /** The model name reported by the server, otherwise the requested one. */
   readonly model: string;
 }
 
@@ -34,15 +38,15 @@ export interface Provider {
   readonly name: string;
   readonly model: string;
   /**
-   * One completion, retries included.
-   * @throws ProviderError when the API gives none; the signal's reason when it was aborted; ReplayError by a replay.
+   * Requests one completion, including retries.
+   * @throws ProviderError if the API returns none; the signal's reason if it was aborted; ReplayError by a replay.
    */
   complete(request: CompletionRequest): Promise<Completion>;
-  /** Called once a payload was accepted. @throws ReplayError where that was not so when it was recorded. */
+  /** Called when a payload is accepted. @throws ReplayError if it was not accepted in the recording. */
   readonly accepted?: () => void;
 }
 
-/** The settings of an adapter, with every choice made. */
+/** The settings of an adapter, with all defaults resolved. */
 export interface AdapterSettings {
   readonly provider: string;
   readonly model: string;
@@ -54,7 +58,7 @@ export interface AdapterSettings {
   readonly reasoningEffort: string | null;
   readonly idleTimeoutMs: number;
   readonly retryPauseMs: number;
-  /** Every header besides those of the API: the user agent, the key in its header, the user's own. */
+  /** All headers except those of the API: the user agent, the header with the key, and the user's own. */
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly failureContext: Omit<FailureContext, 'forced'>;

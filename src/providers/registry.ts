@@ -1,41 +1,41 @@
-/** Every provider as a row of one table, and what is made from it: the endpoint, the headers, the adapter. */
+/** Lists all providers in one table, and creates the endpoint, the headers and the adapter from it. */
 import { InputError } from '../errors.ts';
 import type { AdapterSettings, Provider } from './provider.ts';
 import type { Dialect } from './schema/project.ts';
 
-/** All that is particular to a provider, its adapter aside. */
+/** The properties of a provider, apart from its adapter. */
 interface ProviderRow {
-  /** Its endpoint; null where every user has one of their own. */
+  /** Its endpoint; null if every user has a different one. */
   readonly baseUrl: string | null;
-  /** What `base-url` looks like where it must be given; null where it need not be. */
+  /** The form of a required `base-url`; null if it is optional. */
   readonly baseUrlForm: string | null;
-  /** Its hosts where every user has one of their own: an endpoint elsewhere is a gateway. */
+  /** Its hosts, if every user has a different endpoint: an endpoint elsewhere is a gateway. */
   readonly hosts: RegExp | null;
-  /** The query parameter that its endpoint may have, besides the path. */
+  /** The query parameter that its endpoint may have in addition to the path. */
   readonly queryParameter: string | null;
-  /** The end of the path that the adapter adds itself, and that people copy with the URL. */
+  /** The end of the path that the adapter adds itself, and that people copy along with the URL. */
   readonly addedPath: RegExp | null;
-  /** The environment variable that usually holds the key; null where a key is optional. */
+  /** The environment variable that usually contains the key; null if a key is optional. */
   readonly keyVariable: string | null;
   /** The header that carries the key; `authorization` as a bearer token. */
   readonly keyHeader: 'authorization' | 'x-api-key' | 'api-key';
-  /** The names of its models, where they identify it. */
+  /** The names of its models, if they identify the provider. */
   readonly models: RegExp | null;
-  /** A model to begin with; an expression where no name is common to all users. */
+  /** A model for a first run; an expression if no name is common to all users. */
   readonly exampleModel: string;
-  /** The rules for the schemas of tools. */
+  /** The rules for tool schemas. */
   readonly dialect: Dialect;
-  /** The field of chat completions that limits the output: the models of OpenAI refuse the older name. */
+  /** The field of chat completions that limits the output; OpenAI's models reject the older name. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Whether a gateway may offer chat completions only, so that `openai-compatible` would be right. */
+  /** Whether a gateway may only offer chat completions, so that `openai-compatible` would be the right provider. */
   readonly needsResponsesApi: boolean;
-  /** Its name in the price data; null where the host identifies the vendor. */
+  /** Its name in the price data; null if the host identifies the vendor. */
   readonly priceList: string | null;
-  /** Loads the adapter, and its SDK only. */
+  /** Loads the adapter, and only its SDK. */
   readonly load: () => Promise<(settings: AdapterSettings) => Provider>;
 }
 
-/** What most rows have. */
+/** Values shared by most rows. */
 const defaults = {
   baseUrlForm: null,
   hosts: null,
@@ -109,50 +109,53 @@ const table = {
 
 export type ProviderName = keyof typeof table;
 
-/** Every provider by its name. */
+/** All providers by name. */
 export const registry: Readonly<Record<ProviderName, ProviderRow>> = table;
 
-/** The names of the providers that can be chosen. */
+/** The names of all providers that can be chosen. */
 export const PROVIDERS: readonly ProviderName[] = Object.keys(table).filter(isProviderName);
 
 function isProviderName(name: string): name is ProviderName {
   return Object.hasOwn(table, name);
 }
 
-/** The provider that the name of a model identifies, or null; a key in the environment never chooses one. */
+/**
+ * Returns the provider that is identified by the name of a model, or null; a key in the environment never determines
+ * it.
+ */
 export function providerByName(model: string): ProviderName | null {
   return PROVIDERS.find((name) => registry[name].models?.test(model)) ?? null;
 }
 
-/** The settings of a provider; nothing else decides where a request goes, least of all the environment. */
+/** The settings of a provider; they alone determine where a request is sent, never the environment. */
 export interface ProviderSettings {
   readonly provider: ProviderName;
   readonly model: string;
   readonly apiKey: string | null;
-  /** Where the key came from, such as `the input api-key`; named when it is refused. */
+  /** Where the key came from, such as `the input api-key`; mentioned if the key is rejected. */
   readonly keySource: string;
   /** null for the vendor's own endpoint. */
   readonly baseUrl: string | null;
   /** null for the provider's default. */
   readonly maxOutputTokens: number | null;
-  /** `auto`: on at a vendor's own endpoint, off at a base URL. */
+  /** `auto`: on for the vendor's own endpoint, off for a base URL. */
   readonly stream: 'auto' | 'on' | 'off';
-  /** Sent with every request beside our own; names and values are valid. */
+  /** Sent with every request in addition to our own; names and values must be valid. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `bearer`: the key is sent as `Authorization: Bearer`, whatever header the provider uses. */
+  /** `bearer`: sends the key as `Authorization: Bearer`, whatever header the provider uses. */
   readonly authScheme: 'provider' | 'bearer';
-  /** Passed on unchanged in the provider's own field; null for the provider's default. */
+  /** Passed unchanged in the provider's own field; null for the provider's default. */
   readonly reasoningEffort: string | null;
-  /** The longest silence in a stream, in milliseconds. */
+  /** Maximum silence in a stream, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** The pause before a request whose response broke off is repeated, in milliseconds; twice as long the next time. */
+  /** The pause before a request whose response broke off is repeated, in milliseconds; doubled for the next retry. */
   readonly retryPauseMs: number;
-  /** Sends requests, through proxies and with certificates. */
+  /** Sends requests, with support for proxies and certificates. */
   readonly fetch: typeof fetch;
   readonly userAgent: string;
 }
 
-/** @throws InputError for a `base-url` that no provider takes. */
+/** @throws InputError for a `base-url` that no provider accepts. */
 export function parseBaseUrl(text: string): URL {
   if (!URL.canParse(text)) {
     throw new InputError(
@@ -179,8 +182,8 @@ export function parseBaseUrl(text: string): URL {
 }
 
 /**
- * The base URL as the provider takes it; null for the vendor's own endpoint.
- * @throws InputError where it is missing, or has a part that the provider does not take.
+ * Returns the base URL in the form that the provider requires; null for the vendor's own endpoint.
+ * @throws InputError if it is missing, or has a part that the provider does not accept.
  */
 export function checkBaseUrl(provider: ProviderName, url: URL | null): string | null {
   const { baseUrlForm, queryParameter } = registry[provider];
@@ -215,8 +218,8 @@ function withoutSlashes(text: string): string {
 }
 
 /**
- * The provider for these settings.
- * @throws InputError for an invalid or missing base URL, and for a key that no header can carry.
+ * Creates the provider for these settings.
+ * @throws InputError for an invalid or missing base URL, and for a key that is not valid in a header.
  */
 export async function createProvider(settings: ProviderSettings): Promise<Provider> {
   const adapter = adapterSettings(settings);
@@ -271,7 +274,9 @@ function resolveEndpoint({ provider, baseUrl }: ProviderSettings): URL {
 /** Headers that may carry the key to a gateway. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
 
-/** With names in lower case, as ours are, so that the user's value replaces ours instead of being sent beside it. */
+/**
+ * Converts names to lower case, like our own, so that the user's value replaces ours instead of being sent in addition.
+ */
 function withLowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -284,7 +289,10 @@ function keyHeader(
   return { [header]: header === 'authorization' ? `Bearer ${key}` : key };
 }
 
-/** Spaces around a key come from how secrets are pasted; inside, no header can carry them, and errors would show the key. */
+/**
+ * Trims white space around a key, which comes from pasting secrets. Inside the key it is not valid in a header, and
+ * errors would show the key.
+ */
 function readKey({ apiKey, keySource }: ProviderSettings): string | null {
   const trimmed = apiKey?.trim() ?? '';
   if (trimmed === '') return null;

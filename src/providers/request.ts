@@ -1,4 +1,7 @@
-/** One completion over an unreliable connection: the request, its retries, and its response read to the end. */
+/**
+ * Requests one completion over an unreliable connection: sends the request, retries it, and reads the response to the
+ * end.
+ */
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isDeeperThan, rawSlice } from '../text/json.ts';
 import type { JsonObject } from '../types.ts';
@@ -15,22 +18,24 @@ import {
   type TransportOptions,
 } from './transport.ts';
 
-/** Retries of one request, made by the SDK when no response came or its status asks for it. */
+/** Maximum number of retries of one request, made by the SDK if there is no response or its status calls for it. */
 export const maxRetries = 3;
 
-/** How often a whole request is sent when its response breaks off. */
+/** How often a whole request is sent if its response breaks off. */
 export const maxRequests = 3;
 
-/** The longest time a timer takes, in milliseconds: the SDKs' own limit of ten minutes would cut a slow response. */
+/**
+ * The longest timeout of a timer, in milliseconds: the SDKs' own limit of ten minutes would cut off a slow response.
+ */
 const noTimeout = 2 ** 31 - 1;
 
-/** How many events a stream may have; the longest completions of models have a third of it. */
+/** Maximum number of events in a stream; the longest completions of models have a third of it. */
 const maxEvents = 500_000;
 
-/** How many levels of lists and objects a response may have: writing more of them out again would overflow the stack. */
+/** Maximum nesting of lists and objects in a response; serializing more levels would overflow the stack. */
 const maxLevels = 2_000;
 
-/** Events that end a stream: chat completions', Anthropic's, and those of OpenAI's responses. */
+/** Events that end a stream: those of chat completions, Anthropic and OpenAI's responses. */
 const lastEvents = new Set([
   doneType,
   'message_stop',
@@ -39,28 +44,28 @@ const lastEvents = new Set([
   'response.failed',
 ]);
 
-/** The options of one request that both SDKs take. */
+/** The options of one request that both SDKs accept. */
 export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeout: number;
   readonly maxRetries: number;
-  /** Part of the SDKs' own `RequestInit`, with what only the transport reads. */
+  /** Part of the SDKs' own `RequestInit`, with options that only the transport reads. */
   readonly fetchOptions: Partial<Record<'headers' | 'signal' | 'body' | 'method', never>> & {
     readonly transport: TransportOptions;
   };
 }
 
-/** What the SDKs' methods return: with `await` a stream of typed events, and the response itself. */
+/** The return type of the SDKs' methods: a stream of typed events if awaited, or the response itself. */
 export interface SdkCall extends PromiseLike<unknown> {
   asResponse(): Promise<Response>;
 }
 
-/** How to talk to one API. */
+/** How to use one API. */
 export interface Api {
   /** Sends the request through the SDK. */
   readonly send: (options: SendOptions) => SdkCall;
   readonly context: FailureContext;
-  /** The SDK's own error class, or null for anything else. */
+  /** Recognizes the SDK's own error class; null for anything else. */
   readonly asSdkError: (error: unknown) => { readonly error: SdkError; readonly lost: Lost } | null;
   /** Whether a stream reached its end. */
   readonly isWhole: (events: readonly JsonObject[]) => boolean;
@@ -68,7 +73,7 @@ export interface Api {
   readonly isResponse: (body: JsonObject) => boolean;
 }
 
-/** Why no response came, by the class of the SDK's error; null when one came. */
+/** Why there was no response, according to the class of the SDK's error; null if there was one. */
 export type Lost = 'timeout' | 'connection' | null;
 
 /** The fields that the error classes of both SDKs have. */
@@ -80,7 +85,7 @@ export interface SdkError {
   readonly cause?: unknown;
 }
 
-/** What one request gave: a value, or why there is none. */
+/** The result of one request: a value, or why there is none. */
 export type RequestResult<T> =
   | { readonly ok: true; readonly value: T }
   | {
@@ -93,8 +98,8 @@ export type RequestResult<T> =
     };
 
 /**
- * A whole response: the events of a stream, or a body. `raw` is the text at a path as the model wrote it, where duplicate
- * keys still show; null where there is nothing.
+ * A whole response: the events of a stream, or a body. `raw` returns the text at a path as the model wrote it, which
+ * still shows duplicate keys; null if there is none.
  */
 export type ApiResponse =
   | {
@@ -109,9 +114,9 @@ export type ApiResponse =
     };
 
 /**
- * Sends a request, again when its response was cut, `maxRequests` times in all; each retry is reported.
- * `send` is given a signal that also aborts when this promise settles, so that nothing is left running.
- * @param pauseMs before the second request; twice that before the third.
+ * Sends a request, and repeats it if its response was cut, up to `maxRequests` times in total; each retry is reported.
+ * The signal passed to `send` also aborts when this promise settles, so that nothing keeps running.
+ * @param pauseMs the pause before the second request; twice that before the third.
  * @throws the last error; the signal's reason as soon as it aborts.
  */
 export async function retryRequest<T>(
@@ -129,7 +134,7 @@ export async function retryRequest<T>(
   try {
     for (let tries = 1; ; tries += 1) {
       const work = send(scope.signal);
-      // The loser of the race may still reject: the openai SDK sleeps between its retries without watching a signal.
+      // The loser of the race may still reject: the openai SDK sleeps between its retries without observing a signal.
       work.catch(() => undefined);
       const result = await Promise.race([work, aborted]);
       if (result.ok) return result.value;
@@ -143,7 +148,7 @@ export async function retryRequest<T>(
   }
 }
 
-/** Sends one request and reads its response to the end. Each of the SDK's retries is reported. */
+/** Sends one request and reads its response to the end. Reports each retry of the SDK. */
 export async function sendRequest(
   api: Api,
   { stream, idleTimeoutMs }: Pick<AdapterSettings, 'stream' | 'idleTimeoutMs'>,
@@ -167,7 +172,7 @@ export async function sendRequest(
     const call = api.send({ signal, timeout: noTimeout, maxRetries, fetchOptions: { transport } });
     const response = await call.asResponse();
     const context = { api, response, idleMs: idleTimeoutMs, silence };
-    // A body is read as text: the SDKs parse it, and duplicate keys in the arguments of a call would be lost.
+    // A body is read as text, because the SDKs parse it, and duplicate keys in the arguments of a call would be lost.
     if (!isEventStream(response, stream)) return await readBody(context);
     const events = await call;
     return isAsyncIterable(events)
@@ -176,7 +181,7 @@ export async function sendRequest(
   } catch (error) {
     const known = api.asSdkError(error);
     if (known === null) throw error;
-    // The SDKs keep no cause of a connection that timed out.
+    // The SDKs do not keep the cause of a connection that timed out.
     const cause = known.error.cause ?? failed.at(-1)?.cause;
     const failure = { ...readSdkError(known.error, known.lost), cause };
     return { ok: false, again: false, error: providerError(failure, api.context) };
@@ -187,9 +192,9 @@ export async function sendRequest(
 interface ReadContext {
   readonly api: Api;
   readonly response: Response;
-  /** The longest silence in it, in milliseconds. */
+  /** Maximum silence in the response, in milliseconds. */
   readonly idleMs: number;
-  /** What a read fails with after too long a silence. */
+  /** The error with which a read fails after too long a silence. */
   readonly silence: ProviderError;
 }
 
@@ -205,7 +210,7 @@ async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse
   if (isDeeperThan(body, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
   if (api.isResponse(body)) return { ok: true, value: { kind: 'body', body, raw: createSlicer(text) } };
   const isJson = Object.keys(body).length > 0;
-  // A body that broke off in the middle: it may hold what must not be shown, and another request may succeed.
+  // A body that broke off in the middle: it may contain text that must not be shown, and another request may succeed.
   if (!isJson && text.trimStart().startsWith('{')) return createCutResult(context, null);
   const isMarkup = text.trimStart().startsWith('<');
   const error = body['error'] === undefined ? undefined : body;
@@ -214,7 +219,7 @@ async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse
   return createErrorResult(context, failure, status);
 }
 
-/** Reads the events of an SDK's stream. `texts` are their data as they came, in the same order. */
+/** Reads the events of an SDK's stream. `texts` are their original data, in the same order. */
 async function readEvents(
   context: ReadContext,
   source: AsyncIterable<unknown>,
@@ -240,7 +245,7 @@ async function readEvents(
       if (lastEvents.has(type)) break;
     }
   } catch (thrown) {
-    // The openai SDK throws the error that an event holds.
+    // The openai SDK throws the error that an event contains.
     const known = api.asSdkError(thrown);
     if (known !== null) return readInnerError(context, objectOf({ error: known.error.error }), events);
     error = thrown;
@@ -249,7 +254,7 @@ async function readEvents(
   }
   const raw = (event: JsonObject, path: readonly (string | number)[]) =>
     rawSlice(textOfEvent.get(event) ?? '', path);
-  // A usage chunk that never came does not undo a whole response.
+  // A missing usage chunk does not invalidate a whole response.
   if (api.isWhole(events)) return { ok: true, value: { kind: 'events', events, raw } };
   return createCutResult(context, error);
 }
@@ -259,8 +264,9 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 }
 
 /**
- * The texts at paths of a body. Each is found by walking over the whole body: once that adds up to the longest response
- * there is, nothing more is found, so that a body of nothing but calls cannot block this thread for hours.
+ * Returns a function that finds the text at a path of a body. Each lookup scans the whole body; once the scans add up
+ * to the maximum response size, nothing more is found, so that a body with many calls cannot block this thread for
+ * hours.
  */
 function createSlicer(text: string): (path: readonly (string | number)[]) => string | null {
   let walked = 0;
@@ -270,13 +276,13 @@ function createSlicer(text: string): (path: readonly (string | number)[]) => str
   };
 }
 
-/** Whether an event has content; keep-alive events come for as long as a model thinks. */
+/** Whether an event has content; keep-alive events are sent for as long as a model thinks. */
 function isMeaningful(event: JsonObject): boolean {
   const { type } = event;
   return type !== 'ping' && type !== 'keepalive' && Object.keys(event).length > 0;
 }
 
-/** An error inside a stream; after its end it means that the response is not whole. */
+/** Reads an error inside a stream; after the end of the stream it means that the response is incomplete. */
 function readInnerError(
   context: ReadContext,
   error: JsonObject,
@@ -291,7 +297,7 @@ function readInnerError(
   );
 }
 
-/** A failure inside a response of status 200, which no SDK retries. */
+/** Creates the result for a failure inside a response of status 200, which no SDK retries. */
 function createErrorResult(
   { api }: ReadContext,
   failure: ApiFailure,
@@ -302,7 +308,10 @@ function createErrorResult(
   return { ok: false, again: isTransient(failure), why, error };
 }
 
-/** A response that ended before it was whole. Where the transport would not read on, a retry would give the same. */
+/**
+ * Creates the result for a response that ended early. If the transport itself stopped reading, a retry would fail the
+ * same way.
+ */
 function createCutResult(
   { api, response, silence, idleMs }: ReadContext,
   error: unknown,
@@ -329,14 +338,14 @@ function createTooLargeResult({ api, response }: ReadContext, limit: string): Re
 
 /** Whether a failure inside a response may be gone with the next request. */
 function isTransient(failure: ApiFailure): boolean {
-  // Gateways report a rate limit of the server behind them so, with a status of 200.
+  // Gateways report a rate limit of the server behind them like this, with HTTP status 200.
   if (failure.status !== null)
     return failure.status >= 500 || failure.status === 429 || failure.status === 408;
   const words = ['overloaded_error', 'api_error', 'server_error', 'timeout_error'];
   return words.includes(failure.type ?? '') || words.includes(failure.code ?? '');
 }
 
-/** Google puts errors into a list. */
+/** Google wraps errors in a list. */
 function unwrapList(value: unknown): JsonObject {
   return objectOf(Array.isArray(value) ? value[0] : value);
 }
@@ -349,7 +358,7 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-/** Reads an SDK's error into the project's own fields. */
+/** Converts an SDK error to the project's own fields. */
 function readSdkError(error: SdkError, lost: Lost): ApiFailure {
   const outer = objectOf(error.error);
   const inner = 'error' in outer ? objectOf(outer['error']) : outer;
@@ -365,7 +374,7 @@ function readSdkError(error: SdkError, lost: Lost): ApiFailure {
   };
 }
 
-/** The code in an error's details: Anthropic's, or the first of Google's, which are a list. */
+/** Returns the code in the details of an error: Anthropic's, or the first of Google's, which are a list. */
 function detailCode(details: unknown): string {
   const [first] = objectsOf(details);
   return textOf(objectOf(details)['error_code']) || textOf(first?.value['reason']);
@@ -374,14 +383,14 @@ function detailCode(details: unknown): string {
 function messageOf(inner: JsonObject, error: SdkError): string {
   const message = textOf(inner['message']) || textOf(inner['detail']);
   if (message !== '') return message;
-  // Any other part of a body may quote what the model said.
+  // Any other part of a body may quote the model's output.
   if (Object.keys(inner).length > 0) return '';
-  // Without a readable body the SDKs put the text after the status.
+  // Without a readable body, the SDKs put the text after the status.
   const text = error.message.replace(/^\d{3} /, '');
   return text === 'status code (no body)' ? '' : text;
 }
 
-/** The server's id for a request; null where it gave none. */
+/** Returns the server's id of a request; null if it sent none. */
 function requestIdOf(headers: Headers | undefined): string | null {
   return headers?.get('x-request-id') ?? headers?.get('request-id') ?? null;
 }

@@ -1,46 +1,46 @@
-/** Reading answers of servers that may send anything: every field is asked for its type first. */
+/** Reads responses of servers that may send anything: the type of every field is checked first. */
 import { isArray, isDeeperThan, isObject, maxArguments, maxDepth } from '../text/json.ts';
 import type { ArgumentStatus, Json, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
 
-/** A field's text; empty when it is missing or no string. */
+/** Returns the text of a field; empty if it is missing or not a string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A token count; null when it is missing or no count. */
+/** Returns a token count; null if it is missing or not a count. */
 export function countOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
-/** A field's object; empty when it is missing or something else. */
+/** Returns the object in a field; empty if it is missing or not an object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Whether an answer tells an error, beside whatever else it holds; `"error": null` is none. */
+/** Whether a response reports an error, whatever else it contains; `"error": null` does not count. */
 export function saysError({ error }: JsonObject): boolean {
   return isObject(error) || (typeof error === 'string' && error !== '');
 }
 
-/** A field's elements that are objects, each with its place in the source. */
+/** Returns the elements of a field that are objects, each with its index in the source. */
 export function objectsOf(value: unknown): readonly { readonly at: number; readonly value: JsonObject }[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each: unknown, at) => (isObject(each) ? [{ at, value: each }] : []));
 }
 
-/** A call as an answer holds it. */
+/** A tool call as in the response. */
 export interface RawCall {
-  /** Empty where the server gave none. */
+  /** Empty if the server sent none. */
   readonly id: string;
   readonly name: string;
   readonly rawArguments: string;
-  /** Whether `rawArguments` is what the model wrote, not an object that lost its text on the way. */
+  /** Whether `rawArguments` is the original text of the model rather than a parsed object that was serialized again. */
   readonly isRaw: boolean;
 }
 
 /**
- * The calls of a turn with ids that are unique in the whole conversation: servers leave ids out, give two calls one id,
- * and start again from `call_0` each turn, while each call needs exactly one result.
+ * Returns the calls of a turn with ids that are unique in the whole conversation. Servers omit ids, use one id for two
+ * calls, and start again from `call_0` each turn, but each call needs exactly one result.
  */
 export function toolCalls(
   calls: readonly RawCall[],
@@ -49,7 +49,7 @@ export function toolCalls(
 ): ToolCall[] {
   const turns = messages.filter((message) => message.role === 'assistant');
   const used = new Set(turns.flatMap((turn) => turn.toolCalls.map((call) => call.id)));
-  // Where the search for a free copy ended: thousands of calls with one id would search their square.
+  // Where the last search for an unused id ended; otherwise thousands of calls with one id would take quadratic time.
   const copies = new Map<string, number>();
   return calls.map((call, n) => {
     const wanted = call.id === '' ? `call_${turns.length + 1}_${n + 1}` : call.id;
@@ -63,7 +63,7 @@ export function toolCalls(
   });
 }
 
-/** A cut answer marks all of its calls: nobody knows which of them is whole. */
+/** If a response was cut, all of its calls are marked, because it is unknown which of them are complete. */
 function statusOf(call: RawCall, stopReason: StopReason): ArgumentStatus {
   if (call.rawArguments.length > maxArguments) return 'too_long';
   if (stopReason === 'length' || stopReason === 'pause' || stopReason === 'refusal') return 'truncated';
@@ -71,8 +71,8 @@ function statusOf(call: RawCall, stopReason: StopReason): ArgumentStatus {
 }
 
 /**
- * The object that an argument text stands for, for a history that must be valid; `{}` where it is none, where it is
- * longer than anybody reads, and where it nests deeper: writing it out again would overflow the stack.
+ * Parses the arguments into an object for the history, which must be valid. Returns `{}` if the text is not an object,
+ * is longer than the limit, or is nested so deeply that serializing it again would overflow the stack.
  */
 export function replayableInput(rawArguments: string): JsonObject {
   if (rawArguments.length > maxArguments) return {};
@@ -84,17 +84,17 @@ export function replayableInput(rawArguments: string): JsonObject {
   }
 }
 
-/** The same as text: what the model wrote, as long as every server can read it. */
+/** Does the same, but returns text: the original text of the model if every server can parse it. */
 export function replayableArguments(rawArguments: string): string {
   const input = replayableInput(rawArguments);
   if (Object.keys(input).length === 0) return '{}';
   return halfPair.test(rawArguments) ? JSON.stringify(input) : rawArguments;
 }
 
-/** What may be half of a surrogate pair in a JSON text: its escape, or the half itself. */
+/** Matches what may be half of a surrogate pair in a JSON text: its escape, or the code unit itself. */
 const halfPair = /\\u[dD][89a-fA-F]|\p{Surrogate}/u;
 
-/** A value whose strings, names included, are well-formed. */
+/** Returns a value in which all strings, including property names, are well-formed. */
 function mended(value: Json): Json {
   if (typeof value === 'string') return wellFormed(value);
   if (isArray(value)) return value.map(mended);
@@ -102,17 +102,17 @@ function mended(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [wellFormed(key), mended(each)]));
 }
 
-/** A tool's name as histories may hold it: both APIs refuse one that a model made up with other characters. */
+/** Returns a tool name that is valid in a history: both APIs reject invented names with other characters. */
 export function replayableName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unknown';
 }
 
-/** Text as JSON may hold it for both APIs, which refuse half of a surrogate pair. */
+/** Replaces halves of surrogate pairs, which both APIs reject in JSON. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** What a key was made into before, or is now: the same object goes out byte-identical, and is projected once. */
+/** Returns the cached value for a key, or creates it: the same object is sent byte-identical, and is projected once. */
 export function once<K extends object, V>(made: WeakMap<K, V>, key: K, make: (key: K) => V): V {
   const before = made.get(key);
   if (before !== undefined) return before;

@@ -1,4 +1,7 @@
-/** The one way a request leaves for a model's API: exact headers, no redirects, waits that end. */
+/**
+ * The only way requests are sent to a model's API: with exact headers, without redirects, and with a limit on every
+ * wait.
+ */
 import type { Transformer } from 'node:stream/web';
 import { createParser } from 'eventsource-parser';
 import { causeCode, NetworkError, ProviderError } from '../errors.ts';
@@ -6,41 +9,47 @@ import { isObject } from '../text/json.ts';
 import type { Wording } from '../text/naming.ts';
 import { type FailureContext, isTooLate } from './errors.ts';
 
-/** The longest wait, in seconds, that a server's `Retry-After` may ask of one retry. */
+/** Maximum wait in seconds that a server's `Retry-After` may impose on one retry. */
 export const maxRetryAfterSeconds = 60;
 
-/** The longest response that is read, stream or body, in decoded bytes. No model's is a hundredth of it. */
+/** Maximum size of a response (stream or body) in decoded bytes. No model's response has a hundredth of it. */
 export const maxResponseBytes = 64 * 1024 * 1024;
 
-/** The longest body of a failed response that is read, in decoded bytes. */
+/** Maximum size of the body of a failed response in decoded bytes. */
 export const maxErrorBytes = 256 * 1024;
 
-/** How many lines of a stream may be no field of an event: servers send none, and each costs an error object. */
+/**
+ * Maximum number of lines in a stream that are not fields of an event: servers send none, and each creates an error
+ * object.
+ */
 const maxUnknownLines = 10_000;
 
-/** The longest silence in the body of a failed response, in milliseconds; its status says enough without it. */
+/** Maximum silence in the body of a failed response, in milliseconds; its status alone is sufficient. */
 const errorIdleMs = 10_000;
 
-/** A try that failed in a way that the SDK retries, as long as it has tries left. */
+/** A failed attempt that the SDK retries if it has attempts left. */
 export interface FailedTry {
-  /** null when no response came. */
+  /** null if there was no response. */
   readonly status: number | null;
-  /** Why no response came; null when one did. */
+  /** Why there was no response; null if there was one. */
   readonly cause: unknown;
-  /** Seconds that the server asked to wait, uncapped; null when it gave no usable value. */
+  /** The wait in seconds that the server requested, uncapped; null if it sent no usable value. */
   readonly askedSeconds: number | null;
 }
 
-/** How one request is sent; travels in the SDKs' own `fetchOptions`. */
+/** How one request is sent; passed through the SDKs' own `fetchOptions`. */
 export interface TransportOptions {
-  /** The longest silence, in milliseconds. */
+  /** Maximum silence in milliseconds. */
   readonly idleMs: number;
-  /** Whether that limit holds, before and within the response; without a stream only the caller's signal ends the wait. */
+  /**
+   * Whether that limit applies, before and within the response; without a stream, only the caller's signal ends the
+   * wait.
+   */
   readonly isStream: boolean;
-  /** What reading the response fails with after such a silence. */
+  /** The error with which reading the response fails after such a silence. */
   readonly silence: ProviderError;
   readonly onFailedTry: (failed: FailedTry) => void;
-  /** Called with the data of each event of a stream before the SDK reads it: one call for each event that it yields. */
+  /** Called with the data of each event of a stream before the SDK reads it, once for each event that it yields. */
   readonly onEventText: (text: string) => void;
 }
 
@@ -50,11 +59,11 @@ export interface TransportInit extends RequestInit {
 }
 
 /**
- * A `fetch` for an SDK client. The headers of the SDK are replaced: both SDKs add some from variables such as
- * `OPENAI_CUSTOM_HEADERS`, facts about the machine, and the key they hold, which is a placeholder.
- * Redirects are not followed: `x-api-key` would travel to whatever host they name. Whether a failed request is retried
- * is decided here and passed to the SDK in a header; the SDK waits and repeats.
- * Reading a response that is too long, or silent for too long, rejects with a ProviderError, whatever its status was.
+ * Returns a `fetch` for an SDK client. Replaces the headers of the SDK: both SDKs add some from variables such as
+ * `OPENAI_CUSTOM_HEADERS`, facts about the machine, and their key, which is a placeholder. Does not follow redirects,
+ * which would send `x-api-key` to any host that they name. Decides whether a failed request is retried and passes the
+ * decision to the SDK in a header; the SDK waits and repeats the request. Reading a response that is too long, or
+ * silent for too long, rejects with a ProviderError, whatever its status was.
  */
 export function createTransport(
   send: typeof fetch,
@@ -79,14 +88,14 @@ export function createTransport(
     } catch (cause) {
       if ((cause instanceof NetworkError && !cause.passing) || isTooLate(cause))
         return createFailingResponse(cause);
-      // The SDKs take every rejection but an abort of their caller's for a lost connection.
+      // The SDKs treat every rejection as a lost connection, except for an abort by their caller.
       if (!options.signal?.aborted) transport?.onFailedTry({ status: null, cause, askedSeconds: null });
       throw cause;
     }
   };
 }
 
-/** Waits for the headers of a response. After too long a silence, the response is one that fails when it is read. */
+/** Waits for the headers of a response. After too long a silence, returns a response that fails when it is read. */
 async function fetchWithIdleTimeout(
   send: (signal: AbortSignal | null) => Promise<Response>,
   signal: AbortSignal | null | undefined,
@@ -106,7 +115,9 @@ async function fetchWithIdleTimeout(
   }
 }
 
-/** The response with a body that fails, and closes its connection, once it is too long or silent for too long. */
+/**
+ * Returns the response with a body that fails, and closes its connection, once it is too long or silent for too long.
+ */
 function limitBody(response: Response, host: string, transport: TransportOptions | undefined): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
@@ -122,21 +133,22 @@ function limitBody(response: Response, host: string, transport: TransportOptions
   return new Response(content, { status, statusText, headers });
 }
 
-/** Whether a response is a stream of events; `isStream` is what was requested, and some servers send a body all the same. */
+/** Whether a response is a stream of events; `isStream` is what was requested, but some servers send a body anyway. */
 export function isEventStream({ headers, body }: Response, isStream: boolean): boolean {
   return isStream && body !== null && !/json|html/.test(headers.get('content-type') ?? '');
 }
 
-/** The type of the event that `[DONE]` becomes. */
+/** The event type into which `[DONE]` is converted. */
 export const doneType = 'structured_agent.done';
 
 /**
- * Rewrites a stream of events for the decoders of the SDKs, each event as one chunk and under one name:
- * - openai's copies an event for each chunk of it (4 MiB in chunks of 1 KiB take 40 s of CPU time), and prints those
+ * Rewrites a stream of events for the decoders of the SDKs, with each event as one chunk and under one name:
+ * - openai's copies an event for each of its chunks (4 MiB in chunks of 1 KiB take 40 s of CPU time), and prints events
  *   named `thread.…` that are not JSON to the console, where a runner looks for commands;
- * - Anthropic's drops events without a name, and a last event that no blank line follows;
- * - after `[DONE]` openai's waits for as long as the server keeps the connection open.
- * What an event holds is not touched.
+ * - Anthropic's drops events without a name, and a last event that is not followed by a blank line;
+ * - after `[DONE]`, openai's waits for as long as the server keeps the connection open.
+ *
+ * The data of an event is not changed.
  */
 export function normalizeEvents(
   onText: (text: string) => void,
@@ -168,7 +180,7 @@ export function normalizeEvents(
   });
 }
 
-/** The limits of a body, and what reading it fails with beyond them. */
+/** The limits of a body, and the error with which reading it fails beyond them. */
 interface BodyLimits {
   readonly maxBytes: number;
   readonly tooLong: ProviderError;
@@ -209,13 +221,15 @@ export function createTooLongError(host: string, status: number, limit: string):
   return new ProviderError('error', sentence, { status });
 }
 
-/** A response that fails when it is read: an SDK would take a rejected `fetch` for a lost connection, and retry. */
+/**
+ * Creates a response that fails when it is read: an SDK would treat a rejected `fetch` as a lost connection, and retry.
+ */
 function createFailingResponse(error: unknown): Response {
   const body = new ReadableStream({ start: (controller) => controller.error(error) });
   return new Response(body, { headers: { 'content-type': 'application/json' } });
 }
 
-/** A failed response with a capped wait, the decision whether to retry, and its error where both SDKs look for it. */
+/** Returns a failed response with a capped wait, the retry decision, and its error in the form that both SDKs read. */
 async function normalizeError(
   response: Response,
   host: string,
@@ -229,7 +243,7 @@ async function normalizeError(
   headers.delete('retry-after');
   if (askedSeconds !== null) headers.set('retry-after', String(Math.min(askedSeconds, maxRetryAfterSeconds)));
   headers.set('x-should-retry', String(again));
-  // The body is decoded here: what described its encoding is no longer true.
+  // The body is decoded here, so the headers about its encoding no longer apply.
   headers.delete('content-encoding');
   headers.delete('content-length');
   const idleMs = Math.min(errorIdleMs, transport?.idleMs ?? errorIdleMs);
@@ -237,11 +251,11 @@ async function normalizeError(
     body === null ? '' : await readErrorText(body, createTooLongError(host, status, '256 KiB'), idleMs);
   if (text instanceof ProviderError) return createFailingResponse(text);
   if (again) transport?.onFailedTry({ status, cause: null, askedSeconds });
-  // Servers send statuses that no Response may have, and 304 may have no body.
+  // Servers send statuses that the Response constructor rejects, and 304 must not have a body.
   return new Response(status === 304 ? null : nestError(text), { status: Math.min(status, 599), headers });
 }
 
-/** The body of a failed response; empty where it never came, an error where it is too long. */
+/** Reads the body of a failed response; empty if it does not arrive, an error if it is too long. */
 async function readErrorText(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   tooLong: ProviderError,
@@ -259,14 +273,17 @@ async function readErrorText(
   }
 }
 
-/** What both SDKs retry by themselves, unless the server says otherwise. */
+/** Whether both SDKs retry by default, unless the server says otherwise. */
 function isRetried(status: number, headers: Headers): boolean {
   const decision = headers.get('x-should-retry');
   if (decision === 'true' || decision === 'false') return decision === 'true';
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** Seconds to wait, from either header; dates count from the response's own `Date`. null when there is nothing usable. */
+/**
+ * Returns the wait in seconds from either header; dates are relative to the response's own `Date`. null if there is no
+ * usable value.
+ */
 function retryAfterSeconds(headers: Headers): number | null {
   const value = headers.get('retry-after');
   const date = Date.parse(value ?? '') - Date.parse(headers.get('date') ?? '');
@@ -278,11 +295,11 @@ function retryAfterSeconds(headers: Headers): number | null {
   return candidates.find((seconds) => Number.isFinite(seconds) && seconds > 0) ?? null;
 }
 
-/** Some servers send the error itself as the body; the SDKs read `body.error`. */
+/** Wraps the error in `error`, which the SDKs read; some servers send the error itself as the body. */
 function nestError(text: string): string {
   try {
     const parsed: unknown = JSON.parse(text);
-    // Google's errors come in a list.
+    // Google's errors are in a list.
     const body: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
     if (!isObject(body)) return text;
     if (typeof body['error'] === 'string')
@@ -293,7 +310,9 @@ function nestError(text: string): string {
   }
 }
 
-/** Describes a failed try for the log: a status or a local error code, and how long the SDK waits; no server text. */
+/**
+ * Describes a failed attempt for the log: a status or a local error code, and how long the SDK waits; no server text.
+ */
 export function retrySentence(
   { status, cause, askedSeconds }: FailedTry,
   { host }: Pick<FailureContext, 'host'>,
@@ -308,7 +327,7 @@ export function retrySentence(
   return `${answered} and asked to wait ${seconds(askedSeconds)}${capped}`;
 }
 
-/** Whole seconds; a server may ask for fractions, and for absurdities. */
+/** Formats a wait in whole seconds; a server may request fractions or absurdly long waits. */
 function seconds(asked: number): string {
   return asked < 1 ? 'less than 1 s' : `${Math.round(Math.min(asked, 1e9))} s`;
 }

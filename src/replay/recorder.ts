@@ -1,4 +1,4 @@
-/** Writes down what a model says in a run, so that the run can be replayed without it. */
+/** Records a model's responses in a run, so that the run can be replayed without it. */
 import { ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import type { RecorderWorld } from '../run/world.ts';
@@ -7,8 +7,9 @@ import { maxRecordingBytes, type RequestDigest, recordingFormat } from './record
 import { digestRequest } from './request-digest.ts';
 
 /**
- * The provider, with everything that it answers or fails with written down, arguments of `structured_output` included:
- * the one place that holds them. Secrets are masked, and calls that held one are marked, since they cannot be replayed.
+ * Wraps a provider so that all of its responses and failures are recorded, including arguments of `structured_output`,
+ * which are stored nowhere else. Secrets are masked, and calls that contained one are marked, since they cannot be
+ * replayed.
  */
 export function recorded(provider: Provider, options: RecorderWorld): Provider {
   const { mask } = options;
@@ -56,7 +57,7 @@ function createWriter({ append, warn }: RecorderWorld): (entry: object) => void 
     try {
       append(text);
     } catch (error) {
-      // A gap would be replayed as if nothing had been there.
+      // Stop recording: a gap would be replayed as if the recording were complete.
       dead = true;
       warn(`The recording is not whole: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -130,7 +131,7 @@ function failureLine({ failure, status, message }: ProviderError, mask: (text: s
   return { type: 'failure', failure, status, message: mask(message) };
 }
 
-/** A name as the reader takes it. */
+/** Returns a name in the form that the reader accepts. */
 function oneLine(text: string): string {
   const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
   return line.trim() === '' ? 'unknown' : line.toWellFormed();

@@ -1,4 +1,4 @@
-/** A recording of the model's side of a run: its format, and a reader that trusts nothing in it. */
+/** A recording of the model's side of a run: its format, and a reader that validates everything in it. */
 import { InputError, type ProviderFailure } from '../errors.ts';
 import { PROVIDERS, type ProviderName } from '../providers/registry.ts';
 import { isArray, isObject, parseStrictJson } from '../text/json.ts';
@@ -12,21 +12,21 @@ import type {
   Usage,
 } from '../types.ts';
 
-/** The version of the format; a reader takes no other. */
+/** Version of the format; the reader accepts no other. */
 export const recordingFormat = 1;
 
-/** The largest recording that is replayed, in bytes. */
+/** Maximum size of a recording that can be replayed, in bytes. */
 export const maxRecordingBytes = 4 * 1024 * 1024;
 
-/** The recorded run, as the first line describes it. */
+/** The recorded run, as described by the first line. */
 export interface RecordingHeader {
   readonly model: string;
   readonly provider: ProviderName;
-  /** Which schema, gate and task; `version` is that of the product. */
+  /** The schema, gate and task; `version` is that of structured-agent. */
   readonly policy: PolicyDigest;
-  /** The names of the tools that the model was offered, in order. */
+  /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
-  /** The working directory that the model was given. */
+  /** The working directory given to the model. */
   readonly workingDirectory: string;
   /** ISO 8601. */
   readonly created: string;
@@ -36,7 +36,7 @@ export interface RecordingHeader {
 export interface RecordedResult {
   readonly name: string;
   readonly isError: boolean;
-  /** Of its text, secrets masked: hex SHA-256. */
+  /** Hex SHA-256 of its text, with secrets masked. */
   readonly sha256: string;
 }
 
@@ -44,24 +44,26 @@ export interface RecordedResult {
 export interface RequestDigest {
   /** `auto`, or the name of the one tool that must be called. */
   readonly toolChoice: string;
-  /** The last message: the task, the results of the last turn, or a reminder after a turn of plain text. */
+  /**
+   * The last message of the request: the task, the results of the last turn, or a reminder after a turn of plain text.
+   */
   readonly after: 'task' | 'results' | 'reminder';
-  /** Of the last turn, in call order; empty after anything else. */
+  /** The results of the last turn, in call order; empty after any other message. */
   readonly results: readonly RecordedResult[];
 }
 
-/** A request and its response; `stopped` where the run was stopped meanwhile. */
+/** A request and its response; `stopped` if the run was stopped before the response arrived. */
 export type RecordedResponse =
   | {
       readonly kind: 'answer';
       readonly asked: RequestDigest;
       readonly text: string;
       readonly toolCalls: readonly ToolCall[];
-      /** The calls whose arguments are masked, by index from 0. */
+      /** Indexes of the calls whose arguments are masked, from 0. */
       readonly masked: readonly number[];
       readonly stopReason: StopReason;
       readonly usage: Usage | null;
-      /** The model's name as the server gave it. */
+      /** The model's name as returned by the server. */
       readonly model: string;
     }
   | {
@@ -73,14 +75,14 @@ export type RecordedResponse =
     }
   | { readonly kind: 'stopped'; readonly asked: RequestDigest };
 
-/** A model call takes seconds: nobody has a recording of so many. */
+/** Maximum number of lines. A model call takes seconds, so no real recording has as many. */
 const MAX_LINES = 20_000;
 
-/** A whole recording, or what a crash left of one. */
+/** A complete recording, or the part that a crash left. */
 export interface Recording {
   readonly header: RecordingHeader;
   readonly exchanges: readonly RecordedResponse[];
-  /** Whether the last line was cut off while it was written. */
+  /** Whether the last line was truncated during writing. */
   readonly torn: boolean;
 }
 
@@ -95,16 +97,16 @@ const FAILURES = [
   'error',
 ] as const satisfies ProviderFailure[];
 
-/** The largest number of calls, results or tools on one line. */
+/** Maximum number of calls, results or tools on one line. */
 const MAX_LIST = 1_000;
 const HASH = /^[0-9a-f]{64}$/u;
-/** A name that is shown to people: nothing invisible, nothing that ends a line. */
+/** A name for display: no invisible characters or line breaks. */
 const ONE_LINE = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
 
 /**
- * Reads a recording: one JSON object a line, the header first. A last line without its end is what a crash leaves, and
- * is left out.
- * @throws InputError that names the line and what is wrong with it, and quotes nothing.
+ * Parses a recording: one JSON object per line, starting with the header. A last line that is incomplete, as after a
+ * crash, is ignored.
+ * @throws InputError that names the line and the problem, without quoting the content.
  */
 export function readRecording(text: string): Recording {
   const lines = text.split('\n', MAX_LINES + 1);
@@ -198,29 +200,29 @@ function readDigest(line: Line): RequestDigest {
   };
 }
 
-/** An object on a line, whose fields are checked as they are read; no error quotes what is in them. */
+/** The object on a line, whose fields are validated when they are read; errors do not quote their content. */
 interface Line {
   readonly object: JsonObject;
   text(key: string): string;
-  /** A text of this form, or `fault` behind its name. */
+  /** Returns a string that matches `form`; throws an error with the field name and `fault` otherwise. */
   match(key: string, form: RegExp, fault: string): string;
   name(key: string): string;
   hash(key: string): string;
-  /** A whole number from 0. */
+  /** Returns an integer from 0. */
   count(key: string): number;
   choice<const C extends string>(key: string, choices: readonly C[]): C;
-  /** A list that is not too long. */
+  /** Returns a list of bounded length. */
   list(key: string): readonly Json[];
   part(key: string): Line;
-  /** A list of objects. */
+  /** Returns a list of objects. */
   parts(key: string): readonly Line[];
   fault(what: string): InputError;
 }
 
-/** @throws InputError where the line is not a JSON object. */
+/** @throws InputError if the line is not a JSON object. */
 function parseLine(text: string, number: number): Line {
   const parsed = parseStrictJson(text);
-  // A model can say half a surrogate pair; anything else that is not strict was not written by the recorder.
+  // A model can produce a lone surrogate; any other deviation from strict JSON was not written by the recorder.
   const value: Json = parsed.ok ? parsed.value : parsed.fault === 'surrogate' ? JSON.parse(text) : null;
   return createLine(value, number, 'is no JSON object');
 }

@@ -1,4 +1,4 @@
-/** Plays the model's side of a run from a recording: no key, no network, no tokens. */
+/** Replays the model's side of a run from a recording: no key, no network, no tokens. */
 
 import { ProviderError, ReplayError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
@@ -16,15 +16,18 @@ import {
   type Task,
 } from './request-digest.ts';
 
-/** The recording in a text, and the provider that plays it. @throws InputError for a text that is no recording. */
+/**
+ * Parses a recording and creates the provider that replays it.
+ * @throws InputError if the text is not a recording.
+ */
 export async function openReplay(text: string, world: ReplayWorld): Promise<Replayed> {
   const recording = readRecording(text);
   return { provider: createReplay(recording, world), header: recording.header };
 }
 
 /**
- * A provider that gives the recorded answers in their order, failures included, for as long as it is asked what the
- * recorded model was asked. `complete` throws a ReplayError that says what differs.
+ * Creates a provider that returns the recorded responses in order, including failures, as long as the requests match
+ * the recorded ones. `complete` throws a ReplayError that states the difference.
  */
 export function createReplay(recording: Recording, options: ReplayWorld): Provider {
   const { mask } = options;
@@ -65,7 +68,7 @@ export function createReplay(recording: Recording, options: ReplayWorld): Provid
 const STOPPED =
   'the recorded run was stopped (by its limit on time or by a signal) while it waited for this answer';
 
-/** What is the same for all turns. */
+/** Compares what is the same for all turns. */
 function begin({ header }: Recording, task: Task, { tools, notify }: CompletionRequest): void {
   const offered = tools.map((tool) => tool.name);
   const difference = describeTaskDifference(header, task, offered);
@@ -106,10 +109,10 @@ function answer(
   return { message, stopReason: exchange.stopReason, usage: exchange.usage, model: exchange.model };
 }
 
-/** Paths below the folder that the model had then, as paths below the one of now; a payload stays as it is. */
+/** Maps paths below the recorded working directory to the current one; a payload is left unchanged. */
 function move(from: string, to: string): (call: ToolCall) => ToolCall {
   if (from === to || !/^\/[^/]/u.test(from)) return (call) => call;
-  // In JSON text, the n of a line's end comes before a path as if it were a part of its name.
+  // In JSON text the `n` of an escaped newline precedes a path and would look like part of its name.
   const escaped = JSON.stringify(from)
     .slice(1, -1)
     .replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&');

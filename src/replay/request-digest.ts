@@ -1,4 +1,4 @@
-/** What a model is asked, as far as a replay holds the recorded run to it; docs/replay.md argues each point. */
+/** The parts of a request that a replay compares with the recorded run; docs/replay.md explains each of them. */
 
 import { createHash } from 'node:crypto';
 import type { CompletionRequest } from '../providers/provider.ts';
@@ -6,15 +6,15 @@ import { quote } from '../text/messages.ts';
 import type { AssistantMessage, Message, PolicyDigest } from '../types.ts';
 import type { RecordedResult, RecordingHeader, RequestDigest } from './recording.ts';
 
-/** What a run asks a model for, before any turn. */
+/** The task of a run, before any turn. */
 export interface Task {
   readonly policy: PolicyDigest;
-  /** The name of the model that was asked for; null where the recording's will do. */
+  /** The requested model; null to use the recording's. */
   readonly model: string | null;
   readonly workingDirectory: string;
 }
 
-/** The request as it is compared. `mask` is applied to results before they are hashed. */
+/** Returns the part of a request that is compared. `mask` is applied to results before they are hashed. */
 export function digestRequest(
   { messages, toolChoice }: Pick<CompletionRequest, 'messages' | 'toolChoice'>,
   mask: (text: string) => string,
@@ -37,7 +37,10 @@ function lastCalls(messages: readonly Message[]): AssistantMessage['toolCalls'] 
   return assistant?.role === 'assistant' ? assistant.toolCalls : [];
 }
 
-/** A clause that says how this run's task differs from the recorded one; null where it does not in what matters. */
+/**
+ * Returns a clause that describes how this run's task differs from the recorded one; null if it does not differ in any
+ * relevant part.
+ */
 export function describeTaskDifference(
   { policy, model, tools }: RecordingHeader,
   task: Task,
@@ -59,7 +62,10 @@ export function describeTaskDifference(
   return parts.join('; ');
 }
 
-/** A clause that says how a request differs from the recorded one; null where it does not in what matters. */
+/**
+ * Returns a clause that describes how a request differs from the recorded one; null if it does not differ in any
+ * relevant part.
+ */
 export function describeRequestDifference(recorded: RequestDigest, asked: RequestDigest): string | null {
   if (recorded.after !== asked.after)
     return `the model was asked ${WORDS[recorded.after]} when it was recorded, and is asked ${WORDS[asked.after]} now`;
@@ -77,7 +83,10 @@ export function describeRequestDifference(recorded: RequestDigest, asked: Reques
   return `the tool choice was ${JSON.stringify(recorded.toolChoice)} when it was recorded, and is ${JSON.stringify(asked.toolChoice)} now`;
 }
 
-/** The results whose text is not the recorded one, as `"shell" (call 2)`: reported, and no mismatch. */
+/**
+ * Returns the results whose text differs from the recorded one, as `"shell" (call 2)`; a difference is reported but is
+ * not a mismatch.
+ */
 export function changedResults(recorded: RequestDigest, asked: RequestDigest): readonly string[] {
   const changed = recorded.results.flatMap((was: RecordedResult, at) =>
     asked.results[at]?.sha256 === was.sha256 ? [] : [`${quote(was.name)} (call ${at + 1})`],
@@ -86,7 +95,7 @@ export function changedResults(recorded: RequestDigest, asked: RequestDigest): r
   return more > 0 ? [...changed.slice(0, MAX_NAMED), `and ${more} more`] : changed;
 }
 
-/** How many results are named. */
+/** Maximum number of results named. */
 const MAX_NAMED = 5;
 
 const WORDS: Readonly<Record<RequestDigest['after'], string>> = {

@@ -1,4 +1,6 @@
-/** Findings as annotations: beside the line in the pull request, in the list of the run, and in the log. */
+/**
+ * Findings as annotations: shown beside the line in the pull request, in the run's list of annotations, and in the log.
+ */
 
 import { counted } from '../text/messages.ts';
 import { type Finding, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
@@ -6,34 +8,37 @@ import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
-/** The world of annotations. */
+/** Dependencies and settings of the annotations reporter. */
 export interface AnnotationsOptions {
   readonly log: Log;
   readonly mode: 'findings' | 'none';
   readonly locate: Locate;
-  /** Where all findings are, in words such as `the job summary`. */
+  /** Where to read all findings, in words such as `the job summary`. */
   readonly elsewhere: string;
 }
 
-/** A finding and how loudly it is said. */
+/** A finding and its annotation level. */
 interface Said {
   readonly finding: Finding;
   readonly level: AnnotationLevel;
-  /** What stands before its message; empty where nothing is to be said of it. */
+  /** Prefix of the message; empty for none. */
   readonly remark: string;
 }
 
-/** A finding and where it is; null where it names no file of the repository. */
+/** A finding and its location; `place` is null if the finding names no file of the repository. */
 interface Placed extends Said {
   readonly place: SourceLocation | null;
 }
 
 /**
- * What the runner keeps of each level of a step (`_maxCountPerIssueType`); the rest is in the log only. GitHub keeps 50
- * of a job, so that a job with many steps may show fewer.
+ * The runner keeps this many annotations per level and step (`_maxCountPerIssueType`); the rest appear only in the log.
+ * GitHub keeps 50 per job, so a job with many steps may show fewer.
  */
 const PER_LEVEL = 10;
-/** What is left for what is told after the findings: the verdict's own error; outputs or a comment that failed. */
+/**
+ * Annotations reserved for what is reported after the findings: the verdict's own error; outputs or a comment that
+ * failed.
+ */
 const KEPT: Readonly<Record<AnnotationLevel, number>> = { error: 1, warning: 2, notice: 0 };
 const LEVELS: Readonly<Record<Severity, AnnotationLevel>> = {
   error: 'error',
@@ -41,13 +46,14 @@ const LEVELS: Readonly<Record<Severity, AnnotationLevel>> = {
   note: 'notice',
 };
 const MAX_PLACE = 300;
-/** The log finds nothing to change in a path of this length that it also leaves as it is. */
+/** Maximum length of a path passed to the log. A path that the log would change is not used as a property. */
 const MAX_PATH = 4_096;
 
 /**
- * Annotates the findings of a published payload: of each level as many as the runner shows, those with a place first.
- * A finding without a place is still annotated: GitHub lists it beside the run, and the gravest may well be about no file.
- * A finding that did not decide the verdict is a notice, however grave: beside a green verdict red would contradict it.
+ * Annotates the findings of a published payload: as many of each level as the runner shows, those with a location
+ * first. A finding without a location is still annotated: GitHub lists it beside the run, and the most severe finding
+ * may concern no file. A finding that did not decide the verdict becomes a notice whatever its severity, because an
+ * error beside a green verdict would contradict it.
  */
 export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsOptions): Reporter {
   return {
@@ -61,7 +67,8 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
       let left = 0;
       for (const level of new Set(Object.values(LEVELS))) {
         const placed = all.filter((each) => each.level === level).toSorted(placedFirst);
-        // That a change edits its own judge is told after the findings, of which it may have provoked any number.
+        // Warnings that a change edits its own policy files are logged after the findings. The change may have provoked
+        // any number of findings, so slots are reserved for those warnings.
         const kept = KEPT[level] + (level === 'warning' ? report.policyChanges.length : 0);
         const room = Math.max(0, PER_LEVEL - kept - log.annotated(level));
         for (const each of placed.slice(0, room)) annotate(each, log);
@@ -85,7 +92,7 @@ function quiet(finding: Finding, remark: string): Said {
   return { finding, level: 'notice', remark };
 }
 
-/** The same words at the same place are one finding, however often they were said. */
+/** Removes duplicates: findings with the same severity, location, title and message count as one. */
 function unique(said: readonly Said[], locate: Locate): readonly Placed[] {
   const seen = new Map<string, Placed>();
   for (const each of said) {
@@ -105,7 +112,7 @@ function placedFirst(one: Placed, other: Placed): number {
 function annotate({ finding, place, level, remark }: Placed, log: Log): void {
   const title = { title: finding.title ?? finding.rule ?? 'Finding' };
   const properties = place === null ? null : propertiesOf(place, log);
-  // A file that is not in the repository, or whose name would not survive the way to the runner, is said in words.
+  // A file outside the repository, or a path that the log would alter, is named in the message instead.
   const where = finding.place === null || properties !== null ? '' : placeWords(finding.place, log);
   log[level](remark + where + finding.message, { ...title, ...properties });
 }
@@ -114,7 +121,7 @@ function placeWords({ path: file, line }: WrittenLocation, log: Log): string {
   return `${log.excerpt(line === null ? file : `${file}, line ${line}`, MAX_PLACE)}: `;
 }
 
-/** null for a path that the log would write otherwise than it is. */
+/** Returns null for a path that the log would alter. */
 function propertiesOf(place: SourceLocation, log: Log): AnnotationProperties | null {
   const { path: file, line, endLine, column } = place;
   if (log.excerpt(file, MAX_PATH) !== file) return null;

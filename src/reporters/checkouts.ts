@@ -1,28 +1,38 @@
-/** Where in the workspace the judged repository was checked out: not at its root with `path:`, and not always alone. */
+/**
+ * Locates the checkouts of the judged repository in the workspace. With `path:` it is not at the workspace root, and
+ * other repositories may be checked out beside it.
+ */
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 
 /** The checkouts in a workspace. All paths are absolute and real. */
 export interface Checkouts {
-  /** Roots of the judged repository, for paths that are relative to one. */
+  /** Roots of the judged repository, used to resolve relative paths. */
   readonly roots: readonly string[];
-  /** Whether the judged repository itself was found; where not, `roots` takes the workspace for a copy of it. */
+  /**
+   * Whether the judged repository itself was found. If no checkout was found at all, `roots` contains the workspace,
+   * which is treated as a copy of the repository.
+   */
   readonly found: boolean;
-  /** The root of the judged repository around a file; null where the file belongs to another one or to none. */
+  /**
+   * Returns the root of the judged repository that contains a file; null if the file belongs to another repository or
+   * to none.
+   */
   rootOf(file: string): string | null;
-  /** The root of whatever repository stands around a folder; null where none does. */
+  /** Returns the root of the repository that contains a folder, whichever repository it is; null if there is none. */
   around(folder: string): string | null;
 }
 
-/** How far below the workspace checkouts are looked for, and among how many folders. */
+/** Limits of the search for checkouts: depth below the workspace, and number of folders visited. */
 const MAX_DEPTH = 3;
 const MAX_FOLDERS = 5_000;
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /**
- * Looks for repositories. One belongs to the run where a remote of it is one of `names` (`owner/name`), or where nothing
- * tells its remotes and no other repository is around it. A workspace without any is taken as a copy of the repository.
+ * Searches the workspace for checkouts. A checkout belongs to the run if one of its remotes is in `names`
+ * (`owner/name`), or if its remotes are unknown and no other repository contains it. A workspace without any checkout
+ * is treated as a copy of the repository.
  */
 export function findCheckouts(workspace: string, names: readonly string[]): Checkouts {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
@@ -53,9 +63,10 @@ export function findCheckouts(workspace: string, names: readonly string[]): Chec
 }
 
 /**
- * The root of the one checkout that is judged in a folder of the workspace: the one around it, else the one below it that is
- * of the judged repository, or the only one below it. null where there is none, or nobody can say which.
- * @param workspace real and absolute, like `folder` but for links in it.
+ * Returns the root of the judged checkout for a folder of the workspace: the checkout that contains the folder,
+ * otherwise the checkout of the judged repository below it, otherwise the only checkout below it. Returns null if there
+ * is none or the choice is ambiguous.
+ * @param workspace real and absolute, like `folder` except that `folder` may contain symbolic links.
  */
 export function findJudgedCheckout(
   folder: string,
@@ -79,7 +90,10 @@ function realOrNull(folder: string): string | null {
   }
 }
 
-/** The root of the repository that a folder lies in, inside the workspace; null where there is none. Both absolute and real. */
+/**
+ * Returns the root of the repository that contains a folder, within the workspace; null if there is none. Both paths
+ * are absolute and real.
+ */
 export function repositoryAround(folder: string, workspace: string): string | null {
   for (let at = folder; isBelow(at, workspace); at = path.dirname(at)) {
     if (isCheckout(at)) return at;
@@ -88,12 +102,12 @@ export function repositoryAround(folder: string, workspace: string): string | nu
   return null;
 }
 
-/** Whether `inner` is `outer` or lies below it; both absolute and normal. */
+/** Whether `inner` is `outer` or is below it; both paths are absolute and normalized. */
 export function isBelow(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
-/** The outermost checkouts, those nearest to the workspace first. */
+/** Returns the outermost checkouts, those nearest to the workspace root first. */
 function search(workspace: string): readonly string[] {
   if (isCheckout(workspace)) return [workspace];
   const found: string[] = [];
@@ -122,7 +136,7 @@ function foldersIn(folder: string): readonly string[] {
   }
 }
 
-/** Whether git would take a folder for the root of a work tree: `.git` is a repository, or names one. */
+/** Whether git would treat a folder as the root of a work tree: `.git` is a repository, or a file that names one. */
 function isCheckout(folder: string): boolean {
   const git = lstatSync(path.join(folder, '.git'), { throwIfNoEntry: false });
   if (git === undefined) return false;
@@ -133,7 +147,7 @@ function isRepository(folder: string): boolean {
   return lstatSync(path.join(folder, 'HEAD'), { throwIfNoEntry: false }) !== undefined;
 }
 
-/** The remotes of a checkout as `owner/name` in lower case; none where its configuration is not to be found. */
+/** Returns the remotes of a checkout as `owner/name` in lower case; empty if its configuration is not found. */
 function remotesOf(root: string, workspace: string): readonly string[] {
   const own = path.join(root, '.git');
   const pointer = lstatSync(own).isDirectory() ? null : readBoundedText(own, MAX_CONFIG_BYTES);
@@ -154,7 +168,7 @@ function remoteNames(config: string): readonly string[] {
     const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
     if (section !== undefined) inRemote = /^remote\s/i.test(section);
     const url = inRemote ? /^\s*url\s*=\s*"?([^"\s]+)/i.exec(line)?.[1] : undefined;
-    // A mirror on this machine is called whatever its folder is called.
+    // The name of a local mirror says nothing: it can be any folder name.
     if (url === undefined || /^(?:file:|[/.])/i.test(url)) continue;
     const name = /(?<![^/:])([^/:]+\/[^/:]+?)(?:\.git)?\/*$/.exec(url)?.[1];
     if (name !== undefined) names.push(name.toLowerCase());

@@ -13,7 +13,7 @@ import {
   verdictSections,
 } from './summary.ts';
 
-/** A comment to write; comments of one key are one comment, and a later run or attempt has the last word in it. */
+/** A comment to write. All runs with the same key share one comment; a later run or attempt overwrites it. */
 export interface CommentText {
   readonly key: string;
   /** The judged commit. */
@@ -21,32 +21,35 @@ export interface CommentText {
   readonly runId: string;
   readonly attempt: number;
   readonly body: string;
-  /** Whether one is made where there is none. */
+  /** Whether to create the comment if it does not exist. */
   readonly create: boolean;
 }
 
-/** What became of it; `superseded` where a newer run had spoken, `none` where none stood and none was to be made. */
+/**
+ * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
+ * none was to be created.
+ */
 export type WrittenComment =
   | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'superseded'; readonly url: string }
   | { readonly outcome: 'none' | 'no_pull_request'; readonly url: null };
 
-/** The world of the comment. */
+/** Dependencies and settings of the comment reporter. */
 export interface CommentOptions extends SummaryFacts {
   readonly mode: 'always' | 'on-failure';
   readonly key: string;
   /** Rejects with a GitHubError. */
   readonly write: (comment: CommentText) => Promise<WrittenComment>;
-  /** Says something that is no warning. */
+  /** Logs a message below the level of a warning. */
   readonly notice: (text: string) => void;
 }
 
-/** An address that means nothing to a shell either: it becomes an output, which workflows put into scripts. */
+/** A URL without shell metacharacters, because it becomes an output that workflows insert into scripts. */
 const PAGE = /^https?:\/\/[\w.:[\]/#?=%~-]{1,2000}$/u;
 
 /**
- * Writes the comment, and gives its page. With `on-failure` a success writes none, but where one stands it is brought up
- * to date: a comment that goes on calling a mended change broken would be believed.
- * `report` rejects with a ReportError when GitHub refuses.
+ * Writes the comment and returns its URL. With `on-failure`, a success creates no comment but updates an existing one:
+ * a comment that still reported a failure after the fix would be believed.
+ * `report` rejects with a ReportError if GitHub refuses the request.
  */
 export function createComment({ mode, key, write, notice, ...facts }: CommentOptions): Reporter {
   return {
@@ -73,7 +76,10 @@ export function createComment({ mode, key, write, notice, ...facts }: CommentOpt
   };
 }
 
-/** Anything but success: nobody should have to look for a verdict that never came. */
+/**
+ * Every conclusion except `success`. A run without a verdict is commented on too, so that the verdict is not missed
+ * silently.
+ */
 function isFailure({ verdict }: Report): boolean {
   return verdict.conclusion !== 'success';
 }
@@ -88,16 +94,16 @@ async function refusedAsWarning(write: () => Promise<WrittenComment>): Promise<W
 }
 
 /**
- * GitHub takes 65,536 characters. Bytes of UTF-8 are counted, of which a text never has fewer than characters however
- * those are counted, and room is left for the marker and the note.
+ * GitHub accepts 65,536 characters. This limit counts UTF-8 bytes, of which a text never has fewer than characters,
+ * however characters are counted. It leaves room for the marker and the note.
  */
 const MAX_BYTES = 64_000;
-/** Rows of one list, and how many are left where those would not fit. */
+/** Maximum rows per list, with smaller fallbacks if they do not fit. */
 const ROWS = [50, 20, 5];
-/** More of it would only be scrolled past. */
+/** Longer JSON is left out: readers would only scroll past it. */
 const MAX_JSON = 16_000;
 
-/** The comment in Markdown without its marker: at most 65,000 bytes, everything that is not ours inert. */
+/** Renders the comment as Markdown without its marker: at most 65,000 bytes, with all untrusted text escaped. */
 export function commentBody(report: Report, key: string, facts: SummaryFacts): string {
   const sanitizer = createMarkdownSanitizer(facts.secrets);
   const foot = footer(report, key, facts, sanitizer);
@@ -138,12 +144,12 @@ function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFac
   return `> Too large for a comment: ${lost.join(', ')}. See ${where}, or the file that the output \`run-result-file\` names.\n\n`;
 }
 
-/** What is left where not even the head fits, which many weaknesses or changed judges could do. */
+/** The fallback if not even the head fits, which many weaknesses or changed policy files can cause. */
 function title(report: Report, facts: SummaryFacts, sanitizer: MarkdownSanitizer): string {
   return headline({ ...report, repaired: null }, facts, sanitizer);
 }
 
-/** Which run spoke, of which commit, and which of several comments it is. */
+/** Names the run, the attempt, the commit, and the key that identifies this comment. */
 function footer(
   report: Report,
   key: string,
@@ -155,14 +161,16 @@ function footer(
   const run = linked(`Run ${sanitizer.inline(subject.run_id, 30)}`, runPage(subject, serverUrl));
   const attempt = subject.run_attempt > 1 ? [`attempt ${subject.run_attempt}`] : [];
   const page = commitPage(subject, serverUrl);
-  // A page was only found for a commit that is nothing but a commit.
+  // `commitPage` returns a URL only for a valid commit SHA, so the SHA needs no escaping here.
   const commit =
     page === null ? sanitizer.code(subject.sha, 64) : `[\`${subject.sha.slice(0, 7)}\`](${page})`;
-  // The blank line ends what HTML stands before, in which no Markdown is read.
+  // The blank line ends a preceding HTML block, inside which Markdown is not parsed.
   return `\n<sub>${[run, ...attempt, `commit ${commit}`, sanitizer.code(label(key), 200)].join(' · ')}</sub>\n`;
 }
 
-/** A key without what tells nobody anything: an absent matrix, and the name that the runner gives to a step without one. */
+/**
+ * The key without uninformative parts: an absent matrix, and the name that the runner gives to a step without an id.
+ */
 function label(key: string): string {
   const parts = key.split(' / ').filter((part) => part !== 'null' && !part.startsWith('__'));
   return parts.join(' / ');

@@ -1,4 +1,4 @@
-/** The verdict as a status on the commit, which branch protection can require. */
+/** The verdict as a commit status, which branch protection can require. */
 
 import { GitHubError, ReportError } from '../errors.ts';
 import { truncate } from '../text/messages.ts';
@@ -8,25 +8,25 @@ import type { Conclusion } from '../types.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { REPLAY_MARK, verdictTitle } from './verdict-text.ts';
 
-/** What a status says. */
+/** The content of a commit status. */
 export interface StatusText {
   readonly state: 'pending' | 'success' | 'failure' | 'error';
   /** At most 140 characters, none of them above U+FFFF. */
   readonly description: string;
 }
 
-/** The world of the status. */
+/** Dependencies of the commit status reporter. */
 export interface CommitStatusOptions {
   readonly secrets: Secrets;
   /**
-   * Sets it on the judged commit, which is the one that is checked out unless it is told (null where that is not known);
-   * false where there is no commit at all. Rejects with a GitHubError, or with a ReportError that says why no success was
-   * set.
+   * Sets the status on the judged commit: `judged` if given (null if it is unknown), otherwise the commit that is
+   * checked out. Resolves to false if there is no commit. Rejects with a GitHubError, or with a ReportError that
+   * explains why no success was set.
    */
   readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
 }
 
-/** GitHub refuses a longer description. */
+/** Maximum length of a description that GitHub accepts. */
 const MAX_DESCRIPTION = 140;
 
 const STATES: Readonly<Record<Conclusion, StatusText['state'] | null>> = {
@@ -37,10 +37,10 @@ const STATES: Readonly<Record<Conclusion, StatusText['state'] | null>> = {
 };
 
 /**
- * Sets the status once the agent starts, and again at the end. A `pending` one takes back what an earlier run said of
- * the same commit: should this run be killed, nothing green is left standing. A status that was never set blocks as well
- * where it is required. A skipped run sets none, for it judged nothing.
- * `report` rejects with a ReportError when GitHub refuses.
+ * Sets the status when the agent starts and again at the end. The `pending` status replaces what an earlier run
+ * reported for the same commit, so that no success remains if this run is killed. A required status that was never set
+ * blocks as well. A skipped run sets no status, because it judged nothing.
+ * `report` rejects with a ReportError if GitHub refuses the request.
  */
 export function createCommitStatus({ secrets, set }: CommitStatusOptions): Reporter {
   let pending: Promise<unknown> = Promise.resolve();
@@ -50,13 +50,13 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
     repeatable: true,
     event(event) {
       if (event.type !== 'run_started') return;
-      // What keeps GitHub from taking this one keeps it from taking the last one too, and that is told then.
+      // Whatever makes this request fail makes the final one fail too, and that failure is reported.
       pending = set({ state: 'pending', description: 'The agent is at work.' }).catch(() => undefined);
     },
     async report(report) {
       const state = stateOf(report);
       if (state === null) return;
-      // Set in this order, or the last word could be `pending`.
+      // Wait for `pending`: if it arrived last, it would overwrite the verdict.
       await pending;
       try {
         if (
@@ -72,13 +72,13 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
   };
 }
 
-/** What was replayed is nothing that a required status may let pass. */
+/** A replayed run never sets `success`: a required status must not pass on it. */
 function stateOf({ verdict, replayed }: Report): StatusText['state'] | null {
   const state = STATES[verdict.conclusion];
   return replayed === true && state === 'success' ? 'error' : state;
 }
 
-/** GitHub refuses characters of four bytes here, the title's own mark among them. */
+/** GitHub rejects 4-byte UTF-8 characters in a description, including the emoji at the start of the title. */
 function description(report: Report, secrets: Secrets): string {
   const { error } = report.verdict;
   const title = verdictTitle(report).replace(/^\S+ /, '');

@@ -1,4 +1,4 @@
-/** The result envelope: one object that tells a whole run, the same for the result file and for the CLI. */
+/** The result envelope: one object that describes a whole run, the same for the result file and the CLI. */
 import { InputError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { isArray } from '../text/json.ts';
@@ -7,10 +7,10 @@ import type { GateResult, Issue, Json, JsonObject, Repair, Usage } from '../type
 import type { Evidence, Report, Reuse } from './report-types.ts';
 
 /**
- * The envelope of a report, fields and order as documented under *Envelope*. `structured_result` and
- * `structured_output` are there exactly when the payload is published, `error` exactly when not, `last_assistant_text`
- * only after plain text; the fields of the report's own view come last. `mask` is applied to the sentences and to
- * names that others gave, never to the payload: what is told is what was accepted.
+ * Builds the envelope of a report, with fields and order as documented under *Envelope*. `structured_result` and
+ * `structured_output` are present exactly when the payload is published, `error` exactly when it is not, and
+ * `last_assistant_text` only after plain text. The fields of the report's own view come last. `mask` is applied to
+ * sentences and to names from outside, never to the payload: the payload is published exactly as it was accepted.
  */
 export function envelope(report: Report, mask: (text: string) => string): JsonObject {
   const { verdict, payload } = report;
@@ -28,13 +28,13 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
   };
 }
 
-/** Everything behind the payload. */
+/** The fields after the payload. */
 function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
   const { gate, reuse = null, evidence = null, view } = report;
   return {
     gate: gate === null ? null : gateJson(gate, mask),
     num_turns: report.turnCount,
-    // The same under the names of a source design's result frame, whose consumers read them at this level.
+    // Duplicates of fields under the names of a source design's result frame, whose consumers read them at this level.
     turns: report.turnCount,
     rejections: report.rejections,
     repaired: repairJson(report.repaired, mask),
@@ -60,7 +60,7 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
   };
 }
 
-/** Tokens as they stand in an envelope. */
+/** Token usage in the format of the envelope. */
 export function usageJson(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
@@ -82,7 +82,9 @@ function issueJson({ path, keyword, message }: Issue, mask: (text: string) => st
   return { path: mask(path), keyword: mask(keyword), message: mask(message) };
 }
 
-/** The wrapper's name is the model's, and no part of the payload, in which secrets are looked for. */
+/**
+ * The wrapper's name comes from the model and is not part of the payload that is searched for secrets, so it is masked.
+ */
 function repairJson(repair: Repair | null, mask: (text: string) => string): Json {
   if (repair === null) return null;
   return repair.kind === 'unwrapped'
@@ -96,7 +98,7 @@ function reuseJson(reuse: Reuse | null): Json {
   return { key, tree, from: from === null ? null : { ...from } };
 }
 
-/** A resolved path may hold what the payload does not: links are followed. */
+/** Paths are masked: symbolic links were resolved, so a path may contain text that the payload does not. */
 function evidenceJson(
   { context, toolCalls, findings }: Evidence,
   mask: (text: string) => string,
@@ -109,8 +111,8 @@ function evidenceJson(
 }
 
 /**
- * Half of a surrogate pair, as a text that was cut may end in, could be written and not be read again: strict readers
- * refuse it, and nothing that holds one can be signed. The payload was read strictly, and holds none.
+ * Replaces lone surrogates, which truncated text may end with. They could be written but not read back: strict readers
+ * reject them, and text that contains one cannot be signed. The payload was parsed strictly and contains none.
  */
 function wellFormed(told: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(told).map(([name, value]) => [name, wellFormedValue(value)]));
@@ -122,14 +124,14 @@ function wellFormedValue(value: Json): Json {
   return typeof value === 'object' && value !== null ? wellFormed(value) : value;
 }
 
-/** Signs an envelope: its masked form, exactly as it is written, and without a signature. */
+/** Signs an envelope in its masked form, exactly as written except for the signature. */
 type Sign = (envelope: JsonObject) => string;
 
 /**
- * Writes the envelope to the report's `resultFile` as one line of JSON and a newline, atomically, readable for its owner
- * only; nothing happens where the report names no file.
- * @param sign gives the last field, `signature`; without it there is none.
- * @throws InputError when the file cannot be written: an output that does not come is exit 52.
+ * Writes the envelope to the report's `resultFile` as one line of JSON and a newline, atomically, readable only by the
+ * owner. Does nothing if the report names no file.
+ * @param sign returns the last field, `signature`; without it the field is absent.
+ * @throws InputError if the file cannot be written: a missing output is exit code 52.
  */
 export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | null = null): void {
   const file = report.resultFile;

@@ -1,34 +1,34 @@
-/** A payload's findings, whatever its schema calls their parts: one typed shape for all that shows them. */
+/** The findings of a payload in one typed shape, whatever its schema calls their properties. */
 
 import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Report } from './report-types.ts';
 
-/** Where somebody says that something is; nothing of it is checked. */
+/** A location as written by the model; unverified. */
 export interface WrittenLocation {
-  /** As it was written, without a line behind it; at most 4,096 characters, none of them a control character. */
+  /** The path as written, without a line suffix; at most 4,096 characters, none of them a control character. */
   readonly path: string;
-  /** From 1, like the two below. */
+  /** 1-based, like `endLine` and `column`. */
   readonly line: number | null;
-  /** At least `line`; null where there is no `line`. */
+  /** At least `line`; null if `line` is null. */
   readonly endLine: number | null;
   readonly column: number | null;
 }
 
-/** One finding. All of its text is the model's. */
+/** One finding. All of its text comes from the model. */
 export interface Finding {
   readonly severity: Severity;
-  /** From 0.1 to 10, where the severity is a word of a scale for vulnerabilities. */
+  /** From 0.1 to 10; null unless the severity is a word of a vulnerability scale. */
   readonly securityScore: number | null;
   readonly place: WrittenLocation | null;
   readonly title: string | null;
   /** Never blank. */
   readonly message: string;
-  /** What kind of finding it is; null where the row says nothing of it. */
+  /** The rule or category of the finding; null if the row does not name one. */
   readonly rule: string | null;
-  /** Whether `rule` is only a kind of findings, a category, of which one place may have several. */
+  /** Whether `rule` is only a category, of which one location may have several findings. */
   readonly isKind: boolean;
-  /** The payload's property that it stands in. */
+  /** Name of the payload property that contains the finding. */
   readonly list: string;
 }
 
@@ -39,17 +39,20 @@ const COLUMNS = ['column', 'col', 'start_column', 'startColumn'];
 const MESSAGES = ['message', 'description', 'details'];
 const RULES = ['rule', 'rule_id', 'ruleId', 'check'];
 const KINDS = ['category', 'type', 'kind', 'cwe'];
-/** The list whose rows come first, and the one whose rows need neither a severity nor a place: failed tests. */
+/**
+ * `findings` is the list whose rows come first; `failures` holds failed tests, whose rows need neither a severity nor a
+ * location.
+ */
 const FINDINGS = 'findings';
 const FAILURES = 'failures';
 const MAX_PATH = 4_096;
 const MAX_LINE = 1_000_000_000;
-/** `:3`, `:3:7`, `:3-5`, `#L3`, `#L3-L5` behind a path, as compilers, people and GitHub write it. */
+/** A line suffix after a path, as written by compilers, people and GitHub: `:3`, `:3:7`, `:3-5`, `#L3`, `#L3-L5`. */
 const LINE_BEHIND = /(?::(\d{1,10})(?::(\d{1,10})|-(\d{1,10}))?|#L(\d{1,10})(?:-L?(\d{1,10}))?)$/;
 
 /**
- * The findings of a payload, the gravest first: rows of the lists at its top that have a message or a title, and a
- * severity or a file. A row whose severity is missing or an unknown word is a warning, a failed test an error.
+ * Returns the findings of a payload, most severe first: rows of its top-level lists that have a message or a title, and
+ * a severity or a file. A row with a missing or unknown severity is a warning; a failed test is an error.
  */
 export function readFindings(payload: JsonObject): readonly Finding[] {
   const lists = Object.entries(payload).toSorted(
@@ -62,7 +65,7 @@ export function readFindings(payload: JsonObject): readonly Finding[] {
     .toSorted(byGravity);
 }
 
-/** Where a row says that it is, and the key that says so; null where it names no file. */
+/** Returns the location that a row names and the key that holds it; null if the row names no file. */
 export function locationOfRow(
   row: JsonObject,
 ): { readonly key: string; readonly place: WrittenLocation } | null {
@@ -111,7 +114,7 @@ function readPlace(written: string, row: JsonObject): WrittenLocation | null {
   };
 }
 
-/** The lines of a row; one property may hold both, as `12-15`. */
+/** The line range of a row; one property may hold both ends, as in `12-15`. */
 function rangeOf(row: JsonObject): readonly [from: number | null, to: number | null] {
   for (const key of LINES) {
     const value = own(row, key);
@@ -127,7 +130,7 @@ function first(row: JsonObject, keys: readonly string[]): number | null {
   return keys.map((key) => count(own(row, key))).find((value) => value !== null) ?? null;
 }
 
-/** A number from 1, also where it was written as text. */
+/** A positive integer, also if written as a string. */
 function count(value: Json | undefined): number | null {
   const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= MAX_LINE
@@ -147,10 +150,10 @@ function own(row: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(row, key) ? row[key] : undefined;
 }
 
-/** How grave a finding is to everything that shows findings: SARIF's words for it. */
+/** Severity of a finding, in SARIF's terms. */
 export type Severity = 'error' | 'warning' | 'note';
 
-/** The three severities, the gravest first. */
+/** The three severities, most severe first. */
 export const SEVERITIES: readonly Severity[] = ['error', 'warning', 'note'];
 
 const MARKS: Readonly<Record<Severity, string>> = {
@@ -169,7 +172,7 @@ const WORDS: ReadonlyMap<string, Severity> = new Map([
 ]);
 
 /**
- * The words of scales for vulnerabilities, as the numbers that GitHub shows as these very words (more than 9.0 is
+ * Words of vulnerability scales and a score for each, chosen so that GitHub displays the same word (above 9.0 is
  * critical, from 7.0 high, from 4.0 medium, from 0.1 low).
  */
 const SCORES: ReadonlyMap<string, number> = new Map([
@@ -180,23 +183,23 @@ const SCORES: ReadonlyMap<string, number> = new Map([
   ['low', 2],
 ]);
 
-/** What a word means, whatever its case; null for one that tells nothing. */
+/** Returns the severity that a word means, case-insensitively; null for an unknown word. */
 export function severityOf(value: Json | undefined): Severity | null {
   return WORDS.get(wordOf(value)) ?? null;
 }
 
-/** The `security-severity` (0.1 to 10) of a word of a scale for vulnerabilities; null for any other word. */
+/** Returns the `security-severity` (0.1 to 10) for a word of a vulnerability scale; null for any other word. */
 export function securityScore(value: Json | undefined): number | null {
   return SCORES.get(wordOf(value)) ?? null;
 }
 
-/** A coloured mark before the word, in Markdown; empty for a word that tells nothing. */
+/** Returns a coloured mark, in Markdown, to put before the word; empty for an unknown word. */
 export function severityMark(value: Json): string {
   const severity = severityOf(value);
   return severity === null ? '' : MARKS[severity];
 }
 
-/** The rows, those with the gravest `severity` first and otherwise in their own order. */
+/** Sorts rows by `severity`, most severe first; the sort is stable. */
 export function bySeverity(rows: readonly JsonObject[]): readonly JsonObject[] {
   const rankOf = (row: JsonObject) => {
     const severity = severityOf(Object.hasOwn(row, 'severity') ? row['severity'] : undefined);
@@ -213,14 +216,14 @@ function wordOf(value: Json | undefined): string {
   return typeof value === 'string' ? value.trim().toLowerCase() : '';
 }
 
-/** A payload's findings, the gravest first in each list. */
+/** A payload's findings, most severe first in each list. */
 interface WeighedFindings {
   readonly deciding: readonly Finding[];
-  /** Their severity is what the payload says. */
+  /** Findings that did not decide the verdict, with the severity that the payload gives them. */
   readonly minor: readonly Finding[];
 }
 
-/** Separates the findings of a payload that the report's view calls minor; without such a view all of them decide. */
+/** Separates out the findings that the report's view considers minor; without such a view all findings decide. */
 export function weighFindings(payload: JsonObject, { view }: Pick<Report, 'view'>): WeighedFindings {
   const { findings: rows } = payload;
   const rule = view?.minor;

@@ -1,10 +1,10 @@
-/** Numbers and names as people read them, the same in every reporter. */
+/** Human-readable numbers and names, the same in every reporter. */
 
 import { counted } from '../text/messages.ts';
 import type { Usage } from '../types.ts';
 import type { Report, Totals } from './report-types.ts';
 
-/** A duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
+/** Formats a duration in milliseconds as `40 ms`, `1.2 s`, `42 s` or `3 min 05 s`. */
 export function duration(ms: number): string {
   if (ms < 99.5) return `${Math.round(Math.max(0, ms))} ms`;
   const seconds = ms / 1000;
@@ -14,7 +14,7 @@ export function duration(ms: number): string {
   return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 }
 
-/** US dollars, with four digits below one dollar and two above. */
+/** Formats US dollars, with four decimals below one dollar and two from there on. */
 export function dollars(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
@@ -24,13 +24,16 @@ export function tokensOf(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens;
 }
 
-/** What a run has used so far: `3,210 tokens · $0.0042`, without money where the price is unknown. */
+/** Formats what a run has used so far: `3,210 tokens · $0.0042`, without the cost if the price is unknown. */
 export function spent(totals: Pick<Totals, 'usage' | 'costUsd'>): string {
   const tokens = counted(tokensOf(totals.usage), 'token');
   return totals.costUsd === null ? tokens : `${tokens} · ${dollars(totals.costUsd)}`;
 }
 
-/** How many files the agent changed, and where: its copy is not the checkout. null where it changed none, or that is not known. */
+/**
+ * Describes how many files the agent changed and where (its scratch copy is not the checkout). Returns null if it
+ * changed none or the number is unknown.
+ */
 export function changedFilesText({
   changedFiles,
   workspaceAccess,
@@ -40,6 +43,6 @@ export function changedFilesText({
   const what = `the agent changed ${counted(changedFiles, 'file')}`;
   if (workspaceAccess === 'in-place') return `${what} in your checkout`;
   if (workspaceAccess !== 'scratch') return what;
-  // Without a sandbox nothing keeps the shell away from the checkout.
+  // Without a sandbox the shell can write to the checkout, so do not claim that it is unchanged.
   return isolation === 'none' ? `${what} in its copy` : `${what} in its copy; your checkout is as it was`;
 }

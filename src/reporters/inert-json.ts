@@ -1,14 +1,15 @@
-/** JSON on one line, for stdout and for outputs: nothing in it acts on a terminal, a log of a runner or a shell. */
+/** Single-line JSON for stdout and outputs, in which nothing acts on a terminal, a runner's log or a shell. */
 import { escapeCommands } from '../text/sanitize.ts';
 import type { Json } from '../types.ts';
 
 /**
- * What `JSON.stringify` leaves as it is although somebody acts on it: control characters of the second kind, what some
- * readers end a line at, and what turns the direction of writing. None of them can stand outside a JSON string.
+ * Characters that `JSON.stringify` does not escape but that have an effect: DEL and C1 control characters, line
+ * separators recognized by some readers, and characters that change the writing direction. None of them can occur
+ * outside a JSON string.
  */
 const ACTIVE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The value as JSON text on one line, without a line break at its end; read, it is exactly the value. */
+/** Serializes a value to one line of JSON without a trailing newline; parsing it gives back exactly the value. */
 export function jsonLine(value: Json): string {
   const text = JSON.stringify(value).replace(
     ACTIVE,
@@ -17,12 +18,12 @@ export function jsonLine(value: Json): string {
   return escapeCommands(text);
 }
 
-/** The most bytes of `structured_output`: GitHub takes no longer output of a job. */
+/** Maximum size of `structured_output` in bytes, GitHub's limit for a job output. */
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
 
 /**
- * A value as one line of JSON that a careless `${{ }}` in a script leaves as text: what quotes, substitutes or
- * redirects in a shell is a `\u` escape. None of these characters can stand outside a JSON string.
+ * Serializes a value to one line of JSON that stays text if a script inserts it through an unquoted `${{ }}`: shell
+ * characters that quote, substitute or redirect become `\u` escapes. None of them can occur outside a JSON string.
  */
 export function shellSafeJson(value: Json): string {
   return JSON.stringify(value).replace(

@@ -1,17 +1,17 @@
-/** Links to pages of GitHub: of a run, of the judged commit, and of the line that a finding names. */
+/** Links to GitHub pages: of a run, of the judged commit, and of the line that a finding names. */
 
 import type { JsonObject, Subject } from '../types.ts';
 import { locationOfRow, type WrittenLocation } from './findings.ts';
 import type { Locate, SourceLocation } from './source-locations.ts';
 
-/** The page of the run's attempt, which shows its job summaries; null where the subject is none of GitHub's. */
+/** Returns the URL of the run attempt, which shows its job summaries; null if the subject is not on GitHub. */
 export function runPage(subject: Subject | null, serverUrl: string | null): string | null {
   const home = repositoryPage(subject, serverUrl);
   if (home === null || subject === null || !/^\d{1,30}$/.test(subject.run_id)) return null;
   return `${home}/actions/runs/${subject.run_id}/attempts/${subject.run_attempt}`;
 }
 
-/** The page of the judged commit; null where the subject is none of GitHub's. */
+/** Returns the URL of the judged commit; null if the subject is not on GitHub. */
 export function commitPage(subject: Subject | null, serverUrl: string | null): string | null {
   const home = repositoryPage(subject, serverUrl);
   if (home === null || subject === null || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
@@ -25,15 +25,15 @@ function repositoryPage(subject: Subject | null, serverUrl: string | null): stri
 
 const MAX_PATH = 500;
 
-/** The key that names a row's file; null where it names none. */
+/** Returns the key that names a row's file; null if there is none. */
 export function pathKey(row: JsonObject): string | null {
   return locationOfRow(row)?.key ?? null;
 }
 
 /**
- * The page of a row's file at the judged commit, at its line if it has one.
- * @param locate finds the file in the repository: a row whose file is not there gets no link. Without it a path counts as
- * relative to the repository's root, and a line must be named.
+ * Returns the URL of a row's file at the judged commit, at its line if it has one.
+ * @param locate finds the file in the repository; a row whose file is not found gets no link. By default a path counts
+ * as relative to the repository root, and a line is required.
  */
 export function lineLink(
   row: JsonObject,
@@ -51,13 +51,16 @@ export function lineLink(
   return place.line === null ? page : page + lines;
 }
 
-/** A path with `/` as a part of an address: nothing in it ends the path, begins a scheme, or means anything to Markdown. */
+/**
+ * Encodes a path with `/` separators for use in a URL, so that no character ends the path, starts a scheme, or is
+ * Markdown syntax.
+ */
 export function urlPath(file: string): string {
   const escaped = encodeURIComponent(file.toWellFormed()).replaceAll('%2F', '/');
   return escaped.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`);
 }
 
-/** Takes a place at its word, where there is no repository to look into. */
+/** Returns a location as written, for use when no checkout is available to verify it. */
 export function asWritten(written: WrittenLocation): SourceLocation | null {
   const file = written.path.replace(/^\.\//, '');
   const isOdd = (segment: string) => segment === '' || segment === '.' || segment === '..';

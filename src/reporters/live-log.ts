@@ -1,4 +1,4 @@
-/** The live log: a line as each turn and tool call starts and ends, and the verdict as the last lines. */
+/** The live log: a line when each turn and tool call starts and ends, with the verdict as the last lines. */
 
 import { counted } from '../text/messages.ts';
 import type { Repair } from '../types.ts';
@@ -16,25 +16,25 @@ const MARKS: Readonly<Record<CallDecision, string>> = {
 };
 const RULE = '─'.repeat(60);
 const MAX_TARGET = 120;
-/** A call that ended was named in full as it started. */
+/** Shorter than `MAX_TARGET`, because the call was logged in full when it started. */
 const MAX_ENDED_TARGET = 50;
 const MAX_NAME = 60;
 const MAX_RESULT = 200;
 const MAX_WARNING = 500;
-/** How a command ended: the last line of the shell's answer, of our own making and without the command's output. */
+/** Matches how a command ended: the last line of the shell tool's result, which the tool itself writes. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
-/** The part of a log that a run is written to. */
+/** The methods of a log that a run needs. */
 export type RunLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
 
-/** The world of a live log. */
+/** Dependencies and settings of a live log. */
 export interface LiveLogOptions {
   readonly log: RunLog;
-  /** How much is written: `full` adds prose, prompts and the output of tools, folded. */
+  /** Level of detail: `full` adds the model's prose, prompts and tool output, in folded groups. */
   readonly level: 'summary' | 'full';
 }
 
-/** A turn that is going on. */
+/** A turn in progress. */
 interface OpenTurn {
   readonly turn: number;
   /** Calls that have no result yet. */
@@ -43,8 +43,8 @@ interface OpenTurn {
 }
 
 /**
- * Writes a run to the log as it goes. Prose of the model and output of tools appear only at level `full`, folded;
- * the payload never does: it belongs in the outputs, the summary and the envelope.
+ * Writes a run to the log as it progresses. The model's prose and tool output appear only at level `full`, folded. The
+ * payload never appears: it belongs in the outputs, the summary and the envelope.
  */
 export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   let open: OpenTurn | null = null;
@@ -95,10 +95,10 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     const name = named(call, MAX_ENDED_TARGET, log);
     const took = ran ? `${duration(event.durationMs)} · ${spent(totals)}` : decision;
     const ended = ending(event);
-    // A command that failed is no failed call, but no success to tick off either.
+    // A failing command is not a failed tool call, but it should not get a check mark either.
     const mark = ended.some((words) => words !== 'exit code 0') ? '•' : MARKS[decision];
     log.info([`${mark} ${name}`, ...ended, took, ...why(event)].join(' · '), 1);
-    // A single line that failed is in the line above.
+    // A one-line error is already part of the line above.
     const isShown = decision === 'error' && !result.content.trim().includes('\n');
     if (ran && level === 'full' && !isShown)
       log.group(`output of ${log.excerpt(call.name, MAX_NAME)}`, result.content);
@@ -108,7 +108,7 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     if (open.pending === 0) endTurn(open, totals, '');
   };
 
-  /** Results of tools are shown only where they explain a failure: text of ours, short, on one line. */
+  /** A tool result is shown only if it explains a failure: our own text, short, on one line. */
   const why = ({ decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] => {
     if (decision !== 'error' && decision !== 'rejected') return [];
     const first = result.content.trimStart().split('\n', 1)[0] ?? '';
@@ -132,13 +132,13 @@ function writeVerdict(report: Report, log: RunLog): void {
   }
   log.info(RULE);
   log.info(`${verdictMark(report)} ${parts.join(' · ')} · exit code ${verdict.exitCode}`);
-  // The annotation is the sentence's own line in the log: once is enough.
+  // The annotation also prints the sentence to the log, so do not print it twice.
   const title = `structured-agent: ${verdict.reason}`;
   if (verdict.error !== null) {
     if (verdict.conclusion === 'skipped') log.warning(verdict.error, { title });
     else log.error(verdict.error, { title });
   }
-  // Where the gate ended the run, the sentence above says what it wanted.
+  // If the run ended because the gate was not met, the sentence above already says what the gate requires.
   if (verdict.reason !== 'gate_not_met')
     for (const clause of hidesGate ? [] : (report.gate?.words ?? [])) log.info(`the gate ${clause}`, 1);
   if (report.repaired !== null)
@@ -159,7 +159,7 @@ function repairWords(repair: Repair): string {
     : `a JSON string read as what it holds, at ${repair.paths.map((path) => path || 'the root').join(', ')}`;
 }
 
-/** What a run took: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
+/** Formats what a run used: `claude-x · 3 turns · 6,420 tokens · $0.0123 · 12 s · sandbox bwrap`. */
 function costLine(report: Report): string {
   if (report.view?.isWithoutModel === true) return duration(report.durationMs);
   const parts = [
@@ -195,7 +195,7 @@ function named(call: CallRef, max: number, log: RunLog): string {
   return target === '' ? name : `${name} ${target}`;
 }
 
-/** How a command ended, for a call of the shell: it may well have run and failed. */
+/** Returns how a command ended, for a shell call: a call that ran may still have failed. */
 function ending({ call, decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] {
   if (call.name !== 'shell' || decision !== 'ok') return [];
   const { content } = result;
@@ -203,7 +203,7 @@ function ending({ call, decision, result }: Extract<RunEvent, { type: 'tool_fini
   return words === undefined ? [] : [words];
 }
 
-/** What is odd about how a completion ended. */
+/** Describes an unusual stop reason; empty for a normal one. */
 function cut(event: Extract<RunEvent, { type: 'turn_completed' }>): string {
   switch (event.stopReason) {
     case 'length':

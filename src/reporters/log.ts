@@ -1,7 +1,7 @@
 /**
- * The one log sink of the Action: everything that reaches stdout goes through here. The runner takes commands from that
- * stream, so untrusted text is cleaned, prefixed and its command markers are broken, and blocks of it stand inside a
- * region where commands are off. Each of the two holds alone.
+ * The only log sink of the Action: everything written to stdout goes through it. The runner reads workflow commands
+ * from that stream, so untrusted text is sanitized, prefixed and stripped of command markers, and blocks of it are
+ * written inside a `stop-commands` region. Each of the two measures is sufficient alone.
  */
 
 import { truncate } from '../text/messages.ts';
@@ -9,8 +9,8 @@ import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 
 /**
- * What the log needs of @actions/core, which is handed in by the action: the command line and the library never load it.
- * Nothing here trusts its escapes to make a text harmless; they only keep a text within its command.
+ * The part of @actions/core that the log needs, passed in by the action so that the command line and the library never
+ * load it. Its escaping is not relied on to make text harmless; it only keeps text within its command.
  */
 export interface Commands {
   info(message: string): void;
@@ -30,62 +30,62 @@ interface CommandProperties {
   startColumn?: number | undefined;
 }
 
-/** What an annotation may point at; `line` counts from 1. */
+/** The location that an annotation points to; `line` is 1-based. */
 export interface AnnotationProperties {
   readonly title?: string;
-  /** A path relative to the repository's root; the runner makes one of an absolute path below GITHUB_WORKSPACE. */
+  /** A path relative to the repository root; the runner converts an absolute path below GITHUB_WORKSPACE. */
   readonly file?: string;
   readonly line?: number;
   readonly endLine?: number;
-  /** The runner drops it where `endLine` is another line. */
+  /** Ignored by the runner if `endLine` differs from `line`. */
   readonly col?: number;
 }
 
-/** The kinds of annotations, by the runner's commands. */
+/** Annotation levels, named after the runner's commands. */
 export type AnnotationLevel = 'error' | 'warning' | 'notice';
 
-/** What a log is made from. */
+/** Options of `createLog`. */
 export interface LogOptions {
   readonly core: Commands;
   readonly secrets: Secrets;
-  /** A fresh random word, such as a UUID. */
+  /** Returns a new random string, such as a UUID. */
   readonly token: () => string;
 }
 
-/** The log. Any text given to it may be hostile. */
+/** The log. Any text passed to it may be hostile. */
 export interface Log {
-  /** A text as a part of a line: one line of at most `max` characters, secrets masked before it is cut. */
+  /** Returns a text as one line of at most `max` characters, with secrets masked before truncation. */
   excerpt(text: string, max: number): string;
-  /** One line, indented by two spaces for each level of `indent`; an empty text is an empty line. */
+  /** Writes one line, indented by two spaces per level of `indent`; an empty text writes an empty line. */
   info(text: string, indent?: number): void;
-  /** An annotation that is red and counts as an error. */
+  /** Writes an error annotation. */
   error(message: string, properties?: AnnotationProperties): void;
   warning(message: string, properties?: AnnotationProperties): void;
   notice(message: string, properties?: AnnotationProperties): void;
-  /** How many annotations of a level this log has made: the runner shows the first ten of each. */
+  /** Returns how many annotations of a level this log has written: the runner shows the first ten of each. */
   annotated(level: AnnotationLevel): number;
-  /** Asks the runner to mask a value in every log of the job, line by line where it has several. */
+  /** Asks the runner to mask a value in every log of the job; a multi-line value is masked line by line. */
   mask(value: string): void;
-  /** A folded block of untrusted text under a title. */
+  /** Writes a folded block of untrusted text under a title. */
   group(title: string, body: string): void;
-  /** A block of untrusted text, each line prefixed. */
+  /** Writes a block of untrusted text with a prefix before each line. */
   untrusted(text: string): void;
 }
 
-/** Stands before each line of untrusted text: whatever that line begins with, it is not at the start. */
+/** Prefix of each line of untrusted text, so that nothing in it is at the start of a line. */
 const PREFIX = '  | ';
 const MAX_LINE = 2_000;
-/** The runner cuts an annotation at 4,096 characters. */
+/** The runner truncates an annotation at 4,096 characters. */
 const MAX_MESSAGE = 4_000;
 const MAX_TITLE = 200;
-/** A path that is cut names another file. */
+/** Long enough not to truncate a path: a truncated path would name another file. */
 const MAX_PATH = 4_096;
-/** Characters of a block of untrusted text; tools give the model less. */
+/** Maximum characters in a block of untrusted text; tools return less than this to the model. */
 const MAX_BLOCK = 1024 * 1024;
-/** Shorter lines of a secret would mask ordinary words all over the job. */
+/** Shorter lines of a secret are not masked: they would mask ordinary words throughout the job. */
 const MIN_MASKED = 4;
 
-/** A log over a stream. */
+/** Creates a log that writes through @actions/core. */
 export function createLog(options: LogOptions): Log {
   const { core, secrets } = options;
 
@@ -110,7 +110,7 @@ export function createLog(options: LogOptions): Log {
     try {
       core.info(`::stop-commands::${token}\n${lines.join('\n')}`);
     } finally {
-      // Even after a failed write: a region left open would swallow our own annotations.
+      // Also after a failed write: a region left open would suppress our own annotations.
       core.info(`::${token}::`);
     }
   };
@@ -138,7 +138,7 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** A word that the text does not hold; the runner compares it without regard to case. */
+/** Returns a token that does not occur in the text; the runner compares tokens case-insensitively. */
 function unusedToken(text: string, token: () => string): string {
   const lower = text.toLowerCase();
   let word = token();

@@ -1,25 +1,25 @@
-/** Untrusted text as GitHub Markdown that renders as nothing but that text, and what of it fits into a page. */
+/** Escapes untrusted text so that GitHub Markdown renders it literally, and fits sections into a size limit. */
 import { truncate } from '../text/messages.ts';
 import { cleanText, sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { MarkdownSanitizer, Section } from './report-types.ts';
 
 /**
- * What means something to Markdown, HTML, tables or math. As character references they mean nothing: CommonMark
- * (section 2.5) never takes a reference for structure, and unlike backslashes they hold inside HTML too.
+ * Characters with a meaning in Markdown, HTML, tables or math. As character references they have none: CommonMark
+ * (section 2.5) never interprets a reference as structure, and unlike backslashes references also work inside HTML.
  */
 const SPECIAL = /[&<>"'`*_~[\](){}!\\|$^=#@]/g;
 /**
- * A zero-width space. GitHub finds mentions and references in the rendered text, where a character reference is the
- * character again: only something between the characters keeps them apart.
+ * A zero-width space. GitHub searches the rendered text for mentions and references, where a character reference is the
+ * plain character again; only a character in between separates them.
  */
 const GAP = '\u200b';
 
 const MAX_LINES = 20;
-/** One backtick, no more, at either end: three of them are a fence that somebody tried. */
+/** A code span delimited by single backticks; three backticks are an attempted fence. */
 const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
 
-/** Secrets are masked before escaping would hide them. */
+/** Creates a sanitizer that masks secrets before escaping, which would hide them. */
 export function createMarkdownSanitizer(secrets: Secrets): MarkdownSanitizer {
   const masked = (text: string) => sanitize(text, secrets);
   return {
@@ -31,7 +31,10 @@ export function createMarkdownSanitizer(secrets: Secrets): MarkdownSanitizer {
   };
 }
 
-/** The sections in their order, each in the first of its texts that fits, and the names of those that do not at all. */
+/**
+ * Joins the sections in order, each in the first of its texts that fits, and returns the names of those that do not fit
+ * at all.
+ */
 export function fitSections(
   sections: readonly Section[],
   maxBytes: number,
@@ -50,13 +53,16 @@ export function fitSections(
   };
 }
 
-/** Untrusted text for the middle of a paragraph: one line, nothing in it links, mentions, formats or commands. */
+/**
+ * Escapes untrusted text for use within a paragraph: one line, in which nothing links, mentions, formats or triggers a
+ * command.
+ */
 export function inline(text: string, max = 1_000): string {
   const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return startless(unlinked(line).replace(SPECIAL, reference));
 }
 
-/** Like `inline`, but what stands between two backticks is shown as code, as whoever wrote it meant it. */
+/** Like `inline`, but text between single backticks is shown as code, as the author intended. */
 export function prose(text: string, max = 1_000): string {
   const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return line
@@ -67,13 +73,19 @@ export function prose(text: string, max = 1_000): string {
     .join('');
 }
 
-/** Untrusted text on one line as code: a file, a command, a name. An HTML element, since its content can be escaped. */
+/**
+ * Formats untrusted text as code on one line: a file, a command, a name. Uses an HTML element, since its content can be
+ * escaped.
+ */
 export function code(text: string, max = 1_000): string {
   const shown = inline(text, max);
   return shown === '' ? '' : `<code>${shown}</code>`;
 }
 
-/** Untrusted text for a cell of a table, each line as `prose`; line breaks become `<br>`, at most 20 lines are kept. */
+/**
+ * Escapes untrusted text for a table cell, each line as `prose`; line breaks become `<br>`, and at most 20 lines are
+ * kept.
+ */
 export function cell(text: string, max = 1_000): string {
   const lines = truncate(cleanText(text).trim(), max).split('\n');
   const shown = lines.slice(0, MAX_LINES).map((line) => prose(line, max));
@@ -82,8 +94,8 @@ export function cell(text: string, max = 1_000): string {
 }
 
 /**
- * A code block of untrusted text, its fence longer than any run of backticks inside. `lang` is a word of ours.
- * Whoever reads the raw text for commands finds none at the start of a line.
+ * Formats untrusted text as a code block, with a fence longer than any run of backticks inside. `lang` is trusted. A
+ * bot that reads the raw text for slash commands finds none at the start of a line.
  */
 export function fence(text: string, lang: string): string {
   const body = cleanText(text).replace(/^([ \t]*)(?=\/)/gm, `$1${GAP}`);
@@ -92,7 +104,7 @@ export function fence(text: string, lang: string): string {
   return `${ticks}${lang}\n${body}\n${ticks}`;
 }
 
-/** Takes apart what GitHub would turn into a link, a mention, a reference or an emoji. */
+/** Breaks up text that GitHub would turn into a link, a mention, a reference or an emoji. */
 function unlinked(line: string): string {
   return line
     .replace(/[@#]/g, `$&${GAP}`)
@@ -102,7 +114,7 @@ function unlinked(line: string): string {
     .replace(/\b[0-9a-f]{7,}\b/gi, (hash) => hash.replace(/.{6}(?=.)/g, `$&${GAP}`));
 }
 
-/** Takes the meaning from what stands at the start: list markers, and commands, which some bots take anywhere. */
+/** Escapes list markers at the start of a line, and slash commands, which some bots accept anywhere. */
 function startless(line: string): string {
   return line
     .replace(/^[-+]/, reference)

@@ -1,21 +1,24 @@
-/** A run as messages: what `json` and `stream-json` tell before the envelope, in the shape of Anthropic's Messages API. */
+/**
+ * A run as messages in the format of Anthropic's Messages API: the part of `json` and `stream-json` output before the
+ * envelope.
+ */
 import { isObject, parseStrictJson } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, StopReason, ToolCall, Usage } from '../types.ts';
 import type { RunEvent } from './report-types.ts';
 
-/** What messages are made with. */
+/** Options of `createMessages`. */
 export interface MessagesOptions {
   readonly version: string;
-  /** The folder that the agent works on. */
+  /** The folder that the agent works in. */
   readonly cwd: string;
   readonly mask: (text: string) => string;
 }
 
 /**
- * Gives a function from each event of one run, in order, to the messages that it makes. The first one is the only
- * `system` message; one `assistant` message for each turn, one `user` message for each tool result. Every string and
- * name in them is masked. Arguments of `structured_output` and of tools that were not offered are the
- * placeholder that the events carry.
+ * Returns a function that maps each event of one run, in order, to its messages. The first message is the only `system`
+ * message; each turn gives one `assistant` message and each tool result one `user` message. All strings and property
+ * names are masked. Arguments of `structured_output` and of tools that were not offered are the placeholder that the
+ * events contain.
  */
 export function createMessages({ version, cwd, mask }: MessagesOptions): (event: RunEvent) => JsonObject[] {
   let session = '';
@@ -82,7 +85,7 @@ function blocks({ text, toolCalls }: AssistantMessage): readonly JsonObject[] {
   return [...(text === '' ? [] : [{ type: 'text', text }]), ...toolCalls.map(toolUse)];
 }
 
-/** `input` must be an object there: where the text of the arguments is none, `raw_input` holds it. */
+/** `input` must be an object in the Messages API: if the arguments are not one, `raw_input` holds their text. */
 function toolUse({ id, name, rawArguments, status }: ToolCall): JsonObject {
   const read = status === 'complete' ? parseStrictJson(rawArguments === '' ? '{}' : rawArguments) : null;
   const call = { type: 'tool_use', id, name };
@@ -91,7 +94,7 @@ function toolUse({ id, name, rawArguments, status }: ToolCall): JsonObject {
     : { ...call, input: {}, raw_input: rawArguments };
 }
 
-/** Their `input_tokens` are those that no cache had a part in. */
+/** In the Messages API `input_tokens` excludes tokens read from or written to the cache. */
 function usageOf(usage: Usage): JsonObject {
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens } = usage;
   return {
@@ -106,7 +109,7 @@ function maskObject(value: JsonObject, mask: (text: string) => string): JsonObje
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [mask(key), masked(child, mask)]));
 }
 
-/** A value with every string and name in it masked. The depth of arguments is bounded by the reader of strict JSON. */
+/** Masks every string and property name in a value. The depth of arguments is bounded by the strict JSON parser. */
 export function masked(value: Json, mask: (text: string) => string): Json {
   if (typeof value === 'string') return mask(value);
   if (Array.isArray(value)) return value.map((child: Json) => masked(child, mask));

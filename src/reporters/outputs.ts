@@ -1,4 +1,4 @@
-/** Step outputs: what later steps of the workflow read. */
+/** Step outputs, which later steps of the workflow read. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
@@ -11,7 +11,7 @@ import type { JsonObject } from '../types.ts';
 import { MAX_PAYLOAD_BYTES, shellSafeJson } from './inert-json.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
-/** In the order in which they are declared and written. */
+/** The outputs about a run, in the order in which they are declared and written. */
 export const RUN_OUTPUTS: readonly RunOutput[] = [
   {
     name: 'run-conclusion',
@@ -107,25 +107,26 @@ export const RUN_OUTPUTS: readonly RunOutput[] = [
   },
 ];
 
-/** A plain decimal number, never an exponent, without trailing zeros. */
+/** Formats a plain decimal number, never with an exponent or trailing zeros. */
 function decimal(value: number, digits: number): string {
   return value.toFixed(digits).replace(/\.?0+$/, '');
 }
 
-/** The outputs of a run by name, in the order they are written, and what had to be left out. */
+/** The outputs of a run by name, in writing order, and warnings about omitted ones. */
 interface StepOutputs {
   readonly outputs: ReadonlyMap<string, string>;
-  /** One sentence for each output that was left out. */
+  /** One sentence for each omitted output. */
   readonly warnings: readonly string[];
 }
 
-/** A later step's shell cannot hold 128 KiB in one variable. */
+/** Below 128 KiB, which a later step's shell cannot hold in one variable. */
 const MAX_PROPERTY_BYTES = 64 * 1024;
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
- * The outputs of a report. All outputs about the run are there on every ending, empty where they do not apply;
- * those of the payload only when it is published: `structured_output`, and one for each of the report's `outputNames` that it has.
+ * Returns the outputs of a report. All outputs about the run are set however it ends, empty if they do not apply. Those
+ * of the payload are set only if it is published: `structured_output`, and one for each of the report's `outputNames`
+ * that the payload has.
  */
 export function stepOutputs(report: Report): StepOutputs {
   const outputs = new Map<string, string>();
@@ -155,7 +156,7 @@ function addPayload(
   };
   add('structured_output', shellSafeJson(payload), MAX_PAYLOAD_BYTES);
   for (const name of names) {
-    // The contract gives no other names; a line break in one would write outputs of its own, so look again.
+    // The contract allows no other names, but a line break in one could inject outputs, so check again.
     if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
     const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
     if (value !== undefined)
@@ -169,10 +170,10 @@ function faultOf(value: string): string | null {
 }
 
 /**
- * Appends outputs to the file that GITHUB_OUTPUT names. Our own code and not `setOutput` of @actions/core: that appends
- * each output for itself, so that a kill in between leaves some of a verdict's outputs without the others, and waits forever
- * where a pipe was put in the file's place. Its `summary` does so too.
- * @throws InputError when it cannot be written.
+ * Appends outputs to the file named by GITHUB_OUTPUT. `setOutput` of @actions/core is not used: it appends each output
+ * separately, so that a kill in between leaves only some of a verdict's outputs, and it blocks forever if the file was
+ * replaced with a pipe. The `summary` of @actions/core has the same problem.
+ * @throws InputError if the file cannot be written.
  */
 export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>): void {
   try {
@@ -184,8 +185,8 @@ export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>)
 }
 
 /**
- * The outputs in the runner's heredoc form, each under a delimiter that neither name nor value holds. `eol` is the
- * platform's, as the runner reads it: with another one a value's last `\r` would be lost on Windows.
+ * Formats outputs as the runner's heredocs, each with a delimiter that occurs in neither name nor value. `eol` is the
+ * platform's line ending, as the runner expects: with another one, a trailing `\r` of a value would be lost on Windows.
  */
 export function formatOutputs(
   outputs: ReadonlyMap<string, string>,
@@ -201,10 +202,10 @@ export function formatOutputs(
   return block;
 }
 
-/** Whether something before us left a line without its end, which our first name would be glued to. */
+/** Whether the file ends without a newline, so that the first output name would be appended to an unfinished line. */
 function endsMidLine(file: string): boolean {
   const opened = openRegular(file, { links: 'follow' });
-  // Not there yet, or not readable: appending tells which.
+  // Missing or unreadable: the append that follows reports which.
   if (!opened.ok) return false;
   try {
     const last = Buffer.alloc(1);

@@ -1,4 +1,4 @@
-/** A payload as tables: its scalars as one, each list of objects as one of its own. */
+/** Renders a payload as tables: one for its scalars, and one for each list of objects. */
 
 import { isArray, isObject } from '../text/json.ts';
 import { counted } from '../text/messages.ts';
@@ -8,32 +8,35 @@ import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
 import type { Locate } from './source-locations.ts';
 
-/** Rows that are not folded; more of them are, so that what comes after the table is still seen. */
+/** Maximum number of unfolded rows; further rows are folded, so that the content after the table stays visible. */
 const OPEN_ROWS = 25;
 const MAX_COLUMNS = 8;
 const MAX_SCALARS = 100;
-/** Characters of one cell. */
+/** Maximum characters per cell. */
 const MAX_CELL = 1_000;
 const MAX_SCALAR = 4_000;
 const MAX_NAME = 100;
-/** A list of so few short scalars reads better as one cell than as a section. */
+/** A list of at most this many short scalars is shown in one cell instead of a section. */
 const SHORT_LIST = 10;
 const SHORT_ITEM = 60;
 
-/** How a payload is shown. */
+/** Options for rendering a payload. */
 export interface TableOptions {
   readonly subject: Subject | null;
-  /** Where the repository's pages are; null for tables without links. */
+  /** Base URL of the repository's server; null for tables without links. */
   readonly serverUrl: string | null;
-  /** Finds the file of a row in the repository; without it paths are taken at their word. */
+  /** Finds the file of a row in the repository; without it, paths are used as written. */
   readonly locate: Locate | undefined;
-  /** The most rows of one list. */
+  /** Maximum rows per list. */
   readonly maxRows: number;
 }
 
 type Link = (row: JsonObject) => string | null;
 
-/** The payload in Markdown, inert. Rows with `path` or `file` and `line` link to that line at the judged commit. */
+/**
+ * Renders the payload as escaped Markdown. Rows with `path` or `file` and `line` link to that line at the judged
+ * commit.
+ */
 export function payloadTables(
   payload: JsonObject,
   options: TableOptions,
@@ -111,7 +114,7 @@ function objectTable(
   return tables + andMore(all.length - MAX_COLUMNS, 'more column');
 }
 
-/** The first rows, and the others behind a fold. */
+/** Shows the first rows, and the rest folded. */
 function folded(rows: readonly string[], show: (rows: readonly string[]) => string): string {
   const rest = rows.slice(OPEN_ROWS);
   if (rest.length === 0) return show(rows);
@@ -128,12 +131,12 @@ function linkedCell(row: JsonObject, column: string, link: Link, sanitizer: Mark
   if (value === undefined) return '';
   const target = column === pathKey(row) ? link(row) : null;
   const mark = column === 'severity' ? severityMark(value) : '';
-  // A link may hold no other link, and its text no code that a bracket could end.
+  // A link cannot contain another link, and inline code in its text could be ended by a bracket.
   const text = target === null ? shown(value, MAX_CELL, sanitizer) : sanitizer.inline(plain(value), MAX_CELL);
   return target === null ? mark + text : `[${text}](${target})`;
 }
 
-/** A scalar as text, anything deeper as JSON. */
+/** Renders a string as it is, and any other value as JSON. */
 function shown(value: Json, max: number, sanitizer: MarkdownSanitizer): string {
   return sanitizer.cell(plain(value), max);
 }

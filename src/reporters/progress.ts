@@ -1,4 +1,4 @@
-/** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence where a run failed. */
+/** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence if a run failed. */
 
 import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -7,14 +7,14 @@ import type { Report, Reporter } from './report-types.ts';
 import type { Sink } from './sink.ts';
 import { createLiveLine, type TerminalStyle } from './terminal.ts';
 
-/** The world of progress. */
+/** Dependencies and settings of progress. */
 export interface ProgressOptions {
-  /** Over stderr. */
+  /** Sink for stderr. */
   readonly sink: Sink;
   readonly style: TerminalStyle;
-  /** Nothing but the sentence of a failure. */
+  /** Whether to print only the sentence of a failure. */
   readonly quiet: boolean;
-  /** `full` adds prose, prompts and the output of tools, and has no live line. */
+  /** `full` adds the model's prose, prompts and tool output, and disables the live line. */
   readonly level: 'summary' | 'full';
   readonly secrets: Secrets;
   /** Monotonic, in milliseconds. */
@@ -23,28 +23,32 @@ export interface ProgressOptions {
 
 /** Progress of one run. */
 export interface Progress {
-  /** Listens while the run goes on; `report` takes the live line away, for good. */
+  /** Receives events during the run; `report` removes the live line permanently. */
   readonly reporter: Reporter;
-  /** Says something outside any event, on lines of its own. */
+  /** Prints a warning that belongs to no event, on lines of its own. */
   warn(text: string): void;
   /**
-   * The last lines, for the verdict that the exit code tells: what it took and, where it failed, the sentence.
+   * Prints the last lines, for the verdict that the exit code reflects: what the run used and, if it failed, the
+   * sentence.
    * @param files lines about files that the report does not name.
    */
   conclude(report: Report, files?: readonly string[]): Promise<void>;
-  /** The one sentence of a failure, for what ends before there is a report. */
+  /** Prints the sentence of a failure that occurs before there is a report. */
   fail(sentence: string): void;
 }
 
 const MAX_LINE = 2_000;
 const MAX_SENTENCE = 4_000;
-/** Characters of a prompt or of an output of a tool. */
+/** Maximum characters of a prompt or of tool output. */
 const MAX_BLOCK = 1024 * 1024;
 
 const COLORS = { red: '\x1b[31m', green: '\x1b[32m', yellow: '\x1b[33m', dim: '\x1b[2m' } as const;
 const PLAIN = '\x1b[0m';
 
-/** Makes the progress of one run; its clock starts now. Prose of the model and output of tools are told at level `full` only. */
+/**
+ * Creates the progress of one run and starts its clock. The model's prose and tool output are printed at level `full`
+ * only.
+ */
 export function createProgress(options: ProgressOptions): Progress {
   const { sink, style, quiet, level, secrets, now } = options;
   const started = now();
@@ -92,16 +96,18 @@ export function createProgress(options: ProgressOptions): Progress {
 
 type Paint = (text: string, color: keyof typeof COLORS) => string;
 
-/** How lines are written. */
+/** Functions and settings for writing lines. */
 interface Lines {
   readonly line: (text: string) => void;
   readonly paint: Paint;
-  /** Without secrets and inert, its lines kept. */
+  /** Masks secrets and makes the text inert, keeping its lines. */
   readonly toText: (text: string, maxRead?: number) => string;
   readonly quiet: boolean;
 }
 
-/** A log whose lines begin with a prefix; warnings and the sentence of a failure say themselves what they are. */
+/**
+ * Creates a log that prefixes its lines, except warnings and the sentence of a failure, which have labels of their own.
+ */
 function createRunLog({ line, paint, toText, quiet }: Lines, prefix: () => string): RunLog {
   const excerpt = (text: string, max: number) => singleLine(toText(text), max);
   return {
@@ -111,7 +117,7 @@ function createRunLog({ line, paint, toText, quiet }: Lines, prefix: () => strin
     },
     warning(text) {
       if (quiet) return;
-      // The stack of a bug keeps its lines.
+      // Keep the line breaks of a stack trace.
       for (const each of toText(text).trim().split('\n'))
         line(`${paint('warning:', 'yellow')} ${singleLine(each, MAX_LINE)}`);
     },
@@ -125,14 +131,14 @@ function createRunLog({ line, paint, toText, quiet }: Lines, prefix: () => strin
   };
 }
 
-/** The mark at the start of a line of ours, in its colour. */
+/** Colours the mark at the start of one of our lines. */
 function marked(text: string, paint: Paint): string {
   if (text.startsWith('✓')) return `${paint('✓', 'green')}${text.slice(1)}`;
   if (text.startsWith('✗')) return `${paint('✗', 'red')}${text.slice(1)}`;
   return text;
 }
 
-/** Whole seconds, so that a line that is rewritten four times a second stays calm. */
+/** Formats whole seconds, so that a line that is redrawn four times a second does not flicker. */
 function seconds(ms: number): string {
   const whole = Math.floor(Math.max(0, ms) / 1000);
   if (whole < 60) return `${whole} s`;

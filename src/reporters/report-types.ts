@@ -1,4 +1,4 @@
-/** The nouns of a run as it is told: its events, its report, and who reports. */
+/** Types of reporting: the events of a run, its report, and its reporters. */
 import type {
   AssistantMessage,
   ContextStatus,
@@ -15,16 +15,19 @@ import type {
   Verdict,
 } from '../types.ts';
 
-/** One tool call in the timeline of a run; no call's arguments appear here. */
+/** One tool call in the timeline of a run, without its arguments. */
 export interface CallRecord {
   readonly name: string;
-  /** What the call was about: a path, the first line of a command; hostile text. */
+  /** The subject of the call: a path, or the first line of a command; hostile text. */
   readonly target: string;
   readonly decision: CallDecision;
   readonly durationMs: number;
 }
 
-/** What became of a call: executed (well or with an error result), skipped beside a terminal call, or judged. */
+/**
+ * The outcome of a call: executed (`ok`, or `error` for an error result), skipped because of a terminal call beside it,
+ * or, for `structured_output`, accepted or rejected.
+ */
 export type CallDecision = 'ok' | 'error' | 'skipped' | 'accepted' | 'rejected';
 
 /** One turn in the timeline of a run. */
@@ -36,13 +39,13 @@ export interface TurnRecord {
   readonly calls: readonly CallRecord[];
 }
 
-/** Which earlier envelope stands for this run, and by which key later runs find this one. */
+/** The earlier envelope reused for this run, and the key by which later runs find this one. */
 export interface Reuse {
-  /** Hex SHA-256 over subject tree, judge, model, version, leg and vote. */
+  /** Hex SHA-256 over the subject's tree, judge, model, version, leg and vote. */
   readonly key: string;
-  /** Hex: git's name of what `subject-paths` held. */
+  /** Git's hex object name of the contents of `subject-paths`. */
   readonly tree: string;
-  /** The run that a model judged; null where this one was. */
+  /** The run in which a model judged; null if that is this run. */
   readonly from: {
     readonly run_id: string;
     readonly run_attempt: number;
@@ -50,154 +53,158 @@ export interface Reuse {
   } | null;
 }
 
-/** Where one finding of a payload is. */
+/** The resolved location of one finding of a payload. */
 export interface FindingEvidence {
-  /** The file, relative to the root of the repository, with `/`; null where the finding names no file that was found. */
+  /** The file, relative to the repository root, with `/`; null if the finding names no file that was found. */
   readonly path: string | null;
 }
 
-/** What a verdict rests on. */
+/** What a verdict is based on. */
 export interface Evidence {
   readonly context: ContextStatus;
-  /** How many tool calls ran; calls of `structured_output` and skipped calls are not counted. */
+  /** Number of tool calls that ran, without calls of `structured_output` and skipped calls. */
   readonly toolCalls: number;
   /** One entry for each row of the payload's findings, in their order. */
   readonly findings: readonly FindingEvidence[];
 }
 
-/** Everything a reporter may tell about a finished run. */
+/** Everything a reporter may use about a finished run. */
 export interface Report {
   readonly verdict: Verdict;
   /** The accepted payload; present exactly when `verdict.published`. */
   readonly payload: JsonObject | null;
-  /** null where no payload was accepted. */
+  /** null if no payload was accepted. */
   readonly gate: GateResult | null;
   readonly turns: readonly TurnRecord[];
-  /** Model calls that gave a completion. */
+  /** Number of model calls that returned a completion. */
   readonly turnCount: number;
   readonly rejections: number;
   readonly repaired: Repair | null;
   readonly usage: Usage;
-  /** US dollars; null when the model has no known price. */
+  /** US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
   readonly durationMs: number;
   readonly model: string;
   readonly provider: string;
-  /** Whether a recording answered in the model's place: no model judged anything. */
+  /** Whether a recording answered instead of the model, so that no model judged anything. */
   readonly replayed?: boolean;
   readonly sessionId: string;
-  /** The matrix leg that this run is, and which of its votes; null where the workflow does not say. */
+  /** The matrix leg and the vote of this run; null if the workflow does not set them. */
   readonly leg?: string | null;
   readonly vote?: string | null;
-  /** null where nothing was to be reused, or its key is not known. */
+  /** null if reuse was not requested or the key is unknown. */
   readonly reuse?: Reuse | null;
-  /** null for a run that ended before it knew what it would rest on, and where no agent ran. */
+  /** null if the run ended before this was known, or if no agent ran. */
   readonly evidence?: Evidence | null;
-  /** How it is shown where it is more than, or something else than, the run of an agent; null for such a run. */
+  /** How to show a report that is not simply an agent run; null for an agent run. */
   readonly view?: ReportView | null;
   readonly isolation: Isolation;
-  /** At most 200 characters of the model's prose, only for `plain_text`; hostile text. */
+  /** At most 200 characters of the model's prose, for `plain_text` only; hostile text. */
   readonly lastAssistantText: string | null;
   readonly subject: Subject | null;
   readonly policy: PolicyDigest;
-  /** Files of the judge that the judged change itself changes. */
+  /** Policy files that the change under review modifies. */
   readonly policyChanges: readonly PolicyChange[];
-  /** The page of the pull request comment; null where none was written. */
+  /** URL of the pull request comment; null if none was written. */
   readonly commentUrl: string | null;
-  /** Names of the declared properties that get an output of their own, in the schema's order. */
+  /** Names of the declared properties that become outputs of their own, in schema order. */
   readonly outputNames: readonly string[];
-  /** Files that the agent changed in the workspace; null when that is not known. */
+  /** Number of files that the agent changed in the workspace; null if unknown. */
   readonly changedFiles: number | null;
-  /** Where it changed them: `scratch` is a copy. Absent where the configuration could not be read. */
+  /** Where the agent changed them: `scratch` is a copy. Absent if the configuration could not be read. */
   readonly workspaceAccess?: 'scratch' | 'in-place' | 'read-only' | undefined;
   readonly patchFile: string | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
-  /** What is weaker than it could be: no sandbox, network on, uid 0; told first and loudly. */
+  /** Weaknesses of the run's setup, such as no sandbox, network access or uid 0; shown first and prominently. */
   readonly weaknesses: readonly string[];
 }
 
-/** A part of a page in Markdown. */
+/** A section of a Markdown page. */
 export interface Section {
-  /** As the note speaks of it that says what is missing. */
+  /** The name used in the note that lists omitted sections. */
   readonly name: string;
-  /** Where space is short, those of the highest rank are given up first. */
+  /** If space is short, sections with the highest rank are omitted first. */
   readonly rank: number;
-  /** The part in full, and shorter ways to say it; an empty text always fits. */
+  /** The full text, followed by shorter versions; an empty text always fits. */
   readonly texts: readonly string[];
 }
 
-/** Puts text of the model, of the repository or of an error into Markdown: without secrets, and inert. `max` counts characters. */
+/**
+ * Escapes text from the model, the repository or an error for Markdown, with secrets masked. `max` counts characters.
+ */
 export interface MarkdownSanitizer {
   inline(text: string, max?: number): string;
-  /** One line, in which what stands between backticks is code. */
+  /** One line; text between backticks becomes code. */
   prose(text: string, max?: number): string;
-  /** One line that is code as a whole. */
+  /** One line, all of it code. */
   code(text: string, max?: number): string;
   cell(text: string, max?: number): string;
-  /** Whether a text holds a secret; what is no text to read, such as an address, is left out then. */
+  /**
+   * Whether a text contains a secret; values that cannot be masked usefully, such as URLs, are omitted in that case.
+   */
   holdsSecret(text: string): boolean;
 }
 
-/** The page for which sections are made. */
+/** Options of the page that sections are rendered for. */
 export interface PageOptions {
-  /** Rows of one list, and how many are left where those would not fit. */
+  /** Maximum rows per list, with smaller fallbacks if they do not fit. */
   readonly rows: readonly number[];
-  /** Lists of objects as tables in Markdown, with links to files and lines of the judged commit. */
+  /** Renders lists of objects as Markdown tables, with links to files and lines of the judged commit. */
   readonly tables: (lists: JsonObject, maxRows: number) => string;
 }
 
-/** One output of a step about its run. */
+/** A step output that describes the run. */
 export interface RunOutput {
   readonly name: string;
   /** One sentence. */
   readonly description: string;
-  /** Empty where it does not apply. */
+  /** Returns the value; empty if it does not apply. */
   readonly value: (report: Report) => string;
 }
 
 /**
- * How a feature on top of the core shows a report of its own: reporters ask this and do not know the feature. Whatever is
- * absent is shown as for the run of an agent. Texts for Markdown are sanitized, texts for the log need not be.
+ * How a feature built on the core shows its own kind of report: reporters use this view without knowing the feature.
+ * Anything absent is shown as for an agent run. Texts for Markdown are sanitized; texts for the log need not be.
  */
 export interface ReportView {
-  /** The title with its mark; null where the verdict's own title is right. */
+  /** The title with its mark; null to use the verdict's own title. */
   readonly title?: (report: Report) => string | null;
-  /** Follows the conclusion in the verdict's own title, in parentheses. */
+  /** Shown in parentheses after the conclusion in the verdict's own title. */
   readonly remark?: string;
-  /** What the verdict was decided by, beside conclusion and reason. */
+  /** Facts that decided the verdict, beyond conclusion and reason. */
   readonly facts?: (sanitizer: MarkdownSanitizer) => readonly string[];
   /** A paragraph before the verdict's sentence. */
   readonly paragraph?: (report: Report, serverUrl: string | null, sanitizer: MarkdownSanitizer) => string;
-  /** Instead of the sections for payload and costs. */
+  /** Replaces the payload and cost sections. */
   readonly sections?: (report: Report, page: PageOptions, sanitizer: MarkdownSanitizer) => readonly Section[];
-  /** Whether no model was asked, so that there is nothing to say of turns, tokens and money. */
+  /** Whether no model was called, so that there are no turns, tokens or costs to report. */
   readonly isWithoutModel?: boolean;
-  /** Whether the gate is an internal of the feature, and its status and wishes are not shown. */
+  /** Whether the gate is internal to the feature, so that its status and requirements are not shown. */
   readonly hidesGate?: boolean;
-  /** One more clause of the verdict's line in the log. */
+  /** An additional clause of the verdict line in the log. */
   readonly logClause?: string;
-  /** The lines of the log behind the verdict, instead of what the run took. */
+  /** Log lines after the verdict; replaces the line about what the run used. */
   readonly logLines?: (report: Report, excerpt: (text: string, max: number) => string) => readonly string[];
-  /** What makes the verdict weaker than it could be, instead of the evidence of the run. */
+  /** Weaknesses of the verdict; replaces those derived from the run's evidence. */
   readonly warnings?: readonly string[];
-  /** Instead of the outputs of a run. */
+  /** Replaces the outputs of a run. */
   readonly outputs?: readonly RunOutput[];
-  /** Further fields of the envelope; `mask` is applied to what other jobs wrote. */
+  /** Additional fields of the envelope; `mask` is applied to text written by other jobs. */
   readonly envelope?: (mask: (text: string) => string) => JsonObject;
-  /** The description of the commit status; null where the verdict's own is right. */
+  /** The description of the commit status; null to use the verdict's own. */
   readonly statusText?: (report: Report) => string | null;
-  /** The commit that gets the status, null where it is not known; without it, the one that is checked out. */
+  /** The commit that gets the status, null if unknown; if absent, the commit that is checked out. */
   readonly statusCommit?: (report: Report) => string | null | undefined;
-  /** Findings in the payload that did not decide the verdict: they are shown as notes, behind a remark. */
+  /** Findings of the payload that did not decide the verdict; they are shown as notes with a remark. */
   readonly minor?: { readonly isMinor: (row: JsonObject) => boolean; readonly remark: string };
-  /** Follows the line in the log about the SARIF file. */
+  /** Appended to the log line about the SARIF file. */
   readonly sarifNote?: string;
 }
 
 /**
- * What the loop reports while it runs. No event ever carries an argument of `structured_output`, or of a tool that was not
- * offered.
+ * Events that the loop emits while it runs. No event contains arguments of `structured_output` or of a tool that was
+ * not offered.
  */
 export type RunEvent =
   | {
@@ -206,7 +213,7 @@ export type RunEvent =
       readonly provider: string;
       readonly prompt: string;
       readonly sessionId: string;
-      /** Names of the tools that the model is offered. */
+      /** Names of the tools offered to the model. */
       readonly tools: readonly string[];
     }
   | { readonly type: 'turn_started'; readonly turn: number; readonly forced: boolean }
@@ -227,14 +234,14 @@ export type RunEvent =
       readonly call: CallRef;
       readonly decision: CallDecision;
       readonly durationMs: number;
-      /** Redacted: of a rejection, instance paths and keywords only. */
+      /** Redacted: a rejection contains only instance paths and keywords. */
       readonly result: ToolResult;
       readonly totals: Totals;
     }
   | { readonly type: 'user_message'; readonly text: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warning'; readonly text: string };
 
-/** A tool call as events name it. */
+/** Identifies a tool call in events. */
 export interface CallRef {
   readonly id: string;
   readonly name: string;
@@ -248,21 +255,21 @@ export interface Totals {
   readonly costUsd: number | null;
 }
 
-/** What a reporter made that others tell of. */
+/** Results of a reporter that other reporters include. */
 export interface Told {
   readonly commentUrl: string;
 }
 
-/** Something that listens while a run goes on and tells about it at the end. Must not throw but `ReportError`. */
+/** Receives the events of a run and reports on it at the end. Its methods throw nothing but `ReportError`. */
 export interface Reporter {
   readonly name: string;
-  /** Called for each event, synchronously and in order. */
+  /** Called synchronously for each event, in order. */
   event?(event: RunEvent): void;
-  /** Called once, after every child is dead. A rejection is a warning and never changes the verdict. */
+  /** Called once, after every child process has exited. A rejection becomes a warning and never changes the verdict. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most reporters make nothing that others tell of.
   report?(report: Report, signal: AbortSignal): Promise<void | Told>;
-  /** Whether `report` is called once more where the ending could not be written as it was told. */
+  /** Whether `report` is called again if the verdict had to be changed because outputs could not be written. */
   readonly repeatable?: boolean;
-  /** Whether `report` goes over the network: such reporters are dropped when a signal ended the run. */
+  /** Whether `report` uses the network: such reporters are skipped if a signal ended the run. */
   readonly network?: boolean;
 }

@@ -1,4 +1,4 @@
-/** What of a payload's findings lasts from run to run: the alerts that code scanning keeps. */
+/** Converts a payload's findings to alerts, which code scanning tracks from run to run. */
 import { createHash } from 'node:crypto';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -7,37 +7,37 @@ import { type Finding, SEVERITIES, type Severity, weighFindings } from './findin
 import type { Report } from './report-types.ts';
 import { type Locate, type SourceLocation, squeezeLine } from './source-locations.ts';
 
-/** One place and one rule: what the findings there say is the text of one alert. */
+/** An alert for one location and one rule, whose text combines the findings there. */
 export interface Alert {
   readonly severity: Severity;
   readonly place: SourceLocation;
   readonly ruleId: string;
-  /** Clean, without secrets and links. */
+  /** Sanitized, without secrets and links. */
   readonly message: string;
   readonly fingerprints: Readonly<Record<string, string>>;
 }
 
-/** A rule, which is no more than a name that findings share. */
+/** A rule; merely a name that findings share. */
 export interface Rule {
   readonly id: string;
-  /** One clean line of at most 200 characters, without secrets and links. */
+  /** One sanitized line of at most 200 characters, without secrets and links. */
   readonly name: string;
-  /** The greatest score of its findings; null where their severities are none of a scale for vulnerabilities. */
+  /** The highest score of its findings; null if none of their severities is a word of a vulnerability scale. */
   readonly securityScore: number | null;
 }
 
-/** The alerts of a payload, the gravest first, and their rules by id. */
+/** The alerts of a payload, most severe first, and their rules by id. */
 export interface Alerts {
   readonly alerts: readonly Alert[];
   readonly rules: ReadonlyMap<string, Rule>;
-  /** How many findings the payload has, and how many of them name a file of the repository. */
+  /** Number of findings in the payload, and how many of them name a file of the repository. */
   readonly findings: number;
   readonly placed: number;
 }
 
 const MAX_NAME = 200;
 const MAX_ID = 80;
-/** What a finding is called that does not say of what kind it is, by the list that it stands in. */
+/** Default rule names by list, for findings without a rule. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['findings', 'Finding'],
   ['failures', 'Failed test'],
@@ -50,11 +50,11 @@ interface Entry {
 }
 
 /**
- * Groups the findings that have a place by rule and line. The rule is what the finding itself names as its kind, never
- * its title or message: a model says the same thing in other words each time, and another rule is another alert. What
- * has the same rule at the same line would be one alert to GitHub, which knows no more of it: here it is one with all
- * that was said. What did not decide the verdict is a note without a score: code scanning fails a pull request for
- * what is graver, beside a green verdict.
+ * Groups findings that have a location by rule and line. The rule is what the finding itself names as its kind, never
+ * its title or message: a model words the same finding differently each time, and a different rule is a different
+ * alert. GitHub treats the same rule at the same line as one alert, so such findings become one alert with all of their
+ * messages. Findings that did not decide the verdict become notes without a score, because code scanning would fail a
+ * pull request for more severe ones despite a passing verdict.
  */
 export function alertsOf(
   payload: JsonObject,
@@ -70,7 +70,7 @@ export function alertsOf(
   let placed = 0;
   for (const finding of findings) {
     const place = finding.place === null ? null : locate(finding.place);
-    // A path that is masked names another file, or none.
+    // A masked path would name another file, or none.
     if (place === null || secrets.mask(place.path) !== place.path) continue;
     placed += 1;
     const rule = ruleOf(finding, clean);
@@ -88,7 +88,7 @@ function quiet(finding: Finding): Finding {
   return { ...finding, severity: 'note', securityScore: null };
 }
 
-/** `[text](target)` is a link in a SARIF message; the model's text links to nothing. */
+/** Breaks `[text](target)` links, which SARIF messages support, in the model's text. */
 function unlinked(text: string): string {
   return text.replace(/\](?=\()/g, '] ');
 }
@@ -101,7 +101,7 @@ function ruleOf(finding: Finding, clean: (text: string) => string): Rule {
   const named = finding.rule === null ? '' : singleLine(clean(finding.rule), MAX_NAME);
   const name =
     idOf(named) === '' ? (NAMES.get(finding.list) ?? singleLine(clean(finding.list), MAX_NAME)) : named;
-  // Once more: an id is folded, which may put a secret together that was written in other letters.
+  // Mask again: normalizing an id may produce a secret that was written in different letters.
   return {
     id: clean(idOf(name)) || 'finding',
     name: name || 'Finding',
@@ -109,7 +109,7 @@ function ruleOf(finding: Finding, clean: (text: string) => string): Rule {
   };
 }
 
-/** Lower case, since a model writes `CWE-89` today and `cwe-89` tomorrow. */
+/** Lower-cased, since a model may write `CWE-89` in one run and `cwe-89` in the next. */
 function idOf(name: string): string {
   const plain = name.normalize('NFKC').toLowerCase();
   return plain
@@ -143,8 +143,9 @@ function textOf({ title, message }: Finding): string {
 }
 
 /**
- * Follows the line's own text, whatever changes around it, and knows neither its number nor the model's words. GitHub
- * looks at `primaryLocationLineHash`, which its `upload-sarif` calculates from the file and warns of where it differs.
+ * A fingerprint that follows the text of the line when code around it changes, independent of the line number and the
+ * model's wording. GitHub uses `primaryLocationLineHash`, which its `upload-sarif` action computes from the file and
+ * warns about if it differs.
  */
 function fingerprintsOf(
   { path, line, source }: SourceLocation,

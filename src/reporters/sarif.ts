@@ -1,4 +1,4 @@
-/** Findings as SARIF 2.1.0: for code scanning, which keeps them as alerts over time, and for any other tool. */
+/** Findings as SARIF 2.1.0, for code scanning, which tracks them as alerts, and for other tools. */
 import { createHash } from 'node:crypto';
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -12,14 +12,14 @@ import type { Report, Reporter } from './report-types.ts';
 import { type Alert, type Alerts, alertsOf, type Rule } from './sarif-alerts.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
-/** The world of a SARIF file. */
+/** Dependencies and settings of the SARIF reporter. */
 export interface SarifOptions extends SarifFacts {
-  /** Absolute, its folder's path real. */
+  /** Absolute path, whose folder is a real path. */
   readonly file: string;
-  /** null where the repository is not checked out, so that no finding can be placed. */
+  /** null if the repository is not checked out, so that findings cannot be located. */
   readonly locate: Locate | null;
   readonly secrets: Secrets;
-  /** Says one plain line in the log. */
+  /** Writes one line to the log. */
   readonly tell: (text: string) => void;
 }
 
@@ -27,12 +27,12 @@ const NO_CHECKOUT =
   'No SARIF was written: the repository is not checked out in this job, so that no finding can be placed in it. Add actions/checkout before this step.';
 
 /**
- * Writes the findings of a published payload, readable for its owner only, whole or not at all. Where no payload is
- * published nothing is written, and what stands at the place is taken away, first when the run begins: code scanning
- * closes every alert that an upload does not name, so that a run that judged nothing must leave nothing to upload.
- * (`executionSuccessful: false` is no way out: not every server refuses such a file.) For the same reason nothing is
- * written where no finding could be placed for want of a checkout. `report` rejects with a ReportError then, and when
- * the file cannot be written.
+ * Writes the findings of a published payload atomically, readable only by the owner. If no payload is published,
+ * nothing is written, and an existing file is removed, initially when the run starts: code scanning closes every alert
+ * that an upload does not contain, so a run that judged nothing must leave nothing to upload. (`executionSuccessful:
+ * false` is no alternative: not every server rejects such a file.) For the same reason nothing is written if findings
+ * cannot be located for lack of a checkout; `report` then rejects with a ReportError, as it does if the file cannot be
+ * written.
  */
 export function createSarif(options: SarifOptions): Reporter {
   const { file, secrets, locate, tell } = options;
@@ -64,7 +64,7 @@ export function createSarif(options: SarifOptions): Reporter {
   };
 }
 
-/** @throws ReportError where something stands there that cannot be removed, or a link leads to it. */
+/** @throws ReportError if the file cannot be removed or its folder is reached through a symbolic link. */
 function removeFile(file: string): void {
   try {
     const folder = path.dirname(file);
@@ -81,38 +81,43 @@ function problem(file: string, what: string, cause: unknown): ReportError {
   return new ReportError(`${file} could not be ${what}: ${why}`, { cause });
 }
 
-/** What a log needs beside the report. */
+/** Input of a SARIF log in addition to the report. */
 interface SarifFacts {
-  /** This action's version. */
+  /** Version of this action. */
   readonly version: string;
-  /** The page of this action; null where it is not known. */
+  /** URL of this action; null if unknown. */
   readonly informationUri: string | null;
   /**
-   * What tells this analysis from others of the commit, such as the comment's key: workflow, job, matrix leg, step.
-   * GitHub closes the alerts of a category that its next upload does not name.
+   * Distinguishes this analysis from others of the same commit, as the comment's key does: workflow, job, matrix leg,
+   * step. GitHub closes the alerts of a category that its next upload does not contain.
    */
   readonly category: string;
-  /** Where the repository's pages are, like `https://github.com`; null outside GitHub. */
+  /** Base URL of the repository's server, such as `https://github.com`; null outside GitHub. */
   readonly serverUrl: string | null;
 }
 
-/** A log as text, and how many results it holds. */
+/** A serialized log and its number of results. */
 interface SarifText {
   readonly text: string;
   readonly results: number;
 }
 
-/** GitHub refuses more than 25,000 results and looks at the 5,000 gravest. */
+/** GitHub rejects more than 25,000 results and processes the 5,000 most severe. */
 const MAX_RESULTS = 5_000;
-/** GitHub refuses more than 10 MB, compressed; this is before compression, which hostile text need not heed. */
+/**
+ * GitHub rejects more than 10 MB compressed. This limit applies before compression, because hostile text may be
+ * incompressible.
+ */
 const MAX_BYTES = 9_000_000;
-/** Characters of one message; fewer where the whole is too large. */
+/** Maximum characters per message; the smaller limit applies if the log is too large. */
 const MAX_MESSAGES = [4_000, 500];
 const MAX_CATEGORY = 200;
 const ROOT = '%SRCROOT%';
 const HELP = 'A language model judged it: read the message, look at the line, decide.';
 
-/** Writes the log; results that do not fit are left out, the gravest last, and a notification in it says so. */
+/**
+ * Serializes the log. Results that do not fit are omitted, least severe first, and a notification in the log says so.
+ */
 export function sarifLog(report: Report, found: Alerts, facts: SarifFacts): SarifText {
   let results = Math.min(found.alerts.length, MAX_RESULTS);
   for (const maxMessage of MAX_MESSAGES) {
@@ -162,8 +167,8 @@ function logText(
 }
 
 /**
- * What stands before the last slash is the category, what follows it would be the run's name. Two keys that look the same
- * without what has no place in a category, or where they are cut, still have two categories.
+ * The category of a SARIF id is the part before the last slash; anything after it would be the name of the run. Keys
+ * that become equal by replacing invalid characters or by truncation still get different categories.
  */
 function categoryOf(key: string): string {
   const plain = key
@@ -207,7 +212,7 @@ function result(alert: Alert, ruleIndex: number, maxMessage: number): JsonObject
   };
 }
 
-/** GitHub wants a line; a finding about a whole file stands at its first. */
+/** GitHub requires a line, so a finding about a whole file is placed at line 1. */
 function region({ line, endLine, column }: SourceLocation): JsonObject {
   return {
     startLine: line ?? 1,
@@ -230,7 +235,7 @@ function provenance({ subject }: Report, { serverUrl }: SarifFacts): { [key: str
   };
 }
 
-/** The run judged, whatever its verdict: only then is anything written at all. */
+/** Always successful: the log is written only if the run reached a verdict, whichever it is. */
 function invocation(report: Report, found: Alerts, results: number): JsonObject {
   const { alerts, findings, placed } = found;
   const notes = [

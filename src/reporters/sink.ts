@@ -1,37 +1,37 @@
-/** A standard stream of this process that loses nothing unnoticed: what it has not taken is known, and told. */
+/** Writes to a standard stream of this process and detects and reports lost output. */
 import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { errorCode, InputError } from '../errors.ts';
 
-/** Where text leaves this process, in order. */
+/** An ordered output stream. */
 export interface Sink {
-  /** Takes a text over; never throws and never waits. Once something was lost, nothing more is written. */
+  /** Queues a text; never throws or blocks. After output was lost, nothing more is written. */
   write(text: string): void;
   /**
-   * Resolves once the system has taken everything written so far, however late the reader reads.
-   * @throws InputError when something was lost: what nobody received is no success.
+   * Resolves when the operating system has accepted everything written so far, however slowly the reader reads.
+   * @throws InputError if output was lost: a result that did not arrive is not a success.
    */
   flush(): Promise<void>;
 }
 
-/** The world of a sink. */
+/** Options of `createSink`. */
 export interface SinkOptions {
-  /** What it is called in a sentence. */
+  /** Name of the stream in messages. */
   readonly name: 'stdout' | 'stderr';
   readonly fd: number;
-  /** Node's own stream over `fd`; asked for only where the other end reads at its own pace. */
+  /** Returns Node's stream for `fd`; called only if the other end reads at its own pace. */
   readonly stream: () => Writable;
-  /** Told once, as soon as something was lost: nobody may be waiting for `flush` yet. */
+  /** Called once, as soon as output is lost: `flush` may not have been called yet. */
   readonly lost?: (error: InputError) => void;
 }
 
 /**
- * A sink over a standard stream. Pipes, sockets and terminals go through Node's stream, whose callback says when the
- * system has taken a text: leaving the process before would cut it, and a signal must get through while a reader
- * sleeps. Everything else is written here: Node's stream for files takes a write that was cut short by a full disk for
- * a whole one, and its stream for what it does not know takes everything and writes nothing. A descriptor that was
- * closed from the start is no failure: Node has put /dev/null there, and whoever closed it asked for nothing.
+ * Creates a sink for a standard stream. Pipes, sockets and terminals use Node's stream, whose callback reports when the
+ * system has accepted a text: exiting earlier would truncate it, and signals must be handled while a reader is idle.
+ * Everything else is written directly: Node's stream for files treats a write cut short by a full disk as complete, and
+ * its stream for unknown descriptor types accepts everything and writes nothing. A descriptor that was closed from the
+ * start is not an error: Node opens /dev/null in its place, and the caller wanted no output.
  */
 export function createSink({ name, fd, stream, lost }: SinkOptions): Sink {
   let failure: InputError | null = null;
@@ -52,7 +52,7 @@ export function createSink({ name, fd, stream, lost }: SinkOptions): Sink {
   const open = () => {
     if (!readsAtItsPace(fd)) return (text: string) => writeWhole(fd, text);
     const target = stream();
-    // Without a listener the loss of a reader would end the process on the spot.
+    // Without a listener, losing the reader would end the process immediately.
     target.on('error', fail);
     return (text: string) => {
       pending += 1;
@@ -86,7 +86,7 @@ function readsAtItsPace(fd: number): boolean {
   return stats.isFIFO() || stats.isSocket() || isatty(fd);
 }
 
-/** The first write to a disk that becomes full takes a part; only the next one says why. */
+/** The first write to a disk that becomes full is partial; only the next one returns the error. */
 function writeWhole(fd: number, text: string): void {
   const bytes = Buffer.from(text, 'utf8');
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);

@@ -1,4 +1,4 @@
-/** From where a model says that something is to a file of the judged repository that is really there. */
+/** Resolves locations written by a model to files that exist in the judged repository. */
 import { lstatSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
@@ -8,47 +8,47 @@ import { type Checkouts, findCheckouts, isBelow } from './checkouts.ts';
 import { locationOfRow, type WrittenLocation } from './findings.ts';
 import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
-/** A place in the judged repository. */
+/** A location in the judged repository. */
 export interface SourceLocation {
-  /** Relative to the repository's root, with `/`, symbolic links resolved; the file is there and regular. */
+  /** Relative to the repository root, with `/` and symbolic links resolved; an existing regular file. */
   readonly path: string;
-  /** null where none was named, or one that the file does not have: the finding is about the file then. */
+  /** null if no line was named or the file does not have it: the finding is then about the whole file. */
   readonly line: number | null;
-  /** More than `line`, and in the file; null for a single line. */
+  /** Greater than `line` and within the file; null for a single line. */
   readonly endLine: number | null;
-  /** In UTF-16 units from 1; null where the line does not reach so far. */
+  /** 1-based, in UTF-16 code units; null if the line is shorter. */
   readonly column: number | null;
-  /** null for a file that is too large to be read. */
+  /** null if the file is too large to be read. */
   readonly source: SourceFile | null;
 }
 
-/** Finds a written place; null where no file of the judged repository is meant. Never throws. */
+/** Resolves a written location; null if it names no file of the judged repository. Never throws. */
 export type Locate = (written: WrittenLocation) => SourceLocation | null;
 
-/** The world of places. */
+/** Options of `createLocator`. */
 interface LocatorOptions {
   /** Absolute and real. */
   readonly workspace: string;
-  /** Where the agent started: absolute, or relative to the workspace. */
+  /** The agent's working directory: absolute, or relative to the workspace. */
   readonly workingDirectory: string;
-  /** The judged repository as `owner/name`, and the one that a pull request comes from; none outside GitHub. */
+  /** The judged repository as `owner/name`, and the head repository of a pull request; empty outside GitHub. */
   readonly repositories: readonly string[];
   /**
-   * The files that the change under review touches, relative to the root of the repository. Read with each lookup, since
-   * the list may arrive during the run; empty or absent where it is not known.
+   * Files that the change under review touches, relative to the repository root. Read on each lookup, since the list
+   * may arrive during the run; empty or absent if unknown.
    */
   readonly changed?: ReadonlySet<string>;
 }
 
-/** A larger file keeps its findings, without lines. */
+/** Findings in a larger file are kept, but without lines. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const MAX_LINES = 300_000;
-/** So much text is held in memory at once. */
+/** Maximum total text held in memory. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
-/** More paths than a payload that people read would name. */
+/** Maximum number of distinct paths; more than a human-readable payload would name. */
 const MAX_PATHS = 5_000;
 
-/** Whether the judged repository is checked out below the workspace; a job that only merges may well go without. */
+/** Whether the judged repository is checked out below the workspace; a job that only merges may not need a checkout. */
 export function isCheckedOut({
   workspace,
   repositories,
@@ -57,10 +57,10 @@ export function isCheckedOut({
 }
 
 /**
- * Looks on the disk, at first use: the workspace itself, not the agent's scratch copy of it. A path may be absolute, or
- * relative to the repository's root, to where the agent worked, or to the workspace, in this order; where several of
- * these files exist, one that the change touches is preferred. A path may carry a prefix of a diff (`a/`, `b/`) and
- * backslashes. Links out of the workspace and `.git` lead nowhere.
+ * Creates a locator that inspects the disk on first use: the workspace itself, not the agent's scratch copy. A path may
+ * be absolute, or relative to the repository root, to the agent's working directory, or to the workspace, in this
+ * order; if several of these files exist, one that the change touches is preferred. A path may have a diff prefix
+ * (`a/`, `b/`) and backslashes. Links that lead out of the workspace and paths into `.git` are not resolved.
  */
 export function createLocator(options: LocatorOptions): Locate {
   const found = new Map<string, Omit<SourceLocation, 'line' | 'endLine' | 'column'> | null>();
@@ -95,7 +95,7 @@ function openWorld({ workspace, workingDirectory, repositories }: LocatorOptions
   return { checkouts, bases: [...new Set(bases)] };
 }
 
-/** The file that a written path means: of those that exist one that the change touches, else the first. */
+/** Chooses the file for a written path: among existing files one that the change touches, otherwise the first. */
 function chooseFile(written: string, world: World, { workspace, changed }: LocatorOptions): string | null {
   for (const spelling of spellingsOf(written)) {
     const files = existingFiles(candidates(spelling, world), workspace);
@@ -107,19 +107,19 @@ function chooseFile(written: string, world: World, { workspace, changed }: Locat
   return null;
 }
 
-/** How a path may be written, the most literal first. */
+/** Possible spellings of a path, most literal first. */
 function spellingsOf(written: string): readonly string[] {
   const spellings = [written, written.replaceAll('\\', '/')];
   return [...new Set(spellings.flatMap((text) => [text, text.replace(/^[ab]\//, '')]))];
 }
 
-/** What a path may be relative to, in the order of preference. */
+/** Absolute paths that a written path may mean, in order of preference. */
 function candidates(written: string, { bases }: World): readonly string[] {
   const absolute = path.isAbsolute(written) ? [path.normalize(written)] : [];
   return [...absolute, ...bases.map((base) => path.join(base, written))];
 }
 
-/** The regular files among the paths, inside the workspace and outside of `.git`, links resolved. */
+/** Returns the regular files among the paths that are in the workspace and outside `.git`, with links resolved. */
 function existingFiles(paths: readonly string[], workspace: string): readonly string[] {
   return paths.flatMap((each) => {
     const real = isBelow(each, workspace) ? realOf(each) : null;
@@ -131,7 +131,7 @@ function existingFiles(paths: readonly string[], workspace: string): readonly st
   });
 }
 
-/** A file's path as git names it; null where it belongs to no checkout of the judged repository. */
+/** Returns a file's path as git names it; null if it belongs to no checkout of the judged repository. */
 function pathInRepository(file: string, { checkouts }: World): string | null {
   const root = checkouts.rootOf(file);
   return root === null ? null : path.relative(root, file).split(path.sep).join('/');
@@ -160,7 +160,7 @@ function createReader(): (file: string) => SourceFile | null {
   };
 }
 
-/** A line that the file does not have points at nothing; a guess at another one would point at something wrong. */
+/** Omits a line that the file does not have, because guessing another one could point to the wrong code. */
 function linesOf(
   written: WrittenLocation,
   source: SourceFile | null,
@@ -176,19 +176,19 @@ function linesOf(
   };
 }
 
-/** The text of a file in lines, counted from 1 and ended by LF. */
+/** The lines of a file, numbered from 1 and terminated by LF. */
 interface SourceFile {
   readonly lineCount: number;
-  /** The line without its end; empty for one that is not there. */
+  /** Returns a line without its terminator; empty if it does not exist. */
   line(number: number): string;
-  /** How many lines with the same characters, blanks aside, stand above it. */
+  /** Returns how many earlier lines have the same characters, ignoring whitespace. */
   sameAbove(number: number): number;
 }
 
-/** Looks at a text in lines. */
+/** Creates a line-based view of a text. */
 export function sourceFile(text: string): SourceFile {
   const lines = text.split('\n');
-  // As git counts: a line end at the end begins no further line.
+  // As in git, a trailing newline does not start another line.
   if (lines.at(-1) === '') lines.pop();
   const line = (number: number) => (lines[number - 1] ?? '').replace(/\r$/, '');
   let above: Uint32Array | null = null;
@@ -202,7 +202,7 @@ export function sourceFile(text: string): SourceFile {
   };
 }
 
-/** A line without what reformatting changes. */
+/** Removes all whitespace from a line, so that reformatting does not change it. */
 export function squeezeLine(line: string): string {
   return line.replace(/\s+/g, '');
 }
@@ -219,7 +219,7 @@ function countSame(lineCount: number, line: (number: number) => string): Uint32A
   return above;
 }
 
-/** The rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
+/** Returns the rows that evidence has entries for: the list `findings`, or else the only list whose rows name files. */
 function findingRows(payload: JsonObject): readonly Json[] {
   const named = Object.hasOwn(payload, 'findings') ? payload['findings'] : undefined;
   if (isArray(named)) return named;
@@ -235,8 +235,9 @@ function writtenPath(row: Json): string | null {
 }
 
 /**
- * Finds the file of each row.
- * @param earlier of a run whose payload is reused: its entries are taken as they are, where there is one for each row.
+ * Resolves the file of each row.
+ * @param earlier evidence of a run whose payload is reused; its entries are used unchanged if there is one for each
+ * row.
  */
 export function resolveFindings(
   payload: JsonObject,
@@ -252,8 +253,8 @@ export function resolveFindings(
 }
 
 /**
- * The resolved path by the path as it was written; null for one that no file was found for. Empty where there is not exactly one
- * entry for each row, as in an envelope that another job has forged.
+ * Maps each written path to its resolved path, or to null if no file was found. Empty unless there is exactly one entry
+ * for each row, for example in an envelope forged by another job.
  */
 export function resolvedPaths(
   payload: JsonObject,
@@ -269,7 +270,7 @@ export function resolvedPaths(
   );
 }
 
-/** Finds files where the evidence of the run says that they are, and others as before. */
+/** Wraps a locator so that it uses the paths resolved in the run's evidence, and resolves other paths as before. */
 export function locateByEvidence(
   { payload, evidence = null }: Pick<Report, 'payload' | 'evidence'>,
   locate: Locate,

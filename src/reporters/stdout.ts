@@ -1,4 +1,4 @@
-/** What the command line prints on stdout: the payload, the envelope, or the whole run as messages. */
+/** The stdout of the command line: the payload, the envelope, or the whole run as messages. */
 
 import type { Secrets } from '../text/secrets.ts';
 import { envelope } from './envelope.ts';
@@ -7,32 +7,33 @@ import { createMessages } from './messages.ts';
 import type { Report, Reporter, RunEvent } from './report-types.ts';
 import type { Sink } from './sink.ts';
 
-/** How stdout tells a run, by the names of `--output-format`. */
+/** Values of `--output-format`. */
 export type OutputFormat = 'text' | 'json' | 'stream-json' | 'object';
 
-/** The world of stdout. */
+/** Dependencies and settings of stdout. */
 export interface StdoutOptions {
   readonly sink: Sink;
   readonly format: OutputFormat;
   readonly secrets: Secrets;
   readonly version: string;
-  /** The folder that the agent works on. */
+  /** The folder that the agent works in. */
   readonly cwd: string;
 }
 
-/** Stdout of a run. */
+/** The stdout of a run. */
 export interface Stdout {
-  /** Listens while the run goes on: `stream-json` is written line by line, `json` is kept for the end. */
+  /** Receives events during the run: `stream-json` is written line by line, `json` is kept until the end. */
   readonly reporter: Reporter;
   /**
-   * Writes what tells the verdict, and resolves once the system has taken all of it. Only the first call writes: a
-   * second one comes where the first has failed, and half a document cannot be mended by another one behind it.
-   * @throws InputError when stdout did not take everything; not where that is what ended the run.
+   * Writes the verdict in the chosen format, and resolves when the system has accepted all of it. Only the first call
+   * writes: a second call happens only after the first one failed, and a truncated document cannot be repaired by
+   * appending another one.
+   * @throws InputError if stdout lost output, unless that loss is what ended the run.
    */
   writeOutputs(report: Report): Promise<void>;
 }
 
-/** Makes the stdout of one run. */
+/** Creates the stdout of one run. */
 export function createStdout({ sink, format, secrets, version, cwd }: StdoutOptions): Stdout {
   const messages = createMessages({ version, cwd, mask: secrets.mask });
   const kept: string[] = [];
@@ -60,7 +61,7 @@ export function createStdout({ sink, format, secrets, version, cwd }: StdoutOpti
         () => false,
         () => true,
       );
-      // The loss itself has ended the run, and is what the report tells: it needs no warning beside.
+      // The loss itself ended the run and is what the report describes, so no additional warning is needed.
       if (lost && !report.verdict.published && report.verdict.exitCode !== 0) return;
       sink.write(tell(report));
       await sink.flush();

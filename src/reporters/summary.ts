@@ -1,4 +1,4 @@
-/** The job summary: the verdict at a glance, the payload as tables, what the run took, and the raw JSON folded. */
+/** The job summary: the verdict, the payload as tables, what the run used, and the raw JSON, folded. */
 import { statSync } from 'node:fs';
 import { ReportError } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
@@ -21,32 +21,33 @@ import {
   verdictTitle,
 } from './verdict-text.ts';
 
-/** The runner refuses a larger summary of a step, whole. */
+/** The runner rejects a larger step summary entirely. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_TURNS = 100;
 const MAX_CALLS = 20;
-/** Rows of one list, and how many are left where those would not fit. */
+/** Maximum rows per list, with smaller fallbacks if they do not fit. */
 const MAX_ROWS = [500, 50];
-/** A longer payload is no longer read by people. */
+/** A longer payload is not shown: no reader would get through it. */
 const MAX_JSON = 256 * 1024;
 
-/** What the summary needs beside the report. */
+/** Input of the summary in addition to the report. */
 export interface SummaryFacts {
   readonly secrets: Secrets;
-  /** Where the repository's pages are, like `https://github.com`; null for a summary without links. */
+  /** Base URL of the repository's server, such as `https://github.com`; null for a summary without links. */
   readonly serverUrl: string | null;
-  /** Finds the files of findings in the repository; without it paths are taken at their word. */
+  /** Finds the files of findings in the repository; without it, paths are used as written. */
   readonly locate?: Locate;
 }
 
-/** The world of a summary. */
+/** Options of `createSummary`. */
 export interface SummaryOptions extends SummaryFacts {
-  /** The file that GITHUB_STEP_SUMMARY names. */
+  /** The file named by GITHUB_STEP_SUMMARY. */
   readonly file: string;
 }
 
 /**
- * Appends the summary to the step's summary file. `report` rejects with a ReportError when the file cannot be written.
+ * Creates a reporter that appends the summary to the step's summary file. `report` rejects with a ReportError if the
+ * file cannot be written.
  */
 export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
   return {
@@ -66,11 +67,14 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
   };
 }
 
-/** The summary of a report as Markdown of at most `maxBytes` UTF-8 bytes; what does not fit is named with where it is. */
+/**
+ * Renders the summary as Markdown of at most `maxBytes` UTF-8 bytes; omitted sections are named, with where to find
+ * them.
+ */
 export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: number): string {
   const sanitizer = createMarkdownSanitizer(facts.secrets);
   const head = verdictHead(report, facts, sanitizer);
-  // In the order they are shown; where space is short, what matters least is given up first.
+  // In display order; if space is short, the least important sections are omitted first.
   const sections = [
     ...verdictSections(report, facts, sanitizer, MAX_ROWS),
     { name: 'the timeline', rank: 8, texts: [timeline(report.turns, sanitizer)] },
@@ -85,7 +89,9 @@ export function summaryMarkdown(report: Report, facts: SummaryFacts, maxBytes: n
   return bytesOf(text) <= maxBytes ? text : '';
 }
 
-/** What a report begins with: weaknesses, changes of what judges, and the verdict. No part of the payload. */
+/**
+ * Renders the start of a report: weaknesses, changes to policy files, and the verdict. Contains no part of the payload.
+ */
 export function verdictHead(
   report: Report,
   facts: Pick<SummaryFacts, 'serverUrl'>,
@@ -94,7 +100,10 @@ export function verdictHead(
   return `${weaknesses(report, sanitizer)}${policyChangeBlock(report, sanitizer)}${headline(report, facts, sanitizer)}`;
 }
 
-/** What `render` gives; where it fails, whatever the reason, the head and why there is no more: no verdict goes unreported. */
+/**
+ * Returns the result of `render`; if it throws, returns the head and the reason instead, so that every verdict is
+ * reported.
+ */
 export function renderOrHead(render: () => string, report: Report, facts: SummaryFacts): string {
   try {
     return render();
@@ -107,8 +116,8 @@ export function renderOrHead(render: () => string, report: Report, facts: Summar
 }
 
 /**
- * What was found, and what it took: the payload and the costs, or what the report's own view has instead.
- * `rows` says how many rows of a list are shown, and how many where those would not fit.
+ * Returns the sections for the payload and the costs, or those of the report's own view.
+ * @param rows maximum rows per list, with smaller fallbacks if they do not fit.
  */
 export function verdictSections(
   report: Report,
@@ -129,7 +138,7 @@ export function verdictSections(
   ];
 }
 
-/** What is weaker than it could be, loudly; empty where nothing is. */
+/** Renders the weaknesses of the run as a warning block; empty if there are none. */
 function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {
   const all = [...evidenceWarnings(report), ...report.weaknesses];
   if (all.length === 0) return '';
@@ -137,7 +146,7 @@ function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {
   return `> [!WARNING]\n> **This run was weaker than it could be:**\n${lines.join('\n')}\n\n`;
 }
 
-/** The verdict at a glance. */
+/** Renders the title of the verdict, its sentence and its facts. */
 export function headline(
   report: Report,
   { serverUrl }: Pick<SummaryFacts, 'serverUrl'>,
@@ -156,7 +165,7 @@ export function headline(
   return `## ${verdictTitle(report)}\n\n${paragraph}${why(report, sanitizer)}${facts.join(' · ')}\n\n${mended}`;
 }
 
-/** The verdict's sentence, and what the gate wanted where that does not say it. */
+/** The verdict's sentence, and the gate's requirements if the sentence does not state them. */
 function why(report: Report, sanitizer: MarkdownSanitizer): string {
   const { verdict } = report;
   const hidesGate = report.view?.hidesGate === true;
@@ -183,7 +192,7 @@ function repaired(repair: Repair | null, sanitizer: MarkdownSanitizer): string {
   return `The payload was repaired before it was accepted: ${what}.\n\n`;
 }
 
-/** What the run took, on one line; nothing where it never came to a model. */
+/** What the run used, on one line; empty if no model was called. */
 function costs(report: Report, sanitizer: MarkdownSanitizer): string {
   const { usage, turnCount, rejections } = report;
   const changed = changedFilesText(report);
@@ -236,15 +245,15 @@ function oneCall(call: CallRecord, sanitizer: MarkdownSanitizer): string {
   return `**${sanitizer.inline(call.name, 60)}**${target}${decision}${time}`;
 }
 
-/** The payload as JSON, folded. */
+/** Renders the payload as JSON in a folded block. */
 export function rawJson(report: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
   if (report.payload === null) return '';
-  // Measured before anything else is made of it: its indented form may be far longer than itself.
+  // Check the size first: the indented form may be far longer than the payload itself.
   if (indentedJson(report.payload, MAX_JSON) === null)
     return `The payload is too long to show as JSON here. ${whole(report, sanitizer)}\n\n`;
-  // Masked value by value, before escapes stand between the letters of a secret, and as a whole.
+  // Mask each value before JSON escapes split a secret, and then the text as a whole.
   const plain = JSON.stringify(masked(report.payload, secrets.mask), null, 2);
-  // An HTML comment in a code block is inert for GitHub, and yet found by bots that look for their marker in raw text.
+  // GitHub ignores an HTML comment in a code block, but bots that search raw text for their marker would find it.
   const json = secrets.mask(plain).replaceAll('<!--', '\\u003c!--');
   return `<details><summary>Payload as JSON</summary>\n\n${fence(json, 'json')}\n\n</details>\n`;
 }

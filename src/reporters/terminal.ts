@@ -1,29 +1,29 @@
-/** Progress on a terminal: what the terminal can show, and the line that is rewritten in place. */
+/** Terminal progress: detection of terminal capabilities, and the line that is rewritten in place. */
 import { spent, tokensOf } from './format.ts';
 import type { CallRef, RunEvent, Totals } from './report-types.ts';
 import type { Sink } from './sink.ts';
 
-/** How progress is shown. */
+/** Style of the progress output. */
 export interface TerminalStyle {
-  /** Whether a line is rewritten in place; plain lines otherwise. */
+  /** Whether a line is rewritten in place; otherwise plain lines are printed. */
   readonly live: boolean;
   readonly color: boolean;
-  /** Asked before each drawing: windows change their size. */
+  /** Called before each redraw, because a window may be resized. */
   readonly columns: () => number;
 }
 
-/** What is known of the streams. */
+/** Input for choosing a style. */
 interface TerminalFacts {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where progress goes; `columns` is absent or 0 where nobody knows. */
+  /** The stream for progress; `columns` is absent or 0 if unknown. */
   readonly stderr: { readonly isTTY?: boolean; readonly columns?: number };
-  /** Whether a terminal shows what stdout prints while the run goes on: that would be written into the live line. */
+  /** Whether stdout writes to a terminal during the run, which would garble the live line. */
   readonly stdoutShows: boolean;
 }
 
 /**
- * Chooses a style. `FORCE_COLOR` (anything but `0` and `false`) wins over `NO_COLOR` (anything), as in Node itself; a
- * dumb terminal has neither colours of its own accord nor a line that could be rewritten.
+ * Chooses a style. As in Node, `FORCE_COLOR` (any value but `0` and `false`) takes precedence over `NO_COLOR` (any
+ * value). A dumb terminal has no colours by default and no line that can be rewritten.
  */
 export function terminalStyle({ environment, stderr, stdoutShows }: TerminalFacts): TerminalStyle {
   const able = stderr.isTTY === true && environment['TERM'] !== 'dumb';
@@ -33,12 +33,13 @@ export function terminalStyle({ environment, stderr, stdoutShows }: TerminalFact
   return { live: able && !stdoutShows, color, columns: () => stderr.columns || 80 };
 }
 
-/** From here on characters may be two columns wide; what comes before is one wide at most. */
+/** Characters from this code point on may be two columns wide; those below are at most one column wide. */
 const FIRST_WIDE = 0x1100;
 
 /**
- * A clean text on one line, cut to at most `columns` columns. Terminals disagree on the width of many characters: each
- * one beyond Latin, Greek, Cyrillic, Semitic and Indic letters counts as two, so that a line is rather too short.
+ * Truncates a sanitized single-line text to at most `columns` columns. Terminals disagree on the width of many
+ * characters: every character beyond the Latin, Greek, Cyrillic, Semitic and Indic ranges counts as two columns, so a
+ * line may be shorter than necessary but never too long.
  */
 export function fitColumns(text: string, columns: number): string {
   let used = 0;
@@ -48,7 +49,7 @@ export function fitColumns(text: string, columns: number): string {
     used += widthOf(character);
     if (used > columns) return columns < 2 ? '' : `${room}…`;
     kept += character;
-    // What still fits when an ellipsis, which may be two wide, has to follow.
+    // The text that still fits if an ellipsis, up to two columns wide, has to follow.
     if (used <= columns - 2) room = kept;
   }
   return kept;
@@ -58,23 +59,23 @@ function widthOf(character: string): number {
   return (character.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2;
 }
 
-/** The world of a live line. */
+/** Options of `createLiveLine`. */
 interface LiveLineOptions {
   readonly sink: Sink;
-  /** Asked before each drawing. */
+  /** Called before each redraw. */
   readonly columns: () => number;
-  /** How long the run has taken so far, in words. */
+  /** Returns the elapsed time of the run as text. */
   readonly elapsed: () => string;
-  /** A hostile text as a part of a line, of at most `max` characters. */
+  /** Returns hostile text as part of a line, at most `max` characters. */
   readonly excerpt: (text: string, max: number) => string;
 }
 
-/** A line that is there from the first event to `end`. Whatever else is written comes between `erase` and `draw`. */
+/** A line shown from the first event until `end`. Other output is written between `erase` and `draw`. */
 interface LiveLine {
   event(event: RunEvent): void;
   erase(): void;
   draw(): void;
-  /** Takes the line away, for good. */
+  /** Removes the line permanently. */
   end(): void;
 }
 
@@ -82,20 +83,22 @@ const REDRAW_MS = 250;
 const MAX_NAME = 60;
 const MAX_TEXT = 200;
 
-/** To the line's start, everything on it gone. */
+/** Returns to the start of the line and erases it. */
 const ERASE = '\r\x1b[2K';
-/** A terminal that counts wider than we do must not begin a second line: that one would stay. */
+/**
+ * Disables wrapping: a terminal that measures text as wider must not start a second line, which would not be erased.
+ */
 const NO_WRAP = '\x1b[?7l';
 const WRAP = '\x1b[?7h';
 
-/** What the line shows, the turn and its totals before what is hostile: the end is what a narrow window cuts. */
+/** Content of the line. The turn and totals come before hostile text, because a narrow window truncates the end. */
 interface Shown {
   turn: number;
   totals: Totals | null;
   activity: string;
 }
 
-/** Makes a line such as `turn 3 · 42 s · 6,420 tokens · $0.0123 · shell npm test`. */
+/** Creates a line such as `turn 3 · 42 s · 6,420 tokens · $0.0123 · shell npm test`. */
 export function createLiveLine({ sink, columns, elapsed, excerpt }: LiveLineOptions): LiveLine {
   const now: Shown = { turn: 0, totals: null, activity: '' };
   let timer: NodeJS.Timeout | null = null;
@@ -108,7 +111,7 @@ export function createLiveLine({ sink, columns, elapsed, excerpt }: LiveLineOpti
   };
   const draw = () => {
     if (timer === null) return;
-    // The last column is left free: some terminals wrap as soon as it is taken.
+    // Leave the last column free: some terminals wrap as soon as it is filled.
     const text = fitColumns(wordsOf(now, elapsed()), columns() - 1);
     if (text === shown) return;
     sink.write(`${ERASE}${NO_WRAP}${text}${WRAP}`);

@@ -1,19 +1,19 @@
-/** The redacted transcript: one JSON object a line for each event of a run, secrets masked in every string. */
+/** The redacted transcript: one JSON object per line for each event of a run, with secrets masked in every string. */
 import { ReportError } from '../errors.ts';
 import { openPrivateLog } from '../files/private-file.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Report, Reporter } from './report-types.ts';
 
-/** The world of a transcript. */
+/** Options of `createTranscript`. */
 export interface TranscriptOptions {
-  /** An absolute path; the file is made, or emptied, with the first event. */
+  /** Absolute path; the file is created, or truncated, at the first event. */
   readonly file: string;
   readonly secrets: Secrets;
 }
 
 /**
- * Writes events as they come, keys in snake_case. After a line that could not be written it stays silent, so that the
- * run goes on, and `report` rejects with a ReportError.
+ * Writes events as they occur, with keys in snake_case. After a failed write it writes nothing more, so that the run
+ * continues, and `report` rejects with a ReportError.
  */
 export function createTranscript({ file, secrets }: TranscriptOptions): Reporter {
   let append: ((line: string) => void) | null = null;
@@ -42,7 +42,7 @@ export function createTranscript({ file, secrets }: TranscriptOptions): Reporter
   };
 }
 
-/** How the run ended, without the error's sentence: that may quote the payload, which has no place here. */
+/** How the run ended, without the error sentence, which may quote the payload; the transcript must not contain it. */
 function ending(report: Report) {
   const { conclusion, reason, exitCode } = report.verdict;
   const { turnCount, rejections, usage, costUsd, durationMs } = report;
@@ -59,7 +59,10 @@ function ending(report: Report) {
   };
 }
 
-/** An event as its line has it. Events have our own names as keys only, so every key may be renamed; the native form stays out. */
+/**
+ * Converts an event to the format of a line. Keys of events are always our own names, so every key may be renamed;
+ * `native` is omitted.
+ */
 export function toWire(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value !== 'object' || value === null) return value;

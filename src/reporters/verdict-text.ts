@@ -1,12 +1,12 @@
-/** What reporters say of a verdict: its title, what the gate wanted, changes of the policy, and what weakens it. */
+/** Texts about a verdict shared by reporters: its title, the gate's requirements, policy changes, and weaknesses. */
 
 import type { ContextStatus, PolicyChange, Reason } from '../types.ts';
 import type { MarkdownSanitizer, Report } from './report-types.ts';
 
-/** What stands before everything that is told of a replay. */
+/** Prefix of everything reported about a replay. */
 export const REPLAY_MARK = 'Replay, judged by no model. ';
 
-/** One line with a mark that is seen from afar; words of ours only. */
+/** Returns the title with a prominent mark, on one line; trusted text only. */
 export function verdictTitle(report: Report): string {
   const title = titleOf(report);
   return report.replayed === true ? `🔁 ${REPLAY_MARK}${title.replace(/^\S+ /u, '')}` : title;
@@ -19,7 +19,7 @@ function titleOf(report: Report): string {
   const remark = view?.remark === undefined ? '' : ` (${view.remark})`;
   switch (verdict.conclusion) {
     case 'success':
-      // Without a gate nobody asked whether the payload is good news.
+      // Without a gate nothing checked whether the payload is good news.
       return gate?.status === 'none'
         ? `☑️ Accepted${remark}: no gate was asked for`
         : `✅ Success${remark}: the gate is met`;
@@ -57,12 +57,14 @@ const WHY: Readonly<Record<Reason, string>> = {
   undecided: 'missing legs could change the verdict',
 };
 
-/** Characters of a clause, each of which may take six when it is escaped: a comment holds few of them. */
+/** Maximum characters of a clause, each of which may take six when escaped; a comment has room for few of them. */
 const MAX_CLAUSE = 500;
 
 type Gated = Pick<Report, 'verdict' | 'gate'>;
 
-/** Why the gate is not met, a line for each wish, to stand in a block quote; empty where one sentence says it all. */
+/**
+ * Returns why the gate is not met, one line per requirement, for use in a block quote; empty if one sentence suffices.
+ */
 export function gateReasons({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): readonly string[] {
   const words = gate?.words ?? [];
   if (verdict.reason !== 'gate_not_met' || words.length < 2) return [];
@@ -73,14 +75,16 @@ export function gateReasons({ verdict, gate }: Gated, sanitizer: MarkdownSanitiz
   ];
 }
 
-/** What the gate wanted, as one paragraph, where the verdict's own sentence does not say it; empty without a gate. */
+/**
+ * Returns the gate's requirements as one paragraph; empty if the verdict's sentence states them or there is no gate.
+ */
 export function gateParagraph({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): string {
   const words = gate?.words ?? [];
   if (verdict.reason === 'gate_not_met' || words.length === 0) return '';
   return `${words.map((clause) => `The gate ${sanitizer.prose(clause, MAX_CLAUSE)}.`).join(' ')}\n\n`;
 }
 
-/** One sentence for a change; `path` as it is to be shown. */
+/** Returns one sentence about a policy change; `path` is inserted as it is. */
 export function policyChangeSentence(
   { what, applied, unlisted = false }: PolicyChange,
   path: string,
@@ -96,7 +100,7 @@ export function policyChangeSentence(
     : `${path} (${what}): not the changed version judged, but the one of the base branch.`;
 }
 
-/** A block for summary and comment; empty where nothing of the judge is changed. */
+/** Renders policy changes as a block for the summary and the comment; empty if there are none. */
 export function policyChangeBlock(
   { policyChanges }: Pick<Report, 'policyChanges'>,
   sanitizer: MarkdownSanitizer,
@@ -108,13 +112,13 @@ export function policyChangeBlock(
   return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;
 }
 
-/** The part of the evidence that is put into words. */
+/** The part of the evidence that warnings are based on. */
 interface Looked {
   readonly context: ContextStatus;
   readonly toolCalls: number;
 }
 
-/** What can be weak about the evidence of a run. */
+/** A weakness in the evidence of a run. */
 export type Weakness = 'no_diff' | 'part_of_diff' | 'no_tool_call';
 
 const SENTENCES: Readonly<Record<Weakness, string>> = {
@@ -126,7 +130,7 @@ const SENTENCES: Readonly<Record<Weakness, string>> = {
     'The payload was accepted without a single tool call: the model opened no file and ran no command. Ask in the prompt for checks that need one.',
 };
 
-/** The weaknesses of what a run rests on. */
+/** Returns the weaknesses in the evidence of a run. */
 export function findWeaknesses({ context, toolCalls }: Looked, hasPayload: boolean): readonly Weakness[] {
   return [
     ...(context === 'missing' ? (['no_diff'] as const) : []),
@@ -135,7 +139,7 @@ export function findWeaknesses({ context, toolCalls }: Looked, hasPayload: boole
   ];
 }
 
-/** What makes a verdict weaker than it could be: one sentence each, in which names may be hostile. */
+/** Returns one sentence for each weakness of a verdict; names in them may be hostile. */
 export function evidenceWarnings({
   evidence = null,
   payload,
@@ -145,7 +149,7 @@ export function evidenceWarnings({
   return evidence === null ? [] : warningsAbout(evidence, payload !== null);
 }
 
-/** The same of what an envelope says. */
+/** Returns the same sentences for the evidence in an envelope. */
 export function warningsAbout(looked: Looked, hasPayload: boolean): readonly string[] {
   return findWeaknesses(looked, hasPayload).map((weakness) => SENTENCES[weakness]);
 }

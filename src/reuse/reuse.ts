@@ -1,6 +1,7 @@
 /**
- * Reuse: an earlier verdict on the same files under the same policy is taken for this run, and no model is asked. A wrong hit would
- * be a false green: whatever may change the verdict is in the key, and where files cannot be named nothing is reused.
+ * Reuse: takes an earlier verdict on the same files under the same policy for this run without calling a model. A wrong
+ * hit would be a false success, so everything that may change the verdict is part of the key, and nothing is reused if
+ * the files cannot be identified.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -19,9 +20,10 @@ import { race } from '../text/wait.ts';
 import type { JsonObject, PolicyDigest } from '../types.ts';
 
 /**
- * Finds out by which key later runs find this one, and ends the run where an earlier one has it already; null where a
- * model has to be asked. What it ends with goes through the same last checks as a model's payload.
- * @throws InputError for a folder or a path that cannot be meant, SandboxError where the wall did not come up.
+ * Computes the key by which later runs find this one, and ends the run if an earlier verdict with that key exists.
+ * Returns null if a model has to be called. The reused payload passes the same final checks as a model's.
+ * @throws InputError for an invalid folder or path
+ * @throws SandboxError if the sandbox did not start.
  */
 export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null> {
   const { config, state, world, notify } = options;
@@ -66,7 +68,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   state.reusedEvidence = evidence;
   state.describe = (report) => describeReuse(report, from);
   state.record.totals = { ...state.record.totals, costUsd: 0 };
-  // Nothing has changed the workspace, and nothing will.
+  // No agent runs, so the workspace does not change.
   state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };
   notify(
     'info',
@@ -77,7 +79,7 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
 
 type Key = Pick<Reuse, 'key' | 'tree'>;
 
-/** The key of this run; null where it is of no use, a clause where it cannot be known. */
+/** Returns the key of this run; null if it has no use, or a clause with the reason if it cannot be determined. */
 async function findKey(
   { config, workingDirectory, sandbox, state, world, notify }: ReuseOptions,
   folder: string | null,
@@ -103,16 +105,16 @@ async function findKey(
   const subject = await race(looking, signal);
   if (subject.kind === 'unknown') return { why: subject.why };
   const { tree, paths } = subject;
-  // Each download would be a change of what is judged.
+  // Otherwise each download would change the judged files.
   if (folder !== null && paths.some((each) => isInside(folder, path.resolve(workspace, each))))
     return { why: 'reuse-from is inside the judged files. Download to ${{ runner.temp }} instead' };
   const place = path.relative(workspace, workingDirectory);
   return { key: reuseKey({ tree, paths, place, config, policy: state.policy }), tree };
 }
 
-/** What a key is made from. */
+/** Input of a reuse key. */
 export interface KeyParts {
-  /** Hex. */
+  /** Hexadecimal object name of the judged tree. */
   readonly tree: string;
   /** Relative to the workspace, sorted. */
   readonly paths: readonly string[];
@@ -123,16 +125,18 @@ export interface KeyParts {
 }
 
 /**
- * The key (hex SHA-256) under which a verdict is found again: what was judged, by whom, with which tools, as which vote.
+ * Returns the key (hex SHA-256) under which a verdict is found again: what was judged, by which model and policy, with
+ * which tools, as which vote.
  *
- * In it beside tree, schema, prompt, model and version: where the model is asked (one name is another model at another
- * server), how much it may think and write, whether it must answer, where it starts, and what it looks with: tools,
- * network, folders, names of variables, time and output of a command. Leg and vote, so that three votes stay three.
+ * Included besides tree, schema, prompt, model and version: where the model is called (the same name on another server
+ * is a different model), how much it may think and write, whether it must answer, its working directory, and what it
+ * can use: tools, network, folders, names of variables, and the time and output limits of a command. Leg and vote are
+ * included so that three votes stay three.
  *
- * Not in it: the gate, which is evaluated anew; commit, ref, event and run, so that a merge queue finds the verdict of
- * the pull request; and for the same reason what `context: auto` tells of a pull request (title, description, diff),
- * which the queue does not have. Limits end a run without a verdict, and change none. The headers may hold secrets, and
- * a hash in a public file would let anybody try guesses of them.
+ * Not included: the gate, which is evaluated again; commit, ref, event and run, so that a merge queue finds the verdict
+ * of the pull request; and for the same reason the pull request context of `context: auto` (title, description, diff),
+ * which the queue does not have. Limits end a run without a verdict and change none. Headers may contain secrets, and a
+ * hash in a public file would allow guesses of them to be tested.
  */
 export function reuseKey({ tree, paths, place, config, policy }: KeyParts): string {
   const { model } = config;
@@ -145,7 +149,7 @@ export function reuseKey({ tree, paths, place, config, policy }: KeyParts): stri
     ['reach', config.shellNetwork, config.passEnv, config.sandboxRead, config.shellTimeoutSeconds],
     ['ballot', config.leg, config.vote],
   ];
-  // JSON of a list tells every value from its neighbours; the first line tells this hash from any other use of SHA-256.
+  // A JSON array delimits values unambiguously; the first line separates this hash from other uses of SHA-256.
   return createHash('sha256')
     .update(`structured-agent reuse v1\n${JSON.stringify(parts)}`)
     .digest('hex');
@@ -154,16 +158,16 @@ export function reuseKey({ tree, paths, place, config, policy }: KeyParts): stri
 interface Match {
   readonly from: NonNullable<Reuse['from']>;
   readonly payload: JsonObject;
-  /** null where its envelope is of a version that wrote none. */
+  /** null if its envelope was written by a version without evidence. */
   readonly evidence: Evidence | null;
 }
 
-/** In which words the envelope that is nearest differs; null where none is of this leg and vote. */
+/** How the closest envelope differs; null if there is none of this leg and vote. */
 interface Miss {
   readonly unlike: string | null;
 }
 
-/** The newest envelope that can be taken for this run, or why there is none. */
+/** Returns the newest envelope that can be reused, or why there is none. */
 async function findMatch(folder: string, found: Key, options: ReuseOptions): Promise<Match | Miss> {
   const { config, state, world, notify } = options;
   const matches: Match[] = [];
@@ -171,7 +175,7 @@ async function findMatch(folder: string, found: Key, options: ReuseOptions): Pro
   const refused: string[] = [];
   const { signingKey } = config;
   for await (const read of readEnvelopes(folder, { input: 'reuse-from', signingKey, whenMissing: 'empty' })) {
-    // Files are read at a stretch: the clock and signals are heard in between.
+    // Files are read synchronously, so timers and signals are handled in between.
     await setImmediate();
     state.stop.signal.throwIfAborted();
     if (!read.ok) {
@@ -193,7 +197,7 @@ async function findMatch(folder: string, found: Key, options: ReuseOptions): Pro
   return matches[0] ?? { unlike: nearest?.join(', ') ?? null };
 }
 
-/** What somebody who wonders why the model is asked would look at. */
+/** Lists the differences that explain why the verdict was not reused. */
 function differencesOf(envelope: Envelope, { key, tree }: Key, { config, state }: ReuseOptions) {
   const { policy, reuse, model } = envelope;
   if (reuse === null) return ['that it was made without subject-paths and reuse-from'];
@@ -209,20 +213,20 @@ function differencesOf(envelope: Envelope, { key, tree }: Key, { config, state }
   return unlike.length === 0 ? ['the settings (base-url, tools, subject-paths and the like)'] : unlike;
 }
 
-/** What an envelope of the same key has for this run; null where it is of no use. */
+/** Returns what this run can reuse from an envelope with the same key; null if it cannot be reused. */
 function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): Match | null {
   const { payload, reason, subject, policy, reuse } = envelope;
   const judged = reason === 'accepted' || reason === 'gate_not_met';
   if (!judged || payload === null || subject === null) return null;
   if (envelope.replayed || envelope.merged || envelope.contradiction !== null) return null;
   if (subject.repository !== world.subject?.repository) return null;
-  // Both are in the key: a file in which they differ has been tampered with.
+  // Both hashes are part of the key: a file in which they differ has been tampered with.
   if (policy.schema_sha256 !== state.policy.schema_sha256) return null;
   if (policy.prompt_sha256 !== state.policy.prompt_sha256) return null;
-  // As text, like a model's own: what is taken over is what this run's schema accepts, and nothing is repaired.
+  // Checked as text, like a model's output: only what this run's schema accepts is reused, and nothing is repaired.
   const check = contract.check({ rawArguments: JSON.stringify(payload), status: 'complete' });
   if (!check.ok || check.repaired !== null) return null;
-  // Of a chain the run whose model judged counts, however often and how late its verdict was passed on.
+  // In a chain of reuses the run whose model judged counts, however often and how late its verdict was reused.
   const { run_id, run_attempt } = subject;
   const from = reuse?.from ?? { run_id, run_attempt, session_id: envelope.sessionId };
   return RUN_ID.test(from.run_id) && SESSION_ID.test(from.session_id)
@@ -233,7 +237,7 @@ function matchOf(envelope: Envelope, { contract, state, world }: ReuseOptions): 
 const RUN_ID = /^\d{1,19}$/u;
 const SESSION_ID = /^[\w-]{1,100}$/u;
 
-/** Whether one run judged later than another: GitHub counts its runs up. */
+/** Whether one run is newer than another: GitHub's run ids increase. */
 function isNewer(a: Match['from'], b: Match['from']): boolean {
   const [first, second] = [BigInt(a.run_id), BigInt(b.run_id)];
   if (first !== second) return first > second;
@@ -242,13 +246,16 @@ function isNewer(a: Match['from'], b: Match['from']): boolean {
 
 type Origin = NonNullable<Reuse['from']>;
 
-/** The report of a run whose payload is an earlier run's; a payload that is not published after all is no verdict. */
+/**
+ * Describes a run that reused an earlier payload; if the payload is not published after all, there is no verdict to
+ * describe.
+ */
 export function describeReuse(report: Report, from: Origin): Report {
   if (report.payload === null) return report;
   const view = {
     remark: 'reused',
     isWithoutModel: true,
-    // The number is another run's word.
+    // The id was validated when the envelope was matched, but it comes from another run's file.
     logClause: `reused: the verdict of run ${from.run_id}, no model was asked`,
     paragraph: ({ subject }: Report, serverUrl: string | null, sanitizer: MarkdownSanitizer) => {
       const page = runPage(subject === null ? null : { ...subject, ...from }, serverUrl);

@@ -1,4 +1,4 @@
-/** How a run ended → conclusion, reason, exit code: the endings table, and the only place where thrown errors are mapped. */
+/** Maps how a run ended to conclusion, reason and exit code: the endings table. Only this maps thrown errors. */
 
 import {
   ContractError,
@@ -14,7 +14,7 @@ import { truncate } from '../text/messages.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
 
-/** What ended a run: an outcome of the loop, something thrown, or a check of the finishing block. */
+/** What ended a run: an outcome of the loop, a thrown error, or a check while finishing. */
 export type Ending =
   | Outcome
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -28,15 +28,15 @@ export type Ending =
       readonly signal: string;
     });
 
-/** What the sentences of a verdict speak of. */
+/** Facts used in the sentences of a verdict. */
 export interface VerdictFacts {
   readonly turns: number;
-  /** The gate's result on the accepted payload; null when none was accepted. */
+  /** The gate's result for the accepted payload; null when no payload was accepted. */
   readonly gate: GateResult | null;
   readonly limits: Readonly<Record<Limit, string>>;
   /** Whether `exclude-tools` removed `structured_output`, so that no verdict could be delivered. */
   readonly structuredOutputExcluded?: boolean;
-  /** Whose words the sentences use. */
+  /** The entry whose wording the sentences use. */
   readonly entry: Entry;
 }
 
@@ -73,16 +73,16 @@ function endingOf(reason: Reason): Pick<Verdict, 'conclusion' | 'reason' | 'subt
 
 const MORE = 'Raise it, or give the agent a smaller task.';
 
-/** The longest stretch of model prose that an ending may show, in characters. */
+/** The maximum length of model prose shown in an ending, in characters. */
 export const PREVIEW_CHARACTERS = 200;
 
-/** The verdict for an ending. */
+/** Returns the verdict for an ending. */
 export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
   switch (ending.kind) {
     case 'submitted':
       return accepted(facts);
     case 'interrupted':
-      // Accepted before the signal: the payload is still told, the exit code is the reliable sign.
+      // Accepted before the signal: the payload is still published, and the exit code is what callers can rely on.
       return {
         ...endingOf('cancelled'),
         published: true,
@@ -131,7 +131,10 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
   }
 }
 
-/** The first characters of the model's prose on one line, for an ending that shows it; hostile text. */
+/**
+ * Returns the first characters of the model's prose on one line, for an ending that shows it. The result is untrusted
+ * text.
+ */
 export function preview(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   return truncate(line, PREVIEW_CHARACTERS);
@@ -147,13 +150,13 @@ function accepted(facts: VerdictFacts): Verdict {
   return { ...endingOf('gate_not_met'), published: true, error };
 }
 
-/** What ended a run that could not deliver a verdict, whatever the model did. */
+/** The sentence for a run that could not deliver a verdict, whatever the model did. */
 function excluded({ entry }: VerdictFacts): string {
   const input = namingFor(entry).name('exclude-tools');
   return `The run could not deliver a verdict: structured_output is excluded (${input}), and only a call of that tool delivers one. Remove it from ${input}.`;
 }
 
-/** The row of each limit, and the input that sets it. */
+/** The reason for each limit, and the input that sets it. */
 const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: string }>> = {
   turns: { reason: 'max_turns', input: 'max-turns' },
   time: { reason: 'timeout', input: 'timeout-minutes' },
@@ -225,7 +228,7 @@ function turns(count: number): string {
   return count === 1 ? '1 turn' : `${count} turns`;
 }
 
-/** The issues as clauses of one sentence; a message that begins with `must` reads on from its path. */
+/** Joins the issues into one sentence. A message that begins with `must` follows its path. */
 function say(issues: readonly Issue[]): string {
   const clauses = issues.map(({ path, message }) => {
     const gap = message.startsWith('must ') ? ' ' : ': ';
@@ -234,7 +237,7 @@ function say(issues: readonly Issue[]): string {
   return clauses.join('; ');
 }
 
-/** Where a rejection found fault: paths and keywords, because the messages may quote what was rejected. */
+/** Lists the paths and keywords of a rejection, without its messages, which may quote the rejected payload. */
 function places(issues: readonly RedactedIssue[]): string {
   return issues
     .map((issue) => `${issue.path === '' ? 'the root' : issue.path} (${issue.keyword})`)

@@ -1,4 +1,7 @@
-/** From any work to its reported end: signals, what was thrown, and *Finishing*, one ordered block for every ending. */
+/**
+ * Runs any work to a reported end: handles signals and thrown errors, then finishes with one ordered block for every
+ * ending.
+ */
 import { isRunStop, type RunStop, stopped } from '../agent/agent.ts';
 import { errorCode, messageFor, SandboxError } from '../errors.ts';
 import type { Report } from '../reporters/report-types.ts';
@@ -11,7 +14,7 @@ import { buildReport, type Changed } from './report.ts';
 import { createShutdownDeadline, type ShutdownDeadline } from './signals.ts';
 import { createState, type EndWorld, type RunState } from './world.ts';
 
-/** Runs to the end, whatever happens, and reports it; never rejects. `work` stops when the state's `stop` is aborted. */
+/** Runs the work to its end and reports it; never rejects. `work` must stop when `state.stop` is aborted. */
 export async function runToEnd(work: (state: RunState) => Promise<Ending>, world: EndWorld): Promise<Report> {
   const state = createState(world);
   world.listen({
@@ -27,7 +30,7 @@ export async function runToEnd(work: (state: RunState) => Promise<Ending>, world
   return finish(ending, state, world);
 }
 
-/** What was thrown as an ending; a wait outside the loop that a stop ended is that stop. */
+/** Turns thrown errors into an ending. An aborted wait outside the loop becomes the ending of its abort reason. */
 async function attempt(task: () => Promise<Ending>, state: RunState): Promise<Ending> {
   try {
     return await task();
@@ -41,18 +44,18 @@ async function attempt(task: () => Promise<Ending>, state: RunState): Promise<En
   }
 }
 
-/** A disk that is full is no bug: during a run nothing but the sandbox writes where that ends it. */
+/** A full disk is not a bug: during a run, only writes of the sandbox end the run with this error. */
 function fullDisk(error: unknown): SandboxError | null {
   if (!(error instanceof Error) || !['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) return null;
   const text = `The disk of RUNNER_TEMP is full (${error.message}). Free some space in a step before this one.`;
   return new SandboxError(text, { cause: error });
 }
 
-/** The longest that GitHub is waited for with the list of changed files, in milliseconds. */
+/** How long to wait for GitHub's list of changed files, in milliseconds. */
 const JUDGING_MS = 10_000;
 /**
- * Stops the clock, kills every child, looks for secrets and tampering, tells the reporters, writes the envelope and,
- * last, the outputs. Never rejects: what fails on the way becomes a warning or a worse verdict, never a better one.
+ * Stops the clock, kills all child processes, checks for secrets and tampering, runs the reporters, and writes the
+ * envelope and finally the outputs. Never rejects: a failure becomes a warning or a worse verdict, never a better one.
  */
 export async function finish(ending: Ending, state: RunState, world: EndWorld): Promise<Report> {
   for (const timer of state.timers) clearTimeout(timer);
@@ -64,7 +67,8 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
       .bound(state.sandbox?.close() ?? Promise.resolve())
       .catch((error: unknown) => warn(error, 'sandbox', world));
     const { checked, gate } = await check(explained(ending, state), state, world, deadline);
-    // What the agent filled a disk with is gone before anything is written; a leftover changes no verdict.
+    // Removes what the agent may have filled the disk with before anything is written. A leftover does not change the
+    // verdict.
     const removed = removeRunFolder(world, deadline);
     await deadline.bound(Promise.all([within(JUDGING_MS, state.judging), removed]));
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
@@ -81,9 +85,11 @@ async function removeRunFolder({ runFolder }: EndWorld, deadline: ShutdownDeadli
   if (runFolder !== null) await removeFolder(runFolder, deadline.running() ? 1_000 : 5_000);
 }
 
-/** The last things that can turn an outcome: the gate, secrets in what would be published, a changed guarded file. */
+/**
+ * The final checks that can change an outcome: the gate, secrets in what is to be published, a modified guarded file.
+ */
 async function check(ending: Ending, state: RunState, world: EndWorld, deadline: ShutdownDeadline) {
-  // Masked before anything is cut: half a secret would be found by nobody.
+  // Mask before truncating: half a secret is not recognized.
   let checked: Ending =
     ending.kind === 'plain_text' ? { ...ending, text: world.secrets.mask(ending.text) } : ending;
   let gate: GateResult | null = null;
@@ -93,7 +99,7 @@ async function check(ending: Ending, state: RunState, world: EndWorld, deadline:
       if (where !== null) checked = { kind: 'secret', where };
     }
     const tampering = await deadline.bound(state.tamper?.compare() ?? Promise.resolve(null));
-    // What could not be looked at in time may be anything.
+    // What could not be compared in time may have been modified.
     if (tampering === undefined) checked = { kind: 'unchecked' };
     else if (tampering !== null) checked = { kind: 'tampered', ...tampering };
     if (checked.kind === 'tampered') world.restoreRunnerFiles();
@@ -109,7 +115,7 @@ function isBroken(ending: Ending): ending is Extract<Ending, { kind: 'failed' }>
   return ending.kind === 'failed' && ending.error instanceof SandboxError;
 }
 
-/** A wall that stood until a command found it gone is told apart from one that never stood, which is no isolation. */
+/** Distinguishes an isolation backend that broke during the run from one that never started, which reports `none`. */
 function explained(ending: Ending, state: RunState): Ending {
   const wall = state.sandbox?.isolation() ?? 'none';
   if (!isBroken(ending) || wall === 'none') return ending;
@@ -118,7 +124,7 @@ function explained(ending: Ending, state: RunState): Ending {
   return { kind: 'failed', error: new SandboxError(text, { cause: ending.error }) };
 }
 
-/** What the agent changed, asked while the wall still stands; a signal leaves no time for it. */
+/** Counts the agent's changes while the sandbox is still open. Skipped after a signal, which leaves no time for it. */
 async function countChanges(
   state: RunState,
   world: EndWorld,
@@ -146,7 +152,7 @@ async function countChanges(
   }
 }
 
-/** How many of the files that a patch leaves out are named. */
+/** How many of the files left out of a patch are named. */
 const MAX_NAMED = 5;
 
 function incomplete(leftOut: readonly string[]): string {
@@ -163,7 +169,7 @@ function listed(names: readonly string[]): string {
   return `${named.join(', ')}${more}`;
 }
 
-/** What a signal during this block makes of an ending: an accepted payload is still published, security findings stay. */
+/** The effect of a signal while finishing: an accepted payload is still published, and security findings are kept. */
 function interrupted(ending: Ending, state: RunState): Ending {
   if (!state.interrupt.signal.aborted) return ending;
   const signal = String(state.interrupt.signal.reason);
@@ -204,9 +210,9 @@ async function tellReporters(
 }
 
 /**
- * The envelope, and then the outputs. Where one cannot be written a run that published ends as a configuration error, and
- * all that was told is told again: nothing may go on saying what the exit code takes back. A run that published nothing
- * keeps its ending, and what could not be written is a warning. The envelope goes to its spare place if need be.
+ * Writes the envelope, then the outputs. If one cannot be written, a run that published a payload ends as a
+ * configuration error and is reported again, so that no report contradicts the exit code. A run that published nothing
+ * keeps its ending, and the failed write becomes a warning. If needed, the envelope is written to `spareResultFile`.
  */
 async function publish(
   report: Report,
@@ -233,7 +239,7 @@ async function publish(
   return failed;
 }
 
-/** Tells again what was told of a run that had published. */
+/** Reports again a run that had already been reported as published. */
 async function takeBack(
   failed: Report,
   why: Ending,
@@ -261,7 +267,7 @@ async function rewrite(failed: Report, world: EndWorld, onError: (error: unknown
   }
 }
 
-/** A bug's stack goes to the log, where whoever reports it finds it. */
+/** Logs the stack of a bug, for use in a bug report. */
 function explainBug(error: unknown, verdict: Verdict, world: EndWorld): void {
   if (verdict.reason === 'internal' && error instanceof Error && error.stack !== undefined)
     world.warn(error.stack);

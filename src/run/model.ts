@@ -1,4 +1,4 @@
-/** The model of a run: how it is asked, or replayed, or recorded, and what it costs. */
+/** The model of a run: live, replayed or recorded, and its price. */
 import path from 'node:path';
 import type { Price } from '../agent/budget.ts';
 import type { Config } from '../config/config.ts';
@@ -10,14 +10,14 @@ import type { Report } from '../reporters/report-types.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type { RunState, World } from './world.ts';
 
-/** The longest silence in a streamed answer, in milliseconds; models that think do so in the stream. */
+/** The longest pause within a streamed response, in milliseconds. Models that reason send events meanwhile. */
 const STREAM_IDLE_MS = 180_000;
-/** Before an answer that broke off is asked for again, in milliseconds. */
+/** The delay before retrying a response that broke off, in milliseconds. */
 const RETRY_PAUSE_MS = 2_000;
 
 /**
- * Makes the provider; loads its SDK on the way, or reads the recording that stands in for it.
- * @throws InputError for settings that no request can be made with, and for a recording that is none.
+ * Creates the provider: loads its SDK, or opens the recording that replaces the model.
+ * @throws InputError for settings that cannot make a valid request, and for an invalid recording
  */
 export async function connect(config: Config, state: RunState, world: World): Promise<Provider> {
   if (config.replay !== null) {
@@ -62,14 +62,14 @@ async function replay(file: string, config: Config, state: RunState, world: Worl
   return provider;
 }
 
-/** What a replay is called wherever a model's name appears, so that none is taken for a model's verdict. */
+/** The name shown for a replay instead of the model's, so that it is not taken for a verdict of the model. */
 export function replayName(model: string): string {
   return `replay of ${model}`;
 }
 
 /**
- * @throws InputError for a replay where its author would be the judge, for the recording of a replay, and for one that
- * would lie where git or GitHub read their own files.
+ * @throws InputError for a replay whose author could choose the verdict, for a recording of a replay, and for a
+ * recording inside `.git` or `.github`
  */
 export function requirePlaces({ replay }: Config, world: World): void {
   const { recording = null } = world;
@@ -87,7 +87,7 @@ export function requirePlaces({ replay }: Config, world: World): void {
     throw new InputError('replay', '--record and --replay are both given. Keep one of them.');
 }
 
-/** What is to be said loudly of where the answers come from, or go to; null for nothing. */
+/** A warning about where the responses come from or are recorded; null when there is none. */
 export function modelWarning({ replay }: RunState, world: Pick<World, 'recording'>): string | null {
   if (replay !== null) {
     return `Replayed: no model judged this. The answers come from a recording of ${replay.model}, made ${replay.created}.`;
@@ -98,7 +98,7 @@ export function modelWarning({ replay }: RunState, world: Pick<World, 'recording
     : `This run is recorded in ${recording.file}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`;
 }
 
-/** Who answered, for a report. */
+/** The model and provider shown in a report. */
 export function answeredBy({
   config,
   replay,
@@ -110,7 +110,7 @@ export function answeredBy({
   return { model: name, provider: replay?.provider ?? provider, replayed: true };
 }
 
-/** The price list is large, and only needed once there is something to pay for; a replay pays nothing. */
+/** Loads the price list, which is large, only when there is usage to price. A replay is free. */
 export function lazyPrice({ model, replay }: Config): Price {
   if (replay !== null) return async () => 0;
   let pricer: ReturnType<typeof createPricer> | null = null;
@@ -120,7 +120,7 @@ export function lazyPrice({ model, replay }: Config): Price {
   };
 }
 
-/** @throws InputError for a limit on money without a price to measure it by. */
+/** @throws InputError for `max-cost-usd` when the price of the model is unknown */
 export async function requirePrice(config: Config, price: Price): Promise<void> {
   if (config.maxCostUsd === null || (await price(NO_USAGE)) !== null) return;
   throw unknownPriceError(config.model.model);

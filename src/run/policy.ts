@@ -1,4 +1,4 @@
-/** The policy of a run: schema, gate and task, read once and frozen before the first model call. */
+/** The policy of a run: schema, gate and prompt, read once and frozen before the first model call. */
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
@@ -25,7 +25,7 @@ export async function loadPolicy(
     prompt_sha256: sha256(config.systemPrompt === null ? prompt : `${prompt}\0${config.systemPrompt}`),
     version: world.version,
   };
-  // Told at the end: the run itself does not wait for it.
+  // Needed only for the report, so the run itself does not wait for it.
   state.judging = state.asked.promise
     .then(() => world.findPolicyChanges(policyFiles(config)))
     .then((changes) => {
@@ -34,7 +34,7 @@ export async function loadPolicy(
   return { contract, prompt };
 }
 
-/** The judge's files of this repository, as they were typed. */
+/** The policy files of this repository, with their paths as typed. */
 function policyFiles({ schema, gate, prompt, replay }: Config): readonly PolicyFile[] {
   const files: readonly (readonly [PolicyFile['what'], string | null])[] = [
     ['schema', pathHere(schema)],

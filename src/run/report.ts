@@ -1,4 +1,4 @@
-/** What a run knows at its end → the report that every reporter tells. */
+/** Builds the report that all reporters show from the state of a run. */
 
 import { networkWeaknesses } from '../network/network.ts';
 import type { Evidence, Report } from '../reporters/report-types.ts';
@@ -10,14 +10,14 @@ import { type Ending, preview, verdictOf } from './endings.ts';
 import { answeredBy, modelWarning } from './model.ts';
 import type { EndWorld, RunState } from './world.ts';
 
-/** What the agent changed in the workspace. */
+/** The agent's changes to the workspace. */
 export interface Changed {
   readonly changedFiles: number;
-  /** null where no patch was kept. */
+  /** null when no patch was written. */
   readonly patchFile: string | null;
 }
 
-/** The report of an ending, out of what the run knows so far. */
+/** Builds the report of an ending from what the run knows so far. */
 export function buildReport(
   ending: Ending,
   gate: GateResult | null,
@@ -73,7 +73,7 @@ export function buildReport(
   return state.describe?.(report) ?? report;
 }
 
-/** Of a reused verdict the evidence of the run in which a model gave it: this one asked nobody. */
+/** For a reused verdict, returns the evidence of the original run, because this run called no model. */
 function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
   const { context, record, reuse, reusedEvidence } = state;
   if (context === null || locate === null) return null;
@@ -88,7 +88,7 @@ function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: End
 
 function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
   if (subject === null || commit === null) return subject;
-  // What is checked out here is not what was judged.
+  // The commit checked out here is not the one that was reviewed.
   const { checked_out: _, ...own } = subject;
   return { ...own, ...commit };
 }

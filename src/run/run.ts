@@ -1,4 +1,4 @@
-/** The whole program on one page: what was typed → contract → agent → verdict → finish. */
+/** The whole program on one page: inputs → contract → agent → verdict → finish. */
 import path from 'node:path';
 import { type RunStop, runAgent } from '../agent/agent.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
@@ -28,18 +28,18 @@ import { connect, lazyPrice, modelWarning, requirePlaces, requirePrice } from '.
 import { loadPolicy } from './policy.ts';
 import type { RunState, World } from './world.ts';
 
-/** Runs to the end, whatever happens, and reports it; never rejects. */
+/** Runs to the end and reports it; never rejects. */
 export function run(inputs: RunInputs, world: World): Promise<Report> {
   return runToEnd((state) => work(inputs, state, world), world);
 }
 
-/** What was typed, and all that is known to be wrong with it; then nothing runs. */
+/** The parsed inputs and all problems known so far. If there are problems, nothing runs. */
 export interface RunInputs {
   readonly config: Config;
   readonly problems: readonly Error[];
 }
 
-/** From the configuration to an outcome of the loop. */
+/** Runs from the configuration to an outcome of the loop. */
 async function work({ config, problems }: RunInputs, state: RunState, world: World): Promise<Ending> {
   state.identity = { leg: config.leg, vote: config.vote, model: config.model.model };
   state.stop.signal.throwIfAborted();
@@ -49,7 +49,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     requireKey(config);
   }
   const folder = await checkInputs({ config, problems }, world);
-  // Beside all that is read and loaded from here on: nothing is asked, and paid, where no wall can start.
+  // Runs while everything below is read and loaded. No request is sent, or paid for, if no isolation backend can start.
   const backends = detectBackends(
     {
       workspace: world.workspace,
@@ -69,7 +69,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   const finding = config.context === 'auto' ? world.findContext() : Promise.resolve(null);
   const { contract, prompt } = await loadPolicy(config, state, world);
   const found = await race(finding, state.stop.signal);
-  // Until the diff is there it is missing.
+  // Until the diff has been written it counts as missing.
   state.context = found === null ? 'none' : 'missing';
   const context = found === 'unknown' ? null : found;
   if (config.replay !== null) await race(provider, state.stop.signal);
@@ -126,13 +126,13 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     state.record,
   );
   if (outcome.kind === 'submitted') connected.accepted?.();
-  // A broken wall explains more than whatever the model did in front of it.
+  // A broken sandbox explains more than whatever the model did meanwhile.
   const timeIsUp = outcome.kind === 'cancelled' || (outcome.kind === 'exhausted' && outcome.limit === 'time');
   if (!timeIsUp && state.record.totals.turns > 0) await race(ready(), state.interrupt.signal);
   return outcome;
 }
 
-/** Without `structured_output` the run is allowed, but it cannot succeed. */
+/** Excluding `structured_output` is allowed, but the run cannot succeed. */
 function exclusionWarnings({ excludeTools }: Config, world: World): readonly string[] {
   if (!excludeTools.includes(STRUCTURED_OUTPUT_NAME)) return [];
   const input = namingFor(world.entry).name('exclude-tools');
@@ -142,8 +142,9 @@ function exclusionWarnings({ excludeTools }: Config, world: World): readonly str
 }
 
 /**
- * Checks what depends on this machine and on the trigger, and gives the absolute folder where the agent starts.
- * @throws InputError that lists all that is wrong with the inputs.
+ * Checks what depends on this machine and on the trigger, and returns the absolute path of the agent's working
+ * directory.
+ * @throws InputError that lists all problems with the inputs
  */
 async function checkInputs({ config, problems }: RunInputs, world: World): Promise<string> {
   const all = [...problems];
@@ -153,7 +154,7 @@ async function checkInputs({ config, problems }: RunInputs, world: World): Promi
     () => requireSandbox(config, world),
     () => world.requireReadable(config.sandboxRead),
     async () => {
-      // Where the workspace itself is wrong, that has been said.
+      // A problem with the workspace itself has already been reported.
       if (problems.length === 0 || config.workingDirectory !== '.')
         folder = await resolveWorkingDirectory(config.workingDirectory, world.workspace);
     },
@@ -170,7 +171,7 @@ async function checkInputs({ config, problems }: RunInputs, world: World): Promi
   return folder;
 }
 
-/** @throws InputError for a run without a sandbox where a stranger wrote what it reads. */
+/** @throws InputError for `sandbox: off` on a trigger that has the repository's rights and runs on untrusted content */
 function requireSandbox({ sandbox }: Config, { privileged, subject }: World): void {
   if (sandbox !== 'off' || !privileged) return;
   throw new InputError(
@@ -180,7 +181,7 @@ function requireSandbox({ sandbox }: Config, { privileged, subject }: World): vo
   );
 }
 
-/** @throws MissingKeyError where there is none: the user said to skip then. */
+/** @throws MissingKeyError when there is no key and the user chose to skip */
 function requireKey({ model }: Config): void {
   if (model.missingKey === null) return;
   throw new MissingKeyError(
@@ -189,7 +190,7 @@ function requireKey({ model }: Config): void {
   );
 }
 
-/** Where the agent starts, and the root of the repository around it, both as its tools see them: maybe in a copy. */
+/** The agent's working directory and the root of the surrounding repository, as tools see them (possibly a copy). */
 function foldersOf(here: string, { workingDirectory }: OpenedSandbox, world: World) {
   const root = repositoryAround(here, world.workspace) ?? world.workspace;
   return { workingDirectory, root: path.resolve(workingDirectory, path.relative(here, root)) };
@@ -212,7 +213,7 @@ function helpersOf({ helperFolders }: World) {
   return helperFolders === undefined ? {} : { helperFolders };
 }
 
-/** Opens the sandbox; its self-test and the snapshots overlap the first model request. */
+/** Opens the sandbox. Its self-test and the snapshots run while the first model request is under way. */
 async function startSandbox(
   config: Config,
   workingDirectory: string,
@@ -222,7 +223,7 @@ async function startSandbox(
   world: World,
 ) {
   const { secrets } = world;
-  // A registry's line, a URL or a base64 pair hands a secret over as well as the secret alone.
+  // A line of a registry configuration, a URL or a base64 pair exposes a secret as much as the secret alone.
   const isSecret = (value: string) => secrets.has(value) || secrets.find(value) !== null;
   const passEnv = namingFor(world.entry).name('pass-env');
   for (const name of config.passEnv) {
@@ -260,7 +261,7 @@ async function startSandbox(
   state.tamper = tamper;
   const remember = async () => {
     await sandbox.ready();
-    // Not knowing what changed is no reason to end a run.
+    // Not knowing what changed is no reason to end the run.
     const isCopy = config.workspaceAccess === 'scratch';
     const { find, mask } = world.secrets;
     const holdsSecret = (text: string) => find(text) !== null || mask(text) !== text;
@@ -274,12 +275,12 @@ async function startSandbox(
     for (const text of sandbox.weaknesses()) notify({ type: 'notice', level: 'warning', text }, world);
     for (const text of sandbox.notes()) notify({ type: 'notice', level: 'info', text }, world);
   });
-  // Whoever waits for the model is told at once: nothing can be accepted behind a broken wall.
+  // Abort the model request at once: nothing can be accepted without a working sandbox.
   snapshots.catch((error: unknown) => state.stop.abort(error));
   return { sandbox, ready: () => snapshots };
 }
 
-/** Gives the agent what is known of the pull request, before it can ask for it; says how much of the diff there is. */
+/** Writes the pull request context before the agent can ask for it; returns how complete the diff is. */
 async function placeContext(
   context: PullRequestContext,
   sandbox: OpenedSandbox,
@@ -288,7 +289,7 @@ async function placeContext(
 ): Promise<ContextStatus> {
   const { diff, range, notes, files } = await context.load();
   await sandbox.ready();
-  // Without a shell there is no wall either, behind which git could be asked.
+  // Without a shell there is no isolation backend to run git in.
   const fromGit =
     range === null || !sandbox.shellOffered
       ? 'missing'
@@ -307,7 +308,7 @@ function startClock(timeoutMs: number, state: RunState): void {
   state.timers.add(setTimeout(() => state.stop.abort(reason), timeoutMs));
 }
 
-/** A reporter that throws while it listens has a bug, but the run is not its to end. */
+/** A reporter that throws on an event has a bug, but must not end the run. */
 function notify(event: RunEvent, world: World): void {
   for (const reporter of world.reporters) {
     try {

@@ -1,24 +1,24 @@
-/** What ends a process from outside its own work, signals and errors that nothing caught, and how long its end may take. */
+/** Handles signals and uncaught errors, and limits how long a shutdown may take. */
 import type { EndListener, World } from './world.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const;
 
-/** Lets signals end the process on the spot again: for what leaves nothing behind, and may wait in a system call. */
+/** Restores default signal handling, for commands that leave nothing to clean up and may block in a system call. */
 export function releaseSignals(): void {
   for (const signal of SIGNALS) process.removeAllListeners(signal);
 }
 
 /**
- * Catches signals that ask to end, and errors that nothing caught, from now on and until the process leaves: both end
- * the run in its own order, and a signal in its last moments must not kill what is already decided. What comes before
- * there is a listener waits for it; only the last listener is notified.
+ * Catches termination signals and uncaught errors until the process exits. Both end the run in order, and a signal
+ * during the last moments must not discard a result that is already decided. Events that arrive before there is a
+ * listener are queued; only the last listener is notified.
  */
 export function trapSignals(): World['listen'] {
   const waiting: ((listener: EndListener) => void)[] = [];
   let current: EndListener | null = null;
   const notify = (what: (listener: EndListener) => void) =>
     current === null ? waiting.push(what) : what(current);
-  // SIGHUP: the terminal was closed. Dying of it would leave the run's processes and its folder behind.
+  // SIGHUP: the terminal was closed. Its default action would leave the run's processes and folder behind.
   for (const signal of SIGNALS) {
     process.on(signal, () => notify((listener) => listener.signal(signal)));
   }
@@ -30,22 +30,25 @@ export function trapSignals(): World['listen'] {
   };
 }
 
-/** The longest that finishing may take once a signal came, in milliseconds: the runner kills after 7.5 s. */
+/** How long finishing may take after a signal, in milliseconds. The runner kills the process after 7.5 s. */
 const SHUTDOWN_MS = 1_500;
-/** How long slow readers of the outputs are waited for after that, in milliseconds. */
+/** How long to wait after that for slow readers of the outputs, in milliseconds. */
 const LAST_MS = 100;
 
-/** Time for what is left to do: unlimited, until a signal comes. */
+/** The time left for finishing: unlimited until a signal arrives. */
 export interface ShutdownDeadline {
   running(): boolean;
-  /** The promise's value; undefined once the time is up. */
+  /** Resolves to the value of the promise, or to undefined once the time is up. */
   bound<T>(promise: Promise<T>): Promise<T | undefined>;
-  /** Waits for outputs; the name of the signal that left no time for their reader, null where they were taken. */
+  /**
+   * Waits for outputs. Resolves to the name of the signal that left no time to write them, or to null when they were
+   * written.
+   */
   unread(outputs: void | Promise<void>): Promise<string | null>;
   end(): void;
 }
 
-/** @param signal aborted by a signal that asks to end, whose name is its reason. */
+/** @param signal aborted by a termination signal; its reason is the name of that signal. */
 export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** The world of a run, and what a run knows so far. */
+/** The environment of a run (`World`) and its state so far (`RunState`). */
 import { randomUUID } from 'node:crypto';
 import { type AgentRecord, createRecord } from '../agent/agent.ts';
 import type { Config } from '../config/config.ts';
@@ -17,9 +17,9 @@ import type { Secrets } from '../text/secrets.ts';
 import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
 import type { Ending } from './endings.ts';
 
-/** What the end of a run needs of its world, whatever came before it. */
+/** What finishing needs, for any kind of work. */
 export interface EndWorld {
-  /** How the user started this run: messages name inputs as they are written there. */
+  /** How the user started this run. Messages name inputs as that entry writes them. */
   readonly entry: Entry;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
@@ -27,73 +27,73 @@ export interface EndWorld {
   readonly subject: Subject | null;
   readonly resultFile: string | null;
   readonly transcriptFile: string | null;
-  /** A fresh private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
+  /** A new private folder for the sandbox, removed when the run ends; null for a merge, which has none. */
   readonly runFolder: string | null;
-  /** Finds the files that a payload names; null for a merge, whose legs have looked for them. */
+  /** Locates the files that a payload names; null for a merge, whose legs have located them. */
   readonly locate: Locate | null;
-  /** Keeps the patch of what the agent changed; gives its path, null where it is no file. */
+  /** Writes the patch of the agent's changes. Returns its path, or null when it is not a file. */
   readonly writePatch: (patch: Buffer) => string | null;
-  /** Takes back what somebody wrote into this step's own file-command files. */
+  /** Restores this step's file-command files after something else wrote to them. */
   readonly restoreRunnerFiles: () => void;
-  /** Where what the model says is recorded, a line at a time; nowhere unless the user asked for it. */
+  /** The file to which model output is recorded, a line at a time; absent or null unless requested. */
   readonly recording?: { readonly file: string; readonly append: (line: string) => void } | null;
-  /** Monotonic, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
-  /** Tells the listener of what ends a run from outside, for as long as the process lives. */
+  /** Registers the listener for signals and uncaught errors, for the lifetime of the process. */
   readonly listen: (listener: EndListener) => void;
-  /** Told while the run goes on and at its end, in this order. */
+  /** Notified in this order, during the run and at its end. */
   readonly reporters: readonly Reporter[];
-  /** Where the envelope goes when it cannot be written where it was asked for; null for nowhere. */
+  /** The envelope's path when the requested one cannot be written; null for none. */
   readonly spareResultFile: string | null;
-  /** Writes the result envelope to the report's result file. @throws InputError when it cannot be written. */
+  /** Writes the envelope to the report's result file. @throws InputError when it cannot be written */
   readonly writeEnvelope: (report: Report) => void;
-  /** Writes the outputs, last of all. @throws InputError when they cannot be written. */
+  /** Writes the outputs, as the last step. @throws InputError when they cannot be written */
   readonly writeOutputs: (report: Report) => void | Promise<void>;
-  /** Says something outside any event: a warning about a reporter, the stack of a bug. */
+  /** Reports a message that is not an event: a warning about a reporter, the stack of a bug. */
   readonly warn: (text: string) => void;
 }
 
-/** The world of an agent's run, built by an entry. */
+/** The environment of an agent's run, created by an entry. */
 export interface World extends EndWorld {
-  /** Real, absolute paths. */
+  /** A real, absolute path. */
   readonly workspace: string;
   readonly home: string;
   readonly temp: string;
   readonly runFolder: string;
-  /** Files beside the workspace that the agent must never change: our bundle, this step's file-command files. */
+  /** Files outside the workspace that the agent must never change: our bundle and this step's file-command files. */
   readonly guarded: readonly string[];
-  /** Where the helpers of the sandbox are looked for, absolute; the system's own folders when left out. */
+  /** Absolute folders in which the sandbox looks for helper programs. Default: the system's own. */
   readonly helperFolders?: readonly string[];
-  /** Whether the trigger gives a stranger's text the repository's rights. */
+  /** Whether the trigger runs untrusted content with the repository's rights. */
   readonly privileged: boolean;
-  /** What judges a payload beside the schema: the validator of a library's schema object; absent for none. */
+  /** Validates a payload in addition to the schema: the validator of a library's schema object. Absent for none. */
   readonly validate?: StandardValidate | null;
-  /** Reads files that the user named: the schema, the gate, the prompt; here or in another repository. */
+  /** Reads files that the user named (schema, gate, prompt), here or in another repository. */
   readonly files: Files;
   /**
-   * What the agent can be told of the run's pull request; null where it is about none, `unknown` where nobody could say.
-   * Never rejects.
+   * Returns the pull request context; null when the run is not about a pull request, `unknown` when that could not be
+   * determined. Never rejects.
    */
   readonly findContext: () => Promise<PullRequestContext | 'unknown' | null>;
-  /** Which files of the policy the pull request changes. Never rejects. */
+  /** Returns the policy files that the pull request changes. Never rejects. */
   readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;
-  /** How requests leave this machine: through its proxies, trusting its authorities. */
+  /** `fetch` through the proxies and with the certificate authorities of this machine. */
   readonly fetch: typeof fetch;
   readonly features: Features;
-  /** @throws InputError for a folder that the shell cannot be shown. */
+  /** @throws InputError for a folder that cannot be made readable in the shell */
   readonly requireReadable: (folders: readonly string[]) => Promise<void>;
 }
 
-/** A recording that stands in for a model. */
+/** A recording that replaces a model. */
 export interface Replayed {
   readonly provider: Provider;
   readonly header: { readonly model: string; readonly provider: string; readonly created: string };
 }
 
-/** What a replay is told of the run that it plays in. */
+/** What a replay needs from its run. */
 export interface ReplayWorld {
   readonly mask: (text: string) => string;
-  /** What this run asks a model for, null where any model will do; asked for on the first turn. */
+  /** The request that this run makes, read on the first turn; null to accept a recording of any request. */
   readonly task: () => {
     readonly policy: PolicyDigest;
     readonly model: string | null;
@@ -101,92 +101,95 @@ export interface ReplayWorld {
   };
 }
 
-/** What a recorder is told of the run that it records. */
+/** What a recorder needs from its run. */
 export interface RecorderWorld {
-  /** Takes one line, without its end. What it throws ends the recording, and not the run. */
+  /** Appends one line, given without its line break. An exception ends the recording, but not the run. */
   readonly append: (line: string) => void;
   readonly mask: (text: string) => string;
-  /** Asked for when the first line is written. */
+  /** Called when the first line is written. */
   readonly policy: () => PolicyDigest;
   readonly workingDirectory: () => string;
-  /** The time, as ISO 8601. */
+  /** The current time, in ISO 8601. */
   readonly time: () => string;
-  /** Called with what keeps the recording from being replayed, each thing once. */
+  /** Called once with each reason why the recording cannot be replayed. */
   readonly warn: (text: string) => void;
 }
 
-/** What an earlier verdict is looked for with. */
+/** The options for finding an earlier verdict. */
 export interface ReuseOptions {
   readonly config: Config;
-  /** The absolute folder where the agent starts. */
+  /** The absolute working directory of the agent. */
   readonly workingDirectory: string;
   readonly contract: Contract;
-  /** It is still being started. */
+  /** Still starting. */
   readonly sandbox: OpenedSandbox;
   readonly state: RunState;
   readonly world: World;
   readonly notify: (level: 'info' | 'warning', text: string) => void;
 }
 
-/** Features on top of the core, which entries hand in: each is loaded by the runs whose inputs ask for it. */
+/** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
 export interface Features {
-  /** Opens a recording. @throws InputError for a text that is none. */
+  /** Opens a recording. @throws InputError when the text is not a recording */
   readonly replay: (text: string, world: ReplayWorld) => Promise<Replayed>;
-  /** A provider whose answers are recorded. */
+  /** Returns a provider that records its responses. */
   readonly record: (provider: Provider, world: RecorderWorld) => Promise<Provider>;
-  /** An earlier verdict on the same files by the same policy as the ending; null where a model has to be asked. */
+  /**
+   * Returns an earlier verdict on the same files under the same policy as an ending; null when a model has to be
+   * called.
+   */
   readonly reuse: (options: ReuseOptions) => Promise<Ending | null>;
 }
 
-/** Hears of what ends a run from outside the loop. */
+/** A listener for signals and uncaught errors. */
 export interface EndListener {
-  /** A signal that asks to end. */
+  /** Called on a termination signal. */
   signal(name: string): void;
-  /** An error that nothing caught: a bug. */
+  /** Called on an uncaught error, which is a bug. */
   crash(error: unknown): void;
 }
 
-/** What a run knows so far; grows, so that a run that failed midway is reported whole. */
+/** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
 export interface RunState {
   readonly sessionId: string;
   readonly startedAt: number;
   readonly record: AgentRecord;
-  /** Aborted with a `RunStop`, or with the error that makes it pointless to go on. */
+  /** Aborted with a `RunStop`, or with the error that makes it pointless to continue. */
   readonly stop: AbortController;
-  /** Aborted by signals alone, whatever else ended the run before. */
+  /** Aborted by signals only, even when the run has already ended for another reason. */
   readonly interrupt: AbortController;
   readonly timers: Set<NodeJS.Timeout>;
-  /** Which run this is, whatever is wrong with its other inputs: the model as typed. */
+  /** Identifies the run even when other inputs are invalid; the model is as typed. */
   identity: Pick<Config, 'leg' | 'vote'> & { readonly model: string };
-  /** null where an input is wrong. */
+  /** null when an input is invalid. */
   config: Config | null;
-  /** What the recording says of itself; null for a real run, and until it is read. */
+  /** The header of the recording; null for a live run, and until the recording has been read. */
   replay: Replayed['header'] | null;
   contract: Contract | null;
   gate: Gate | null;
   policy: PolicyDigest;
   policyChanges: readonly PolicyChange[];
-  /** Resolved once the first request has left, or none will. */
+  /** Resolved once the first request has been sent, or none will be. */
   readonly asked: PromiseWithResolvers<void>;
   /** Resolves once `policyChanges` is known. */
   judging: Promise<void>;
   commentUrl: string | null;
-  /** What was reused, or by which key this run may be; null where that was not asked for. */
+  /** The reused verdict, or the key under which this run can be reused; null when reuse was not requested. */
   reuse: Reuse | null;
-  /** What the model was given of the change; null before that is known. */
+  /** How much of the change the model was given; null until known. */
   context: ContextStatus | null;
-  /** What a reused verdict rests on: its own run's evidence, null where that has none. */
+  /** The evidence of the run whose verdict was reused; null when it has none. */
   reusedEvidence: Evidence | null;
-  /** What a feature on top of the core makes of the report; null for the plain run of an agent. */
+  /** Lets a feature on top of the core change the report; null for a plain agent run. */
   describe: ((report: Report) => Report) | null;
-  /** The commit that was judged, where the world cannot know it; null where it does. */
+  /** The reviewed commit when the world cannot know it; null otherwise. */
   commit: Pick<Subject, 'sha' | 'checked_out'> | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
 }
 
-/** The state of a run that has done nothing yet. */
+/** Creates the state of a run that has done nothing yet. */
 export function createState(world: EndWorld): RunState {
   return {
     sessionId: randomUUID(),

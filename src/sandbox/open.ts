@@ -1,4 +1,7 @@
-/** Opens the sandbox of a run: finds the isolation backend that this machine has, tries it, and joins it to the file rules. */
+/**
+ * Opens the sandbox of a run: detects and starts an isolation backend, and combines it with the path rules of the file
+ * tools.
+ */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../errors.ts';
@@ -35,10 +38,10 @@ import { findRepositories, type Repository } from './workspace/repositories.ts';
 import { copyWorkspace } from './workspace/scratch.ts';
 
 /**
- * Opens the sandbox. Resolves before the self-test has ended, except with `auto`, which must know whether a shell can
- * be offered; `ready` tells how it went. Never rejects because a sandbox is missing; with `auto` it does where the workspace
- * itself makes one impossible.
- * @param detected the backends of this machine, where the run has begun to look for them already.
+ * Opens the sandbox. Resolves before the self-test has finished, except in mode `auto`, where it must first know
+ * whether a shell can be offered; `ready` reports the result of the self-test. Does not reject because no sandbox is
+ * available. In mode `auto` it rejects if the workspace itself makes a sandbox impossible.
+ * @param detected the backends of this machine, if detection has already been started.
  */
 export async function openSandbox(
   asked: SandboxOptions,
@@ -52,7 +55,7 @@ export async function openSandbox(
   const copy = join(folders.run, 'workspace');
   const scratch = asked.access === 'scratch';
   const mounts = mode !== 'off';
-  // Where nothing is mounted the copy is another folder, and the agent works there.
+  // Without mounts the copy is a different folder, and the agent works there.
   const options = {
     ...(scratch && !mounts ? moveTo(copy, asked) : asked),
     platform: asked.platform ?? process.platform,
@@ -66,7 +69,7 @@ export async function openSandbox(
     ? copyWorkspace(asked.workspace, copy, { withGit: !mounts, signal })
     : Promise.resolve({ missing: null });
   const repositories = copied.then(() => findRepositories(options.workspace));
-  // Before a backend is started: it may take the credentials out of a copy.
+  // Before a backend starts, because starting one may remove the credentials from a copy.
   const credentials = repositories.then(findCredentials);
   const hidden = mounts ? findHiddenPaths(options, signal) : Promise.resolve(NOTHING_HIDDEN);
   const weaknesses: string[] = [];
@@ -79,12 +82,13 @@ export async function openSandbox(
     return isolated.backend;
   });
   const files = createFileRules(options, tree, folders, repositories, hidden, backend);
-  // Whoever awaits them sees the error; that nobody does is no reason to crash.
+  // Each caller that awaits these promises gets the error; this keeps an unawaited rejection from crashing the process.
   for (const promise of [repositories, hidden, credentials, files, backend]) promise.catch(() => undefined);
 
   let broken: SandboxError | null = null;
   if (mode === 'auto') {
-    // A workspace that cannot be copied or looked through is no missing sandbox: what it holds must not take the shell away.
+    // An error while copying or scanning the workspace does not mean that no sandbox is available. It must not lead to
+    // a run without a shell, because the contents of the workspace could then cause that.
     const failure = repositories.then(() => backend.then(() => null, asMissing));
     broken = await (stop === undefined ? failure : race(failure, stop)).catch(async (error: unknown) => {
       closing.abort(new Error('The sandbox was not opened.'));
@@ -163,14 +167,14 @@ export async function openSandbox(
   };
 }
 
-/** The same sandbox around another folder. */
+/** Returns the options with the workspace, the working directory and `GITHUB_WORKSPACE` moved to another folder. */
 function moveTo(folder: string, options: SandboxOptions): SandboxOptions {
   const rest = options.workingDirectory.slice(options.workspace.length);
   const environment = { ...options.environment, GITHUB_WORKSPACE: folder };
   return { ...options, workspace: folder, workingDirectory: folder + rest, environment };
 }
 
-/** The path rules of the file tools, once it is known whether there is a sandbox. */
+/** Creates the path rules of the file tools, once it is known whether there is a sandbox. */
 async function createFileRules(
   options: SandboxOptions,
   tree: string,
@@ -181,7 +185,7 @@ async function createFileRules(
 ): Promise<PathPolicy> {
   const { workspace, mode } = options;
   const found = await repositories;
-  // The files are open without a sandbox, too, and the reason that there is none is reported elsewhere.
+  // File access works without a sandbox too; the reason why there is none is reported elsewhere.
   const runnerFolders = await hidden.then(
     ({ runners }) => runners,
     () => [],
@@ -191,7 +195,7 @@ async function createFileRules(
       () => true,
       () => false,
     );
-  // Without a sandbox commands see the machine's own paths, and so do the file tools.
+  // Without a sandbox, commands use the host's own paths, and so do the file tools.
   const literalTmp = mode === 'off' || (mode === 'auto' && !(await hasBackend()));
   const trees: Tree[] = [{ view: workspace, host: tree, kind: 'workspace' }];
   if (literalTmp) trees.push({ view: folders.tmp, host: folders.tmp, kind: 'tmp' });
@@ -226,7 +230,7 @@ async function requireFolder(folder: string, name: string): Promise<void> {
     throw new DeniedError(`The working directory ${name} is gone. Make it again by creating a file in it.`);
 }
 
-/** The reason why there is no sandbox, where that lies in this machine. @throws any other error. */
+/** Returns the error if it means that this machine cannot provide a sandbox. @throws any other error. */
 function asMissing(error: unknown): SandboxError {
   if (error instanceof SandboxError && !(error instanceof WorkspaceError)) return error;
   throw error;

@@ -1,19 +1,19 @@
-/** The private folder of a run: its /tmp, its home, its pipes. */
+/** The private folder of a run, with its /tmp, home folder and pipes. */
 import { spawn } from 'node:child_process';
 import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_HOME } from './exec/environment.ts';
 import { createPipeSource, type PipeSource } from './exec/process.ts';
 
-/** The run's folders, as real paths. */
+/** The folders of a run, as real paths. */
 export interface Folders {
   readonly run: string;
-  /** The private /tmp, on this machine. */
+  /** The private /tmp, as a path on the host. */
   readonly tmp: string;
   readonly pipes: PipeSource;
 }
 
-/** Makes what a run needs in its folder, which is there already. */
+/** Creates what a run needs inside its folder, which must already exist. */
 export async function makeFolders(runFolder: string): Promise<Folders> {
   const run = await realpath(runFolder);
   const tmp = join(run, 'tmp');
@@ -25,25 +25,26 @@ export async function makeFolders(runFolder: string): Promise<Folders> {
   return { run, tmp, pipes: createPipeSource(pipes) };
 }
 
-/** Processor time that a removal which outlives this process may take, in seconds: a million folders. */
+/** CPU time in seconds for a removal that outlives this process; enough for a million folders. */
 const REMOVAL_CPU_SECONDS = 60;
 const REMOVAL = `
 ulimit -t ${REMOVAL_CPU_SECONDS} 2>/dev/null
 rm -rf -- "$1" && exit
 chmod -R u+rwx -- "$1"
 exec rm -rf -- "$1"`;
-/** What a shell ends with where it does not find a program. */
+/** The exit code of a shell that does not find a program. */
 const NOT_FOUND = 127;
 
 /**
- * Removes the run's folder, also where a command took the rights to its own folders away, or made them deeper than a
- * path can name: the system's own `rm` goes down step by step and follows no link, Node's goes by whole paths and needs
- * half a minute to fail. Never rejects and is waited for at most `withinMs` milliseconds. What takes longer, such as tens
- * of thousands of folders on a slow disk, goes on in a process of its own when this one has ended.
+ * Removes the folder of the run, even if a command removed the permissions of its own folders or nested them deeper
+ * than the longest possible path: the system's `rm` descends step by step and follows no links, whereas Node.js uses
+ * whole paths and needs half a minute to fail. Never rejects, and waits at most `withinMs` milliseconds. A longer
+ * removal, such as of tens of thousands of folders on a slow disk, continues in a separate process after this one has
+ * exited.
  */
 export async function removeFolder(folder: string, withinMs = 5_000): Promise<void> {
   const ended = await new Promise<number | null>((resolve) => {
-    // Detached: neither the end of this process nor a Ctrl-C at its terminal ends the removal.
+    // Detached, so that neither the exit of this process nor Ctrl-C in its terminal stops the removal.
     const child = spawn('/bin/sh', ['-c', REMOVAL, 'sh', folder], {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },

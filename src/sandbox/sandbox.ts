@@ -1,11 +1,11 @@
-/** The only way from the model to this machine; `open.ts` makes one. */
+/** The only access of the model to this machine; `open.ts` creates the sandbox. */
 import type { Entry } from '../text/naming.ts';
 import type { Isolation } from '../types.ts';
 
-/** A request of the model that the sandbox refuses: a tool turns it into an error result. Never leaves the toolbox. */
+/** A request of the model that the sandbox denies. Tools turn it into an error result; it never leaves the toolbox. */
 export class DeniedError extends Error {
   override readonly name = 'DeniedError';
-  /** Whether nothing lies at the path, rather than that it is closed. */
+  /** True if nothing exists at the path; false if access to the path is denied. */
   readonly missing: boolean;
 
   constructor(message: string, missing = false) {
@@ -14,121 +14,135 @@ export class DeniedError extends Error {
   }
 }
 
-/** What the agent may do to the workspace: work on a copy of it, change it, or only read it. */
+/** How the agent may use the workspace: on a copy, with write access, or read-only. */
 export type WorkspaceAccess = 'scratch' | 'in-place' | 'read-only';
 
-/** A command that ran. */
+/** The result of a command. */
 export interface ExecResult {
-  /** The exit code, or null when a signal or the timeout ended it. */
+  /** The exit code, or null if a signal or the timeout ended the command. */
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly durationMs: number;
-  /** stdout and stderr in the order they came, decoded as UTF-8; head and tail only when it was cut. */
+  /**
+   * stdout and stderr interleaved in the order of arrival, decoded as UTF-8; only head and tail if the output was cut.
+   */
   readonly output: string;
-  /** Bytes that the command wrote in all. */
+  /** Total number of bytes that the command wrote. */
   readonly totalBytes: number;
-  /** Where the whole output lies, as a path the tools understand, when it was cut; else null. */
+  /** The path of the full output if it was cut, in a form that the tools accept; otherwise null. */
   readonly fullOutputPath: string | null;
-  /** Bytes of the file at `fullOutputPath`: fewer than `totalBytes` when the output was larger than is kept. */
+  /**
+   * Size in bytes of the file at `fullOutputPath`; less than `totalBytes` if the output exceeded the limit of that
+   * file.
+   */
   readonly keptBytes: number;
 }
 
-/** An entry of a directory. */
+/** An entry in a directory listing. */
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: 'file' | 'directory' | 'symlink' | 'other';
 }
 
-/** What stands at a path. */
+/** The contents of a path. */
 export type FileView =
   | { readonly kind: 'file'; readonly bytes: Buffer; readonly size: number; readonly truncated: boolean }
   | { readonly kind: 'directory'; readonly entries: readonly DirectoryEntry[] };
 
-/** The two trees the agent sees, the workspace at its own path and a private `/tmp`, and a shell over them. */
+/** The two trees that the agent sees (the workspace at its own path and a private `/tmp`), and a shell over them. */
 export interface Sandbox {
-  /** What stands around the shell; what is hoped for until `ready` has settled. */
+  /** The isolation of the shell. Until `ready` has settled, this is the expected isolation. */
   isolation(): Isolation;
-  /** Where the agent starts; relative paths are relative to it. */
+  /** The initial working directory of the agent; relative paths are resolved against it. */
   readonly workingDirectory: string;
   /**
-   * Resolves once the self-test passed; started when the sandbox was made, so that it overlaps the first model request.
-   * @throws SandboxError when the sandbox is absent or broken.
+   * Resolves once the self-test has passed. The self-test starts when the sandbox is created, so that it overlaps the
+   * first model request.
+   * @throws SandboxError if the sandbox is missing or broken.
    */
   ready(): Promise<void>;
   /**
-   * Reads at most `maxBytes` from a regular file, or lists a directory. With the intent `edit`, what `write` would
-   * refuse is refused here already.
-   * @throws DeniedError with a sentence for the model: outside the two trees, protected, not there, not a regular file.
+   * Reads at most `maxBytes` bytes of a regular file, or lists a directory. With the intent `edit`, it already denies
+   * what `write` would deny.
+   * @throws DeniedError with a sentence for the model if the path is outside the two trees, protected, missing or not a
+   * regular file.
    */
   read(path: string, maxBytes: number, intent?: 'read' | 'edit'): Promise<FileView>;
   /**
-   * Replaces a file atomically, or creates it with its folders; keeps the mode of a file that was there.
+   * Replaces a file atomically, or creates it along with missing folders. Preserves the mode of an existing file.
    * @throws DeniedError with a sentence for the model.
    */
   write(path: string, bytes: Buffer): Promise<void>;
   /**
-   * Runs a command in bash (sh where there is none) without stdin; nothing outlives it.
-   * Aborting the signal kills it; the promise then rejects with the signal's reason once everything is dead.
-   * @throws DeniedError for a command that cannot be passed on, SandboxError when the sandbox did not start.
+   * Runs a command in bash (sh if there is no bash) without stdin. No process outlives it. Aborting the signal kills
+   * the command; the promise then rejects with the signal's reason once all its processes are dead.
+   * @throws DeniedError if the command cannot be passed to the shell, SandboxError if the sandbox did not start.
    */
   exec(
     command: string,
     options: { readonly timeoutMs: number; readonly maxOutputBytes: number; readonly signal: AbortSignal },
   ): Promise<ExecResult>;
-  /** Kills whatever still runs and waits for it; the run's folder stays. Safe to call twice. */
+  /** Kills all running commands and waits for them; the folder of the run remains. May be called more than once. */
   close(): Promise<void>;
 }
 
-/** A sandbox as `openSandbox` gives it. */
+/** A sandbox as `openSandbox` returns it. */
 export interface OpenedSandbox extends Sandbox {
-  /** Whether the shell tool may be offered: false where `auto` found no sandbox. */
+  /** Whether the shell tool may be offered; false if mode `auto` found no sandbox. */
   readonly shellOffered: boolean;
   /**
-   * Resolves once a backend was seen to start, which says nothing yet of how well it holds; with `auto` and `off` at once.
-   * @throws SandboxError when none can start, and `required` asks for one.
+   * Resolves once a backend is known to start, which says nothing yet about how well it isolates. Resolves immediately
+   * in the modes `auto` and `off`.
+   * @throws SandboxError if no backend can start and the mode is `required`.
    */
   started(): Promise<void>;
-  /** What is weaker than it could be, one sentence each, for people; whole once `ready` has settled. */
+  /** Weaknesses of the sandbox, one human-readable sentence each; complete once `ready` has settled. */
   weaknesses(): readonly string[];
   /**
-   * What belongs to this kind of machine rather than to this run, and which files commands see otherwise than they are: one
-   * sentence each, for the log; whole once `ready` has settled.
+   * Notes for the log about this kind of machine rather than this run, and about files that commands see with other
+   * contents, one sentence each; complete once `ready` has settled.
    */
   notes(): readonly string[];
 }
 
-/** What a sandbox is made from. */
+/** Options of `openSandbox`. */
 export interface SandboxOptions {
-  /** Absolute, a real path. */
+  /** An absolute, real path. */
   readonly workspace: string;
-  /** Absolute, inside the workspace. */
+  /** An absolute path inside the workspace. */
   readonly workingDirectory: string;
   readonly mode: 'required' | 'auto' | 'off';
   readonly access: WorkspaceAccess;
   readonly shellNetwork: boolean;
-  /** Folders that the shell may read beside the system and the toolchains, absolute. */
+  /** Absolute paths of folders that the shell may read in addition to the system and the toolchains. */
   readonly readable: readonly string[];
-  /** Names of variables that the shell may see beside the allow-list. */
+  /** Names of variables that the shell may see in addition to the allow-list. */
   readonly passEnv: readonly string[];
-  /** The world's variables. */
+  /** The environment variables of this process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Hidden inside. */
+  /** The home folder; hidden in the sandbox. */
   readonly home: string;
-  /** RUNNER_TEMP; hidden inside. */
+  /** RUNNER_TEMP; hidden in the sandbox. */
   readonly runnerTemp: string;
-  /** Tells values that never enter a child's environment. */
+  /** Returns whether a value is a secret, which never enters the environment of a child process. */
   readonly isSecret: (value: string) => boolean;
-  /** A fresh folder of this run (mode 0700), made by the caller under RUNNER_TEMP; `removeFolder` removes it after `close`. */
+  /**
+   * A new folder of this run (mode 0700), created by the caller under RUNNER_TEMP; `removeFolder` removes it after
+   * `close`.
+   */
   readonly runFolder: string;
-  /** With `auto`: ends the wait for the sandbox; `openSandbox` then rejects with its reason. */
+  /** In mode `auto`, aborts the wait for the sandbox; `openSandbox` then rejects with the signal's reason. */
   readonly stop?: AbortSignal;
-  /** Only backends of these kinds are tried; all when left out. */
+  /** The kinds of backends to try. Default: all. */
   readonly kinds?: readonly Isolation[];
-  /** Where the helpers (bwrap, sudo, unshare …) are looked for, absolute; the system's own folders when left out. */
+  /**
+   * Absolute paths of the folders in which helpers (bwrap, sudo, unshare …) are looked up. Default: the system's own
+   * folders.
+   */
   readonly helperFolders?: readonly string[];
-  /** For whom messages are worded; `action` when left out. */
+  /** The entry point for which messages are worded. Default: `action`. */
   readonly entry?: Entry;
-  /** The operating system, as Node names it; this machine's when left out. */
+  /** The operating system, as in `process.platform`. Default: that of this machine. */
   readonly platform?: NodeJS.Platform;
 }

@@ -1,48 +1,49 @@
-/** How a value looks in the encodings in which one hides, and texts with one of them undone. */
+/** The encodings in which a secret value may be hidden, and functions that undo one encoding of a text. */
 
 /**
- * Terminal sequences, which are taken out whole so that their rests do not litter the text; a lone ESC is `INVISIBLE`.
- * None goes on past what could begin another: a megabyte of beginnings would be read once for each of them.
+ * Terminal escape sequences, which are removed as a whole so that no remains litter the text; a lone ESC matches
+ * `INVISIBLE`. No match extends past a character that could begin another sequence: otherwise a megabyte of such
+ * beginnings would be scanned once for each of them.
  */
 export const CONTROL_SEQUENCE = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
-/** A title or a link of a terminal. */
+/** A terminal title or hyperlink. */
 export const TITLE_SEQUENCE = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d\n\r]*(?:\x07|\x1b\\|\x9c)/g;
 /**
- * Control, bidi and zero-width characters, tabs and line feeds aside. The zero-width ones go too: a comparison that
- * ignores them, as some .NET string functions do, would see through them.
+ * Control, bidi and zero-width characters, except tabs and line feeds. Zero-width characters are removed because some
+ * string comparisons, such as some in .NET, ignore them.
  */
 export const INVISIBLE = /[^\P{Cc}\t\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
-/** What no reader shows, and the backtick: Markdown makes a code span of what stands between two. */
+/** Characters that are not displayed, and the backtick, because Markdown makes the text between two of them code. */
 const UNSEEN_RUN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}`]+/gu;
 const UNSEEN_OR_BLANK_RUN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}`\s]+/gu;
 const SEQUENCES = new RegExp(`${CONTROL_SEQUENCE.source}|${TITLE_SEQUENCE.source}`, 'g');
 const BEGINS_SEQUENCE = /[\x1b\x9b\x9d]/;
 
-/** How somebody reads a text. */
+/** How a text is read or displayed. */
 export interface Reading {
-  /** Whether terminal sequences are taken out whole, as a terminal does; else only what is invisible in them. */
+  /** Whether terminal sequences are removed as a whole, as a terminal does; else only their invisible characters. */
   readonly sequences: boolean;
-  /** Whether blanks count as nothing, line breaks too. */
+  /** Whether whitespace is ignored, including line breaks. */
   readonly blanks: boolean;
 }
 
-/** Whether it makes a difference to a text that a terminal shows it. */
+/** Whether a text contains terminal sequences, so that a terminal displays it differently. */
 export function holdsSequences(text: string): boolean {
   return BEGINS_SEQUENCE.test(text);
 }
 
-/** A text without what is not seen by somebody who reads it so. Its `places` are where its characters stood before. */
+/** Returns the text without what this reading hides. `places` returns the original index of each character left. */
 export function seenText(
   text: string,
   { sequences, blanks }: Reading,
 ): { readonly text: string; places(): Uint32Array } {
-  // NUL is not seen, and so every place stays where it was.
+  // NUL is not displayed either, and keeps all indexes unchanged.
   const whole =
     sequences && holdsSequences(text)
       ? text.replace(SEQUENCES, (sequence) => '\0'.repeat(sequence.length))
       : text;
   const characters = whole.replace(UNSEEN_RUN, '');
-  // In two steps: one class of both takes V8 twice as long for ordinary text.
+  // Two replacements, because one class of both takes V8 twice as long for ordinary text.
   const seen = blanks ? characters.replace(/\s+/g, '') : characters;
   return {
     text: seen,
@@ -50,7 +51,7 @@ export function seenText(
   };
 }
 
-/** Where the `count` characters stand that are in no match of the pattern. */
+/** Returns the indexes of the `count` characters that are not part of a match of the pattern. */
 function placesSeen(text: string, unseen: RegExp, count: number): Uint32Array {
   const places = new Uint32Array(count);
   let at = 0;
@@ -66,7 +67,10 @@ function placesSeen(text: string, unseen: RegExp, count: number): Uint32Array {
   return places;
 }
 
-/** What base64 of any text that holds the value must hold: the value's own bits at each of the three alignments. */
+/**
+ * Returns the strings that the base64 of any text containing the value must contain: one for each of the three
+ * alignments.
+ */
 export function base64Forms(value: string): readonly string[] {
   const bytes = bytesOf(value);
   return [0, 1, 2].map((shift) => {
@@ -91,7 +95,7 @@ export function reverse(text: string): string {
   return [...text].reverse().join('');
 }
 
-/** Hex dumps put blanks, colons, commas, `0x` or `\x` between bytes. */
+/** Removes the whitespace, colons, commas, `0x` and `\x` that hex dumps put between bytes. */
 export function squeezeHex(text: string): string {
   return text.toLowerCase().replace(/\\x|0x|[\s:,-]+/g, '');
 }

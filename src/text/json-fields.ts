@@ -1,39 +1,39 @@
-/** Reads fields of objects that anybody may have written: each is asked for its type, and only own properties count. */
+/** Reads fields of untrusted objects: the type of each is checked, and only own properties count. */
 import type { JsonObject, Usage } from '../types.ts';
 import { isObject } from './json.ts';
 
 const NOTHING: JsonObject = {};
 
-/** A field that is an object; null otherwise. */
+/** Returns a field that is an object; null otherwise. */
 export function findObject(object: JsonObject, name: string): JsonObject | null {
   const value = readOwn(object, name);
   return isObject(value) ? value : null;
 }
 
-/** A field that is an object; an empty one otherwise. */
+/** Returns a field that is an object; an empty object otherwise. */
 export function readObject(object: JsonObject, name: string): JsonObject {
   return findObject(object, name) ?? NOTHING;
 }
 
-/** The objects of a field that is a list; none otherwise. */
+/** Returns the objects in a field that is a list; an empty list otherwise. */
 export function readObjects(object: JsonObject, name: string): readonly JsonObject[] {
   const value = readOwn(object, name);
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** A field that is a string; null otherwise. */
+/** Returns a field that is a string; null otherwise. */
 export function readText(object: JsonObject, name: string): string | null {
   const value = readOwn(object, name);
   return typeof value === 'string' ? value : null;
 }
 
-/** The strings of a field that is a list; none otherwise. */
+/** Returns the strings in a field that is a list; an empty list otherwise. */
 export function readTexts(object: JsonObject, name: string): readonly string[] {
   const value = readOwn(object, name);
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-/** A field that is a number from 0 to the largest safe integer; null otherwise. */
+/** Returns a field that is a number from 0 to the largest safe integer; null otherwise. */
 export function readCount(object: JsonObject, name: string): number | null {
   const value = readOwn(object, name);
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null;
@@ -44,7 +44,7 @@ export function readFlag(object: JsonObject, name: string): boolean {
   return readOwn(object, name) === true;
 }
 
-/** A field that is token counts as an envelope writes them; null where it is no object. */
+/** Returns a field that holds token counts in the envelope's format; null when it is not an object. */
 export function readUsage(object: JsonObject, name: string): Usage | null {
   const value = findObject(object, name);
   if (value === null) return null;
@@ -57,7 +57,7 @@ export function readUsage(object: JsonObject, name: string): Usage | null {
   };
 }
 
-/** A field's value; undefined where it is inherited or missing. */
+/** Returns the value of an own field; undefined when it is inherited or missing. */
 function readOwn(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

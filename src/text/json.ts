@@ -1,4 +1,4 @@
-/** Strict JSON text: what JSON.parse would quietly bend is refused here. */
+/** Strict JSON parsing: refuses what JSON.parse would silently change. */
 
 import type { Json, JsonObject } from '../types.ts';
 import { quote } from './messages.ts';
@@ -6,29 +6,29 @@ import { isExactNumber } from './number-literal.ts';
 
 export { rawSlice } from './raw-slice.ts';
 
-/** The longest argument text of one call that is read, in UTF-16 code units: nothing interrupts its readers. */
+/** The maximum length of a call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
 export const maxArguments = 4 * 1024 * 1024;
 
-/** How many levels of arrays and objects are read; deeper nesting is refused, so that later recursion is safe. */
+/** The maximum nesting depth of arrays and objects. Deeper texts are refused, so that later recursion is safe. */
 export const maxDepth = 500;
 /**
- * How many levels a payload may have. Fewer than are read: the envelope holds the payload one level down, and must be
- * readable itself. Readers in other languages stop early, too, many between 100 and 500 levels.
+ * The maximum nesting depth of a payload. It is less than `maxDepth`, because the envelope holds the payload one level
+ * down and must itself be readable. Parsers in other languages also stop early, many between 100 and 500 levels.
  */
 export const maxPayloadDepth = 100;
 
-/** What is wrong with a text that was to be JSON. */
+/** The kind of error in a JSON text. */
 export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
 
-/** A usual mistake of syntax: what stands there, in words that quote nothing of the text, and what to do about it. */
+/** A common syntax error: what was found, in words that quote nothing of the text, and the fix. */
 export interface JsonSlip {
   readonly what: string;
   readonly fix: string;
 }
 
 /**
- * The outcome of reading a text. `problem` is a sentence that may name keys of the text; `fault`, `slip` (null where the
- * mistake is not a usual one) and `place` (`line 3, column 7`) hold nothing of it.
+ * The result of parsing a text. `problem` is a sentence that may name keys of the text; `fault`, `slip` (null when the
+ * error is not a common one) and `place` (`line 3, column 7`) contain nothing of it.
  */
 export type StrictJson =
   | { readonly ok: true; readonly value: Json }
@@ -40,24 +40,24 @@ export type StrictJson =
       readonly place: string;
     };
 
-/** A number of a text that JavaScript cannot hold: what is read is another one. */
+/** A number that JavaScript cannot represent exactly, so that the parsed value differs. */
 export interface InexactNumber {
   /** Keys and indexes from the root. */
   readonly path: readonly (string | number)[];
-  /** What it is read as; infinite where it is too large. */
+  /** The parsed value; infinite when the number is too large. */
   readonly number: number;
 }
 
-/** A text read with the numbers in it that JavaScript cannot hold, in their order. */
+/** A parsed text and the numbers in it that JavaScript cannot represent, in order. */
 export type JsonWithInexact =
   | { readonly ok: true; readonly value: Json; readonly inexact: readonly InexactNumber[] }
   | Extract<StrictJson, { readonly ok: false }>;
 
-/** How many such numbers are listed; more are refused, which bounds what a hostile text costs. */
+/** The maximum number of inexact numbers listed. Text with more is refused, which bounds the cost of a hostile one. */
 const MAX_INEXACT = 10_000;
 
 interface Frame {
-  /** Keys seen so far; null in an array. */
+  /** The keys seen so far; null in an array. */
   readonly keys: Set<string> | null;
   segment: string | number;
 }
@@ -66,11 +66,11 @@ interface Cursor {
   readonly text: string;
   readonly frames: Frame[];
   readonly inexact: InexactNumber[];
-  /** How many numbers `inexact` may list. */
+  /** How many more numbers `inexact` may list. */
   readonly room: number;
-  /** Whether a string may hold half of a surrogate pair: as it is, or escaped. */
+  /** Whether a string may contain an unpaired surrogate, literal or escaped. */
   readonly mayHoldHalves: boolean;
-  /** How many levels are read. */
+  /** The maximum nesting depth. */
   readonly depth: number;
   at: number;
 }
@@ -82,17 +82,17 @@ interface Fault {
   readonly slip?: JsonSlip | null;
 }
 
-/** Whether a value is an object and neither null nor an array. */
+/** Whether a value is an object other than null or an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is an array; narrows read-only arrays too, which Array.isArray does not. */
+/** Whether a value is an array. Unlike Array.isArray, this narrows read-only arrays too. */
 export function isArray(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Whether a value nests more than `limit` levels of arrays and objects; iterative, so any depth is safe to ask. */
+/** Whether a value nests arrays and objects more than `limit` levels deep. Iterative, so safe for any depth. */
 export function isDeeperThan(value: Json, limit: number): boolean {
   const rest: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
@@ -104,15 +104,15 @@ export function isDeeperThan(value: Json, limit: number): boolean {
   return false;
 }
 
-/** A JSON Pointer (RFC 6901) for a path of keys and indexes. */
+/** Returns the JSON Pointer (RFC 6901) for a path of keys and indexes. */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /**
- * The text of `JSON.stringify(value, null, 2)`; null where it has more than `max` characters. With 2 MB of nested lists it
- * would have more than a string can hold, so writing ends where the limit is reached. That bounds the recursion as well:
- * the indents of n levels have n² characters.
+ * Returns the text of `JSON.stringify(value, null, 2)`; null when it is longer than `max` characters. For 2 MB of
+ * nested lists the text would exceed the maximum length of a string, so writing stops at the limit. That bounds
+ * the recursion as well: the indentation of n levels takes n² characters.
  */
 export function indentedJson(value: Json, max: number): string | null {
   let text = '';
@@ -138,8 +138,8 @@ export function indentedJson(value: Json, max: number): string | null {
 }
 
 /**
- * Reads a whole JSON text. Refuses what is not JSON, a key given twice, a number that JavaScript cannot hold exactly,
- * nesting deeper than `maxDepth`, and unpaired surrogates. `__proto__` is a key like any other. Linear, and iterative.
+ * Parses a complete JSON text. Refuses invalid JSON, duplicate keys, numbers that JavaScript cannot represent exactly,
+ * nesting deeper than `maxDepth`, and unpaired surrogates. `__proto__` is an ordinary key. Linear and iterative.
  */
 export function parseStrictJson(text: string): StrictJson {
   const read = parse(text, 0, maxDepth);
@@ -147,9 +147,9 @@ export function parseStrictJson(text: string): StrictJson {
 }
 
 /**
- * Reads a whole JSON text as `parseStrictJson` does, but lists the numbers that JavaScript cannot hold exactly. The caller
- * must look at `inexact` before it uses the value.
- * @param depth how many levels are read.
+ * Parses a complete JSON text like `parseStrictJson`, but lists the numbers that JavaScript cannot represent exactly.
+ * Callers must check `inexact` before using the value.
+ * @param depth the maximum nesting depth
  */
 export function parseJsonWithInexact(text: string, depth: number = maxDepth): JsonWithInexact {
   return parse(text, MAX_INEXACT, depth);
@@ -165,7 +165,7 @@ function parse(text: string, room: number, depth: number): JsonWithInexact {
   return { ok: false, fault: fault.fault, slip, place, problem: `${fault.what} (${place}).` };
 }
 
-/** What people often write into JSON that is none, told by the character where reading stopped and the one before it. */
+/** Recognizes common mistakes in invalid JSON by the character at which parsing stopped and the one before it. */
 function slipAt({ text, at, frames }: Cursor): JsonSlip | null {
   const before = text.slice(Math.max(0, at - 10_000), at).trimEnd();
   const rest = text.slice(at, at + 10);
@@ -196,7 +196,7 @@ function placeOf(text: string, at: number): string {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** Walks over values one after the other; containers are remembered in `frames`, never by recursion. */
+/** Scans values one after the other; open containers are kept in `frames` instead of recursing. */
 function firstFault(cursor: Cursor): Fault | null {
   for (;;) {
     const opened = startValue(cursor);
@@ -218,7 +218,7 @@ function syntax(cursor: Cursor, expected: string): Fault {
   };
 }
 
-/** Reads a scalar or an empty container whole (`read`), or steps into a container (`entered`). */
+/** Reads a scalar or an empty container completely (`read`), or enters a container (`entered`). */
 function startValue(cursor: Cursor): 'read' | 'entered' | Fault {
   skipBlanks(cursor);
   const { text, at } = cursor;
@@ -253,7 +253,7 @@ function enter(cursor: Cursor, bracket: '{' | '['): 'read' | 'entered' | Fault {
   return (bracket === '{' ? readKey(cursor) : null) ?? 'entered';
 }
 
-/** After a value: closes containers until another value follows or the text is done. */
+/** After a value: closes containers until another value follows or the text ends. */
 function endValue(cursor: Cursor): 'done' | 'value' | Fault {
   for (;;) {
     skipBlanks(cursor);
@@ -298,7 +298,7 @@ function readKey(cursor: Cursor): Fault | null {
   return null;
 }
 
-/** Characters that stand for themselves in a string. */
+/** Unescaped characters in a string. */
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 
 function readString(cursor: Cursor): Fault | null {
@@ -324,7 +324,7 @@ function readString(cursor: Cursor): Fault | null {
   };
 }
 
-/** The string that a checked token stands for. */
+/** Decodes a string token that has been checked. */
 function decoded(token: string): string {
   return token.includes('\\') ? String(JSON.parse(token)) : token.slice(1, -1);
 }

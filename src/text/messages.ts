@@ -1,35 +1,35 @@
-/** What messages share: texts quoted and cut, numbers with their nouns, alternatives, near spellings. */
+/** Helpers for messages: quoting and truncating text, counts with their nouns, alternatives, spelling suggestions. */
 
-/** The text, or its first characters and an ellipsis: at most `max` UTF-16 units, no pair cut in half. */
+/** Truncates a text to at most `max` UTF-16 code units including an ellipsis, without splitting a surrogate pair. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
   const head = text.slice(0, Math.max(0, max - 1));
   return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}…`;
 }
 
-/** A text from anywhere as part of a sentence: as a JSON string, of at most `max` of its UTF-16 units. */
+/** Quotes an untrusted text for use in a sentence: a JSON string of at most `max` UTF-16 code units of the text. */
 export function quote(text: string, max = 200): string {
   return JSON.stringify(truncate(text, max));
 }
 
-/** Alternatives as a sentence lists them: `a`, `a or b`, `a, b or c`. */
+/** Joins alternatives for a sentence: `a`, `a or b`, `a, b or c`. */
 export function joinWithOr(choices: readonly string[]): string {
   return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }
 
-/** A whole number with its thousands set apart: `3,210`. */
+/** Formats a whole number with thousands separators: `3,210`. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** A count with its noun: `1 turn`, `3 turns`. */
+/** Formats a count with its noun: `1 turn`, `3 turns`. */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /**
- * The candidates closest to a word by edits (insert, delete, replace), closest first, at most `max`; one that would
- * need more than about half its letters changed is left out. Case does not count.
+ * Returns at most `max` candidates closest to a word by edit distance (insert, delete, replace), closest first.
+ * Candidates that need changes in more than about half of the letters are left out. Case is ignored.
  */
 export function suggest(word: string, candidates: readonly string[], max = 3): readonly string[] {
   const wanted = word.slice(0, 100).toLowerCase();
@@ -41,7 +41,7 @@ export function suggest(word: string, candidates: readonly string[], max = 3): r
     .map(({ name }) => name);
 }
 
-/** The Levenshtein distance, one row of the table at a time. */
+/** Returns the Levenshtein distance, keeping only one row of the table at a time. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 0; i < from.length; i += 1) {

@@ -1,25 +1,25 @@
-/** The entries of the program, and how messages name inputs to the user of each. */
+/** The program's entries, and how messages name inputs for the users of each. */
 
-/** How the user started the program. Both the action and the merge action are `action`. */
+/** How the user started the program. The action and the merge action are both `action`. */
 export type Entry = 'action' | 'command-line' | 'library';
 
-/** The variable of the key on the command line, whichever the provider is. */
+/** The environment variable for the key on the command line, for any provider. */
 export const KEY_VARIABLE = 'STRUCTURED_AGENT_API_KEY';
 
-/** How messages name inputs at one entry. Inputs are given by their names in kebab-case, such as `base-url`. */
+/** How messages for one entry name inputs. Inputs are passed by their kebab-case names, such as `base-url`. */
 export interface Naming {
   readonly entry: Entry;
-  /** What the user of this entry writes: `base-url`, `--base-url`, `baseUrl`. */
+  /** The name as users of this entry write it: `base-url`, `--base-url`, `baseUrl`. */
   readonly name: (input: string) => string;
-  /** The same as a noun phrase: "the input base-url", "the flag --base-url", "the option baseUrl". */
+  /** The name as a noun phrase: "the input base-url", "the flag --base-url", "the option baseUrl". */
   readonly noun: (input: string) => string;
-  /** The beginning of an instruction to give it: "Set base-url", "Add --base-url", "Pass baseUrl". */
+  /** The beginning of an instruction to set it: "Set base-url", "Add --base-url", "Pass baseUrl". */
   readonly give: (input: string) => string;
-  /** One value of it: "stream: on", "--stream on", "stream: 'on'". */
+  /** A setting with its value: "stream: on", "--stream on", "stream: 'on'". */
   readonly setting: (input: string, value: string) => string;
 }
 
-/** A message whose words depend on the entry. */
+/** A message whose wording depends on the entry. */
 export type Wording = (naming: Naming) => string;
 
 const NAMINGS: Readonly<Record<Entry, Naming>> = {
@@ -46,7 +46,7 @@ const NAMINGS: Readonly<Record<Entry, Naming>> = {
   },
 };
 
-/** How messages name inputs at an entry. */
+/** Returns how messages name inputs for an entry. */
 export function namingFor(entry: Entry): Naming {
   return NAMINGS[entry];
 }

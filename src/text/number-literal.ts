@@ -1,14 +1,17 @@
-/** Whether a number as it is written in JSON survives being read: JavaScript rounds what a double cannot hold. */
+/** Checks whether a JSON number survives parsing: JavaScript rounds what a double cannot represent. */
 
-/** A decimal value other than zero, sign aside: `digits` without zeros at either end, times 10 to the power `exponent`. */
+/**
+ * A non-zero decimal value without its sign: `digits`, without leading or trailing zeros, times 10 to the power
+ * `exponent`.
+ */
 interface Decimal {
   readonly digits: string;
   readonly exponent: number;
 }
 
 /**
- * Whether the decimal value of a JSON number literal equals that of `String(Number(literal))`, so that nothing changes
- * when it is read and written again. Linear: digits and exponents are compared, never expanded.
+ * Whether the decimal value of a JSON number literal equals that of `String(Number(literal))`, so that parsing and
+ * serializing do not change it. Linear: digits and exponents are compared, never expanded.
  */
 export function isExactNumber(literal: string): boolean {
   const number = Number(literal);
@@ -21,7 +24,7 @@ export function isExactNumber(literal: string): boolean {
   return given.digits === read.digits && given.exponent === read.exponent;
 }
 
-/** null for zero, whatever its sign and exponent. */
+/** Returns null for zero, whatever its sign and exponent. */
 function decimalOf(literal: string): Decimal | null {
   const [mantissa = '', power = '0'] = literal.split(/e/i);
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
@@ -31,7 +34,7 @@ function decimalOf(literal: string): Decimal | null {
   let end = digits.length;
   while (end > first && digits[end - 1] === '0') end -= 1;
   if (first === end) return null;
-  // An exponent too long for a double is far from that of any number that was read, and so compares as unequal.
+  // An exponent too long for a double differs from that of any parsed number, so the comparison fails as it should.
   return {
     digits: digits.slice(first, end),
     exponent: Number(power) - fraction.length + digits.length - end,

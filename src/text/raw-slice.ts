@@ -1,4 +1,4 @@
-/** Finds the untouched source text of one value inside a JSON text. */
+/** Finds the original source text of one value inside a JSON text. */
 
 interface Cursor {
   readonly text: string;
@@ -6,8 +6,8 @@ interface Cursor {
 }
 
 /**
- * The source text of the value at a path of keys and indexes, without the blanks around it; null where the text is not
- * JSON, where nothing stands at the path, or where a key of the path is given twice in its object.
+ * Returns the source text of the value at a path of keys and indexes, without surrounding whitespace; null when the
+ * text is not JSON, when there is no value at the path, or when a key of the path occurs twice in its object.
  */
 export function rawSlice(text: string, path: readonly (string | number)[]): string | null {
   if (!isJson(text)) return null;
@@ -24,7 +24,7 @@ export function rawSlice(text: string, path: readonly (string | number)[]): stri
   return cursor.at > start ? text.slice(start, cursor.at) : null;
 }
 
-/** The walk below trusts the text's syntax. */
+/** The functions below rely on valid syntax. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -34,7 +34,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Where the value of a key starts; the whole object is read, since a second one may follow. */
+/** Returns the start of the value of a key. Reads the whole object, because the key may occur again. */
 function findKey(cursor: Cursor, wanted: string): number | null {
   if (cursor.text[cursor.at] !== '{') return null;
   let found: number | null = null;
@@ -64,7 +64,7 @@ function findIndex(cursor: Cursor, wanted: number): number | null {
   return null;
 }
 
-/** Skips one value; nesting is counted, not followed. Always moves on, except at the end of the text. */
+/** Skips one value by counting the nesting, without recursion. Always advances, except at the end of the text. */
 function skipValue(cursor: Cursor): void {
   const { text } = cursor;
   if (text[cursor.at] !== '{' && text[cursor.at] !== '[') {

@@ -1,9 +1,9 @@
-/** Where schemas stand inside a schema; everything else in it is a literal, whatever its keys are called. */
+/** Finds the subschemas inside a schema. Everything else is a literal, whatever its keys are called. */
 
 import type { Json, JsonObject } from '../types.ts';
 import { isArray, isObject } from './json.ts';
 
-/** What a keyword's value is made of. */
+/** The kind of a keyword's value. */
 export type Shape = 'schema' | 'list' | 'map' | 'literal';
 
 const keywordsByShape: Readonly<Record<Exclude<Shape, 'literal'>, readonly string[]>> = {
@@ -21,7 +21,7 @@ const shapes = new Map(
   ),
 );
 
-/** The shape of a keyword's value, given that value: `items` is a list in draft-07 tuples. */
+/** Returns the shape of a keyword's value, given that value: `items` is a list in draft-07 tuples. */
 export function shapeOf(keyword: string, value: Json): Shape {
   const shape = shapes.get(keyword) ?? 'literal';
   if (keyword === 'items' && isArray(value)) return 'list';
@@ -30,7 +30,7 @@ export function shapeOf(keyword: string, value: Json): Shape {
   return shape;
 }
 
-/** The schemas directly inside a schema, each with its keys; a draft-07 dependency that is a list of names is none. */
+/** Yields the direct subschemas of a schema with their paths. A draft-07 dependency that lists names is not one. */
 export function* subschemas(node: JsonObject): Generator<[path: readonly (string | number)[], schema: Json]> {
   for (const [keyword, value] of Object.entries(node)) {
     const shape = shapeOf(keyword, value);
@@ -42,7 +42,7 @@ export function* subschemas(node: JsonObject): Generator<[path: readonly (string
   }
 }
 
-/** What a `#` or `#/…` reference names; undefined for any other, and where there is nothing. */
+/** Resolves a `#` or `#/…` reference; undefined for any other reference, and when the target does not exist. */
 export function resolvePointer(root: JsonObject, reference: string): Json | undefined {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let current: Json | undefined = root;

@@ -1,4 +1,4 @@
-/** Knows the secret values of a run: masks them in any text that leaves, and finds them in what would be published. */
+/** The secret values of a run: masks them in outgoing text, and finds them in what would be published. */
 
 import type { Json } from '../types.ts';
 import {
@@ -17,68 +17,69 @@ import {
 import { jsonPointer } from './json.ts';
 import { truncate } from './messages.ts';
 
-/** A part of a text: from its first character up to the one behind it, in UTF-16 units. */
+/** A range of a text in UTF-16 code units, end exclusive. */
 type Span = readonly [start: number, end: number];
 
-/** The secret values of a run. Its functions may be passed around on their own. */
+/** The secret values of a run. Its functions do not use `this`. */
 export interface Secrets {
-  /** Remembers a value; blank ones are ignored. */
+  /** Adds a value; blank values are ignored. */
   add(value: string): void;
   /** Whether a text is exactly a known value. */
   has(value: string): boolean;
-  /** The known values that are long enough to mask, in the order they were added. */
+  /** Returns the known values that are long enough to mask, in the order they were added. */
   values(): readonly string[];
   /**
-   * The text with every known value of at least 4 characters replaced by `***`, also where two overlap; of longer
-   * values also their base64, hex, URL- and JSON-escaped forms, and the single lines of values with several lines. What
-   * no reader sees between the letters hides none: invisible characters, terminal sequences, in longer values blanks.
+   * Replaces every known value of at least 4 characters with `***`, including overlapping ones. Of longer values it
+   * also replaces the base64, hex, URL-encoded and JSON-escaped forms, and the single lines of multi-line values.
+   * Characters between the letters that are not displayed do not prevent a match: invisible characters, terminal
+   * sequences, and in longer values whitespace.
    */
   mask(text: string): string;
-  /** Characters of the longest form that `mask` looks for; 0 where no value is known. */
+  /** Returns the length of the longest form that `mask` looks for, in characters; 0 when no value is known. */
   longest(): number;
   /**
-   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: as it is, reversed,
-   * in base64, hex, URL encoding or rot13. Blanks and what no reader sees do not hide it. Gives how and where, like
-   * `base64 at /summary`, never the value; null when there is none.
+   * Looks for a known value of at least 8 characters in the strings, numbers and names of a payload: literal, reversed,
+   * or in base64, hex, URL encoding or rot13. Whitespace and characters that are not displayed do not prevent a match.
+   * Returns the form and path, such as `base64 at /summary`, never the value; null when there is none.
    */
   find(payload: Json): string | null;
 }
 
-/** Shorter values would mask ordinary words, and tell by the holes what they are. */
+/** Shorter values would mask ordinary words, and the gaps would reveal them. */
 const MIN_MASKED = 4;
-/** What the detector looks for has at least so many characters. */
+/** The minimum length of a value that `find` looks for, in characters. */
 const MIN_FOUND = 8;
-/** A part of a secret with several lines (a PEM body, a key in a JSON file) counts from this length on its own. */
+/** The minimum length for masking a part of a multi-line secret (a PEM body, a key in a JSON file) on its own. */
 const MIN_PART = 32;
-/** A pointer is told up to this length. */
+/** Longer JSON Pointers are truncated. */
 const MAX_POINTER = 200;
 const MASK = '***';
-/** Stands between the texts of a payload. No view takes it out, as it would a NUL: neighbours stay apart. */
+/** Separates the texts of a payload. Unlike NUL it is not removed by any view, so adjacent texts are not joined. */
 const APART = '\uffff';
 
-/** What nobody sees between two letters, on a page and in a terminal. */
+/** What is not displayed between two letters, on a page and in a terminal. */
 const CHARACTERS: readonly Reading[] = [
   { blanks: false, sequences: false },
   { blanks: false, sequences: true },
 ];
 const CHARACTERS_AND_BLANKS: readonly Reading[] = CHARACTERS.map((each) => ({ ...each, blanks: true }));
 
-/** What to look for in a text as it is, and as it is read. */
+/** The strings to look for in a text as it is, and in each reading of it. */
 interface Needles {
   readonly plain: readonly string[];
   readonly read: readonly { readonly reading: Reading; readonly needles: readonly string[] }[];
 }
 
-/** A way to undo one encoding of a text, and what to look for then. */
+/** A way to decode a text, and the strings to look for in the result. */
 interface View {
   readonly encoding: string;
-  /** How the text is read before; null for as it is. */
+  /** How the text is read before decoding; null for unchanged. */
   readonly reading: Reading | null;
   readonly decode: (text: string) => string;
   readonly needles: readonly string[];
 }
 
-/** An empty set of secrets. */
+/** Creates an empty set of secrets. */
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   let needles: Needles | null = null;
@@ -136,14 +137,14 @@ function needlesOf(plain: readonly string[]): Needles {
     ),
   });
   const read = [
-    // Between blanks a short value is an ordinary word.
+    // Surrounded by whitespace, a short value is an ordinary word.
     ...CHARACTERS.map((reading) => readAs(reading, MIN_MASKED, MIN_FOUND - 1)),
     ...CHARACTERS_AND_BLANKS.map((reading) => readAs(reading, MIN_FOUND, Number.POSITIVE_INFINITY)),
   ];
   return { plain, read: read.filter(({ needles }) => needles.length > 0) };
 }
 
-/** Where the needles stand, by their beginnings, those of different needles that overlap included. */
+/** Returns the spans of the needles in order of their start, including overlapping matches of different needles. */
 function spansOf(text: string, { plain, read }: Needles): readonly Span[] {
   const spans = placesOf(text, plain);
   const inTerminal = holdsSequences(text);
@@ -164,7 +165,7 @@ function placesOf(text: string, needles: readonly string[]): Span[] {
   for (const needle of needles) {
     let last: [number, number] | null = null;
     for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
-      // A value that overlaps itself is one hole: a megabyte of one letter would be a million of them.
+      // Merges overlapping matches of one value: a megabyte of one letter would otherwise give a million spans.
       if (last !== null && at < last[1]) last[1] = at + needle.length;
       else {
         last = [at, at + needle.length];
@@ -179,7 +180,7 @@ function cover(text: string, spans: readonly Span[]): string {
   let masked = '';
   let done = 0;
   for (const [start, end] of spans) {
-    // A span that overlaps the one before only widens it: both are one hole.
+    // A span that overlaps the previous one extends it: both become one mask.
     if (start >= done) masked += `${text.slice(done, start)}${MASK}`;
     done = Math.max(done, end);
   }
@@ -223,7 +224,7 @@ function viewsAs(reading: Reading, values: readonly string[]): readonly View[] {
   ];
 }
 
-/** The runs of key material in a secret with several parts; its labels, addresses and armour lines are no secret. */
+/** Returns the runs of key material in a multi-line secret; its labels, addresses and armour lines are not secret. */
 function keyParts(value: string): readonly string[] {
   const parts = value.split(/(?:\\n|[\s"',;{}\\])+/);
   return parts.length === 1
@@ -238,7 +239,7 @@ function findIn(payload: Json, views: readonly View[]): string | null {
     texts.push(text);
     return false;
   });
-  // One long text per view: many needles in many short strings would be their product.
+  // One long text per view: searching for many needles in many short strings would cost their product.
   const all = texts.join(APART);
   const read = new Map<Reading | null, string>([[null, all]]);
   const inTerminal = holdsSequences(all);
@@ -263,7 +264,7 @@ function findIn(payload: Json, views: readonly View[]): string | null {
 
 type Visitor = (text: string, place: () => string) => boolean;
 
-/** Calls the visitor for each scalar and each name until it says true. The contract bounds a payload's depth. */
+/** Calls the visitor for each scalar and each name until it returns true. The contract bounds a payload's depth. */
 function visit(value: Json, path: readonly (string | number)[], visitor: Visitor): boolean {
   if (typeof value === 'string' || typeof value === 'number') {
     return visitor(String(value), () => `at ${pointer(path)}`);

@@ -1,8 +1,8 @@
-/** Which of a workflow's triggers run with the repository's rights on what a stranger wrote. */
+/** Decides which workflow triggers run untrusted content with the repository's rights. */
 
 /**
- * Triggers on which nobody but those who may write to the repository has its rights. All others, later ones too, may run with
- * them on what a stranger wrote: a comment, a discussion, a check on a fork's commit.
+ * The triggers that only give the repository's rights to users with write access. All others, including future ones,
+ * may run with those rights on untrusted content: a comment, a discussion, a check on a fork's commit.
  */
 const ORDINARY: ReadonlySet<string> = new Set([
   'push',
@@ -18,7 +18,7 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'delete',
 ]);
 
-/** Whether an event, by its name in a workflow, gives a stranger's text the rights of the repository. */
+/** Whether an event, by its name in a workflow, runs untrusted content with the repository's rights. */
 export function isPrivilegedTrigger(event: string): boolean {
   return !ORDINARY.has(event);
 }

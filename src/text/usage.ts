@@ -1,10 +1,10 @@
-/** Tokens and money, counted. */
+/** Adds up token counts and costs. */
 import type { Usage } from '../types.ts';
 
-/** What a run has used before its first answer. */
+/** The usage before the first response. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
-/** Both together. */
+/** Returns the sum of both. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return {
     inputTokens: one.inputTokens + other.inputTokens,
@@ -15,8 +15,8 @@ export function addUsage(one: Usage, other: Usage): Usage {
 }
 
 /**
- * US dollars; null where one of them is not known. Counted in hundred-millionths: of floating numbers the order would
- * show in the sum.
+ * Returns the sum in US dollars; null when a cost is unknown. Added up as integers of 10⁻⁸ dollars: with floating-point
+ * numbers the result would depend on the order.
  */
 export function totalCost(costs: readonly (number | null)[]): number | null {
   const known = costs.filter((cost) => cost !== null);

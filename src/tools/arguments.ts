@@ -1,13 +1,16 @@
-/** Reads the arguments of a call against the tool's own parameters, and says what is wrong with them. */
+/** Validates the arguments of a tool call against the tool's parameters, and describes what is wrong with them. */
 import { isObject, parseStrictJson } from '../text/json.ts';
 import type { JsonObject, ToolCall, ToolSpec } from '../types.ts';
 
-/** Arguments that fit, or one sentence for the model about why they do not. */
+/** Valid arguments, or one sentence for the model about why they are invalid. */
 export type ReadArguments =
   | { readonly ok: true; readonly input: JsonObject }
   | { readonly ok: false; readonly problem: string };
 
-/** Parses a call's raw arguments and checks them: an object, every required name, no other name, the right types. */
+/**
+ * Parses the raw arguments of a call and validates them: an object with all required names, no other names and the
+ * right types.
+ */
 export function readArguments(call: ToolCall, spec: ToolSpec): ReadArguments {
   if (call.status === 'truncated') {
     return wrong(

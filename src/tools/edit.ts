@@ -1,11 +1,11 @@
-/** The tool that changes a file by exact replacement, or creates one. */
+/** The tool that edits a file by exact string replacement, or creates one. */
 import { DeniedError, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
-/** Larger files are for the shell: 16 MiB. */
+/** Larger files (above 16 MiB) must be edited with the shell. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Makes the tool. */
+/** Creates the tool. */
 export function createEdit(sandbox: Sandbox): Tool {
   return {
     spec: {
@@ -109,16 +109,16 @@ function failed(content: string): ToolAnswer {
   return { content, isError: true };
 }
 
-/** The new bytes and the lines (from 1) where something was replaced, or a sentence about why nothing was. */
+/** The new bytes and the line numbers (from 1) of the replacements, or a sentence about why nothing was replaced. */
 type Edited =
   | { readonly ok: true; readonly bytes: Buffer; readonly lines: readonly number[] }
   | { readonly ok: false; readonly problem: string };
 
 const MAX_PLACES = 1000;
-/** The longest text that comes of replacing: 16 Mi characters. */
+/** Maximum length of the resulting text (16 Mi characters). */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
-/** Replaces the one place where `before` stands, or every place with `all`. */
+/** Replaces the only occurrence of `before`, or all occurrences with `all`. */
 export function replaceText(bytes: Buffer, before: string, after: string, all: boolean): Edited {
   if (before === after) return no('old_string and new_string are the same.');
   const text = decode(bytes);
@@ -150,7 +150,7 @@ export function replaceText(bytes: Buffer, before: string, after: string, all: b
   return { ok: true, bytes: Buffer.from(result), lines };
 }
 
-/** The text with its byte order mark, if any, as its first character; null where it is not UTF-8. */
+/** Decodes UTF-8, keeping a byte order mark as the first character; null if the bytes are not UTF-8. */
 function decode(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -159,13 +159,16 @@ function decode(bytes: Buffer): string | null {
   }
 }
 
-/** The model writes \n; in a file whose every line ends in \r\n both strings mean that, and the other way round. */
+/**
+ * Converts both strings to the line endings of the file: the model writes \n even if every line ends in \r\n, or vice
+ * versa.
+ */
 function fitLineEnds(text: string, before: string, after: string): { before: string; after: string } {
   const crlf = text.split('\r\n').length - 1;
   const lf = text.split('\n').length - 1 - crlf;
   if (crlf > 0 && lf === 0) return { before: toCrlf(before), after: toCrlf(after) };
   if (crlf === 0) return { before: toLf(before), after: toLf(after) };
-  // Mixed: as written where that occurs, else as \r\n.
+  // Mixed line endings: unchanged if the string occurs like that, otherwise with \r\n.
   if (occurs(text, before)) return { before, after };
   return occurs(text, toCrlf(before)) ? { before: toCrlf(before), after: toCrlf(after) } : { before, after };
 }
@@ -178,7 +181,10 @@ function toCrlf(text: string): string {
   return text.replace(/\r?\n/gu, '\r\n');
 }
 
-/** Where `part` begins. Overlapping places count as two unless all are replaced. */
+/**
+ * Returns the start of each occurrence of `part`. Overlapping occurrences are counted separately, unless all are
+ * replaced.
+ */
 function placesOf(text: string, part: string, all: boolean): readonly number[] {
   const places: number[] = [];
   for (const at of search(text, part, all ? 'apart' : 'overlapping')) {
@@ -193,13 +199,13 @@ function occurs(text: string, part: string): boolean {
 }
 
 /**
- * Where `part`, which is not empty, begins. By Knuth, Morris and Pratt: one pass whatever the texts are, while `indexOf`
- * takes minutes for a part of many equal characters in a text of the same.
+ * Yields the start of each occurrence of `part`, which must not be empty. Uses the Knuth–Morris–Pratt algorithm, which
+ * always needs one pass; `indexOf` takes minutes if both strings consist of many equal characters.
  */
 function* search(text: string, part: string, places: 'apart' | 'overlapping'): Generator<number> {
-  // Also because the table below is as long as the part: `nearest` asks for each line of the file.
+  // Also because the table below is as long as the part: `suggest` searches each line of the file.
   if (part.length > text.length) return;
-  // How much of the part's beginning stands again at the end of its first n + 1 characters.
+  // For each n, the length of the longest prefix of the part that also ends its first n + 1 characters.
   const again = new Int32Array(part.length);
   const extend = (matched: number, character: number): number => {
     let length = matched;
@@ -209,7 +215,7 @@ function* search(text: string, part: string, places: 'apart' | 'overlapping'): G
   for (let n = 1; n < part.length; n += 1) again[n] = extend(again[n - 1] ?? 0, part.charCodeAt(n));
   let matched = 0;
   for (let n = 0; n < text.length; n += 1) {
-    // The common case, quickly.
+    // Fast path for the common case.
     if (matched === 0) n = text.indexOf(part.charAt(0), n);
     if (n < 0) return;
     matched = extend(matched, text.charCodeAt(n));
@@ -219,7 +225,7 @@ function* search(text: string, part: string, places: 'apart' | 'overlapping'): G
   }
 }
 
-/** The line (from 1) of each of these places, which are in order: one pass over the text. */
+/** Returns the line number (from 1) of each of these sorted positions, in one pass over the text. */
 function linesOf(text: string, places: readonly number[]): readonly number[] {
   let line = 1;
   let next = text.indexOf('\n');
@@ -229,7 +235,7 @@ function linesOf(text: string, places: readonly number[]): readonly number[] {
   });
 }
 
-/** Where the first line of the text looked for stands with other white space around it: the usual mistake. */
+/** Finds the first line of the searched text with different surrounding white space, which is the usual mistake. */
 function suggest(text: string, before: string): string {
   const first = before
     .split('\n')

@@ -1,17 +1,20 @@
-/** The tool that reads a file by lines, or lists a folder. */
+/** The tool that reads lines of a file or lists a folder. */
 
 import { DeniedError, type DirectoryEntry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
 import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
 
-/** Bytes of a file that can be reached by lines: 16 MiB. */
+/** Number of bytes of a file that can be read by lines (16 MiB). */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_LINES = 2000;
 const MAX_LINE_CHARACTERS = 2000;
 const MAX_ENTRIES = 1000;
-/** How much of a file tells whether it is text. */
+/** Number of bytes that are examined to detect binary files. */
 const SNIFFED_BYTES = 8192;
 
-/** Makes the tool. @param maxOutputBytes of one answer, the last line that says how to get the rest aside. */
+/**
+ * Creates the tool. @param maxOutputBytes maximum size of one answer, not counting the last line, which says how to get
+ * the rest.
+ */
 export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
   return {
     spec: {
@@ -85,7 +88,7 @@ function page(path: string, view: Extract<FileView, { kind: 'file' }>, wanted: P
   return { content: [...shown, ...notes].join('\n'), isError: false };
 }
 
-/** As many numbered lines as fit; one at least. */
+/** Returns as many numbered lines as fit, but at least one. */
 function take(lines: readonly string[], { offset, limit, maxOutputBytes }: Page): readonly string[] {
   const shown: string[] = [];
   let bytes = 0;
@@ -104,14 +107,17 @@ function shorten(line: string): string {
   return `${cut} [… line cut: ${cut.length} of ${line.length} characters shown]`;
 }
 
-/** Lines without their ends; a last line end does not make one more line. */
+/** Splits text into lines without their line endings; a trailing line ending does not add a line. */
 function linesOf(text: string): readonly string[] {
   const lines = text.replace(/^\ufeff/u, '').split(/\r?\n/u);
   if (lines.length > 1 && lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/** By content: a NUL, or a beginning that is no UTF-8 (a character split at the end of the sample aside). */
+/**
+ * Detects binary content: a NUL, or a start that is not valid UTF-8 (ignoring a character cut at the end of the
+ * sample).
+ */
 function isBinary(bytes: Buffer): boolean {
   const sample = bytes.subarray(0, SNIFFED_BYTES);
   if (sample.includes(0)) return true;
@@ -140,7 +146,7 @@ function listing(path: string, entries: readonly DirectoryEntry[], maxBytes: num
   return [`${title} (/ folder, @ link, ? other):`, ...lines, ...rest].join('\n');
 }
 
-/** A name with a line break in it is quoted, so that it cannot pass for two. */
+/** Quotes a name that contains control characters, so that one with a line break cannot look like two. */
 function printable(name: string): string {
   return /[\u0000-\u001f\u007f]/u.test(name) ? JSON.stringify(name) : name;
 }

@@ -4,7 +4,7 @@ import type { Tool, ToolAnswer } from './tool.ts';
 
 const MAX_TIMEOUT_SECONDS = 600;
 
-/** Makes the tool. @param timeoutSeconds for a command whose call names none. */
+/** Creates the tool. @param timeoutSeconds the timeout of commands whose call specifies none. */
 export function createShell(
   sandbox: Sandbox,
   limits: { timeoutSeconds: number; maxOutputBytes: number },
@@ -68,7 +68,7 @@ function whole(result: ExecResult): string {
   return `[The output has ${result.totalBytes} bytes; ${part} in ${path}: read it by lines with read_file, or search it with grep.]\n`;
 }
 
-/** Some model APIs refuse a text with NUL in it. */
+/** Some model APIs reject text that contains NUL. */
 function withoutNul(text: string): string {
   return text.replaceAll('\0', '\u2400');
 }

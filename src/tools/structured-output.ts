@@ -1,10 +1,13 @@
-/** The synthetic tool whose parameters are the user's schema. The contract judges its arguments, not the toolbox. */
+/**
+ * The synthetic tool whose parameters are the user's schema. Its arguments are validated by the contract, not by the
+ * toolbox.
+ */
 import type { JsonObject, ToolSpec } from '../types.ts';
 
-/** Its name; reserved. */
+/** The reserved name of the tool. */
 export const STRUCTURED_OUTPUT_NAME = 'structured_output';
 
-/** The tool as the model is told of it. */
+/** Returns the tool definition for the model. */
 export function structuredOutputSpec(schema: JsonObject): ToolSpec {
   return {
     name: STRUCTURED_OUTPUT_NAME,

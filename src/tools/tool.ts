@@ -1,21 +1,21 @@
-/** What a tool is. */
+/** The interface of tools. */
 import type { JsonObject, ToolSpec } from '../types.ts';
 
-/** What a tool answers the model. */
+/** The answer of a tool to the model. */
 export interface ToolAnswer {
   readonly content: string;
   readonly isError: boolean;
 }
 
-/** A tool the model may call. Everything expected is an answer; whatever it throws is a bug and ends the run. */
+/** A tool that the model may call. All expected failures are answers; an exception is a bug and ends the run. */
 export interface Tool {
   readonly spec: ToolSpec;
-  /** A short label of what a call is about (a path, the first line of a command) for logs; hostile text. */
+  /** A short label of the call for logs (a path, or the first line of a command). Untrusted text. */
   target(input: JsonObject): string;
   run(input: JsonObject, signal: AbortSignal): Promise<ToolAnswer>;
 }
 
-/** The longest beginning of a text that has at most `maxBytes` bytes of UTF-8; never half a character. */
+/** Returns the longest prefix of a text of at most `maxBytes` bytes in UTF-8; never cuts a character. */
 export function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
@@ -24,7 +24,7 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return bytes.subarray(0, end).toString('utf8');
 }
 
-/** The first `maxCharacters` UTF-16 units of a line, one less where that would split a character. */
+/** Returns the first `maxCharacters` UTF-16 code units of a line, or one less if that would split a character. */
 export function cutToCharacters(line: string, maxCharacters: number): string {
   if (line.length <= maxCharacters) return line;
   const last = line.charCodeAt(maxCharacters - 1);

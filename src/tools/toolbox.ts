@@ -10,45 +10,46 @@ import type { Tool, ToolAnswer } from './tool.ts';
 
 export { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
 
-/** Every tool that `tools` and `exclude-tools` may name. */
+/** All tools that `tools` and `exclude-tools` may name. */
 export const TOOL_NAMES = ['read_file', 'edit', 'shell', STRUCTURED_OUTPUT_NAME] as const;
 
-/** What a toolbox is made from. */
+/** Options of a toolbox. */
 export interface ToolboxOptions {
   readonly sandbox: Sandbox;
-  /** The allow-list; it never hides `structured_output`. */
+  /** The allow-list; `structured_output` is offered even if it is not listed. */
   readonly tools: readonly string[];
-  /** The deny-list; it does. */
+  /** The deny-list; it can exclude `structured_output`. */
   readonly exclude: readonly string[];
   readonly access: WorkspaceAccess;
-  /** false where there is no sandbox and `sandbox: auto` asked for one. */
+  /** false if `sandbox: auto` found no sandbox. */
   readonly shellOffered: boolean;
   readonly maxToolOutputBytes: number;
   readonly shellTimeoutSeconds: number;
   readonly structuredOutput: ToolSpec;
 }
 
-/** The answer to a call, and whether a tool ran for it: not where there is no such tool, or its arguments are wrong. */
+/** The answer to a call, and whether a tool ran for it; false if there is no such tool or its arguments are invalid. */
 export interface CallAnswer extends ToolAnswer {
   readonly ran: boolean;
 }
 
-/** What the agent may call. */
+/** The tools that the agent may call. */
 export interface Toolbox {
-  /** In a stable order, `structured_output` last; the same array for the whole run. */
+  /** In a stable order, with `structured_output` last; the same array for the whole run. */
   readonly specs: readonly ToolSpec[];
   readonly names: readonly string[];
   has(name: string): boolean;
-  /** A short label of what a call is about, for logs: hostile text; empty for `structured_output` and unreadable calls. */
+  /** A short label of the call for logs. Untrusted text; empty for `structured_output` and unreadable calls. */
   target(call: ToolCall): string;
   /**
-   * Runs a call; what is wrong with it is an error answer. `structured_output` is not run here: the contract judges it.
-   * @throws SandboxError when the sandbox is absent or broken, the signal's reason when it was aborted.
+   * Runs a call; an invalid call results in an error answer. Does not run `structured_output`, which is validated by
+   * the contract.
+   * @throws SandboxError if the sandbox is missing or broken, the signal's reason if it was aborted.
    */
   run(call: ToolCall, signal: AbortSignal): Promise<CallAnswer>;
 }
 
-/** Makes the toolbox of a run. */
+/** Creates the toolbox of a run. */
 export function createToolbox(options: ToolboxOptions): Toolbox {
   const { sandbox, exclude, structuredOutput } = options;
   const tools = makeTools(options).filter(

@@ -1,4 +1,4 @@
-/** One workflow file: its steps of the action, what is read of them, and the workflows that it calls. */
+/** Checks one workflow file: its steps that use the action, the outputs read from them, and the workflows it calls. */
 import { readTrustedFile } from '../../config/workspace-file.ts';
 import { createFindings } from './finding.ts';
 import { checkLegs, checkMatrix } from './legs.ts';
@@ -14,11 +14,11 @@ import { textAt, valueAt } from './yaml-file.ts';
 
 /** What a workflow is checked against. */
 export interface Surroundings extends StepSurroundings {
-  /** Reads the text of another workflow of the same checkout; null where it is none. */
+  /** Parses another workflow of the same checkout; returns null when the text is not a workflow. */
   readonly readWorkflow: (file: string, text: string) => Promise<Workflow | null>;
 }
 
-/** Checks a workflow; gives the steps of the action whose schema is in order, null where it has no step of it. */
+/** Checks a workflow. Returns the steps of the action whose schema is valid; null when no step uses the action. */
 export async function checkWorkflow(
   alone: Workflow,
   surroundings: Surroundings,
@@ -37,7 +37,7 @@ export async function checkWorkflow(
   return used;
 }
 
-/** A merge is red unless it passed, whatever made it of. */
+/** A merge fails unless its verdict passed, whatever it was merged from. */
 const MERGED: Policy = {
   name: 'merge',
   schema: {},
@@ -46,7 +46,7 @@ const MERGED: Policy = {
   hasGate: true,
 };
 
-/** Checks the steps of the action, each by itself. */
+/** Checks each step of the action on its own. */
 async function checkSteps(workflow: Workflow, surroundings: StepSurroundings) {
   const { findings } = surroundings;
   const sources: Source[] = [];
@@ -64,7 +64,7 @@ async function checkSteps(workflow: Workflow, surroundings: StepSurroundings) {
       sources.push({ job, step, policy: MERGED, about: MERGE_RUN_OUTPUTS });
       for (const { key, fault } of merge.inputs.faults)
         findings.report(step, key === null ? [] : ['with', key], fault);
-      // The jobs around a composite action are its callers'.
+      // The surrounding jobs of a composite action belong to its callers.
       if (workflow.isComposite) continue;
       checkMergePermissions(workflow, merge, findings);
       checkMergeJob(workflow, merge, findings);
@@ -79,7 +79,7 @@ async function checkSteps(workflow: Workflow, surroundings: StepSurroundings) {
 const MAX_LEVELS = 10;
 const MAX_CALLED_BYTES = 1024 ** 2;
 
-/** Reads the workflows that jobs call, as far as they are in the same repository. */
+/** Reads the workflows that jobs call, if they are in the same repository. */
 async function calledWorkflows(
   workflow: Workflow,
   surroundings: Surroundings,
@@ -96,7 +96,7 @@ async function calledWorkflows(
     const reading = await readTrustedFile(name, { root, outside: 'refused', maxBytes: MAX_CALLED_BYTES });
     const inner = reading.ok ? await surroundings.readWorkflow(name, reading.text) : null;
     if (inner === null) continue;
-    // What is wrong with its steps is found where that workflow is checked.
+    // Problems with its steps are reported when that workflow is checked itself.
     const { sources } = await checkSteps(inner, { ...surroundings, findings: createFindings() });
     const called = await calledWorkflows(inner, surroundings, level + 1);
     const isOurs = sources.length > 0 || [...called.values()].some((each) => each.isOurs);
@@ -105,7 +105,7 @@ async function calledWorkflows(
   return found;
 }
 
-/** The outputs of a workflow that others call; null for one that is none of the action's. */
+/** Returns the outputs of a reusable workflow; null for an output that does not come from the action. */
 function outputsOf(workflow: Workflow, sources: readonly Source[]): Called['outputs'] {
   const outputs = valueAt(valueAt(valueAt(workflow.node, 'on'), 'workflow_call'), 'outputs');
   const found = new Map<string, { output: Output; source: Source } | null>();

@@ -1,4 +1,6 @@
-/** `structured-agent check`: says offline what a run would refuse, and what a workflow lets pass without a verdict. */
+/**
+ * `structured-agent check`: shows offline what a run would refuse, and where a workflow continues without a verdict.
+ */
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { parseChoice } from '../../config/values.ts';
@@ -18,17 +20,17 @@ import type { Used } from './step.ts';
 import { readWorkflow, type Workflow } from './workflow.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
-/** Where a check reads and writes. */
+/** The input and output of a check. */
 export interface CheckIo {
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
 }
 
-/** The exit code of a run that is refused for what was typed. */
+/** The exit code of a run that refuses its input. */
 const REFUSED = 52;
 
-/** Runs `structured-agent check` on the arguments after `check`; gives 0, or 52 where an error was found. */
+/** Runs `structured-agent check` with the arguments after `check`. Returns 0, or 52 when an error was found. */
 export async function runCheck(argv: readonly string[], io: CheckIo): Promise<number> {
   try {
     const options = readOptions(argv);
@@ -46,22 +48,22 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
   }
 }
 
-/** The arguments of a check. */
+/** The options of a check. */
 interface CheckOptions {
   readonly help: boolean;
-  /** As typed; null where none is given. */
+  /** As typed; null when not given. */
   readonly schema: string | null;
   readonly gate: string | null;
   readonly provider: ProviderName | null;
   readonly actions: readonly string[];
-  /** The folder that stands for the checkout; null for the repository around each workflow. */
+  /** The folder used as the checkout; null for the repository that contains each workflow. */
   readonly root: string | null;
   readonly format: 'text' | 'json';
-  /** As typed; empty for every workflow of the repository. */
+  /** As typed; empty for all workflows of the repository. */
   readonly files: readonly string[];
 }
 
-/** @throws InputError that names the flag and the fix. */
+/** @throws InputError that names the flag and the fix */
 function readOptions(argv: readonly string[]): CheckOptions {
   const flags = readFlags('check', argv, {
     schema: 'text',
@@ -129,7 +131,7 @@ function nothingToCheck(looked: number): InputError {
   return new InputError(null, `${what}. Name a workflow file, or give --schema.`);
 }
 
-/** The schema and the gate of the command line itself. */
+/** Checks the schema and gate given on the command line. */
 async function checkArguments(
   { schema, gate, provider }: CheckOptions,
   cwd: string,
@@ -147,7 +149,7 @@ async function checkArguments(
   return [{ name: schema, usedAt: [], outputs: policy.outputs, views }];
 }
 
-/** Null where no step uses the action. */
+/** Returns null when no step uses the action. */
 async function checkFile(
   file: string,
   { schema, actions, root: given }: CheckOptions,
@@ -170,7 +172,7 @@ async function checkFile(
   if (root === null) throw new InputError('root', '--root names a folder that is not there. Check the path.');
   const workflow = await workflowOf(yaml.file, actions, root);
   if (workflow === null) return null;
-  // What the command line gives is relative to where it is typed.
+  // Paths on the command line are relative to the current folder.
   return checkWorkflow(workflow, {
     files: filesIn(root, 'refused'),
     root,
@@ -188,7 +190,7 @@ async function workflowOf(file: YamlFile, names: readonly string[], root: string
   return readWorkflow(file, { names, localPart: (folder) => local?.get(folder) ?? null });
 }
 
-/** Each schema once, with the steps that use it. */
+/** Returns each schema once, with the steps that use it. */
 function schemasOf(used: readonly Used[], { provider }: CheckOptions): readonly SchemaReport[] {
   const grouped = new Map<string, Used[]>();
   for (const each of used) {
@@ -206,7 +208,6 @@ function schemasOf(used: readonly Used[], { provider }: CheckOptions): readonly 
   });
 }
 
-/** The text of `structured-agent check --help`. */
 const CHECK_HELP = `Usage: structured-agent check [flags] [WORKFLOW.yml ...]
 
 Checks a schema, a gate, and the workflows that use the action. Nothing is sent anywhere, no model

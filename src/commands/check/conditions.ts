@@ -1,4 +1,4 @@
-/** Conditions on outputs that hold although there is no verdict: an output without a verdict is an empty text. */
+/** Finds conditions on outputs that are true without a verdict: without one, an output is an empty string. */
 import { type Expression, evaluate, isTruthy, nodesOf } from './expression.ts';
 import type { Fault } from './finding.ts';
 import type { Output } from './outputs.ts';
@@ -10,24 +10,24 @@ interface Read {
   readonly output: Output;
 }
 
-/** The smallest part of a condition that is true or false by itself, under the negations above it. */
+/** The smallest part of a condition that is true or false on its own, with the negations that apply to it. */
 export interface Atom {
   readonly node: Expression;
   readonly negated: boolean;
-  /** The outputs that it reads, at least one. */
+  /** The outputs that it reads; at least one. */
   readonly reads: readonly [Read, ...Read[]];
 }
 
 const TESTS = new Set(['contains', 'startswith', 'endswith']);
 
-/** The parts of an expression that decide by an output of the action. */
+/** Returns the parts of an expression that depend on an output of the action. */
 export function atomsOf(root: Expression, isCondition: boolean, reads: readonly Read[]): readonly Atom[] {
   const found: Atom[] = [];
   const visit = (node: Expression, negated: boolean, isAsked: boolean): void => {
     if (node.kind === 'not') visit(node.operands[0], !negated, true);
     else if (node.kind === 'logical') {
       for (const part of node.operands) {
-        // As a value, what comes before an && is only asked whether it is true.
+        // In a value, the operands before the last of an && are only tested for truth.
         visit(part, negated, isAsked || (node.operator === '&&' && part !== node.operands.at(-1)));
       }
     } else if (node.kind === 'call' && !TESTS.has(node.name)) {
@@ -42,16 +42,16 @@ export function atomsOf(root: Expression, isCondition: boolean, reads: readonly 
   return found;
 }
 
-/** Whether an atom holds where the outputs that it reads have this value; undefined where that is not known. */
+/** Whether an atom is true when the outputs it reads have the given value; undefined when unknown. */
 export function holds({ node, negated, reads }: Atom, value: string): boolean | undefined {
   const result = evaluate(node, (each) => (reads.some((read) => read.node === each) ? value : undefined));
   return result === undefined ? undefined : isTruthy(result) !== negated;
 }
 
 /**
- * What is wrong with one atom; null where it is false without a verdict, and can be true with one.
- * @param text the atom as it is written.
- * @param failsJob whether what the condition starts makes the job red, which is what a missing verdict should do.
+ * Returns the fault of an atom; null when it is false without a verdict and can be true with one.
+ * @param text the source text of the atom
+ * @param failsJob whether what the condition starts makes the job fail, which is what a missing verdict should do
  */
 export function atomFault(atom: Atom, text: string, failsJob: boolean): Fault | null {
   const [read] = atom.reads;
@@ -80,13 +80,13 @@ export function atomFault(atom: Atom, text: string, failsJob: boolean): Fault | 
     : CONDITION.failsOpen(text, name, kind === 'number', good);
 }
 
-/** `x == ''` and `x != ''` say that they are about the absence. */
+/** `x == ''` and `x != ''` explicitly test for absence. */
 function isAbsenceTest(node: Expression): boolean {
   if (node.kind !== 'comparison') return false;
   return node.operands.some((each) => each.kind === 'literal' && each.value === '');
 }
 
-/** Outputs with a default that lets pass: `x || 'true'`. */
+/** Finds outputs with a default that passes: `x || 'true'`. */
 export function openDefaults(
   root: Expression,
   reads: readonly Read[],

@@ -1,4 +1,4 @@
-/** GitHub's expressions: the text between `${{` and `}}`, or of an `if:`, read by GitHub's own lexer and parser. */
+/** GitHub expressions: the text between `${{` and `}}`, or of an `if:`, parsed by GitHub's own lexer and parser. */
 import {
   Binary,
   ContextAccess,
@@ -14,11 +14,11 @@ import {
 import { Lexer, type Token, TokenType } from '@actions/expressions/lexer';
 import { Parser } from '@actions/expressions/parser';
 
-/** A node of our own, which knows where it is: `at` and `end` are offsets into the expression's text. */
+/** A node of our own tree, with its position: `at` and `end` are offsets into the expression's text. */
 export type Expression = (
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
   | { readonly kind: 'name'; readonly name: string }
-  /** `object.key`, `object[key]`; a key of null is the filter `*`. */
+  /** `object.key` or `object[key]`; a null key is the filter `*`. */
   | { readonly kind: 'member'; readonly object: Expression; readonly key: Expression | null }
   | { readonly kind: 'call'; readonly name: string; readonly operands: readonly Expression[] }
   | { readonly kind: 'not'; readonly operands: readonly [Expression] }
@@ -30,16 +30,16 @@ export type Expression = (
     }
 ) & { readonly at: number; readonly end: number };
 
-/** More than any condition that a person can follow. GitHub's own limits are 21,000 characters and a depth of 50. */
+/** More than in any readable condition. GitHub's own limits are 21,000 characters and a depth of 50. */
 const MAX_TOKENS = 2000;
 
-/** The expression as a tree; null where it is none, or one that is too long. */
+/** Parses an expression; returns null when it is invalid or too long. */
 export function parseExpression(text: string): Expression | null {
   try {
-    // Line breaks are blanks, too; without them the columns of tokens are offsets.
+    // Line breaks count as spaces; replacing them makes the columns of tokens offsets.
     const { tokens } = new Lexer(text.replaceAll(/[\r\n]/gu, ' ')).lex();
     if (tokens.length < 2 || tokens.length > MAX_TOKENS) return null;
-    // Whatever it names is known here: what it is worth is another question.
+    // Every name is declared to the parser; its value is determined later.
     const names = tokens.flatMap(({ type, lexeme }) => (type === TokenType.IDENTIFIER ? [lexeme] : []));
     const functions = names.map((name) => ({ name, minArgs: 0, maxArgs: 255, call: unused }));
     return treeOf(new Parser(tokens, names, functions).parse(), text, tokens);
@@ -52,14 +52,17 @@ function unused(): never {
   throw new Error('Nothing is called while an expression is read.');
 }
 
-/** A node with its first and last token, by their index. */
+/** A node with the indexes of its first and last token. */
 interface Span {
   readonly node: Expression;
   readonly first: number;
   readonly last: number;
 }
 
-/** GitHub's tree tells of a few tokens only; where the others are follows from their order. */
+/**
+ * Builds a tree with positions. GitHub's tree refers to few of its tokens; the positions of the others follow from
+ * their order.
+ */
 function treeOf(root: Expr, text: string, tokens: readonly Token[]): Expression {
   const indexes = new Map(tokens.map((token, index) => [token, index]));
   const typeAt = (index: number) => tokens[index]?.type;
@@ -97,7 +100,7 @@ function treeOf(root: Expr, text: string, tokens: readonly Token[]): Expression 
       const close = (parts.at(-1)?.last ?? first + 1) + 1;
       const operands = parts.map(({ node }) => node);
       const name = expr.functionName.lexeme.toLowerCase();
-      // A comma may come after the last argument.
+      // The last argument may be followed by a comma.
       const last = typeAt(close) === TokenType.COMMA ? close + 1 : close;
       return span(first, last, (at, end) => ({ kind: 'call', name, operands, at, end }));
     }
@@ -137,14 +140,14 @@ function literalValue({ type, lexeme, value, range }: Token, text: string): stri
   return type === TokenType.NUMBER ? Number(value) : type === TokenType.TRUE;
 }
 
-/** A part of a text that is an expression, without `${{` and `}}`. */
+/** An expression inside a text, without `${{` and `}}`. */
 export interface Embedded {
   readonly text: string;
-  /** Where the expression's text begins. */
+  /** The offset at which the expression's text begins. */
   readonly at: number;
 }
 
-/** The expressions that a text holds between `${{` and `}}`; one that is not closed is none. */
+/** Returns the expressions between `${{` and `}}` in a text; an unclosed one does not count. */
 export function embedded(text: string): readonly Embedded[] {
   const found: Embedded[] = [];
   for (let open = text.indexOf('${{'); open !== -1; ) {
@@ -156,7 +159,7 @@ export function embedded(text: string): readonly Embedded[] {
   return found;
 }
 
-/** A condition as a tree; null for what is none, and for text around `${{ }}`. */
+/** Parses a condition; returns null when it is invalid or has text around `${{ }}`. */
 export function conditionOf(text: string): Expression | null {
   if (!text.includes('${{')) return parseExpression(text);
   const [first, ...others] = embedded(text);
@@ -164,7 +167,10 @@ export function conditionOf(text: string): Expression | null {
   return text.replace(`\${{${first.text}}}`, '').trim() === '' ? parseExpression(first.text) : null;
 }
 
-/** Where the next `}}` outside quotes is; two quotes within quotes are one, which changes nothing here. */
+/**
+ * Returns the offset of the next `}}` outside quotes. A doubled quote inside quotes is an escaped one, which makes no
+ * difference here.
+ */
 function closing(text: string, from: number): number {
   let isQuoted = false;
   for (let at = from; at < text.length; at += 1) {
@@ -174,7 +180,7 @@ function closing(text: string, from: number): number {
   return -1;
 }
 
-/** The tree's nodes, the outermost first. */
+/** Returns the nodes of the tree, the outermost first. */
 export function nodesOf(root: Expression): readonly Expression[] {
   const found: Expression[] = [];
   const rest = [root];
@@ -185,13 +191,13 @@ export function nodesOf(root: Expression): readonly Expression[] {
   return found;
 }
 
-/** What a node is made of. */
+/** Returns the direct children of a node. */
 export function partsOf(node: Expression): readonly Expression[] {
   if (node.kind === 'member') return node.key === null ? [node.object] : [node.object, node.key];
   return 'operands' in node ? node.operands : [];
 }
 
-/** `steps.x.outputs.y` as lower-case segments, `*` for a filter; null for what is computed. */
+/** Returns `steps.x.outputs.y` as lower-case segments, with `*` for a filter; null for a computed name. */
 export function pathOf(node: Expression): readonly string[] | null {
   if (node.kind === 'name') return [node.name.toLowerCase()];
   if (node.kind !== 'member') return null;
@@ -202,10 +208,10 @@ export function pathOf(node: Expression): readonly string[] | null {
   return [...before, node.key.value.toLowerCase()];
 }
 
-/** A value; undefined where it is not known. */
+/** A value; undefined when unknown. */
 export type Value = string | number | boolean | null | undefined;
 
-/** Evaluates an expression; `known` gives what is known of a name or a member, and undefined otherwise. */
+/** Evaluates an expression. `known` returns the value of a name or a member, or undefined when it is unknown. */
 export function evaluate(node: Expression, known: (node: Expression) => Value): Value {
   switch (node.kind) {
     case 'literal':
@@ -233,12 +239,12 @@ export function evaluate(node: Expression, known: (node: Expression) => Value): 
   }
 }
 
-/** Whether a value counts as true: everything but false, 0, null and the empty text. */
+/** Whether a value is truthy: everything except false, 0, null and the empty string. */
 export function isTruthy(value: Exclude<Value, undefined>): boolean {
   return value !== false && value !== null && value !== '' && value !== 0 && !Number.isNaN(value);
 }
 
-/** One side alone can decide whether the whole is true, whatever is not known. */
+/** One operand alone can decide the result, even if the other is unknown. */
 function joinLogically(left: Value, right: Value, decisive: boolean): Value {
   if (left === undefined) return right !== undefined && isTruthy(right) === decisive ? decisive : undefined;
   return isTruthy(left) === decisive ? left : right;
@@ -263,7 +269,7 @@ function compare(operator: string, left: Value, right: Value): Value {
   }
 }
 
-/** Texts are compared without case, all else as numbers. */
+/** Strings are compared ignoring case, everything else as numbers. */
 function comparable(
   left: Exclude<Value, undefined>,
   right: Exclude<Value, undefined>,
@@ -277,7 +283,7 @@ function numberOf(value: Exclude<Value, undefined>): number {
 }
 
 function call(name: string, operands: readonly Value[]): Value {
-  // As long as nobody cancels.
+  // True as long as the run is not cancelled.
   if (name === 'always') return true;
   if (name === 'cancelled') return false;
   const [within, part] = operands;

@@ -1,40 +1,40 @@
-/** What a check found: where, how grave, what, and what to do about it. */
+/** The findings of a check: location, severity, message and fix. */
 import { suggest } from '../../text/messages.ts';
 import { entryAt, type Mapping, type Node, type SourceLocation, type YamlFile } from './yaml-file.ts';
 
-/** One thing that was found. */
+/** A finding. */
 export interface Finding extends SourceLocation {
-  /** An error is what a run would refuse, or what lets something pass without a verdict; all else is a warning. */
+  /** `error` for what a run would refuse, or what continues without a verdict; `warning` for everything else. */
   readonly severity: 'error' | 'warning';
   /** The kind of finding, in kebab-case; stable. */
   readonly rule: string;
-  /** One sentence that says what is wrong. */
+  /** One sentence that describes the problem. */
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly fix: string;
 }
 
-/** What is found somewhere, before it is known where. */
+/** A finding without its location. */
 export type Fault = Omit<Finding, keyof SourceLocation>;
 
-/** A mapping of a file: a job, a step, a workflow. */
+/** A mapping in a file: a job, a step, a workflow. */
 export interface Owner {
   readonly file: YamlFile;
   readonly node: Mapping;
-  /** Where its own key, or its dash, is. */
+  /** The offset of its own key, or of its dash. */
   readonly start: number;
 }
 
-/** Takes findings in; the same one twice counts once. */
+/** Collects findings; duplicates count once. */
 export interface Findings {
   add(location: SourceLocation, fault: Fault): void;
-  /** Adds what is wrong with the entry that the keys lead to, else with what is above it; nothing for no fault. */
+  /** Adds a fault at the entry under the keys, or at its nearest existing parent. Does nothing without a fault. */
   report(owner: Owner, keys: readonly string[], fault: Fault | null | false): void;
-  /** In the order of files as they were given, then of lines. */
+  /** In the order of the files as given, then of lines. */
   list(): readonly Finding[];
 }
 
-/** An empty list of findings. */
+/** Creates an empty collection of findings. */
 export function createFindings(): Findings {
   const found = new Map<string, Finding>();
   const files: string[] = [];
@@ -58,7 +58,7 @@ export function createFindings(): Findings {
   };
 }
 
-/** Where an entry of a mapping is; else where the mapping's owner is. */
+/** Returns the location of an entry of a mapping, or else of the mapping's owner. */
 export function locate({ file, node, start }: Owner, ...keys: readonly string[]): SourceLocation {
   let at: Node | null = node;
   let found = start;
@@ -80,8 +80,8 @@ export function warning(rule: string, message: string, fix: string): Fault {
 }
 
 /**
- * The sentences of an error that was thrown on purpose: by the rule for those (see errors.ts) the first says what is
- * wrong, and what follows says what to do about it.
+ * Splits the message of an error thrown on purpose: by the convention for those (see errors.ts) the first sentence
+ * names the problem, and the rest the fix.
  */
 export function refused(rule: string, text: string): Fault {
   const parts = /^(.+?[.?!]) (?=\p{Lu})(.+)$/su.exec(text);
@@ -89,7 +89,7 @@ export function refused(rule: string, text: string): Fault {
   return error(rule, first, rest);
 }
 
-/** The advice for a name that there is not: the nearest of those that there are, else something else. */
+/** Returns the advice for an unknown name: the closest known name, or else `otherwise`. */
 export function didYouMean(name: string, candidates: readonly string[], otherwise: string): string {
   const near = suggest(name, candidates);
   return near.length === 0 ? otherwise : `Did you mean ${near.join(' or ')}?`;

@@ -1,4 +1,4 @@
-/** The legs that a merge waits for: whether their verdicts reach it. */
+/** Checks the legs that a merge waits for: whether their verdicts reach it. */
 import { InputError } from '../../errors.ts';
 import { parseExpectation, parseVotes } from '../../merge/config.ts';
 import { conditionOf, embedded, evaluate, nodesOf, parseExpression, pathOf } from './expression.ts';
@@ -8,7 +8,7 @@ import { LEG } from './rules.ts';
 import { actionSteps, isUse, type Job, mentions, type Step, type Workflow, withOf } from './workflow.ts';
 import { type Node, textAt, valueAt } from './yaml-file.ts';
 
-/** A step whose verdict a merge counts. */
+/** A step whose verdict is merged. */
 interface Leg {
   readonly job: Job;
   readonly step: Step;
@@ -19,15 +19,15 @@ interface Leg {
 
 /** How a step names its leg, or its vote. */
 interface Named {
-  /** As typed; null where it has no such input. */
+  /** As typed; null when the step has no such input. */
   readonly text: string | null;
-  /** The key of the matrix that gives it; null for none. */
+  /** The matrix key that provides it; null for none. */
   readonly key: string | null;
-  /** Every name that it takes in the job; null where nobody can say which. */
+  /** All names that it takes in the job; null when unknown. */
   readonly values: readonly string[] | null;
 }
 
-/** Looks at the jobs that a merge needs, as far as they have legs. */
+/** Checks the needed jobs of a merge, if they have legs. */
 export function checkLegs(workflow: Workflow, merge: MergeStep, findings: Findings): void {
   const needed = workflow.jobs.filter(({ id }) => merge.job.needs.includes(id));
   const legs = needed.flatMap((job) => {
@@ -45,7 +45,7 @@ export function checkLegs(workflow: Workflow, merge: MergeStep, findings: Findin
     for (const upload of leg.uploads) checkUpload(leg.job, upload, findings);
   }
   checkTwins(legs, findings);
-  // The legs of a called workflow are elsewhere.
+  // The legs of a called workflow are defined elsewhere.
   if (needed.some(({ node }) => valueAt(node, 'uses') !== null)) return;
   const [missing] = missingLegs(legs, expectedLegs(merge.inputs));
   findings.report(merge.step, ['with', 'expect'], missing !== undefined && LEG.missing(missing));
@@ -58,9 +58,9 @@ function legsIn(job: Job): readonly Leg[] {
     const leg = nameOf(step, 'leg', matrix);
     const vote = nameOf(step, 'vote', matrix);
     const uploads = uploadsOf(job, step);
-    // A job before the legs may ask the agent something that is not merged.
+    // A job before the legs may run the agent for something that is not merged.
     if (uploads.length === 0 && leg.text === null) return [];
-    // What a matrix includes may give each leg votes of its own.
+    // `include` in a matrix may give each leg votes of its own.
     const isOwn = matrix?.hasIncludes !== true;
     return [{ job, step, uploads, leg, vote: isOwn ? vote : { ...vote, values: null } }];
   });
@@ -75,7 +75,7 @@ function nameOf(step: Step, input: 'leg' | 'vote', matrix: Matrix | null): Named
   return { text, key, values: known?.length === 0 ? null : (known ?? null) };
 }
 
-/** As the input `leg` is read. */
+/** Normalizes a name like the input `leg`. */
 function tidy(text: string): string {
   return text.trim().replace(/\s+/gu, ' ');
 }
@@ -103,7 +103,7 @@ function checkLeg({ job, step, uploads, leg, vote }: Leg, merge: MergeStepInputs
   report('leg', uploads.length === 0 && !mayBeUploaded(job, step) && LEG.notUploaded);
 }
 
-/** The input that makes the votes of a leg differ in what they are asked: the merge refuses such votes. */
+/** Returns an input that differs between the votes of a leg; a merge refuses such votes. */
 function inputWithVote(step: Step, leg: Named, vote: Named): string | undefined {
   if (vote.key === null || leg.key === vote.key) return undefined;
   return ['prompt', 'prompt-file', 'system-prompt', 'schema'].find((input) =>
@@ -117,7 +117,7 @@ function inputWithVote(step: Step, leg: Named, vote: Named): string | undefined 
 
 const NOTHING = { kind: 'literal', value: null, at: 0, end: 0 } as const;
 
-/** The steps that upload the envelope of a step. */
+/** Returns the steps that upload the envelope of a step. */
 function uploadsOf(job: Job, step: Step): readonly Step[] {
   const file = withOf(step, 'result-file');
   const name = `steps.${step.id ?? ''}.outputs.run-result-file`;
@@ -128,7 +128,7 @@ function uploadsOf(job: Job, step: Step): readonly Step[] {
   });
 }
 
-/** Whether anything after a step may upload its envelope: by a path that cannot be followed, or by other means. */
+/** Whether a later step may upload the envelope in an unrecognized way: by a computed path, or by other means. */
 function mayBeUploaded(job: Job, step: Step): boolean {
   return job.steps.some((each) => {
     if (each.index <= step.index || isOtherUpload(each, step)) return false;
@@ -140,7 +140,7 @@ function mayBeUploaded(job: Job, step: Step): boolean {
   });
 }
 
-/** Whether a step uploads another file of the same run: the transcript or the patch is no envelope. */
+/** Whether a step uploads another file of the same run, such as the transcript or the patch. */
 function isOtherUpload(upload: Step, { id }: Step): boolean {
   const root = isUse(upload, 'actions/upload-artifact') ? conditionOf(withOf(upload, 'path') ?? '') : null;
   const [context, of, , name] = (root === null ? null : pathOf(root)) ?? [];
@@ -152,7 +152,7 @@ function checkUpload(job: Job, upload: Step, findings: Findings): void {
   const root = condition === null ? null : conditionOf(condition);
   const isSkipped = condition === null || (root !== null && evaluate(root, () => undefined) !== true);
   findings.report(upload, [condition === null ? 'uses' : 'if'], isSkipped && LEG.uploadSkipped);
-  // A file that is no archive has its own name.
+  // A file that is not archived keeps its own name.
   if (withOf(upload, 'archive') === 'false') return;
   const name = withOf(upload, 'name');
   const [shared] = job.hasMatrix && name !== null ? keysNotIn(job, name) : [];
@@ -170,13 +170,13 @@ function isFixed(text: string | null): boolean {
   return text === null || !text.includes('${{');
 }
 
-/** The names of legs that a merge expects; null where that is a number, unknown or wrong. */
+/** Returns the names of the legs that a merge expects; null when it expects a number, or when unknown or invalid. */
 function expectedLegs(inputs: MergeStepInputs): readonly string[] | null {
   const expected = parseKnown(inputs.get('expect'), parseExpectation);
   return expected?.kind === 'legs' ? expected.names : null;
 }
 
-/** How many votes a merge expects of each leg; null where that is unknown or wrong. */
+/** Returns how many votes a merge expects of each leg; null when unknown or invalid. */
 function expectedVotes(inputs: MergeStepInputs): number | null {
   const text = inputs.get('votes');
   return text === null ? 1 : (parseKnown(text, parseVotes)?.count ?? null);
@@ -191,18 +191,18 @@ function parseKnown<T>(text: string | null | undefined, parse: (text: string) =>
   }
 }
 
-/** The expected names that no leg has; empty where nobody can say which there are. */
+/** Returns the expected names that no leg has; empty when the names of the legs are unknown. */
 function missingLegs(legs: readonly Leg[], expected: readonly string[] | null): readonly string[] {
   const names = legs.flatMap(({ leg }) => leg.values ?? []);
   if (expected === null || legs.length === 0 || legs.some(({ leg }) => leg.values === null)) return [];
   return expected.filter((name) => !names.includes(name));
 }
 
-/** Reports the legs of which another one before them has a name and a vote. */
+/** Reports legs with the same name and vote as an earlier one. */
 function checkTwins(legs: readonly Leg[], findings: Findings): void {
   const seen = new Set<string>();
   for (const leg of legs) {
-    // Of two that depend on conditions there may be one at a time.
+    // Of legs with conditions, possibly only one runs.
     if ([leg.job, leg.step].some(({ node }) => textAt(node, 'if') !== null)) continue;
     const pairs = pairsOf(leg) ?? [];
     const twin = pairs.find(([key]) => seen.has(key));
@@ -211,7 +211,7 @@ function checkTwins(legs: readonly Leg[], findings: Findings): void {
   }
 }
 
-/** Compares a number of envelopes that is expected with those that the legs leave, where everybody knows how many. */
+/** Compares the expected number of envelopes with the number the legs produce, if both are known. */
 function checkCount(legs: readonly Leg[], { step, inputs }: MergeStep, findings: Findings): void {
   const expected = parseKnown(inputs.get('expect'), parseExpectation);
   if (expected?.kind !== 'envelopes' || legs.length === 0) return;
@@ -223,14 +223,14 @@ function checkCount(legs: readonly Leg[], { step, inputs }: MergeStep, findings:
   findings.report(step, ['with', 'expect'], fault);
 }
 
-/** Each name with each vote, as a key, beside the name; null where one of them is not known. */
+/** Returns a key for each pair of name and vote, with the name; null when one of them is unknown. */
 function pairsOf({ leg, vote }: Leg): readonly (readonly [string, string])[] | null {
   const votes = vote.text === null ? [null] : vote.values;
   if (leg.values === null || votes === null || (leg.key !== null && leg.key === vote.key)) return null;
   return leg.values.flatMap((name) => votes.map((each) => [JSON.stringify([name, each]), name] as const));
 }
 
-/** The matrix of a job, as far as the file says it. */
+/** The matrix of a job, as far as the file defines it. */
 interface Matrix {
   /** By key in lower case. */
   readonly keys: ReadonlyMap<string, MatrixKey>;
@@ -239,12 +239,12 @@ interface Matrix {
 }
 
 interface MatrixKey {
-  /** Each once; null where an expression decides. */
+  /** Without duplicates; null when computed by an expression. */
   readonly values: readonly string[] | null;
   readonly isMany: boolean;
 }
 
-/** The matrix of a job, without keys where it has none; null where nobody can tell its keys. */
+/** Reads the matrix of a job, without keys when it has none; returns null when its keys are unknown. */
 function readMatrix(job: Job): Matrix | null {
   const node = valueAt(valueAt(job.node, 'strategy'), 'matrix');
   if (node !== null && node.kind !== 'map') return null;
@@ -276,7 +276,7 @@ function textsIn(node: Node): readonly string[] | null {
   return texts.includes(null) ? null : [...new Set(texts.filter((text) => text !== null))];
 }
 
-/** Looks at what the jobs with a step of the action read of their matrix: a key that there is not is an empty text. */
+/** Checks the matrix keys that jobs with a step of the action read: an undefined key is an empty string. */
 export function checkMatrix(workflow: Workflow, findings: Findings): void {
   const matrices = new Map(
     workflow.jobs.map((job) => [job, actionSteps(job).length === 0 ? null : readMatrix(job)]),
@@ -295,10 +295,10 @@ export function checkMatrix(workflow: Workflow, findings: Findings): void {
   }
 }
 
-/** The keys with several values that a text is not about, so that it is the same for some legs; empty where unknown. */
+/** Returns the keys with several values that a text does not contain, so some legs share it; empty when unknown. */
 function keysNotIn(job: Job, text: string): readonly string[] {
   const matrix = readMatrix(job);
-  // What is added or left out may belong together.
+  // Entries added or left out may belong together.
   if (matrix === null || matrix.hasIncludes || matrix.hasExcludes) return [];
   const read = new Set<string>();
   for (const { text: inner } of embedded(text)) {

@@ -1,4 +1,4 @@
-/** The job that merges verdicts: it is the check that is required, so it must run whatever became of the legs. */
+/** Checks the job that merges verdicts. It is the required check, so it must run whatever happened to the legs. */
 import { type Files, pathHere } from '../../contract/source.ts';
 import { MERGE_NAMES, type MergeInputName, parseMergeConfig } from '../../merge/config.ts';
 import { conditionOf, type Expression, evaluate, isTruthy, nodesOf, pathOf } from './expression.ts';
@@ -9,23 +9,23 @@ import { collectInputs, type StepFault } from './step-inputs.ts';
 import { actionSteps, isUse, type Job, type Source, type Step, type Workflow, withOf } from './workflow.ts';
 import { entryAt, textAt, valueAt } from './yaml-file.ts';
 
-/** A merge with what is known of its inputs. */
+/** A merge step with its known inputs. */
 export interface MergeStep {
   readonly job: Job;
   readonly step: Step;
   readonly inputs: MergeStepInputs;
 }
 
-/** What is known of a merge's inputs. */
+/** The known inputs of a merge. */
 export interface MergeStepInputs {
-  /** As typed, trimmed; undefined where an expression decides, null where the input is absent. */
+  /** As typed, trimmed; undefined when computed by an expression, null when absent. */
   readonly get: (name: MergeInputName) => string | null | undefined;
   readonly faults: readonly StepFault[];
 }
 
 const SECRET_INPUTS: readonly MergeInputName[] = ['signing-key', 'github-token'];
 
-/** Reads the inputs of a merge, literal ones by its own rules. */
+/** Reads the inputs of a merge step; literal values are parsed as the merge does. */
 export function readMergeStep({ node }: Step): MergeStepInputs {
   const { given, get, faults } = collectInputs(node, MERGE_NAMES, SECRET_INPUTS);
   const raw = new Map<MergeInputName, string>();
@@ -41,7 +41,7 @@ export function readMergeStep({ node }: Step): MergeStepInputs {
   return { get, faults: [...faults, ...problems] };
 }
 
-/** Looks at when a merge runs, and at what it is given. */
+/** Checks when a merge runs and what it is given. */
 export function checkMergeJob(workflow: Workflow, { job, step }: MergeStep, findings: Findings): void {
   findings.report(job, ['if'], job.needs.length > 0 && skipFault(textAt(job.node, 'if')));
   const condition = textAt(step.node, 'if');
@@ -56,10 +56,10 @@ export function checkMergeJob(workflow: Workflow, { job, step }: MergeStep, find
   }
 }
 
-/** What a job's condition makes of legs that are red, skipped or cancelled; null where nothing is wrong with it. */
+/** Returns the fault of a job's condition when legs fail or are skipped or cancelled; null when there is none. */
 function skipFault(text: string | null): Fault | null {
   const root = text === null ? null : conditionOf(text);
-  // What cannot be read is not looked at here.
+  // A condition that cannot be parsed is not checked here.
   if (text !== null && root === null) return null;
   const nodes = root === null ? [] : nodesOf(root);
   const calls = (name: string) => nodes.some((node) => node.kind === 'call' && node.name === name);
@@ -69,12 +69,12 @@ function skipFault(text: string | null): Fault | null {
   return value === undefined || isTruthy(value) ? MERGE.skippedWhenCancelled : MERGE.skippedJob;
 }
 
-/** Whether a condition holds in every job that is not red already. */
+/** Whether a condition is true in every job that has not failed already. */
 function alwaysHolds(root: Expression): boolean {
   return (root.kind === 'call' && root.name === 'success') || evaluate(root, () => undefined) === true;
 }
 
-/** Whether only a list of legs that was planned and is empty can skip the step: what has no value is not `'[]'`. */
+/** Whether only a planned list of legs that is empty can skip the step: an output without a value is not `'[]'`. */
 function isPlanned(root: Expression, step: Step): boolean {
   const expected = conditionOf(withOf(step, 'expect') ?? '');
   const path = expected === null ? undefined : pathOf(expected)?.join('\n');
@@ -83,7 +83,7 @@ function isPlanned(root: Expression, step: Step): boolean {
   return root.operands.some(isNone) && root.operands.some((operand) => pathOf(operand)?.join('\n') === path);
 }
 
-/** A job of the same workflow whose legs a merge does not wait for; one that waits for none is wrong in any case. */
+/** For a merge job without `needs`, returns a job in the same workflow that has legs; undefined otherwise. */
 function legsBeside(workflow: Workflow, job: Job): Job | undefined {
   if (job.needs.length > 0) return undefined;
   return workflow.jobs.find(
@@ -92,8 +92,8 @@ function legsBeside(workflow: Workflow, job: Job): Job | undefined {
 }
 
 /**
- * Looks at the schemas of the legs that a merge needs, as far as they are known.
- * @param files where a gate is read that is a file; null where its file may not be there yet.
+ * Checks the gate of a merge against the schemas of its legs, if they are known.
+ * @param files reads a gate that is a file; null when the file may not exist yet
  */
 export async function checkMergeGate(
   merge: MergeStep,
@@ -128,14 +128,14 @@ function gateFault(
   names: readonly string[],
   { schema }: Policy,
 ): Fault | null {
-  // A schema that takes more than it declares may be given what it does not.
+  // A schema that allows undeclared properties may be given them.
   const isClosed = schema['additionalProperties'] === false;
   if (gate === 'auto') return isUngated && !names.includes('passed') ? LEG.ungated(isClosed) : null;
   const isProperty = gate !== 'none' && pathHere(gate) === null && /^[\w.-]+$/u.test(gate);
   return isProperty && !names.includes(gate) ? LEG.undeclaredGate(isClosed, gate, names) : null;
 }
 
-/** Compares folder and artifacts of the downloads in a merge's job with what the merge reads and the legs upload. */
+/** Compares the folder and artifacts downloaded in a merge's job with what the merge reads and the legs upload. */
 export function checkDownload(
   workflow: Workflow,
   { job, step, inputs }: MergeStep,
@@ -144,7 +144,7 @@ export function checkDownload(
   const before = job.steps.filter(({ index }) => index < step.index);
   const downloads = before.filter((each) => isUse(each, 'actions/download-artifact'));
   const [first] = downloads;
-  // By other means it may come to anywhere.
+  // A script may put the files anywhere.
   if (job.steps.some(({ node }) => textAt(node, 'run') !== null)) return;
   if (first === undefined) {
     findings.report(step, ['with', 'verdicts'], before.every(bringsNothing) && MERGE.noDownload);
@@ -159,7 +159,7 @@ export function checkDownload(
   const uploads = workflow.jobs
     .filter(({ id }) => job.needs.includes(id))
     .flatMap(({ steps }) => steps.filter((each) => isUse(each, 'actions/upload-artifact')));
-  // What is no archive has the name of its file.
+  // An artifact that is not archived is named after its file.
   if (uploads.length === 0 || uploads.some((each) => withOf(each, 'archive') === 'false')) return;
   const names = uploads.map((each) => withOf(each, 'name') ?? 'artifact');
   const wanted = withOf(first, 'name') ?? '${{';
@@ -172,15 +172,15 @@ export function checkDownload(
   }
 }
 
-/** Whether a step is known to bring no artifacts. */
+/** Whether a step is known not to download artifacts. */
 function bringsNothing(step: Step): boolean {
   return isUse(step, 'actions/checkout') || step.uses.startsWith('actions/setup-');
 }
 
-/** The one folder beside the checkout that every runner has. */
+/** The only folder outside the checkout that every runner has. */
 const TEMP = '${{runner.temp}}';
 
-/** Whether one folder is the other or lies in it, or nobody can say; the root of the checkout holds all. */
+/** Whether one folder is or contains the other, or that is unknown; the root of the checkout contains everything. */
 function meets(download: string | null, verdicts: string): boolean {
   const [one, other] = [plainFolder(download ?? ''), plainFolder(verdicts)];
   if ([one, other].some((each) => each.replace(TEMP, '').includes('${{'))) return true;
@@ -198,14 +198,14 @@ function plainFolder(folder: string): string {
     .replace(/^\.$/u, '');
 }
 
-/** Whether a name and a pattern may begin alike: before the first expression, and the first wildcard. */
+/** Whether a name and a pattern can start with the same text, up to the first expression and the first wildcard. */
 function fits(name: string, pattern: string): boolean {
   const [one = ''] = name.split('${{');
   const [other = ''] = pattern.split(/[*?[{!(]|\$\{\{/u);
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Whether a name with expressions in it may become this one. */
+/** Whether a name with expressions can evaluate to the given one. */
 function mayBecome(name: string, wanted: string): boolean {
   const [start = '', ...others] = name.split('${{');
   return others.length === 0 ? start === wanted : wanted.startsWith(start);

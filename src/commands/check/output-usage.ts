@@ -1,4 +1,4 @@
-/** What a workflow reads of the action's outputs, and what it decides by them. */
+/** Checks which outputs of the action a workflow reads, and which decisions depend on them. */
 import { truncate } from '../../text/messages.ts';
 import { type Atom, atomFault, atomsOf, holds, openDefaults } from './conditions.ts';
 import { type Expression, evaluate, isTruthy, nodesOf, pathOf } from './expression.ts';
@@ -21,7 +21,7 @@ import { scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
 type Part = Site['expressions'][number];
 
-/** Looks at every expression of a workflow. */
+/** Checks every expression of a workflow. */
 export function checkOutputs(workflow: Workflow, sources: readonly Source[], findings: Findings): void {
   for (const site of workflow.sites) {
     for (const expression of site.expressions) {
@@ -68,13 +68,13 @@ function readFault(site: Site, { output: { name, kind }, source }: Read): Fault 
   return site.job !== job && job.hasMatrix && OUTPUT.ofMatrix(name, job.id);
 }
 
-/** Text of a model in a script is run as a part of it. */
+/** Text of a model that is inserted into a script runs as part of it. */
 function isScript({ step, keys }: Site): boolean {
   const key = keys.at(-1);
   return step !== null && (key === 'run' || (key === 'script' && keys.length === 2));
 }
 
-/** What does no harm where another part of the condition asks for the verdict. */
+/** The rules that do not apply when another part of the condition requires the verdict. */
 const HARMLESS_BESIDE_OTHERS = new Set(['fails-open', 'true-without-verdict', 'always-true']);
 
 function checkExpression(
@@ -108,7 +108,7 @@ function textOf({ node }: Atom, text: string): string {
   return truncate(text.slice(node.at, node.end), 120);
 }
 
-/** Whether the whole is false without a verdict of the step that an atom reads, whatever other steps say. */
+/** Whether the condition is false without a verdict of the step that an atom reads, whatever other steps output. */
 function isClosedBeside(atom: Atom, root: Expression, reads: readonly Read[]): boolean {
   const steps = reads.filter(({ node }) => atom.reads.some((read) => read.node === node));
   const own = reads.filter(({ source }) => steps.some((each) => each.source === source));
@@ -127,7 +127,9 @@ function resultOf(
   return result === undefined ? undefined : isTruthy(result);
 }
 
-/** Whether a condition asks for what made the step red, without a word that lets it run after that. */
+/**
+ * Whether a condition tests for the cause of a step's failure, without a status function that lets it run after that.
+ */
 function neverRuns(root: Expression, reads: readonly Read[], site: Site): boolean {
   for (const node of nodesOf(root)) {
     if (node.kind === 'call' && ['always', 'failure', 'cancelled'].includes(node.name)) return false;
@@ -151,7 +153,7 @@ function isForgiven({ job, step }: Source): boolean {
   return [job, step].some(({ node }) => !['false', null].includes(textAt(node, 'continue-on-error')));
 }
 
-/** Whether what the condition starts ends red. */
+/** Whether what the condition starts ends in failure. */
 function failsWhere({ job, step }: Site): boolean {
   const steps: readonly Step[] = step === null ? (job?.steps ?? []) : [step];
   return steps.some((each) => {
@@ -160,7 +162,7 @@ function failsWhere({ job, step }: Site): boolean {
   });
 }
 
-/** Whether text around `${{ }}` makes a whole condition a text, which counts as true. */
+/** Whether text around `${{ }}` turns a condition into a non-empty string, which is always true. */
 function isTextCondition(site: Site, workflow: Workflow, sources: readonly Source[]): boolean {
   const { text } = site.scalar;
   const [first, ...others] = site.expressions;
@@ -170,8 +172,8 @@ function isTextCondition(site: Site, workflow: Workflow, sources: readonly Sourc
 }
 
 /**
- * Looks at conditions on what a workflow of another repository hands on. It is not read, so that only names that the action
- * gives are looked at, and what is found is a warning.
+ * Checks conditions on the outputs of a workflow in another repository. That workflow is not read, so only names of the
+ * action's outputs are checked, and findings are warnings.
  */
 export function checkUnknown(workflow: Workflow, findings: Findings): void {
   for (const site of workflow.sites) {
@@ -201,11 +203,11 @@ export function checkUnknown(workflow: Workflow, findings: Findings): void {
   }
 }
 
-/** Looks for a job that runs after a red verdict, and never asks for it. */
+/** Finds jobs that run after a failed verdict and never check it. */
 function checkRegardless(job: Job, workflow: Workflow, findings: Findings): void {
   const condition = textAt(job.node, 'if');
   if (condition === null || !/\b(?:always|cancelled)\s*\(/iu.test(condition)) return;
-  // A merge reads what became of them from their files.
+  // A merge reads the verdicts from their files.
   if (actionSteps(job, 'merge').length > 0) return;
   const texts = [...scalarsOf(job.node)].map(({ scalar }) => scalar.text.toLowerCase());
   for (const needed of workflow.jobs) {
@@ -216,7 +218,7 @@ function checkRegardless(job: Job, workflow: Workflow, findings: Findings): void
   }
 }
 
-/** Looks at a step whose red is not seen. */
+/** Checks a step whose failure is ignored. */
 function checkForgiven(
   source: Source,
   workflow: Workflow,

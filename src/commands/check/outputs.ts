@@ -1,26 +1,26 @@
-/** The outputs of a step: what it tells about the run, and what its schema declares. */
+/** The outputs of a step: those about the run, and those that its schema declares. */
 import { declarations } from '../../contract/root.ts';
 import { resolveLocal } from '../../contract/schema-walk.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
-/** One output. */
+/** An output. */
 export interface Output {
   readonly name: string;
-  /** The types of its values in words of JSON Schema, for people. */
+  /** The types of its values as in JSON Schema, for people. */
   readonly type: string;
   readonly kind: 'boolean' | 'number' | 'word' | 'text' | 'json';
-  /** The value that speaks for letting something pass; null where none does by itself. */
+  /** The value that lets something pass; null when no single value does. */
   readonly good: string | null;
-  /** All the values it can have, where they can be listed; of numbers, examples. */
+  /** All possible values, if they can be listed; for numbers, examples. */
   readonly values: readonly string[];
-  /** Whether later steps can rely on it wherever there is a payload. */
+  /** Whether the output is always set when there is a payload. */
   readonly isRequired: boolean;
 }
 
 const CONCLUSIONS = ['success', 'failure', 'inconclusive', 'skipped'];
 
-/** What each ending tells about the run; a test holds it against action.yml. */
+/** The outputs about the run, set for every ending; a test compares them with action.yml. */
 export const RUN_OUTPUTS: readonly Output[] = [
   about('run-conclusion', 'word', 'success', CONCLUSIONS),
   about('run-reason', 'word', 'accepted'),
@@ -42,7 +42,7 @@ export const RUN_OUTPUTS: readonly Output[] = [
   about('run-reused', 'boolean', null, ['true', 'false']),
 ];
 
-/** What a merge has none of: it asks no model and touches no file. */
+/** Outputs that a merge does not have: it calls no model and changes no file. */
 const OF_ONE_RUN = [
   'run-sandbox',
   'run-changed-files',
@@ -51,13 +51,13 @@ const OF_ONE_RUN = [
   'run-reused',
 ];
 
-/** What each ending of a merge tells about it; a test holds it against merge/action.yml. */
+/** The outputs about a merge, set for every ending; a test compares them with merge/action.yml. */
 export const MERGE_RUN_OUTPUTS: readonly Output[] = [
   about('run-tally', 'word'),
   ...RUN_OUTPUTS.filter(({ name }) => !OF_ONE_RUN.includes(name)),
 ];
 
-/** What the payload of a merge gives, beside the whole of it. */
+/** The outputs from the payload of a merge, besides the payload itself. */
 export const MERGED_OUTPUTS: readonly Output[] = [
   {
     name: 'passed',
@@ -69,7 +69,6 @@ export const MERGED_OUTPUTS: readonly Output[] = [
   },
 ];
 
-/** The whole payload. */
 export const PAYLOAD_OUTPUT: Output = {
   name: 'structured_output',
   type: 'object',
@@ -79,7 +78,7 @@ export const PAYLOAD_OUTPUT: Output = {
   isRequired: true,
 };
 
-/** The outputs that a contract gives: its own, in the order of the schema. */
+/** Returns the outputs that a contract provides, in the order of the schema. */
 export function payloadOutputs(schema: JsonObject, names: readonly string[]): readonly Output[] {
   const declared = declarations(schema, ['allOf', 'anyOf', 'oneOf']);
   const required = requiredOf(schema);
@@ -91,7 +90,7 @@ export function payloadOutputs(schema: JsonObject, names: readonly string[]): re
 
 function shapeOf(schemas: readonly Json[], root: JsonObject): Omit<Output, 'name' | 'isRequired'> {
   const shapes = schemas.map((schema) => typesOf(schema, root));
-  // Where branches differ, nobody can say which holds.
+  // If branches differ, it is unknown which one applies.
   const types = [...new Set(shapes.flatMap((each) => each.types))];
   const values = [...new Set(shapes.flatMap((each) => each.values))];
   const type = types.length === 0 ? 'any' : types.join(' or ');
@@ -109,7 +108,7 @@ function shapeOf(schemas: readonly Json[], root: JsonObject): Omit<Output, 'name
   return { type, kind: types.includes('string') ? 'text' : 'json', good: null, values: [] };
 }
 
-/** Listed words that a shell reads as one word. */
+/** Whether a listed value is a single word to a shell. */
 function isHarmless(value: string): boolean {
   return /^[\w.,:/@+-]*$/u.test(value);
 }
@@ -131,7 +130,7 @@ function typeOf(value: Json): string {
   return isArray(value) ? 'array' : typeof value;
 }
 
-/** What is required at the root, or in each part of its `allOf`. */
+/** Returns the names required at the root, or in each part of its `allOf`. */
 function requiredOf(root: JsonObject): readonly string[] {
   const parts = [root, ...(isArray(root['allOf']) ? root['allOf'].filter(isObject) : [])];
   return parts.flatMap((part) => {

@@ -1,4 +1,4 @@
-/** Whether a job's token may do what is asked of it, and no more. */
+/** Checks whether a job's token has the permissions it needs, and no others. */
 import { type Fault, type Findings, locate } from './finding.ts';
 import type { MergeStep } from './merge-job.ts';
 import { STEP } from './rules.ts';
@@ -6,7 +6,7 @@ import type { StepInputs } from './step-inputs.ts';
 import { actionSteps, type Job, type Workflow } from './workflow.ts';
 import { entryAt, textAt } from './yaml-file.ts';
 
-/** Events of a pull request: the agent is given its title, files and diff. */
+/** Pull request events: the agent is given the title, files and diff. */
 const ABOUT_PULL_REQUESTS = new Set([
   'pull_request',
   'pull_request_target',
@@ -16,10 +16,10 @@ const ABOUT_PULL_REQUESTS = new Set([
   'issue_comment',
 ]);
 
-/** Rights to write that an agent's job has a use for. */
+/** Write permissions that are useful in a job that runs the agent. */
 const USEFUL = new Set(['pull-requests', 'statuses', 'security-events', 'checks', 'issues', 'actions']);
 
-/** Looks at the permissions of a job that runs the agent. */
+/** Checks the permissions of a job that runs the agent. */
 export function checkPermissions(workflow: Workflow, job: Job, inputs: StepInputs, findings: Findings): void {
   const isAboutPull = workflow.events.some((each) => ABOUT_PULL_REQUESTS.has(each));
   const asked = askedFor(inputs);
@@ -33,7 +33,7 @@ export function checkPermissions(workflow: Workflow, job: Job, inputs: StepInput
   report(workflow, job, asked, needed.join(', '), faults, findings);
 }
 
-/** Looks at the permissions of a job that merges verdicts: it reads files, and needs rights only to report. */
+/** Checks the permissions of a job that merges verdicts: it reads files, and needs permissions only for reporting. */
 export function checkMergePermissions(
   workflow: Workflow,
   { job, inputs }: MergeStep,
@@ -43,11 +43,11 @@ export function checkMergePermissions(
   report(workflow, job, asked, asked.rights.length === 0 ? '{}' : asked.rights.join(', '), [], findings);
 }
 
-/** What a step wants to write, and whether with a token of its own. */
+/** What a step needs to write, and whether it uses a token of its own. */
 interface Asked {
   readonly comments: boolean;
   readonly sets: boolean;
-  /** Another token has rights of its own. */
+  /** Whether another token is used, which has its own permissions. */
   readonly isOther: boolean;
   readonly rights: readonly string[];
 }
@@ -61,7 +61,7 @@ function askedFor(inputs: {
   return { comments, sets, isOther: inputs.get('github-token') !== null, rights };
 }
 
-/** @param needed what to write where nothing is named. */
+/** @param needed the permissions to grant when none are declared */
 function report(
   workflow: Workflow,
   job: Job,

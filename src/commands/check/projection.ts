@@ -1,4 +1,4 @@
-/** How each provider will see a schema: what its projection changes, and what is described in words only. */
+/** Shows how each provider sees a schema: what its projection changes, and what is only described in words. */
 
 import { PROVIDERS, type ProviderName, registry } from '../../providers/registry.ts';
 import { describedTool, projectSchema } from '../../providers/schema/project.ts';
@@ -6,34 +6,34 @@ import { isArray, isObject } from '../../text/json.ts';
 import { structuredOutputSpec } from '../../tools/structured-output.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
-/** What one or more providers, who share a dialect, are sent. */
+/** What is sent to one provider, or to several that share a dialect. */
 export interface View {
   readonly providers: readonly ProviderName[];
   readonly changes: readonly Change[];
-  /** Whether a note in words is sent beside the parameters. */
+  /** Whether a note in words is sent along with the parameters. */
   readonly hasNote: boolean;
-  /** The tool as JSON text, in bytes of UTF-8. */
+  /** The size of the tool as JSON text, in bytes of UTF-8. */
   readonly bytes: number;
-  /** About four bytes to a token: each vendor counts otherwise. */
+  /** An estimate of about four bytes per token: each vendor counts differently. */
   readonly tokens: number;
 }
 
-/** A keyword that the projection does not hand on as it is. */
+/** A keyword that the projection does not pass on unchanged. */
 export interface Change {
   readonly keyword: string;
-  /** `words`: left out of the parameters and described beside them. */
+  /** `words`: removed from the parameters and described next to them. */
   readonly how: 'left_out' | 'words' | 'rewritten' | 'added';
   /** JSON Pointers into the schema; empty for its root. */
   readonly places: readonly string[];
 }
 
-/** Keywords that say nothing of a payload and move or go in every projection. */
+/** Keywords that do not affect payloads and are moved or removed in every projection. */
 const SILENT = new Set(['$schema', '$id', 'id', '$comment', '$defs', 'definitions', '$anchor']);
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 const SCHEMAS = new Set(['items', 'additionalProperties', 'not', 'contains', 'if', 'then', 'else']);
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
-/** What a schema becomes for each of the providers; those that are sent the same are one view. */
+/** Returns what a schema becomes for each provider; providers that are sent the same share a view. */
 export function viewsOf(schema: JsonObject, providers: readonly ProviderName[] = PROVIDERS): readonly View[] {
   const dialects = [...new Set(providers.map((provider) => registry[provider].dialect))];
   return dialects.map((dialect) => {
@@ -46,7 +46,7 @@ export function viewsOf(schema: JsonObject, providers: readonly ProviderName[] =
   });
 }
 
-/** Compares the two side by side; deep nesting was refused by the contract, so recursion is safe. */
+/** Compares the schema with what is sent. The contract refuses deep nesting, so recursion is safe. */
 function changesBetween(schema: JsonObject, sent: JsonObject, note: string | null): readonly Change[] {
   const found = new Map<string, { keyword: string; how: Change['how']; places: string[] }>();
   const tell = (keyword: string, how: Change['how'], place: string) => {

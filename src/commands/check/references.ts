@@ -1,4 +1,4 @@
-/** Which outputs the expressions of a workflow mean. */
+/** Resolves the outputs that expressions in a workflow refer to. */
 import { truncate } from '../../text/messages.ts';
 import { type Expression, nodesOf, parseExpression, pathOf } from './expression.ts';
 import type { Fault } from './finding.ts';
@@ -23,10 +23,10 @@ export interface Read {
   readonly source: Source;
 }
 
-/** An output that a reference means, or what is wrong with it; null for a reference to something else. */
+/** The output that a reference resolves to, or what is wrong with it; null for a reference to something else. */
 export type Meaning = { readonly output: Output; readonly source: Source } | { readonly fault: Fault } | null;
 
-/** What a node of an expression at a site means. */
+/** Resolves a node of an expression at a site. */
 export function meaningOf(
   node: Expression,
   at: Pick<Site, 'job' | 'step'>,
@@ -40,7 +40,7 @@ export function meaningOf(
   return isJob ? ofJob([id, third, name], at.job, workflow, sources) : null;
 }
 
-/** What comes after the context: of `steps.x.outputs.y` it is x, outputs and y. */
+/** The segments after the context: `steps.x.outputs.y` gives x, outputs and y. */
 type Segments = readonly [id: string, third: string | undefined, name: string | undefined];
 
 function ofStep(
@@ -70,7 +70,7 @@ function ofSource(name: string, source: Source): Meaning {
   const output =
     about.find((each) => each.name === name) ?? own.find((each) => each.name.toLowerCase() === name);
   if (output !== undefined) return { output, source };
-  // Nobody knows what a schema declares that cannot be read here; but of the run there is nothing else.
+  // If the schema cannot be read here, its properties are unknown; but the outputs about the run are always known.
   if (policy === null && !name.startsWith('run-')) return null;
   const isMerge = step.part === 'merge';
   const shown = policy !== null && /^[@\w./~][^\s{]{0,79}$/u.test(policy.name) ? policy.name : 'of the step';
@@ -95,7 +95,7 @@ function ofJob(
   if (job === undefined || third !== 'outputs' || name === undefined) return null;
   const called = workflow.called.get(job);
   if (called !== undefined) return ofCalled(name, job, called);
-  // What a called workflow hands on is declared elsewhere.
+  // The outputs of a called workflow are declared in that workflow.
   if (valueAt(job.node, 'uses') !== null) return null;
   const outputs = valueAt(job.node, 'outputs');
   const names = outputs?.kind === 'map' ? outputs.entries.map((each) => each.key.toLowerCase()) : [];
@@ -109,17 +109,17 @@ function ofJob(
   const root = wholeExpression(text);
   const [context, stepId = '', ...rest] = (root === null ? null : pathOf(root)) ?? [];
   const meaning = context === 'steps' ? ofStep([stepId, rest[0], rest[1]], job, null, sources) : null;
-  // What is wrong there is found there.
+  // A fault there is reported there.
   return meaning !== null && 'fault' in meaning ? null : meaning;
 }
 
-/** The expression that a text is and nothing else; null for any other text. */
+/** Parses a text that consists of a single expression; returns null for any other text. */
 export function wholeExpression(text: string): Expression | null {
   const inner = /^\s*\$\{\{(.*)\}\}\s*$/su.exec(text)?.[1];
   return inner === undefined ? null : parseExpression(inner);
 }
 
-/** What a job hands on that calls another workflow, whose steps are the sources. */
+/** Resolves an output of a job that calls another workflow, whose steps are the sources. */
 function ofCalled(name: string, job: Job, { name: file, isOurs, isKnown, outputs }: Called): Meaning {
   const found = outputs.get(name);
   if (found === undefined && isKnown && isOurs) {
@@ -129,18 +129,18 @@ function ofCalled(name: string, job: Job, { name: file, isOurs, isKnown, outputs
   }
   if (found === undefined || found === null) return null;
   const { source, output } = found;
-  // Whether its job is red is decided there.
+  // Whether its job fails is decided in that workflow.
   const isForgiven = textAt(source.job.node, 'continue-on-error') !== null;
   return { output, source: { ...source, job, policy: isForgiven ? null : source.policy } };
 }
 
-/** Whether a job has a step of the action, or is one that a merge waits for: what it reads decides what is judged. */
+/** Whether a job has a step of the action or is needed by a merge: what it reads affects what is reviewed. */
 function decides(job: Job, workflow: Workflow): boolean {
   if (actionSteps(job).length > 0) return true;
   return workflow.jobs.some((each) => actionSteps(each, 'merge').length > 0 && each.needs.includes(job.id));
 }
 
-/** The context `needs` holds the jobs that are named in `needs` of the same job, and not those that they need. */
+/** The context `needs` contains the jobs listed in `needs` of the same job, but not the jobs that those need. */
 function notNeeded(id: string, job: Job | undefined, reader: Job, workflow: Workflow): Fault {
   const others = workflow.jobs.filter((each) => each !== reader);
   if (job === undefined)
@@ -153,7 +153,7 @@ function notNeeded(id: string, job: Job | undefined, reader: Job, workflow: Work
   return OUTPUT.unneeded(id, `Add needs: ${needs}.`);
 }
 
-/** The outputs of ours that an expression reads. */
+/** Returns the outputs of the action that an expression reads. */
 export function readsIn(
   root: Expression,
   at: Site,
@@ -166,7 +166,7 @@ export function readsIn(
   });
 }
 
-/** What reads many outputs of ours at once, or one that is computed: `toJSON(steps)`, `steps.*.outputs.x`, `outputs[x]`. */
+/** Finds reads of many outputs at once, or of a computed one: `toJSON(steps)`, `steps.*.outputs.x`, `outputs[x]`. */
 export function wholesIn(root: Expression, { job }: Site, sources: readonly Source[]): readonly Expression[] {
   const nodes = nodesOf(root);
   const inner = new Set(nodes.flatMap((node) => (node.kind === 'member' ? [node.object] : [])));
@@ -179,7 +179,7 @@ export function wholesIn(root: Expression, { job }: Site, sources: readonly Sour
     return sources.some((source) => {
       if (context === 'steps') return source.job === job && (id === '*' || id === source.step.id);
       if (context !== 'needs' || job?.needs.includes(source.job.id) !== true) return false;
-      // A job that hands nothing on has nothing to be read.
+      // A job without outputs exposes nothing.
       return (id === '*' || id === source.job.id) && valueAt(source.job.node, 'outputs') !== null;
     });
   });

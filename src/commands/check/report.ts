@@ -1,11 +1,14 @@
-/** What a check found, for people and for programs; whatever a file says is inert in a terminal and in a runner's log. */
+/**
+ * Formats the findings of a check for people and for programs. Text from files has no effect in a terminal or in a
+ * runner's log.
+ */
 import { escapeCommands, inertLine } from '../../text/sanitize.ts';
 import type { Finding } from './finding.ts';
 import { type Output, PAYLOAD_OUTPUT, RUN_OUTPUTS } from './outputs.ts';
 import type { Change, View } from './projection.ts';
 import type { SourceLocation } from './yaml-file.ts';
 
-/** A schema that was found in order, and what it will give. */
+/** A valid schema and the outputs it provides. */
 export interface SchemaReport {
   readonly name: string;
   readonly usedAt: readonly SourceLocation[];
@@ -13,9 +16,9 @@ export interface SchemaReport {
   readonly views: readonly View[];
 }
 
-/** A whole check. */
+/** The result of a check. */
 export interface CheckReport {
-  /** The files that were read, as they were typed. */
+  /** The files that were read, as typed. */
   readonly files: readonly string[];
   readonly findings: readonly Finding[];
   readonly schemas: readonly SchemaReport[];
@@ -23,7 +26,7 @@ export interface CheckReport {
 
 const MAX_PLACES = 3;
 
-/** The report as text of lines. */
+/** Formats the report as lines of text. */
 export function reportText({ files, findings, schemas }: CheckReport): string {
   const lines = findings.flatMap(({ file, line, column, severity, message, fix, rule }) => [
     `${clean(file)}:${line}:${column}: ${severity}: ${clean(message)} [${rule}]`,
@@ -56,7 +59,7 @@ function schemaLines({ name, usedAt, outputs, views }: SchemaReport): readonly s
   ];
 }
 
-/** How the values of an output look to a later step. */
+/** Describes how later steps see the values of an output. */
 export function formOf({ kind, type, name }: Pick<Output, 'kind' | 'type' | 'name'>): string {
   if (name === PAYLOAD_OUTPUT.name) return 'JSON, the whole payload';
   if (kind === 'boolean') return 'true or false, as text';
@@ -84,7 +87,7 @@ function changeWords({ keyword, how, places }: Change): string {
   return `${clean(keyword, 80)}: ${HOW[how]}, at ${shown.join(', ')}${more}`;
 }
 
-/** The report as one JSON object. */
+/** Formats the report as one JSON object. */
 export function reportJson({ files, findings, schemas }: CheckReport): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const report = {
@@ -106,7 +109,7 @@ export function reportJson({ files, findings, schemas }: CheckReport): string {
       views: views.map(({ providers, changes, bytes, tokens }) => ({ providers, bytes, tokens, changes })),
     })),
   };
-  // No control character has an effect in a terminal, and no runner a command.
+  // Keeps control characters from having an effect in a terminal, and commands from being run by a runner.
   const text = JSON.stringify(report, null, 2).replace(
     /[^\P{Cc}\n]|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu,
     (found) =>

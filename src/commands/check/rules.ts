@@ -1,10 +1,10 @@
-/** What the check says of a workflow: for each rule its id, how grave it is, what is wrong, and what to do about it. */
+/** The rules for workflows: id, severity, message and fix of each. */
 import { quote } from '../../text/messages.ts';
 import { didYouMean, error, type Fault, warning } from './finding.ts';
 
 const name = (text: string) => quote(text, 100);
 
-/** About one step of the action and the job around it. */
+/** Rules for a step of the action and its job. */
 export const STEP = {
   checkout: (input: string) =>
     error(
@@ -94,7 +94,7 @@ export const STEP = {
     ),
 } as const;
 
-/** About the job and the step that merge verdicts. */
+/** Rules for the job and the step that merge verdicts. */
 export const MERGE = {
   besidesAlways: warning(
     'merge-skipped',
@@ -154,9 +154,9 @@ export const MERGE = {
   ),
 } as const;
 
-/** About the legs that a merge waits for. */
+/** Rules for the legs that a merge waits for. */
 export const LEG = {
-  /** Two facts that differ where the schema lets in what it does not declare. */
+  /** The text differs for a schema that allows undeclared properties. */
   ungated: (isClosed: boolean) =>
     (isClosed ? error : warning)(
       'leg-ungated',
@@ -281,7 +281,7 @@ export const LEG = {
 
 const GATE_FIX = 'Set gate on the merge to what must hold, for example a boolean property of the schema.';
 
-/** About what a workflow reads of the outputs. */
+/** Rules for the use of outputs. */
 export const OUTPUT = {
   beforeItRan: (output: string) =>
     error(
@@ -377,7 +377,7 @@ export const OUTPUT = {
     ),
 } as const;
 
-/** About a part of a condition, as it is written, that depends on one output. */
+/** Rules for the part of a condition that depends on one output. */
 export const CONDITION = {
   alwaysTrue: (text: string, output: string) =>
     error(

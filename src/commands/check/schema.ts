@@ -1,4 +1,4 @@
-/** The schema and the gate, read as a run reads them. */
+/** Reads the schema and the gate as a run does. */
 import { type Contract, createContract, createGate } from '../../contract/contract.ts';
 import { isUngated, UNGATED } from '../../contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
@@ -9,25 +9,25 @@ import { type Output, payloadOutputs } from './outputs.ts';
 
 /** The schema and the gate of a step. */
 export interface Policy {
-  /** As it was typed. */
+  /** As typed. */
   readonly name: string;
   readonly schema: JsonObject;
   readonly outputs: readonly Output[];
-  /** What makes the step red where it is false: a boolean property that the gate wants to be true; null for none. */
+  /** The boolean properties that the gate requires to be true, so the step fails if one is false; empty for none. */
   readonly gated: readonly string[];
   readonly hasGate: boolean;
 }
 
-/** The policy, null where there can be none, and what was found. */
+/** The policy, null when it is invalid, and the findings. */
 export interface PolicyReading {
   readonly policy: Policy | null;
   readonly faults: readonly { readonly input: 'schema' | 'gate'; readonly fault: Fault }[];
 }
 
 /**
- * Makes the contract and its gate as a run does.
- * @param schema as typed; null for the default.
- * @param gate as typed; null for the default; undefined where nobody knows it.
+ * Creates the contract and its gate as a run does.
+ * @param schema as typed; null for the default
+ * @param gate as typed; null for the default, undefined when unknown
  */
 export async function readPolicy(
   schema: string | null,
@@ -76,7 +76,7 @@ async function gateOf(
 ) {
   const request = await parseGateArgument(gate ?? 'auto', preset, files);
   const { warnings, evaluate } = await createGate(request, contract);
-  // By trial: what is not met when a boolean is false, whatever else the payload says.
+  // By trial: a property counts if the gate is not met when it is false, whatever else the payload contains.
   const gated = payloadOutputs(contract.schema, contract.outputNames)
     .filter(({ kind }) => kind === 'boolean')
     .map(({ name }) => name)
@@ -85,8 +85,9 @@ async function gateOf(
 }
 
 /**
- * What is wrong with a gate that is a JSON Schema, inline or a file, for payloads of some schemas; nothing for others.
- * @param gate as typed.
+ * Returns the faults of a gate that is a JSON Schema, inline or a file, for payloads of several schemas; none for other
+ * gates.
+ * @param gate as typed
  */
 export async function gateFaults(
   gate: string,
@@ -98,7 +99,7 @@ export async function gateFaults(
   try {
     const request = await parseGateArgument(gate, null, files);
     if (request.kind !== 'schema') return [];
-    // A gate that is wrong for payloads of any schema is wrong for each.
+    // A gate that is invalid for payloads of any schema is invalid for each of them.
     const { warnings } = await createGate(request, await createContract({ type: 'object' }));
     faults.push(...warnings.map((text) => warned('gate', text)));
     for (const schema of schemas) {
@@ -114,7 +115,7 @@ export async function gateFaults(
     if (!(error instanceof ContractError)) throw error;
     return [refused(`gate-${error.stage}`, error.message)];
   }
-  // A gate that is useless for the payloads of one leg may be meant for those of another.
+  // A gate that is useless for the payloads of one leg may be intended for those of another.
   const [first] = errors;
   if (first !== undefined && errors.length === schemas.length)
     return [refused(`gate-${first.stage}`, first.message)];
@@ -129,5 +130,5 @@ function warned(input: 'schema' | 'gate', text: string): Fault {
   return { ...refused(`${input}-warning`, text), severity: 'warning' };
 }
 
-/** The same as a run warns of. */
+/** The same warning as in a run. */
 const ungated = warning('no-gate', UNGATED.message, UNGATED.fix);

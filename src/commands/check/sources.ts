@@ -1,4 +1,4 @@
-/** The files that a check reads: workflows, and what they name. */
+/** Reads the files of a check: workflows, and the files they refer to. */
 import { readdir, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,10 +8,10 @@ import type { Files } from '../../contract/source.ts';
 import type { ActionPart } from './workflow.ts';
 import { type Node, scalarsOf } from './yaml-file.ts';
 
-/** Bytes; GitHub starts no run of a larger workflow (500 KB, docs.github.com/en/actions/reference/limits). */
+/** In bytes; GitHub does not run larger workflows (500 KB, docs.github.com/en/actions/reference/limits). */
 const MAX_WORKFLOW = 512_000;
 
-/** Reads files where the user says: outside of the folder, too, where that is `allowed`. */
+/** Reads files by user-given paths, including paths outside the folder if `outside` is `allowed`. */
 export function filesIn(folder: string, outside: TrustedFileLimits['outside']): Files {
   return {
     readFile: (name) =>
@@ -27,12 +27,12 @@ export function filesIn(folder: string, outside: TrustedFileLimits['outside']): 
   };
 }
 
-/** A workflow's text, or why it cannot be read. */
+/** Returns the text of a workflow, or why it cannot be read. */
 export function readWorkflowText(file: string, root: string): ReturnType<typeof readTrustedFile> {
   return readTrustedFile(file, { root, outside: 'allowed', maxBytes: MAX_WORKFLOW });
 }
 
-/** The workflows of the repository that a folder is the root of, and its composite actions, relative to it and in order. */
+/** Returns the workflows and composite actions of a repository, given its root; sorted, with relative paths. */
 export async function findWorkflows(folder: string): Promise<readonly string[]> {
   const below = path.join('.github', 'workflows');
   const names = await readdir(path.join(folder, below)).catch(() => []);
@@ -45,7 +45,10 @@ export async function findWorkflows(folder: string): Promise<readonly string[]> 
   return [...workflows.toSorted(), ...composite.toSorted()];
 }
 
-/** The real folder of the checkout that a file belongs to: that which holds the `.github` around it, else the current one. */
+/**
+ * Returns the real root of the checkout that contains a file: the folder around its `.github`, or else the current
+ * folder.
+ */
 export async function rootOf(file: string, cwd: string): Promise<string> {
   let folder = path.dirname(path.resolve(cwd, file));
   while (path.basename(folder) !== '.github') {
@@ -56,7 +59,7 @@ export async function rootOf(file: string, cwd: string): Promise<string> {
   return realpath(path.dirname(folder));
 }
 
-/** The folders of a checkout that a workflow uses as actions, and that hold a part of this one. */
+/** Returns the folders of a checkout that a workflow uses as actions and that contain a part of this action. */
 export async function localActions(workflow: Node, root: string): Promise<ReadonlyMap<string, ActionPart>> {
   const named = new Set<string>();
   for (const { scalar, keys } of scalarsOf(workflow)) {

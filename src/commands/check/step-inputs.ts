@@ -1,4 +1,4 @@
-/** The inputs of one step: what its `with:` says, as far as it says it literally. */
+/** Reads the inputs of a step from its `with:`, as far as they are literal. */
 import { parseConfig } from '../../config/config.ts';
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
 import { embedded } from './expression.ts';
@@ -6,20 +6,20 @@ import { error, type Fault, refused } from './finding.ts';
 import { STEP } from './rules.ts';
 import { entryAt, type Mapping, valueAt } from './yaml-file.ts';
 
-/** What is known of a step's inputs. */
+/** The known inputs of a step. */
 export interface StepInputs {
-  /** As typed, trimmed; undefined where an expression decides, null where the input is absent. */
+  /** As typed, trimmed; undefined when computed by an expression, null when absent. */
   readonly get: (name: InputName) => string | null | undefined;
   readonly faults: readonly StepFault[];
 }
 
-/** A fault, with the key under `with:` that it is about; null where it is about the step. */
+/** A fault and the key under `with:` that it is about; null when it is about the step. */
 export interface StepFault {
   readonly key: string | null;
   readonly fault: Fault;
 }
 
-/** Values in place of what is not known, chosen so that nothing about them can be wrong. */
+/** Substitutes for unknown values, chosen so that they are always valid. */
 const STAND_INS: ReadonlyMap<string, string> = new Map([
   ['prompt', 'unknown'],
   ['model', 'claude-unknown'],
@@ -28,15 +28,15 @@ const STAND_INS: ReadonlyMap<string, string> = new Map([
   ['provider', 'openai'],
 ]);
 
-/** Inputs that nobody may read in a workflow file. */
+/** Inputs that must not be readable in a workflow file. */
 const SECRET_INPUTS: readonly InputName[] = ['api-key', 'github-token', 'signing-key'];
 
 const NAMES: readonly InputName[] = INPUTS.map(({ name }) => name);
 
 /**
- * Reads the inputs of a step, literal ones by the rules of a run.
- * @param environment the variables that the workflow sets for the step.
- * @param mayHaveKey whether something that cannot be read here may set the key's variable.
+ * Reads the inputs of a step; literal values are parsed as in a run.
+ * @param environment the variables that the workflow sets for the step
+ * @param mayHaveKey whether something unreadable here may set the key's variable
  */
 export function readStepInputs(
   step: Mapping,
@@ -52,17 +52,17 @@ export function readStepInputs(
   return { get, faults: [...faults, ...problems] };
 }
 
-/** The inputs of a step by name, and what is wrong with a name, or with how a value is written. */
+/** The inputs of a step by name, and the problems with names and with how values are written. */
 interface CollectedInputs<N extends string> {
   readonly get: (name: N) => string | null | undefined;
   readonly faults: readonly StepFault[];
-  /** null for one that an expression decides. */
+  /** null for a value computed by an expression. */
   readonly given: ReadonlyMap<N, string | null>;
 }
 
 /**
- * @param names those that there are.
- * @param secrets those that nobody may read in the file.
+ * @param names the inputs that exist
+ * @param secrets the inputs that must not be readable in the file
  */
 export function collectInputs<N extends string>(
   step: Mapping,
@@ -99,7 +99,7 @@ export function collectInputs<N extends string>(
   return { given, get, faults };
 }
 
-/** Names of headers are mostly written out, only their values come from secrets. */
+/** Names of headers are usually literal; only their values come from secrets. */
 function knownHeaders(text: string): string | null {
   let known = text;
   for (const { text: inner } of embedded(text)) known = known.replace(`\${{${inner}}}`, 'unknown');
@@ -115,7 +115,7 @@ function fillIn(given: ReadonlyMap<InputName, string | null>): Map<InputName, st
     if (known !== undefined) raw.set(name, known);
   }
   if (given.get('provider') === null) {
-    // Azure's endpoint may say more than any other, and the other vendors need none.
+    // The URL of an Azure endpoint may contain more than any other, and the other vendors need none.
     raw.set('provider', typeof given.get('base-url') === 'string' ? 'azure-openai' : 'openai');
   }
   if (given.get('prompt') === null && given.has('prompt-file')) raw.delete('prompt');

@@ -1,4 +1,4 @@
-/** One step of the action: its inputs, the files that they name, and the schema and gate that they give. */
+/** Checks a step of the action: its inputs, the files they name, and its schema and gate. */
 import path from 'node:path';
 import { resolveWorkingDirectory } from '../../config/paths.ts';
 import { type Files, isInOtherRepository, pathHere } from '../../contract/source.ts';
@@ -19,21 +19,21 @@ import { type SourceLocation, textAt, valueAt } from './yaml-file.ts';
 export interface Used {
   readonly policy: Policy;
   readonly location: SourceLocation;
-  /** null where nobody can say which. */
+  /** null when unknown. */
   readonly provider: ProviderName | null;
 }
 
 /** What a step is checked against. */
 export interface StepSurroundings {
   readonly files: Files;
-  /** The real folder of the checkout. */
+  /** The real path of the checkout. */
   readonly root: string;
-  /** In place of schemas that cannot be read here; null for none. */
+  /** Used instead of schemas that cannot be read here; null for none. */
   readonly standIn: string | null;
   readonly findings: Findings;
 }
 
-/** Checks a step by itself; null where its schema is not known, or wrong. */
+/** Checks a step on its own; returns null when its schema is unknown or invalid. */
 export async function checkStep(
   workflow: Workflow,
   job: Job,
@@ -50,7 +50,7 @@ export async function checkStep(
     findings.report(step, input === null ? [] : ['with', input], fault);
   };
   for (const { key, fault } of inputs.faults) report(key, fault);
-  // The job around a composite action, and the checkout that paths lead into, are those of its caller.
+  // The surrounding job of a composite action, and the checkout that its paths refer to, are those of its caller.
   if (!workflow.isComposite) {
     checkPermissions(workflow, job, inputs, findings);
     report('prompt-file', await promptFault(inputs, job, step, surroundings.files));
@@ -65,7 +65,7 @@ export async function checkStep(
     if (isRead && workflow.isComposite && pathHere(inputs.get(input) ?? '') !== null) continue;
     report(input, isRead ? softenForBase(inputs, fault) : fault);
   }
-  // A file that cannot be read here either has been found already, with the checkout in its advice.
+  // A file that cannot be read here has been reported already, with advice about the checkout.
   const unread = inputWithoutCheckout(job, step, inputs);
   report(unread, unread !== null && !faulty.has(unread) && STEP.checkout(unread));
   return policy === null
@@ -77,7 +77,7 @@ function excludesVerdict(inputs: StepInputs): boolean {
   return /(?:^|[\s,])struct(?:ured)?_?output(?:$|[\s,])/iu.test(inputs.get('exclude-tools') ?? '');
 }
 
-/** A limit on money for a model without a known price, which a run refuses; null where either is not known. */
+/** Checks for a cost limit with a model of unknown price, which a run refuses; returns null when either is unknown. */
 async function priceFault(inputs: StepInputs): Promise<Fault | null> {
   const [model, baseUrl, provider] = [inputs.get('model'), inputs.get('base-url'), providerOf(inputs)];
   if (!(Number(inputs.get('max-cost-usd')) > 0) || inputs.get('replay') !== null) return null;
@@ -86,7 +86,7 @@ async function priceFault(inputs: StepInputs): Promise<Fault | null> {
   return price === null ? refused('input-max-cost-usd', unknownPriceError(model).message) : null;
 }
 
-/** The provider that the inputs name, or that of the model's name; null where an expression decides. */
+/** Returns the provider given by the inputs, or derived from the model's name; null when computed by an expression. */
 function providerOf(inputs: StepInputs): ProviderName | null {
   const named = inputs.get('provider');
   const found = PROVIDERS.find((each) => each === named?.toLowerCase());
@@ -97,7 +97,7 @@ function providerOf(inputs: StepInputs): ProviderName | null {
   return model !== '' && inputs.get('base-url') !== null ? 'openai-compatible' : null;
 }
 
-/** Schema and gate of a step, as far as they are known. */
+/** Returns the schema and gate of a step, as far as they are known. */
 async function policyOf(
   inputs: StepInputs,
   job: Job,
@@ -111,13 +111,16 @@ async function policyOf(
   return readPolicy(standIn, isKnownHere(gate, job, step) ? gate : undefined, files);
 }
 
-/** Whether an input says by itself what it is: no expression, no file of another repository or of a step before. */
+/**
+ * Whether the value of an input can be resolved here: no expression, and no file of another repository or an earlier
+ * step.
+ */
 export function isKnownHere(value: string | null | undefined, job: Job, step: Step): boolean {
   if (typeof value !== 'string') return value === null;
   return !isInOtherRepository(value) && !isWrittenBefore(value, job, step);
 }
 
-/** Whether a step before may have written the file. */
+/** Whether an earlier step may have written the file. */
 function isWrittenBefore(value: string, job: Job, step: Step): boolean {
   const file = pathHere(value);
   if (file === null) return false;
@@ -147,12 +150,12 @@ async function folderFault(inputs: StepInputs, root: string): Promise<Fault | nu
   }
 }
 
-/** A file that is read from another branch may differ from the one here. */
+/** Reduces the severity for files read from another branch, which may differ from the local ones. */
 function softenForBase(inputs: StepInputs, fault: Fault): Fault {
   return inputs.get('trusted-files') === 'base' ? { ...fault, severity: 'warning' } : fault;
 }
 
-/** What the workflow sets for a step, literally or not. */
+/** Returns the variables that the workflow sets for the step, literal or not. */
 function environmentOf(workflow: Workflow, job: Job, step: Step): Readonly<Record<string, string>> {
   const variables = new Map<string, string>();
   for (const owner of [workflow, job, step]) {
@@ -164,16 +167,16 @@ function environmentOf(workflow: Workflow, job: Job, step: Step): Readonly<Recor
   return Object.fromEntries(variables);
 }
 
-/** Actions that bring no file into the workspace. What any other does is not known. */
+/** Actions that add no files to the workspace. Any other action may. */
 const BRINGS_NO_FILE = /^actions\/(?:setup-[\w-]+|create-github-app-token|labeler|upload-artifact)@/iu;
 
-/** Commands that can bring files from elsewhere, or that run what did. */
+/** Commands that can add files from elsewhere, or run what did. */
 const BRINGS_FILES =
   /\b(?:git|gh|hub|curl|wget|tar|unzip|cp|mv|rsync|scp|aws|az|gcloud|gsutil|docker|podman|svn|hg|invoke-webrequest)\b/iu;
 
-/** The input that names a file of a checkout which no step makes; null where nothing is certain. */
+/** Returns the input that names a file of a checkout that no step makes; null when that is uncertain. */
 function inputWithoutCheckout(job: Job, step: Step, inputs: StepInputs): string | null {
-  // The base is read by the API. On a runner of one's own an earlier job may have left the files.
+  // Files of the base branch are read through the API. On a self-hosted runner an earlier job may have left the files.
   if (inputs.get('trusted-files') !== null && inputs.get('trusted-files') !== 'workspace') return null;
   if (!isHosted(job)) return null;
   for (const input of ['schema', 'gate', 'prompt-file', 'replay', 'working-directory'] as const) {
@@ -187,7 +190,7 @@ function inputWithoutCheckout(job: Job, step: Step, inputs: StepInputs): string 
   return null;
 }
 
-/** Whether the job surely begins in an empty workspace: on a label of a runner that GitHub hosts, outside a container. */
+/** Whether the job surely starts in an empty workspace: on a GitHub-hosted runner label, outside a container. */
 function isHosted({ node }: Job): boolean {
   const label = textAt(node, 'runs-on');
   return (

@@ -1,4 +1,4 @@
-/** What makes a job dangerous around the action: strangers' code beside secrets, credentials, time that runs out. */
+/** Checks what makes a job around the action dangerous: untrusted code next to secrets, credentials, timeouts. */
 import { pathHere } from '../../contract/source.ts';
 import { isPrivilegedTrigger } from '../../text/triggers.ts';
 import type { Findings } from './finding.ts';
@@ -7,7 +7,7 @@ import type { StepInputs } from './step-inputs.ts';
 import { isUse, type Job, type Step, type Workflow, withOf } from './workflow.ts';
 import { textAt } from './yaml-file.ts';
 
-/** Looks at a step of the action and at what is around it. */
+/** Checks a step of the action and its surroundings. */
 export function checkSurroundings(
   workflow: Workflow,
   job: Job,
@@ -30,7 +30,7 @@ export function checkSurroundings(
   findings.report(step, ['with', 'on-missing-key'], isNeverRun && STEP.neverRun);
 }
 
-/** Looks at what a stranger can bring where the job has the rights and the secrets of the repository. */
+/** Checks what an outsider can bring into a job that has the rights and secrets of the repository. */
 function checkTrigger(
   { events }: Workflow,
   step: Step,
@@ -38,7 +38,7 @@ function checkTrigger(
   inputs: StepInputs,
   findings: Findings,
 ): void {
-  // A called workflow has the event of its caller.
+  // A called workflow has its caller's event.
   const event = events.find((each) => each !== 'workflow_call' && isPrivilegedTrigger(each));
   if (event === undefined) return;
   const change = before.find(takesStrangersCode);
@@ -57,11 +57,11 @@ function checkTrigger(
   }
 }
 
-/** From the last checkout or fetch of a line on: from each of them to the end would be quadratic. */
+/** Starts from the last checkout or fetch in a line: matching from each of them to the end would be quadratic. */
 const TAKES_HEAD =
   /\bgh\s+pr\s+checkout\b|\bgit\s+(?:checkout|fetch)\b(?:(?!\bgit\s+(?:checkout|fetch)\b).)*(?:pull\/|FETCH_HEAD|head)/iu;
 
-/** A checkout of anything but what the trigger itself is about, which is the repository's own. */
+/** Whether a step checks out anything other than the trigger's default ref, which is the repository's own code. */
 function takesStrangersCode(step: Step): boolean {
   if (TAKES_HEAD.test(textAt(step.node, 'run') ?? '')) return true;
   if (!isUse(step, 'actions/checkout')) return false;
@@ -69,7 +69,7 @@ function takesStrangersCode(step: Step): boolean {
   return /head|merge|pull|outputs\.|inputs\.|\.sha\b/iu.test(ref.replaceAll('github.sha', ''));
 }
 
-/** The step, or else the job, that is killed before the action can say how it ended. */
+/** Reports the step, or else the job, whose timeout ends it before the action can report how it ended. */
 function checkTimeout(job: Job, step: Step, inputs: StepInputs, findings: Findings): void {
   const given = inputs.get('timeout-minutes');
   const own = given === null ? 10 : Number(given);

@@ -1,4 +1,4 @@
-/** A workflow file as far as the action's steps are concerned. */
+/** Reads the parts of a workflow file that matter for steps of the action. */
 import { type Embedded, type Expression, embedded, parseExpression } from './expression.ts';
 import type { Owner } from './finding.ts';
 import type { Output } from './outputs.ts';
@@ -15,63 +15,61 @@ import {
 
 /** A workflow; `start` is that of the file. */
 export interface Workflow extends Owner {
-  /** The names of the events that start it. */
+  /** The names of the events that trigger it. */
   readonly events: readonly string[];
   readonly jobs: readonly Job[];
-  /** Whether it is a composite action, whose steps are those of one job here. */
+  /** Whether it is a composite action, whose steps are represented as those of one job. */
   readonly isComposite: boolean;
-  /** Every text that holds expressions. */
+  /** All texts that contain expressions. */
   readonly sites: readonly Site[];
-  /** What the jobs hand on that call other workflows, as far as that is known. */
+  /** The known outputs of jobs that call other workflows. */
   readonly called: ReadonlyMap<Job, Called>;
 }
 
-/** A job. */
 export interface Job extends Owner {
-  /** In lower case, as expressions find it. */
+  /** In lower case, as expressions look it up. */
   readonly id: string;
   /** In lower case. */
   readonly needs: readonly string[];
   readonly hasMatrix: boolean;
   readonly steps: readonly Step[];
-  /** The job's own permissions, else the workflow's; null where neither says any. */
+  /** The job's own permissions, or else the workflow's; null when neither declares any. */
   readonly permissions: Node | null;
 }
 
-/** A step. */
 export interface Step extends Owner {
   readonly index: number;
-  /** In lower case; null where it has none. */
+  /** In lower case; null when it has none. */
   readonly id: string | null;
   /** Empty for a step that runs a script. */
   readonly uses: string;
-  /** Whether it is a step of this action, and which part of it: a run, or the merge of many. */
+  /** The part of this action that the step uses: a run, or the merge of many; null for any other step. */
   readonly part: ActionPart | null;
 }
 
-/** The action in the repository's root runs the agent, the one in its folder `merge` makes one verdict of many. */
+/** The action in the repository's root runs the agent; the one in its folder `merge` combines several verdicts. */
 export type ActionPart = 'run' | 'merge';
 
-/** A text of the workflow that holds expressions. */
+/** A text of the workflow that contains expressions. */
 export interface Site {
-  /** null for the outputs of a workflow that others call. */
+  /** null for the outputs of a reusable workflow. */
   readonly job: Job | null;
   /** null for what belongs to the job itself. */
   readonly step: Step | null;
   readonly scalar: Scalar;
-  /** The keys that lead to it, from the step's or the job's own. */
+  /** The keys that lead to it from the step or the job. */
   readonly keys: readonly string[];
   readonly isCondition: boolean;
-  /** What should be an expression and cannot be read. */
+  /** Expressions that cannot be parsed. */
   readonly unread: readonly Embedded[];
   readonly expressions: readonly (Embedded & { readonly root: Expression })[];
 }
 
-/** A step of the action with what it gives. */
+/** A step of the action with its outputs. */
 export interface Source {
   readonly job: Job;
   readonly step: Step;
-  /** null where the schema is not known. */
+  /** null when the schema is unknown. */
   readonly policy: Policy | null;
   /** The outputs about the run. */
   readonly about: readonly Output[];
@@ -79,25 +77,25 @@ export interface Source {
 
 /** A workflow that a job calls. */
 export interface Called {
-  /** As the job names it. */
+  /** As the job refers to it. */
   readonly name: string;
-  /** Whether it could be read: those of other repositories cannot. */
+  /** Whether it could be read; those of other repositories cannot. */
   readonly isKnown: boolean;
-  /** Whether a step of it, or of one that it calls, is a step of the action. */
+  /** Whether it, or a workflow it calls, has a step of the action. */
   readonly isOurs: boolean;
-  /** By name; null for one that is none of the action's. */
+  /** By name; null for an output that does not come from the action. */
   readonly outputs: ReadonlyMap<string, { readonly output: Output; readonly source: Source } | null>;
 }
 
-/** What tells the action from others. */
+/** How to recognize the action. */
 export interface ActionNames {
-  /** What `uses:` may say before an `@`, beside everything that ends in `/structured-agent`. */
+  /** What `uses:` may contain before an `@`, in addition to everything that ends in `/structured-agent`. */
   readonly names: readonly string[];
-  /** Which part of this action a folder of the checkout holds. */
+  /** Returns the part of this action in a folder of the checkout. */
   readonly localPart: (folder: string) => ActionPart | null;
 }
 
-/** Reads a file as a workflow, or as a composite action; null where it is neither. */
+/** Reads a file as a workflow or as a composite action; returns null when it is neither. */
 export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | null {
   const { root } = file;
   if (root?.kind !== 'map') return null;
@@ -116,7 +114,7 @@ export function readWorkflow(file: YamlFile, action: ActionNames): Workflow | nu
     steps: stepsOf(file, node, action),
     permissions: valueAt(node, 'permissions') ?? general,
   });
-  // The steps of a composite action run in the job of a caller, of which nothing is known here.
+  // The steps of a composite action run in a caller's job, about which nothing is known here.
   const read = isComposite
     ? [readJob('', runs, runs.start)]
     : jobs?.kind === 'map'
@@ -158,7 +156,7 @@ function partOf(uses: string, { names, localPart }: ActionNames): ActionPart | n
   return owner !== undefined && isNamed(owner) ? 'merge' : null;
 }
 
-/** One name, a list of names, or a mapping by names. */
+/** Returns one name, a list of names, or the keys of a mapping. */
 function namesIn(node: Node | null): readonly string[] {
   if (node === null) return [];
   if (node.kind === 'scalar') return node.text === '' ? [] : [node.text.toLowerCase()];
@@ -214,23 +212,23 @@ export function givesVerdict(job: Job, { called }: Workflow): boolean {
   return actionSteps(job).length > 0 || called.get(job)?.isOurs === true;
 }
 
-/** The steps of this action, all of which give a verdict; those of one part alone where it is named. */
+/** Returns the steps that use this action, or only those of the given part. All of them produce a verdict. */
 export function actionSteps({ steps }: Job, part: ActionPart | null = null): readonly Step[] {
   return steps.filter((step) => (part === null ? step.part !== null : step.part === part));
 }
 
-/** Whether a step uses an action, whatever its version. */
+/** Whether a step uses an action, in any version. */
 export function isUse({ uses }: Step, action: string): boolean {
   return uses.toLowerCase().startsWith(`${action}@`);
 }
 
-/** Whether any text below a node holds this one. */
+/** Whether any text below a node contains the given one. */
 export function mentions(node: Node, part: string): boolean {
   for (const { scalar } of scalarsOf(node)) if (scalar.text.includes(part)) return true;
   return false;
 }
 
-/** What a step's `with` gives for an input; null where it gives no scalar. */
+/** Returns the value of an input in a step's `with`; null when it is not a scalar. */
 export function withOf({ node }: Step, name: string): string | null {
   return textAt(valueAt(node, 'with'), name);
 }

@@ -1,8 +1,8 @@
-/** A YAML file as a tree of our own, each node with the offset where it begins. */
+/** Parses a YAML file into a tree of our own, in which each node has its start offset. */
 import type { Document, ErrorCode, ParsedNode, Node as YamlNode } from 'yaml';
 import { yamlFix } from './yaml-fix.ts';
 
-/** Where something is in a file; lines and columns begin with 1. */
+/** A position in a file; lines and columns start at 1. */
 export interface SourceLocation {
   readonly file: string;
   readonly line: number;
@@ -16,20 +16,20 @@ export type Node = Scalar | List | Mapping;
 export interface Scalar {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
-  /** As the runner hands it on: empty for null. */
+  /** As the runner passes it on: empty for null. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Values in order. */
+/** A sequence. */
 export interface List {
   readonly kind: 'list';
   readonly items: readonly Node[];
   readonly start: number;
 }
 
-/** Keys with their values. */
+/** A mapping. */
 export interface Mapping {
   readonly kind: 'map';
   readonly entries: readonly Entry[];
@@ -43,35 +43,35 @@ export interface Entry {
   readonly value: Node;
 }
 
-/** A file that was read. */
+/** A parsed file. */
 export interface YamlFile {
   readonly name: string;
-  /** null where the file is empty. */
+  /** null when the file is empty. */
   readonly root: Node | null;
   readonly locate: (offset: number) => SourceLocation;
-  /** Where a part of a scalar is: `part` begins at `offset` of its text. */
+  /** Returns the location of a part of a scalar: `part` starts at `offset` of the scalar's text. */
   readonly locatePart: (scalar: Scalar, offset: number, part: string) => SourceLocation;
 }
 
-/** The file, or the first thing that is wrong with it. */
+/** The file, or its first error. */
 export type YamlReading =
   | { readonly ok: true; readonly file: YamlFile }
   | { readonly ok: false; readonly location: SourceLocation; readonly problem: string; readonly fix: string };
 
-/** More nodes than any workflow has; aliases of aliases would otherwise multiply without end. */
+/** More nodes than any workflow has. Without a limit, aliases of aliases would multiply endlessly. */
 const MAX_NODES = 100_000;
 const MAX_DEPTH = 100;
-/** A workflow of the size that GitHub runs has fewer, whatever is in it: reading so many takes under a second. */
+/** A workflow of the size that GitHub accepts has fewer, whatever it contains; reading these takes under a second. */
 const MAX_LEXEMES = 250_000;
 /**
- * The characters that are searched for parts of scalars, in one file: each part is searched for in all that is before it.
- * After that, a part is where its scalar is.
+ * The maximum number of characters searched for parts of scalars in one file, because each part is searched for in all
+ * of the text before it. Beyond that, a part is located at its scalar.
  */
 const MAX_SEARCHED = 50_000_000;
 
-/** Reads a text as YAML 1.2, as GitHub does; the library is loaded when it is first needed. */
+/** Parses a text as YAML 1.2, as GitHub does. The library is imported on first use. */
 export async function readYaml(name: string, text: string): Promise<YamlReading> {
-  // A bundle gives a CommonJS module no named exports.
+  // A bundled CommonJS module has no named exports.
   const { default: yaml } = await import('yaml');
   const { Lexer, parseDocument, LineCounter, isAlias, isMap, isNode, isScalar, isSeq } = yaml;
   const lines = new LineCounter();
@@ -90,7 +90,7 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
     parseDocument(text, {
       lineCounter: lines,
       logLevel: 'silent',
-      // Both would take the square of the length: keys are compared and aliases looked up below.
+      // Both would take quadratic time: keys are compared and aliases looked up below.
       uniqueKeys: false,
       prettyErrors: false,
     }),
@@ -120,7 +120,7 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
       return { kind: 'scalar', value: null, text: '', start, end: start };
     }
     if (isAlias(node)) {
-      // Read again as a part of what another alias names, it still means the anchor that was before it.
+      // An alias that is read again inside the target of another one still refers to the anchor before it.
       if (!targets.has(node)) targets.set(node, anchored.get(node.source));
       return convert(targets.get(node), depth + 1, start);
     }
@@ -158,7 +158,10 @@ export async function readYaml(name: string, text: string): Promise<YamlReading>
   return { ok: true, file: { name, root, locate, locatePart } };
 }
 
-/** Calls what makes an error object of each mistake in a text: most of their cost is the stack that each records. */
+/**
+ * Runs code without recording stack traces. The parser creates an error object for each mistake in a text, most of
+ * whose cost is the stack.
+ */
 function withoutStacks<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -173,7 +176,7 @@ function plain(value: unknown): Scalar['value'] {
   return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : String(value);
 }
 
-/** What is written differs from what is meant by indents, quotes and folds: the part is looked up by its own text. */
+/** The source differs from the value by indentation, quotes and folding, so the part is searched for by its text. */
 function find(source: string, { start, text }: Scalar, offset: number, part: string): number {
   if (part === '') return start;
   let at = source.indexOf(part);
@@ -185,24 +188,24 @@ function find(source: string, { start, text }: Scalar, offset: number, part: str
   return at === -1 ? start : start + at;
 }
 
-/** The value under a key, whatever its case; null where there is none. */
+/** Returns the value under a key, ignoring case; null when there is none. */
 export function valueAt(node: Node | null, key: string): Node | null {
   return entryAt(node, key)?.value ?? null;
 }
 
-/** The entry under a key; null where there is none. */
+/** Returns the entry under a key; null when there is none. */
 export function entryAt(node: Node | null, key: string): Entry | null {
   if (node?.kind !== 'map') return null;
   return node.entries.find((entry) => entry.key.toLowerCase() === key) ?? null;
 }
 
-/** The text of a scalar under a key; null where there is none. */
+/** Returns the text of a scalar under a key; null when there is none. */
 export function textAt(node: Node | null, key: string): string | null {
   const value = valueAt(node, key);
   return value?.kind === 'scalar' ? value.text : null;
 }
 
-/** Each scalar below a node, with the keys on the way to it. */
+/** Yields each scalar below a node, with the keys that lead to it. */
 export function* scalarsOf(
   node: Node,
   keys: readonly string[] = [],

@@ -1,7 +1,7 @@
-/** What to write instead of a line that is no YAML. */
+/** Suggests a correction for a line that is not valid YAML. */
 import type { ErrorCode } from 'yaml';
 
-/** What helps by the kind of mistake; each names what to write. */
+/** The fix for each kind of mistake. */
 const FIXES: Partial<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: 'Use single quotes for this value, or write each backslash twice.',
   BAD_INDENT:
@@ -17,8 +17,8 @@ const OTHERWISE =
   'Put the value of this line into quotes, or compare its indentation with the lines around it.';
 
 /**
- * The advice for the first mistake of a text.
- * @param position of the mistake, in characters.
+ * Returns the advice for the first mistake in a text.
+ * @param position the offset of the mistake, in characters
  */
 export function yamlFix(text: string, code: ErrorCode, position: number, problem: string): string {
   const start = text.lastIndexOf('\n', position - 1) + 1;
@@ -40,13 +40,13 @@ export function yamlFix(text: string, code: ErrorCode, position: number, problem
 
 const PAIR = /^\s*(?:- )?(?<key>[\w.-]+):\s+(?<value>\S.*)$/u;
 
-/** The value of a line of one key, without a comment behind it; null for any other line. */
+/** Returns the value in a line with one key, without a trailing comment; null for any other line. */
 function valueIn(line: string): string | null {
   const value = PAIR.exec(line)?.groups?.['value'];
   return value === undefined ? null : value.replace(/\s#.*/u, '').trimEnd();
 }
 
-/** The line with its value in quotes; null where that is no single value. */
+/** Returns the line with its value in quotes; null when it is not a single value. */
 function quotedValue(line: string): string | null {
   const key = PAIR.exec(line)?.groups?.['key'];
   const value = valueIn(line);

@@ -18,21 +18,21 @@ import {
 } from './plan.ts';
 import { isPinned, needsUrl, SCHEMA_FILE, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
 
-/** Where init reads, asks and writes. */
+/** The input and output of init. */
 interface InitIo {
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
   readonly stdin: Readable;
-  /** Whether somebody can be asked: stdin and stderr are terminals. */
+  /** Whether questions can be asked: stdin and stderr are terminals. */
   readonly isTerminal: boolean;
 }
 
 const FINE = 0;
-/** The code of whatever is refused for what was typed. */
+/** The exit code for invalid input. */
 const REFUSED = 52;
 
-/** Runs `structured-agent init` on the arguments after `init`; gives 0, or 52 where nothing was written. */
+/** Runs `structured-agent init` with the arguments after `init`. Returns 0, or 52 when nothing was written. */
 export async function runInit(argv: readonly string[], io: InitIo): Promise<number> {
   try {
     const options = readOptions(argv);
@@ -111,21 +111,21 @@ function nextSteps(plan: Plan): string {
   ].join('\n');
 }
 
-/** `check` knows the action by the end of its name; another name is given with --action. */
+/** `check` recognizes the action by the end of its name; another name is passed with --action. */
 function checkFlags(action: string): string {
   const [name = ''] = action.split('@');
   return action.startsWith('.') || /\/structured-agent$/iu.test(name) ? '' : ` --action ${name}`;
 }
 
-/** A file to write; the path is relative to the repository. */
+/** A file to write; its path is relative to the repository. */
 interface NewFile {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * The repository's real folder, once it is clear that nothing is in the way of the files to write.
- * @throws InputError where a file is there already and `force` is not set, or where none can be.
+ * Returns the real path of the repository after checking that the files can be written.
+ * @throws InputError when a file exists and `force` is not set, or when a file cannot be created
  */
 async function findRoot(folder: string, names: readonly string[], force: boolean): Promise<string> {
   const root = await realpath(folder).catch(() => null);
@@ -153,13 +153,13 @@ async function findRoot(folder: string, names: readonly string[], force: boolean
 }
 
 /**
- * Writes all of the files, or none where one of them cannot be.
- * @throws InputError where one cannot be written.
+ * Writes all files, or none if one of them cannot be written.
+ * @throws InputError when one cannot be written
  */
 async function placeFiles(root: string, files: readonly NewFile[], force: boolean): Promise<void> {
   try {
     for (const { name } of files) await makeFolder(root, name);
-    // Without force nothing is replaced, not even what appeared this moment.
+    // Without `force` nothing is replaced, not even a file created in the meantime.
     for (const { name, text } of files) {
       await writeFile(path.join(root, name), text, { flag: force ? 'w' : 'wx' });
     }
@@ -172,7 +172,7 @@ async function placeFiles(root: string, files: readonly NewFile[], force: boolea
   }
 }
 
-/** Makes the folder of a file; a link on the way must lead neither out of the repository nor into `.git`. */
+/** Creates the folder of a file. A link in its path must lead neither out of the repository nor into `.git`. */
 async function makeFolder(root: string, name: string): Promise<void> {
   let folder = root;
   for (const part of path.dirname(name).split('/')) {

@@ -1,4 +1,4 @@
-/** What `structured-agent init` shall write: what the flags say, and what is asked on a terminal. */
+/** Decides what `structured-agent init` writes, from the flags and from questions on a terminal. */
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
@@ -8,33 +8,33 @@ import { PROVIDERS, type ProviderName, providerByName, registry } from '../../pr
 import { quote, suggest } from '../../text/messages.ts';
 import { readFlags } from '../parse-flags.ts';
 
-/** The events that can start the workflow. */
+/** The events that can trigger the workflow. */
 const TRIGGERS = ['pull_request', 'push', 'merge_group'] as const;
 
-/** Every choice. */
+/** All choices. */
 export interface Plan {
   readonly preset: string;
   readonly provider: ProviderName;
-  /** As the workflow says it: a name, or an expression. */
+  /** As in the workflow: a name or an expression. */
   readonly model: string;
   readonly trigger: (typeof TRIGGERS)[number];
   /** Whether to comment on pull requests. */
   readonly comment: boolean;
-  /** What `uses:` says. */
+  /** The value of `uses:`. */
   readonly action: string;
 }
 
-/** What was given; null for a choice that was not. */
+/** The given choices; null for a choice that was not given. */
 export interface InitOptions {
   readonly choices: { readonly [Name in keyof Plan]: Plan[Name] | null };
   readonly help: boolean;
   readonly dir: string;
   readonly force: boolean;
-  /** Take the default for everything that is not given, and ask nothing. */
+  /** Whether to use the default for everything that was not given, without asking. */
   readonly yes: boolean;
 }
 
-/** @throws InputError that names the flag and the fix. */
+/** @throws InputError that names the flag and the fix */
 export function readOptions(argv: readonly string[]): InitOptions {
   const flags = readFlags('init', argv, {
     preset: 'text',
@@ -88,7 +88,7 @@ export function readOptions(argv: readonly string[]): InitOptions {
   };
 }
 
-/** An action of another repository by its reference, or one in a folder of the checkout. */
+/** A reference to an action in another repository, or in a folder of the checkout. */
 const ACTION = /^(?:\.{1,2}\/[\w./-]*|[\w-]+\/[\w.-]+(?:\/[\w.-]+)*@[\w./-]+)$/u;
 
 function readAction(given: string | null): string | null {
@@ -99,7 +99,7 @@ function readAction(given: string | null): string | null {
   throw new InputError('action', `--action is ${quote(given, 100)}, ${fix}`);
 }
 
-/** @throws InputError for a value that is not one of these, with the nearest of them. */
+/** @throws InputError for a value that is not in the list, with the closest one that is */
 function requireOneOf<C extends string>(name: string, given: string, values: readonly C[]): C {
   const found = values.find((each) => each === given);
   if (found !== undefined) return found;
@@ -112,24 +112,24 @@ function didYouMean(given: string, values: readonly string[]): string | null {
   return near.length === 0 ? null : `Did you mean ${near.join(' or ')}?`;
 }
 
-/** The action until somebody names another one: nobody owns that name before the first release. */
+/** A placeholder for the action: nobody owns that name before the first release. */
 export const PLACEHOLDER_ACTION = 'org/structured-agent@v1';
 
-/** What a flag left open. */
+/** A choice that the flags left open. */
 export interface Question {
-  /** What answers it on the command line. */
+  /** The flags that would answer it. */
   readonly flags: string;
   readonly text: string;
-  /** Empty where any text is an answer. */
+  /** Empty when any text is an answer. */
   readonly values: readonly string[];
-  /** What an empty answer means; null where an answer is needed. */
+  /** The meaning of an empty answer; null when an answer is required. */
   readonly standard: string | null;
 }
 
-/** Asks one question; gives one of its values. */
+/** Asks one question; resolves to one of its values. */
 export type Ask = (question: Question) => Promise<string>;
 
-/** Makes every choice, by the flags first. */
+/** Makes every choice; flags take precedence. */
 export async function makePlan({ choices }: InitOptions, ask: Ask): Promise<Plan> {
   const choose = async <C extends string>(
     name: string,
@@ -140,7 +140,7 @@ export async function makePlan({ choices }: InitOptions, ask: Ask): Promise<Plan
   const names = [...presets.keys()];
   const preset = choices.preset ?? (await choose('preset', 'What shall be judged?', names, 'verdict'));
   const known = choices.model === null ? null : providerByName(choices.model);
-  // A model of an unknown name has no provider to guess.
+  // The provider cannot be derived from an unknown model name.
   const standard = choices.model === null ? 'anthropic' : null;
   const provider =
     choices.provider ?? known ?? (await choose('provider', 'Whose model?', PROVIDERS, standard));
@@ -165,7 +165,7 @@ const SHORT_ANSWERS: ReadonlyMap<string, string> = new Map([
   ['n', 'no'],
 ]);
 
-/** Asks line by line on a terminal; an answer that is none of the values is asked for again. */
+/** Asks on a terminal, line by line; repeats the question until the answer is one of the values. */
 export function askOn(
   stdin: Readable,
   stderr: { write(text: string): unknown },
@@ -203,7 +203,6 @@ export function askOn(
   };
 }
 
-/** The text of `structured-agent init --help`. */
 export const INIT_HELP = `Usage: structured-agent init [flags]
 
 Writes .github/workflows/structured-agent.yml and .github/verdict.schema.json from a preset.

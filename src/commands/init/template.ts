@@ -1,14 +1,14 @@
-/** The text of the workflow and of the schema beside it. */
+/** Creates the texts of the workflow and its schema. */
 import { readFileSync } from 'node:fs';
 import { presets } from '../../contract/presets.ts';
 import { providerByName, registry } from '../../providers/registry.ts';
 import { PLACEHOLDER_ACTION, type Plan } from './plan.ts';
 
-/** Where the files go, relative to the repository's root. */
+/** The paths of the files, relative to the repository's root. */
 export const WORKFLOW_FILE = '.github/workflows/structured-agent.yml';
 export const SCHEMA_FILE = '.github/verdict.schema.json';
 
-/** The workflow, in which a line `<name>` stands for the lines that the plan gives for that name. */
+/** The workflow, in which a line `<name>` is replaced by the plan's lines for that name. */
 const TEMPLATE = readFileSync(new URL('./workflow.yml', import.meta.url), 'utf8');
 
 const TASKS: Readonly<Record<string, string>> = {
@@ -21,12 +21,12 @@ Report what an attacker can use, not what merely looks unusual.`,
 code that it tests, and say what the likely cause is. Do not fix anything.`,
 };
 
-/** The schema's text: the preset, from now on yours to change. */
+/** Returns the text of the schema: the preset, which the user can then change. */
 export function schemaText({ preset }: Plan): string {
   return `${JSON.stringify(presets.get(preset)?.schema ?? {}, null, 2)}\n`;
 }
 
-/** The workflow's text. */
+/** Returns the text of the workflow. */
 export function workflowText(plan: Plan): string {
   const lines = linesOf(plan);
   return TEMPLATE.replace(/^( *)<(\w+)>\n/gmu, (_, indent: string, name: string) =>
@@ -62,12 +62,15 @@ function linesOf(plan: Plan): Readonly<Record<string, readonly string[]>> {
   };
 }
 
-/** Whether only the user knows where the provider's endpoint is. */
+/** Whether only the user knows the URL of the provider's endpoint. */
 export function needsUrl(provider: Plan['provider']): boolean {
   return provider === 'azure-openai' || provider === 'openai-compatible';
 }
 
-/** Whether an action cannot change behind the workflow's back: by a commit, or as a part of the checkout. */
+/**
+ * Whether an action cannot change without a change in the repository: it is pinned to a commit, or part of the
+ * checkout.
+ */
 export function isPinned(action: string): boolean {
   return action.startsWith('.') || /@[0-9a-f]{40}$/u.test(action);
 }
@@ -78,7 +81,7 @@ function usesText({ action }: Plan): string {
   return isPinned(action) ? action : `${action} # pin it to a commit`;
 }
 
-/** The preset's own gate, written out: a schema of one's own has none by itself. */
+/** The preset's own gate, written out, because a custom schema has no default gate. */
 function gateLines(preset: string): readonly string[] {
   const gate = presets.get(preset)?.gate;
   if (gate?.kind === 'property') return [`gate: ${gate.name}`];
@@ -86,7 +89,7 @@ function gateLines(preset: string): readonly string[] {
   return ['gate: |', ...JSON.stringify(gate.schema, null, 2).replaceAll(/^/gmu, '  ').split('\n')];
 }
 
-/** Plain where that is safe, else in double quotes, which JSON's are. */
+/** Formats a YAML scalar: plain if that is safe, otherwise in double quotes, like JSON. */
 function yamlText(text: string): string {
   const isPlain = /^[a-z][\w.:/-]*[\w]$/iu.test(text) && !/^(?:true|false|null|yes|no|on|off)$/iu.test(text);
   return isPlain || /^\$\{\{ [\w.]+ \}\}$/u.test(text) ? text : JSON.stringify(text);

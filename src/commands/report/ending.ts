@@ -1,4 +1,4 @@
-/** How the run ended: from the transcript's last line, and from the result envelope where that is at hand. */
+/** Determines how the run ended from the transcript's last line, and from the result envelope if it is available. */
 
 import { isObject } from '../../text/json.ts';
 import {
@@ -15,24 +15,24 @@ import type { JsonObject, Usage } from '../../types.ts';
 import type { Story } from './story.ts';
 import type { Showing } from './visible.ts';
 
-/** One place that the gate found fault with: paths and keywords, because the words may quote the payload. */
+/** A path where the gate was not met: only path and keyword, because the message may quote the payload. */
 export interface GateFault {
   readonly path: string;
   readonly keyword: string;
 }
 
-/** What is known of the end; null or empty where it is not. */
+/** What is known about the end of the run; unknown fields are null or empty. */
 export interface Ending {
   readonly conclusion: 'success' | 'failure' | 'inconclusive' | 'skipped' | null;
   readonly reason: string;
-  /** Whether a recording answered in the model's place. */
+  /** Whether a recording replaced the model. */
   readonly replayed: boolean;
   readonly exitCode: number | null;
   readonly gate: string;
   readonly faults: readonly GateFault[];
-  /** What the gate wanted and what the payload says; empty where the payload is not to be shown. */
+  /** What the gate required and what the payload contains; empty when the payload must not be shown. */
   readonly gateWords: readonly string[];
-  /** The accepted payload; null where there is none, or it is not to be shown. */
+  /** The accepted payload; null when there is none, or it must not be shown. */
   readonly payload: JsonObject | null;
   /** The sentence for people. */
   readonly error: string;
@@ -44,22 +44,22 @@ export interface Ending {
   readonly model: string;
   readonly provider: string;
   readonly sandbox: string;
-  /** What was judged, and by what: names and values. */
+  /** Names and values that identify what was reviewed, and by which policy. */
   readonly judged: readonly (readonly [name: string, value: string])[];
 }
 
 const CONCLUSIONS = ['success', 'failure', 'inconclusive', 'skipped'] as const;
 
-/** Characters of one clause about the gate. */
+/** The maximum length of a clause about the gate, in characters. */
 const MAX_CLAUSE = 1_000;
 
-/** Reasons whose sentences may hold something of a payload, which has no place on the page. */
+/** Reasons whose sentences may quote a payload, which must not be shown on the page. */
 const QUOTING = new Set(['accepted', 'gate_not_met', 'internal']);
 
 /**
- * The ending of a story.
- * @param envelope the parsed result envelope.
- * @param withPayload whether the payload, and the gate's words about it, are to be shown; never those of another run.
+ * Returns the ending of a run.
+ * @param envelope the parsed result envelope
+ * @param withPayload whether to show the payload and the gate's words about it; those of another run are never shown
  */
 export function endingOf(
   story: Story,
@@ -105,7 +105,7 @@ export function endingOf(
   };
 }
 
-/** Whether an envelope tells of another run than the transcript, as far as both tell. */
+/** Whether an envelope belongs to another run than the transcript, as far as both identify their run. */
 export function contradicts({ finished }: Story, envelope: JsonObject): boolean {
   if (finished === null || Object.keys(envelope).length === 0) return false;
   return (

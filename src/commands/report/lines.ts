@@ -1,29 +1,32 @@
-/** Reads a file line by line, whatever its size. */
+/** Reads a file of any size line by line. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { errorCode, InputError } from '../../errors.ts';
 import { openRegular } from '../../files/read-bounded.ts';
 
 const CHUNK = 64 * 1024;
-/** A longer line is passed over: no event is that long. */
+/** The maximum length of a line, in bytes. Longer lines are skipped: no event is that long. */
 const MAX_LINE = 16 * 1024 ** 2;
-/** What comes after is not read. */
+/** The maximum number of bytes read. */
 const MAX_FILE = 1024 ** 3;
 
-/** What the caller has open: a shell gives `<(command)` such a name. Any other pipe may have no writer, and never end. */
+/**
+ * A descriptor that the caller opened: shells pass `<(command)` this way. Any other pipe may have no writer and never
+ * end.
+ */
 const DESCRIPTOR = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/u;
 
-/** What was found beside lines. */
+/** What is known about the file besides its lines. */
 export interface LinesRead {
-  /** Whether the last line has no end. */
+  /** Whether the last line has no line break. */
   readonly torn: boolean;
-  /** Whether the file goes on after what was read. */
+  /** Whether the file continues after what was read. */
   readonly cut: boolean;
 }
 
 /**
- * Calls `line` for each line without its break, null standing for one of more than 16 MiB, up to `maxBytes`. Reads regular files, and pipes
- * that the caller's shell made.
- * @throws InputError in whose sentence the file is called `shown`.
+ * Calls `line` for each line without its line break, up to `maxBytes`; a line of more than 16 MiB is passed as null.
+ * Reads regular files, and pipes created by the caller's shell.
+ * @throws InputError whose message names the file as `shown`
  */
 export function readLines(
   file: string,
@@ -71,7 +74,7 @@ function split(handle: number, line: (text: string | null) => void, maxBytes: nu
   };
   const keep = (bytes: Buffer) => {
     length += bytes.length;
-    // The rest of a line that is too long is counted only.
+    // Of a line that is too long, only the length is tracked.
     if (length > MAX_LINE) parts = [];
     else if (bytes.length > 0) parts.push(Buffer.from(bytes));
   };

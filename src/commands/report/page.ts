@@ -1,4 +1,4 @@
-/** The report: one page that needs nothing beside itself, runs nothing but its own script, and asks no network. */
+/** The report: a single self-contained page that runs only its own script and makes no network requests. */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,23 +11,23 @@ import { charts, payloadSection, storySection, titleOf, verdictSection } from '.
 import type { Story } from './story.ts';
 import { type Html, html, type Showing, verbatim } from './visible.ts';
 
-// The policy of the page names their hashes, so that no other style or script counts. The build puts them in here.
+// The page's policy contains their hashes, so that no other style or script runs. The build inlines the files here.
 const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 const SCRIPT = readFileSync(new URL('./page.js', import.meta.url), 'utf8');
 
-/** What a page is made of. */
+/** The contents of a page. */
 export interface PageFacts {
   readonly story: Story;
-  /** The parsed result envelope; null where it is not at hand. */
+  /** The parsed result envelope; null when it is not available. */
   readonly envelope: JsonObject | null;
   readonly showing: Showing;
-  /** Whether what was found is shown, and the gate's words about it. */
+  /** Whether the findings are shown, and the gate's words about them. */
   readonly withPayload: boolean;
-  /** Sentences of ours about what could not be read. */
+  /** Notes of this program about what could not be read. */
   readonly notes: readonly string[];
 }
 
-/** The page as HTML text. Everything of the transcript in it is inert text. */
+/** Returns the page as HTML. All text from the transcript is escaped. */
 export function reportPage({ story, envelope, showing, withPayload, notes }: PageFacts): string {
   const ending = endingOf(story, envelope, showing, withPayload);
   const remarks = [...notes, ...remarksOn(story, envelope, withPayload)];
@@ -61,7 +61,7 @@ ${storySection(story.turns)}
   return page.html;
 }
 
-/** Shown by the script, which they need. */
+/** Controls that are shown by the script, which they need. */
 function tools(): Html {
   return html`<form class="tools" id="tools" role="search" hidden>
 <label for="search">Search</label><input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/" aria-describedby="keys">
@@ -100,7 +100,7 @@ function remarksOn(story: Story, envelope: JsonObject | null, withPayload: boole
   ];
 }
 
-/** What the verdict rests on, where that is less than it could be. */
+/** Returns what limits the evidence for the verdict. */
 function weaknessesOf(envelope: JsonObject): readonly string[] {
   const evidence = readObject(envelope, 'evidence');
   const [context, toolCalls] = [readText(evidence, 'context'), readCount(evidence, 'tool_calls')];
@@ -112,7 +112,7 @@ function weaknessesOf(envelope: JsonObject): readonly string[] {
 
 const CONTEXTS = ['complete', 'truncated', 'missing', 'none'] as const;
 
-/** Nothing is loaded or sent, and of scripts and styles only the page's own count. */
+/** The content security policy: nothing is loaded or sent, and only the page's own scripts and styles run. */
 function policy(): string {
   const sources = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return `default-src 'none'; script-src ${sources(SCRIPT)}; style-src ${sources(STYLE)}; base-uri 'none'; form-action 'none'`;

@@ -1,4 +1,4 @@
-/** The report page beside a transcript, for upload as an artifact. */
+/** Writes the report page next to a transcript, for upload as an artifact. */
 import { ReportError } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { envelope } from '../../reporters/envelope.ts';
@@ -8,19 +8,19 @@ import type { Secrets } from '../../text/secrets.ts';
 import { createStory } from './story.ts';
 import { createShowing } from './visible.ts';
 
-/** The world of a report page. */
+/** The options of a report page. */
 export interface ReportPageOptions {
-  /** Absolute, its folder's path real. */
+  /** An absolute path; its folder is a real path. */
   readonly file: string;
   readonly secrets: Secrets;
-  /** Says one plain line in the log. */
+  /** Writes a plain line to the log. */
   readonly tell: (text: string) => void;
 }
 
 /**
- * Hears what the transcript hears, in the transcript's own form, and writes the page at the end, readable for its owner
- * only. It does not read the transcript's file: in the workspace, an agent could have changed that by then. `report`
- * rejects with a ReportError when the page cannot be written.
+ * Receives the same events as the transcript, in the same form, and writes the page at the end, readable by its owner
+ * only. It does not read the transcript file, which may be in the workspace, where an agent could have changed it.
+ * `report` rejects with a ReportError when the page cannot be written.
  */
 export function createReportPage({ file, secrets, tell }: ReportPageOptions): Reporter {
   const showing = createShowing(secrets.mask);

@@ -1,4 +1,4 @@
-/** `structured-agent report`: a transcript as one page. What other folders import, with `report-page`. */
+/** `structured-agent report`: renders a transcript as one page. Other folders import this and `report-page`. */
 
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -15,11 +15,11 @@ import { reportPage } from './page.ts';
 import { createStory } from './story.ts';
 import { createShowing, visible } from './visible.ts';
 
-/** The world of the command. */
+/** The input and output of the command. */
 export interface ReportIo {
-  /** Absolute; what relative paths are relative to. */
+  /** An absolute path, to which relative paths are resolved. */
   readonly cwd: string;
-  /** Both are waited for where they give a promise. */
+  /** Awaited if it returns a promise, like `stderr`. */
   readonly stdout: (text: string) => unknown;
   readonly stderr: (text: string) => unknown;
 }
@@ -37,8 +37,8 @@ Makes one self-contained web page of a run's redacted transcript (transcript-fil
 `;
 
 /**
- * Runs the command on what was typed after `report`: 0, or 52 with one sentence on stderr. What is at the output's
- * path is replaced. Rejects with bugs alone.
+ * Runs the command with the arguments after `report`. Returns 0, or 52 with one sentence on stderr. An existing file at
+ * the output path is replaced. Rejects only on a bug.
  */
 export async function runReport(argv: readonly string[], io: ReportIo): Promise<number> {
   try {
@@ -123,7 +123,7 @@ function makePage({ transcript, result, withPayload }: Asked, cwd: string): stri
   });
 }
 
-/** The result envelope: the last line that is one, so that a stream of messages does as well. */
+/** Returns the result envelope: the last line that is one, so that a stream of messages works as well. */
 function readEnvelope(file: string, shown: string): JsonObject {
   const texts: string[] = [];
   const { cut } = readLines(file, shown, (line) => texts.push(line ?? ''), MAX_RESULT);
@@ -149,7 +149,7 @@ function parsed(text: string): unknown {
 
 function writePage({ output, transcript, result }: Asked, cwd: string, page: string): void {
   const checkout = findCheckout(realpathSync(cwd));
-  // The last name, too: it is followed.
+  // Includes the last path segment, because links there are followed.
   const leaving = findUnsafeLink(path.resolve(cwd, output), checkout);
   if (leaving !== null)
     throw new InputError(null, `${quote(output)} is a file ${describeUnsafeLink(leaving, checkout)}`);
@@ -172,7 +172,7 @@ function writePage({ output, transcript, result }: Asked, cwd: string, page: str
   }
 }
 
-/** The real path of a file to write: a link of the user's own, or inside the checkout, means what it leads to. */
+/** Returns the real path of a file to write: links made by the user or inside the checkout are followed. */
 function standing(file: string, shown: string): string {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status?.isFile() === true) return realpathSync(file);

@@ -1,4 +1,4 @@
-/** The sections of the page: how the run ended, what was found, tokens and cost, what happened. */
+/** The sections of the page: how the run ended, findings, tokens and cost, events. */
 
 import { bySeverity, severityOf } from '../../reporters/findings.ts';
 import { dollars, duration, tokensOf } from '../../reporters/format.ts';
@@ -12,7 +12,7 @@ import { type Html, html, type Showing, type Shown } from './visible.ts';
 
 const MARKS = { success: '✓', failure: '✕', inconclusive: '!', skipped: '–' } as const;
 
-/** The verdict in a few words, for the title. */
+/** Returns the verdict in a few words, for the title. */
 export function titleOf(ending: Ending): string {
   const words = wordsFor(ending);
   return ending.replayed ? `Replay, judged by no model. ${words}` : words;
@@ -34,7 +34,7 @@ function wordsFor({ conclusion, reason, gate }: Ending): string {
   }
 }
 
-/** The section with the page's first heading. */
+/** Returns the section with the page's first heading. */
 export function verdictSection(ending: Ending): Html {
   const kind = ending.conclusion ?? 'unknown';
   return html`<section class="verdict ${kind}" aria-labelledby="verdict">
@@ -83,23 +83,23 @@ function judged({ judged }: Ending): Html | null {
   return html`<details class="judged"><summary>What was judged, and by what</summary><dl class="facts wide">${rows}</dl></details>`;
 }
 
-/** A text in which what is between backticks is code. */
+/** Formats text between backticks as code. */
 function withCode(text: string): readonly Html[] {
   return text
     .split(/`([^`]+)`/u)
     .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
-/** So much of a payload is shown; the result file has the rest. */
+/** The maximum number of payload values shown; the result file has the rest. */
 const MAX_VALUES = 100;
 const MAX_TABLES = 20;
-/** Of all tables together. */
+/** For all tables together. */
 const MAX_ROWS = 500;
 const MAX_COLUMNS = 8;
 const MAX_VALUE = 4_000;
 const MAX_CELL = 1_000;
 
-/** The section; all of it is text of the model. */
+/** Returns the section with the payload, all of which is text of the model. */
 export function payloadSection(payload: JsonObject, showing: Showing): Html {
   const values: (readonly [string, Json])[] = [];
   const tables: (readonly [string, readonly JsonObject[]])[] = [];
@@ -144,7 +144,7 @@ function cell(row: JsonObject, column: string, showing: Showing): Html {
   const text = value === undefined ? '' : shown(plain(value), MAX_CELL, showing);
   const severity = column === 'severity' ? severityOf(value) : null;
   const content = severity === null ? text : html`<span class="tag ${severity}">${text}</span>`;
-  // The name is shown beside the value where the window is too narrow for columns.
+  // The name is shown next to the value if the window is too narrow for columns.
   return html`<td data-name="${showing.label(column)}">${content}</td>`;
 }
 
@@ -152,7 +152,7 @@ function shown(text: string, max: number, showing: Showing): string {
   return truncate(showing.text(text).text, max);
 }
 
-/** A text as it is, anything else as JSON. */
+/** Returns a string as it is, anything else as JSON. */
 function plain(value: Json): string {
   if (typeof value === 'string') return value;
   try {
@@ -168,10 +168,10 @@ function andMore(count: number, noun: string): Html | null {
     : html`<p class="dim">… and ${counted(count, `more ${noun}`)}: see the result file.</p>`;
 }
 
-/** More rows than that are drawn one by one as they come into sight, not with their turn. */
+/** With more rows than this, rows are rendered individually as they come into view, not with their turn. */
 const MANY = 40;
 
-/** The list of turns. */
+/** Returns the list of turns. */
 export function storySection(turns: readonly Turn[]): Html {
   return html`<section class="story" aria-labelledby="story"><h2 id="story" tabindex="-1">What happened</h2>
 ${turns.map(turnArticle)}<p id="nothing" hidden>Nothing matches.</p></section>`;
@@ -220,7 +220,7 @@ const SPEAKERS: Readonly<Record<Words['kind'], string>> = {
   warning: 'Warning',
 };
 
-/** Short words stand open; a long text is folded like a call. */
+/** Short texts are shown; a long one is collapsed like a call. */
 function wordsRow({ kind, text }: Words): Html {
   const speaker = html`<span class="tag ${kind}">${SPEAKERS[kind]}</span>`;
   const problem = kind === 'warning' ? html` data-problem` : null;
@@ -263,7 +263,7 @@ function argument({ name, text }: Argument): Html {
 
 function block(shown: Shown): Html {
   if (shown.text === '') return html`<p class="dim">(empty)</p>`;
-  // A line feed right after <pre> is the parser's, not the text's.
+  // The HTML parser drops a line feed right after <pre>, so it is not part of the text.
   return html`<pre>
 ${shown.text}</pre>${rest(shown)}`;
 }
@@ -274,7 +274,7 @@ function rest({ missing }: Shown): Html | null {
     : html`<p class="dim">… ${counted(missing, 'more character')}: see the transcript itself.</p>`;
 }
 
-/** A narrower column looks like one with the next. */
+/** Narrower columns would merge visually. */
 const MAX_BARS = 180;
 const WIDTH = 720;
 const HEIGHT = 120;
@@ -288,7 +288,7 @@ interface Column {
   readonly costUsd: number | null;
 }
 
-/** Both drawings; nothing where no turn tells its tokens. */
+/** Returns both charts; null when no turn has token counts. */
 export function charts(turns: readonly Turn[]): Html | null {
   const known = turns.filter((turn) => turn.usage !== null);
   if (known.length === 0) return null;
@@ -297,7 +297,7 @@ export function charts(turns: readonly Turn[]): Html | null {
 <div class="pair">${tokens(columns)}${cost(columns)}</div></section>`;
 }
 
-/** One column for a turn, or for the mean of several in a row where there are very many. */
+/** Returns one column per turn, or per group of turns (their mean) when there are very many. */
 function columnsOf(turns: readonly Turn[]): readonly Column[] {
   const size = Math.ceil(turns.length / MAX_BARS);
   const columns: Column[] = [];

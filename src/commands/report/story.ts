@@ -1,4 +1,4 @@
-/** A transcript's events → the story that the page tells: turns, and in them what happened, in order. */
+/** Converts a transcript's events to the story that the page shows: turns, and the events in each, in order. */
 
 import { indentedJson, isObject, parseStrictJson } from '../../text/json.ts';
 import {
@@ -13,16 +13,16 @@ import {
 import type { Json, JsonObject, Usage } from '../../types.ts';
 import type { Showing, Shown } from './visible.ts';
 
-/** A tool call and what became of it. */
+/** A tool call and its result. */
 export interface Call {
   readonly kind: 'call';
   readonly id: string;
   readonly name: string;
   readonly target: string;
-  /** What the provider said of the arguments, where they are not whole. */
+  /** How the provider marked arguments that are incomplete or malformed. */
   readonly damage: 'truncated' | 'malformed' | null;
   readonly arguments: readonly Argument[];
-  /** null until its result is known. */
+  /** null until the result is known. */
   readonly done: {
     readonly decision: string;
     readonly durationMs: number | null;
@@ -30,44 +30,44 @@ export interface Call {
   } | null;
 }
 
-/** A text that somebody said. */
+/** A text and its author. */
 export interface Words {
   readonly kind: 'prompt' | 'user' | 'model' | 'info' | 'warning';
   readonly text: Shown;
 }
 
-/** One thing that happened. */
+/** An event within a turn. */
 export type Part = Call | Words;
 
-/** What was asked of the model once, and all that followed until it was asked again. */
+/** A request to the model, and everything that followed until the next one. */
 export interface Turn {
-  /** As the transcript numbers it; null for what came before the first. */
+  /** The number in the transcript; null for what came before the first turn. */
   readonly turn: number | null;
   readonly forced: boolean;
   readonly durationMs: number | null;
   readonly stopReason: string | null;
   readonly usage: Usage | null;
-  /** US dollars of the run so far. */
+  /** The cost of the run so far, in US dollars. */
   readonly costUsd: number | null;
   readonly parts: readonly Part[];
 }
 
-/** A whole run as its transcript tells it. */
+/** A complete run as recorded in its transcript. */
 export interface Story {
   readonly model: string;
   readonly provider: string;
   readonly turns: readonly Turn[];
-  /** The line about the end; null where there is none. */
+  /** The line about the end; null when there is none. */
   readonly finished: JsonObject | null;
-  /** How many entries were no events. */
+  /** The number of entries that are not events. */
   readonly unknown: number;
-  /** How many parts there were no room for. */
+  /** The number of parts left out because of `MAX_PARTS`. */
   readonly left: number;
 }
 
-/** Hears entries one by one. */
+/** Takes entries one by one. */
 interface StoryTeller {
-  /** Takes a parsed line of a transcript, or anything else. */
+  /** Adds a parsed line of a transcript, or any other value. */
   add(entry: unknown): void;
   story(): Story;
 }
@@ -75,19 +75,19 @@ interface StoryTeller {
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 type OpenTurn = Open<Omit<Turn, 'parts'>> & {
   readonly parts: Part[];
-  /** Calls without a result, by their ids, which may well repeat. */
+  /** Calls without a result, by id; ids may repeat. */
   readonly waiting: Map<string, Open<Call>[]>;
 };
 
-/** A browser folds and searches so many without a pause that anybody notices. */
+/** As many as a browser can collapse and search without a noticeable delay. */
 const MAX_PARTS = 30_000;
-/** Whose arguments are shown where the transcript does not say what was offered. */
+/** The tools whose arguments are shown if the transcript does not list the offered ones. */
 const TOOLS: readonly string[] = ['read_file', 'edit', 'shell'];
 
 interface State {
   model: string;
   provider: string;
-  /** Names of the tools that the model was offered. */
+  /** The names of the tools that the model was offered. */
   offered: readonly string[];
   finished: JsonObject | null;
   unknown: number;
@@ -97,7 +97,7 @@ interface State {
   readonly showing: Showing;
 }
 
-/** Makes a story of entries; nothing in them is believed but its type. */
+/** Creates a story from entries, whose contents are not trusted. */
 export function createStory(showing: Showing): StoryTeller {
   const first = blankTurn(null);
   const state: State = {
@@ -128,7 +128,7 @@ export function createStory(showing: Showing): StoryTeller {
   };
 }
 
-/** What each type of event means. */
+/** The handler for each type of event. */
 const TAKE: ReadonlyMap<string, (entry: JsonObject, state: State) => void> = new Map([
   ['run_started', startRun],
   ['turn_started', startTurn],
@@ -152,7 +152,7 @@ function startRun(entry: JsonObject, state: State): void {
   say('prompt', readText(entry, 'prompt'), state);
 }
 
-/** Turns are parts too where there are too many. */
+/** Starts a turn. Turns count towards the maximum number of parts. */
 function startTurn(entry: JsonObject, state: State): void {
   state.now = blankTurn(readCount(entry, 'turn') ?? state.turns.length);
   state.now.forced = readFlag(entry, 'forced');
@@ -200,7 +200,7 @@ function say(kind: Words['kind'], text: string | null, state: State): void {
   if (text !== null && text.trim() !== '') put(() => ({ kind, text: state.showing.text(text) }), state);
 }
 
-/** What there is no room for is not made. */
+/** Parts beyond the maximum are not created. */
 function put(make: () => Part, state: State): void {
   state.parts += 1;
   if (state.parts <= MAX_PARTS) state.now.parts.push(make());
@@ -211,7 +211,7 @@ function blankTurn(turn: number | null): OpenTurn {
   return { turn, forced: false, ...nothing, parts: [], waiting: new Map() };
 }
 
-/** A call as the model wrote it, or as an event names it. */
+/** Returns a call as the model wrote it, or as an event names it. */
 function asked(call: JsonObject, { offered, showing }: State): Call {
   const name = readText(call, 'name') ?? '';
   const status = readText(call, 'status');
@@ -242,7 +242,7 @@ function finish(call: Call, entry: JsonObject, showing: Showing): Call {
   };
 }
 
-/** One argument by its name, or the raw text where it is not what a tool would read. */
+/** An argument by name, or the raw text when a tool would not parse it. */
 export interface Argument {
   readonly name: string | null;
   readonly text: Shown;
@@ -254,8 +254,9 @@ const MAX_NAMES = 50;
 const MAX_INDENTED = 60_000;
 
 /**
- * The arguments of a call one by one, texts without their quotes. Those of `structured_output`, however the model garbled
- * the name, and those of a tool that is not among the offered ones never appear, whatever the transcript holds of them.
+ * Returns the arguments of a call one by one, strings without quotes. The arguments of `structured_output`, however the
+ * model misspelled the name, and of tools that were not offered are never returned, even if the transcript contains
+ * them.
  */
 export function argumentsOf(
   name: string,

@@ -1,31 +1,37 @@
-/** Hostile text as a page shows it: nothing invisible, no colours, no more of it than a browser can bear. */
+/**
+ * Prepares untrusted text for a page: no invisible characters, no terminal colours, and no more text than a browser can
+ * handle.
+ */
 
-/** Colours and other looks of a terminal, which say nothing. */
+/** Terminal colours and text styles, which carry no information. */
 const LOOKS = /\x1b\[[\d;:]*m/g;
 /**
- * Control, bidi, zero-width and other characters that nobody sees; tabs and line feeds aside, and what joins emoji. Each is
- * shown by its code: whoever looks for an attack must see it.
+ * Control, bidi, zero-width and other characters that are not displayed, except tabs, line feeds and emoji joiners.
+ * Each is shown by its code, so that it is visible to people looking for an attack.
  */
 const INVISIBLE =
   /[^\P{Cc}\t\n]|[\u2028\u2029]|(?<![\p{Extended_Pictographic}\d#*])\ufe0f|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\ufe0f?)\u200d|\u200d(?!\p{Extended_Pictographic})|(?![\ufe0f\u200d])(?:\p{Cf}|\p{Default_Ignorable_Code_Point})/gu;
 
-/** Blanks of one line; the others of JavaScript are invisible, and shown by their codes. */
+/** Spaces within a line; JavaScript's other whitespace is not displayed, and shown by its code. */
 const BLANKS = /[\t\n\p{Zs}]+/gu;
 
-/** Of one text; the transcript has the rest. */
+/** The maximum length of one text, in characters; the transcript has the rest. */
 const MAX_TEXT = 60_000;
-/** Of all texts together. Above it each is cut short, so that a page of any transcript still opens. */
+/**
+ * The maximum length of all texts together. Beyond it every text is truncated to a short length, so that the page
+ * always opens.
+ */
 const MAX_TOTAL = 16 * 1024 ** 2;
 const MAX_LATE_TEXT = 400;
 const MAX_LABEL = 200;
 
-/** A text to be shown, and how many of its characters are not. */
+/** A text to show, and the number of its characters that are left out. */
 export interface Shown {
   readonly text: string;
   readonly missing: number;
 }
 
-/** Makes texts presentable. */
+/** Prepares texts for display. */
 export interface Showing {
   /** A text with its line breaks. */
   text(text: string): Shown;
@@ -33,7 +39,7 @@ export interface Showing {
   label(text: string): string;
 }
 
-/** @param mask hides secrets; asked once more after decoding and cleaning, which may put the parts of one together. */
+/** @param mask hides secrets; called again after decoding and cleaning, which may join the parts of one */
 export function createShowing(mask: (text: string) => string): Showing {
   let total = 0;
   return {
@@ -51,7 +57,7 @@ export function createShowing(mask: (text: string) => string): Showing {
   };
 }
 
-/** The text with every invisible character shown by its name or its code. */
+/** Shows every invisible character of a text by its name or code. */
 export function visible(text: string): string {
   return showCodes(cleanLines(text), Number.POSITIVE_INFINITY).shown;
 }
@@ -61,8 +67,8 @@ function cleanLines(text: string): string {
 }
 
 /**
- * As much of a text as is shown in `max` characters, and how many of its own those are: a code is up to nine characters
- * long, so none is made of what is not shown.
+ * Returns as much of a text as fits in `max` characters, and how many characters of the text that is. A code takes up
+ * to nine characters, so codes are created only for what is shown.
  */
 function showCodes(text: string, max: number): { readonly shown: string; readonly used: number } {
   const parts: string[] = [];
@@ -85,7 +91,7 @@ function showCodes(text: string, max: number): { readonly shown: string; readonl
   return { shown: parts.join(''), used };
 }
 
-/** Those that are known by a name; Unicode's pictures of them are missing from many fonts. */
+/** Characters shown by name; Unicode's pictures for them are missing from many fonts. */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [0x00, 'NUL'],
   [0x07, 'BEL'],
@@ -100,27 +106,30 @@ function codeOf(character: string): string {
   return `⟨${NAMES.get(code) ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`}⟩`;
 }
 
-/** A text that was cut, without the first half of a pair of surrogates at its end. */
+/** Removes an unpaired surrogate at the end of a truncated text. */
 function withoutHalf(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }
 
-/** Finished HTML; made by `html` and `verbatim` alone. */
+/** Finished HTML, created only by `html` and `verbatim`. */
 export interface Html {
   readonly html: string;
 }
 
-/** What a template takes; null leaves nothing, a list is joined. */
+/** A value in a template; null gives nothing, and lists are joined. */
 type Hole = string | number | null | Html | readonly Html[];
 
-/** A template whose holes are inert, in elements and in double-quoted attributes; never inside a script or a style. */
+/**
+ * A template that escapes its values in elements and in double-quoted attributes; not for use inside a script or a
+ * style.
+ */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   let text = parts[0] ?? '';
   for (const [at, hole] of holes.entries()) text += fill(hole) + (parts[at + 1] ?? '');
   return { html: text };
 }
 
-/** A text of ours as it is: a style or a script, which no escaping may touch. */
+/** Inserts this program's own text without escaping: a style or a script, where escaping would break it. */
 export function verbatim(text: string): Html {
   return { html: text };
 }

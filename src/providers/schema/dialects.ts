@@ -1,13 +1,13 @@
-/** The keywords that the stricter dialects know, and how far. */
+/** The keywords that the stricter dialects support, and to what extent. */
 import type { Json } from '../../types.ts';
 
-/** Dialects whose servers read a part of JSON Schema only. */
+/** Dialects whose servers support only a part of JSON Schema. */
 export type StrictDialect = 'gemini' | 'compatible';
 
-/** Keywords that say something of a value, by the type of value; each is sent beside that type only. */
+/** Assertion keywords by the type of value; each is only sent in schemas of that type. */
 export const keywordsOf: Readonly<Record<StrictDialect, ReadonlyMap<string, readonly string[]>>> = {
-  // The fields of `Schema` in Google's API. Another name is a 400 for the whole request, and so is a field beside a
-  // type that it does not belong to ("field predicate failed: $type == Type.ARRAY").
+  // The fields of `Schema` in Google's API. Any other name causes a 400 for the whole request, and so does a field in a
+  // schema of the wrong type ("field predicate failed: $type == Type.ARRAY").
   gemini: new Map([
     ['string', ['enum', 'format', 'pattern', 'minLength', 'maxLength']],
     ['number', ['format', 'minimum', 'maximum']],
@@ -15,8 +15,8 @@ export const keywordsOf: Readonly<Record<StrictDialect, ReadonlyMap<string, read
     ['object', ['properties', 'required', 'minProperties', 'maxProperties']],
     ['array', ['items', 'minItems', 'maxItems']],
   ]),
-  // What the converters from JSON Schema to grammars know (llama.cpp, xgrammar); `pattern` in a nested schema breaks
-  // llama.cpp's, `uniqueItems` is a 400 at DashScope.
+  // What the converters from JSON Schema to grammars support (llama.cpp, xgrammar). `pattern` in a nested schema breaks
+  // llama.cpp's; `uniqueItems` causes a 400 at DashScope.
   compatible: new Map([
     ['string', ['enum', 'format', 'minLength', 'maxLength']],
     ['number', ['enum', 'format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']],
@@ -28,7 +28,7 @@ export const keywordsOf: Readonly<Record<StrictDialect, ReadonlyMap<string, read
   ]),
 };
 
-/** Keywords that restrict nothing and are sent on. */
+/** Annotation keywords that are sent. */
 export const annotationsOf: Readonly<Record<StrictDialect, ReadonlySet<string>>> = {
   gemini: new Set(['title', 'description', 'default']),
   compatible: new Set(['title', 'description', 'default', 'examples']),
@@ -36,7 +36,7 @@ export const annotationsOf: Readonly<Record<StrictDialect, ReadonlySet<string>>>
 
 const bounds = new Set(['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']);
 
-/** int64 in Google's API; llama.cpp gives up on grammars with thousands of repetitions, which add up and multiply. */
+/** int64 in Google's API. llama.cpp fails on grammars with thousands of repetitions, which add up and multiply. */
 const maxBound: Readonly<Record<StrictDialect, number>> = { gemini: 2 ** 31 - 1, compatible: 256 };
 
 const geminiFormats: ReadonlyMap<string, readonly string[]> = new Map([
@@ -45,13 +45,13 @@ const geminiFormats: ReadonlyMap<string, readonly string[]> = new Map([
   ['integer', ['int32', 'int64']],
 ]);
 
-/** Whether the dialect takes a keyword with this value beside a type. */
+/** Whether the dialect accepts a keyword with this value in a schema of this type. */
 export function isTaken(dialect: StrictDialect, keyword: string, value: Json, type: string): boolean {
   if (!keywordsOf[dialect].get(type)?.includes(keyword)) return false;
   if (bounds.has(keyword)) return typeof value === 'number' && value <= maxBound[dialect];
   if (dialect === 'compatible') return true;
   if (keyword === 'format') return geminiFormats.get(type)?.some((each) => each === value) ?? false;
-  // Google's regular expressions look neither ahead nor back.
+  // Google's regular expressions have neither lookahead nor lookbehind.
   if (keyword === 'pattern') return typeof value === 'string' && !/\(\?|\\[1-9kpP]/.test(value);
   return true;
 }

@@ -1,20 +1,22 @@
-/** What a projection cannot say, in words for the model. */
+/** Describes for the model what a projection cannot express. */
 import { isArray, isObject } from '../../text/json.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { definitionPointer, objectAt } from './refs.ts';
 
-/** Keywords that were left out of a schema, with the place of that schema as a JSON Pointer. */
+/** Keywords that were left out of a schema, with the position of that schema as a JSON Pointer. */
 export interface Loss {
   readonly pointer: string;
   readonly keywords: JsonObject;
 }
 
-/** Characters of JSON in a note; what is cut comes back to the model as an issue. */
+/**
+ * Maximum length of the JSON in a note, in characters; violations of what is cut are reported to the model as issues.
+ */
 const maxNote = 8000;
 
 /**
- * A note with one line of JSON for each loss, and for each definition that one of them refers to and the parameters no
- * longer have; null where nothing is lost.
+ * Returns a note with one line of JSON for each loss, and for each definition that one of them refers to and that is no
+ * longer in the parameters; null if nothing is lost.
  */
 export function writeNote(losses: readonly Loss[], dropped: JsonObject): string | null {
   if (losses.length === 0) return null;
@@ -28,7 +30,7 @@ export function writeNote(losses: readonly Loss[], dropped: JsonObject): string 
   return `These parameters are simplified: the arguments must also satisfy the following keywords of JSON Schema, each line for the place in the parameters that it begins with.\n${shown}`;
 }
 
-/** The definitions that are referred to, those that they refer to included, until the note is full. */
+/** Returns the definitions that the losses refer to, directly or indirectly, until the note is full. */
 function findDefinitions(losses: readonly Loss[], root: JsonObject): readonly Loss[] {
   const unused = new Map<string, Json>();
   for (const keyword of ['definitions', '$defs'])
@@ -37,7 +39,7 @@ function findDefinitions(losses: readonly Loss[], root: JsonObject): readonly Lo
   const found: Loss[] = [];
   let size = 0;
   const rest: Json[] = losses.map(({ keywords }) => keywords);
-  // Breadth first: what a loss names is of more use than what its definitions name.
+  // Breadth first: definitions named by a loss are more useful than those named by other definitions.
   for (let at = 0; at < rest.length && unused.size > 0 && size < maxNote; at += 1) {
     const next = rest[at];
     for (const each of isArray(next) || isObject(next) ? Object.values(next) : []) rest.push(each);

@@ -1,6 +1,6 @@
 /**
- * The wire schema is a projection: a legal tool schema for a provider, at most as strict as the user's schema, by which
- * the contract validates. What it cannot express is written into a note.
+ * Projects the user's schema to a valid tool schema for a provider. It is at most as strict as the user's schema, which
+ * the contract uses for validation. What it cannot express is written into a note.
  */
 import { isArray, isDeeperThan, isObject, maxDepth } from '../../text/json.ts';
 import { shapeOf, subschemas } from '../../text/schema-keywords.ts';
@@ -17,25 +17,28 @@ import {
 import { copyStrict } from './subset.ts';
 
 /**
- * Whose rules a tool's schema has to follow: OpenAI's, at the vendor and at Azure; Anthropic's; those of Gemini's
- * OpenAI-compatible endpoint; and what any other server of that kind may be trusted with.
+ * The rules that a tool schema has to follow: those of OpenAI and Azure, of Anthropic, of Gemini's OpenAI-compatible
+ * endpoint, or what any other OpenAI-compatible server is likely to support.
  */
 export type Dialect = 'openai' | 'anthropic' | 'gemini' | 'compatible';
 
-/** A tool's parameters as a provider accepts them, and what is missing from them, in words for the model. */
+/**
+ * The parameters of a tool in a form that a provider accepts, and a description for the model of what is missing from
+ * them.
+ */
 export interface Projection {
   readonly parameters: JsonObject;
-  /** null where nothing is missing. */
+  /** null if nothing is missing. */
   readonly note: string | null;
 }
 
-/** Anthropic refuses the whole request for one name at the top level that does not match. */
+/** Anthropic rejects the whole request because of one top-level property name that does not match. */
 const anthropicName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** A limit that OpenAI had for a function's description, and that hosts of its models still have. */
+/** A former limit of OpenAI for the description of a function, which hosts of its models still have. */
 const maxOpenAiDescription = 1024;
 
-/** A tool with its projected parameters; what had to go is a part of its description. */
+/** Returns a tool with its projected parameters; its description includes what had to be left out. */
 export function describedTool(
   spec: ToolSpec,
   dialect: Dialect,
@@ -51,8 +54,9 @@ export function describedTool(
 }
 
 /**
- * The schema as the provider takes it for a tool's parameters, for every schema that the contract accepts. Whatever the
- * full schema accepts, the projection accepts. Written in draft 2020-12, of which `gemini` and `compatible` get a part.
+ * Returns the schema in the form that the provider accepts as tool parameters, for every schema that the contract
+ * accepts. The projection accepts everything that the full schema accepts. Written in draft 2020-12, of which `gemini`
+ * and `compatible` get a part.
  */
 export function projectSchema(schema: JsonObject, dialect: Dialect): Projection {
   const { parameters, lost } = projectRoot(schema, dialect);
@@ -62,13 +66,13 @@ export function projectSchema(schema: JsonObject, dialect: Dialect): Projection 
   return { parameters: copy.schema, note: writeNote([...losses, ...copy.losses], parameters) };
 }
 
-/** The parameters in draft 2020-12, and the keywords of the root that they do not have. */
+/** The parameters in draft 2020-12, and the keywords of the root that they lack. */
 interface ProjectedRoot {
   readonly parameters: JsonObject;
   readonly lost: JsonObject;
 }
 
-/** Keywords that no provider takes at the root of a tool's parameters. */
+/** Keywords that no provider accepts at the root of a tool's parameters. */
 const combinators = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
 
 function projectRoot(root: JsonObject, dialect: Dialect): ProjectedRoot {
@@ -82,7 +86,7 @@ function projectRoot(root: JsonObject, dialect: Dialect): ProjectedRoot {
   const rewrite = createRewriter(references);
   const { isWhole, required, properties } = createViewer(references, rewrite)(schema);
   const lost = combinators.filter((keyword) => !(isWhole && (keyword === 'allOf' || keyword === '$ref')));
-  // Folded branches no longer count as having looked at a property.
+  // Folded branches no longer mark a property as evaluated.
   if (!isPlain) lost.push('unevaluatedProperties');
   const { title, description, $defs, ...others } = objectOf(rewrite(schema));
   const dropped = new Set(['type', 'properties', 'required', '$ref', ...combinators, ...lost]);
@@ -102,7 +106,10 @@ function projectRoot(root: JsonObject, dialect: Dialect): ProjectedRoot {
   );
 }
 
-/** Generators write `{"$ref": "#/definitions/Verdict", "definitions": …}`: what the reference leads to is the root then. */
+/**
+ * Follows the reference in `{"$ref": "#/definitions/Verdict", "definitions": …}`, which generators write: its target
+ * becomes the root.
+ */
 function followRoot(root: JsonObject, references: References): JsonObject {
   const { $defs, definitions, ...rest } = root;
   if (!isMereReference(rest)) return root;
@@ -121,7 +128,7 @@ function objectOf(schema: Json): JsonObject {
   return isObject(schema) ? schema : {};
 }
 
-/** Whether `unevaluatedItems` is used anywhere: the `items` that OpenAI asks for would change what it sees. */
+/** Whether `unevaluatedItems` is used anywhere; the `items` that OpenAI requires would change its result. */
 function countsItems(schema: JsonObject): boolean {
   const rest: Json[] = [schema];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
@@ -132,14 +139,14 @@ function countsItems(schema: JsonObject): boolean {
   return false;
 }
 
-/** Names and nothing else, where what the rest means cannot be told without running the schema. */
+/** Projects to property names only, if the meaning of the rest cannot be determined without running the schema. */
 function nameProperties(schema: JsonObject, dialect: Dialect): ProjectedRoot {
   const names = Object.keys(objectAt(schema, 'properties')).filter((name) => isNameable(name, dialect));
   const properties = Object.fromEntries(names.map((name) => [name, {}]));
   return { parameters: { type: 'object', properties }, lost: schema };
 }
 
-/** Leaves out names that the provider refuses, with what would then forbid them. */
+/** Leaves out names that the provider rejects, and keywords that would then forbid them. */
 function dropUnnameable(parameters: JsonObject, lost: JsonObject, dialect: Dialect): ProjectedRoot {
   const entries = Object.entries(objectAt(parameters, 'properties'));
   const refused = entries.filter(([name]) => !isNameable(name, dialect));
@@ -162,7 +169,7 @@ function isNameable(name: string, dialect: Dialect): boolean {
   return dialect !== 'anthropic' || anthropicName.test(name);
 }
 
-/** Copies of what references lead to; copying one may name the next. */
+/** Copies the targets of references into definitions; a copy may add further targets. */
 function hoist(root: JsonObject, { hoisted }: References, rewrite: Rewriter): JsonObject {
   const copies: [string, Json][] = [];
   // The list grows while the copies are made.
@@ -173,26 +180,26 @@ function hoist(root: JsonObject, { hoisted }: References, rewrite: Rewriter): Js
   return Object.fromEntries(copies);
 }
 
-/** What a schema accepts among objects, at least. */
+/** A lower bound of the objects that a schema accepts. */
 interface View {
-  /** Schemas by the property's name, any one of which the property matches; none where it may be anything. */
+  /** Schemas by property name; the property matches any one of them. Empty if it may be anything. */
   readonly properties: ReadonlyMap<string, readonly Json[]>;
   readonly required: ReadonlySet<string>;
   /** Whether no other names are accepted. */
   readonly isClosed: boolean;
-  /** Whether the schema demands nothing else of an object. */
+  /** Whether the schema requires nothing else of an object. */
   readonly isWhole: boolean;
 }
 
 const anyObject: View = { properties: new Map(), required: new Set(), isClosed: false, isWhole: false };
 
-/** A property with more alternatives than that may be anything. */
+/** A property with more alternatives than this may be anything. */
 const maxAlternatives = 64;
 
-/** References that lead through more schemas than that are taken to accept anything. */
+/** References through more schemas than this are assumed to accept anything. */
 const maxSteps = 100;
 
-/** Keywords that a view has whole; `allOf` and `$ref` where what they hold is whole. */
+/** Keywords that a view represents completely; `allOf` and `$ref` only if their contents are. */
 const viewed = new Set([
   'type',
   'properties',
@@ -204,14 +211,17 @@ const viewed = new Set([
   'allOf',
 ]);
 
-/** Reads views of a root and its branches: `allOf` and references are merged, `anyOf` and `oneOf` united. */
+/**
+ * Returns a function that reads the view of a root and its branches: merges `allOf` and references, unites `anyOf` and
+ * `oneOf`.
+ */
 function createViewer(references: References, rewrite: Rewriter): (root: JsonObject) => View {
   const known = new Map<JsonObject, View>();
   const view = (schema: Json, steps: number): View => {
     if (!isObject(schema) || steps > maxSteps) return { ...anyObject, isWhole: schema === true };
     const before = known.get(schema);
     if (before !== undefined) return before;
-    // A schema that leads back to itself says nothing more by that.
+    // A schema that refers back to itself adds nothing.
     known.set(schema, anyObject);
     const inner = (each: Json) => view(each, steps + 1);
     const all = [viewOwn(schema, rewrite), ...listAt(schema, 'allOf').map(inner)];
@@ -248,7 +258,7 @@ function viewOwn(schema: JsonObject, rewrite: Rewriter): View {
   };
 }
 
-/** What all of the views accept; of two that know a property the first counts. */
+/** Returns what all views accept; if two of them know a property, the first counts. */
 function mergeViews(views: readonly View[]): View {
   const properties = new Map<string, readonly Json[]>();
   let isWhole = views.every((each) => each.isWhole);
@@ -261,7 +271,7 @@ function mergeViews(views: readonly View[]): View {
   return { properties, required, isClosed: views.some((each) => each.isClosed), isWhole };
 }
 
-/** What any of the views accepts; an open one accepts anything under a name that it does not know. */
+/** Returns what any of the views accepts; an open view accepts anything under a name that it does not know. */
 function uniteViews(views: readonly View[]): View {
   const properties = new Map<string, readonly Json[]>();
   for (const name of new Set(views.flatMap((view) => [...view.properties.keys()]))) {
@@ -295,10 +305,10 @@ function isAny(schema: Json): boolean {
   return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
-/** Copies a schema into draft 2020-12; what it copied before it gives again, the same object. */
+/** Copies a schema into draft 2020-12; returns the same object if it has already copied the schema. */
 type Rewriter = (schema: Json) => Json;
 
-/** The schemas must not nest deeper than `maxDepth` of json.ts. */
+/** Creates a rewriter. The schemas must not be nested deeper than `maxDepth` in json.ts. */
 function createRewriter(references: References): Rewriter {
   const copies = new Map<JsonObject, JsonObject>();
   const rewrite = (source: Json): Json => {
@@ -312,13 +322,13 @@ function createRewriter(references: References): Rewriter {
   const rewriteObject = (source: JsonObject): JsonObject => {
     const copy = new Map<string, Json>();
     for (const [keyword, value] of Object.entries(source)) {
-      // The contract's compiler reads `nullable` of OpenAPI; 2020-12 does not know it.
+      // The contract's compiler reads `nullable` of OpenAPI, which 2020-12 does not have.
       if (identifying.has(keyword) || keyword === 'nullable') continue;
       if (keyword === '$ref') copy.set(keyword, references.write(source));
       else if (keyword === 'type') copy.set(keyword, source['nullable'] === true ? addNull(value) : value);
       else if (keyword === 'items' && isArray(value)) copy.set('prefixItems', value.map(rewrite));
       else if (keyword === 'additionalItems') {
-        // Without a tuple beside it, it says nothing.
+        // Without a tuple in `items`, it has no effect.
         if (isArray(source['items'])) copy.set('items', rewriteOpen(value));
       } else if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties')
         copy.set(keyword, rewriteOpen(value));
@@ -326,12 +336,12 @@ function createRewriter(references: References): Rewriter {
       else copy.set(keyword, rewriteValue(keyword, value));
     }
     const types = copy.get('type');
-    // OpenAI refuses arrays without `items`.
+    // OpenAI rejects arrays without `items`.
     const isList = types === 'array' || (isArray(types) && types.includes('array'));
     if (isList && !copy.has('items')) copy.set('items', {});
     return Object.fromEntries(copy);
   };
-  /** Where a boolean is usual, it stays one. */
+  /** Keeps a boolean where booleans are common. */
   const rewriteOpen = (value: Json) => (typeof value === 'boolean' ? value : rewrite(value));
   const rewriteValue = (keyword: string, value: Json): Json => {
     const shape = shapeOf(keyword, value);

@@ -1,19 +1,21 @@
-/** Where the references of a schema lead, and how the projection writes them. */
+/** Resolves the references of a schema, and determines how the projection writes them. */
 import { isArray, isObject } from '../../text/json.ts';
 import { resolvePointer, subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
 /** The references of one schema. */
 export interface References {
-  /** What a reference of this node leads to. */
+  /** Returns the target of the reference in this node. */
   resolve(node: JsonObject): JsonObject | boolean;
-  /** How the projection writes that reference; a target that does not stay where it was is hoisted. */
+  /** Returns the reference as the projection writes it; a target that is not kept at its position is hoisted. */
   write(node: JsonObject): string;
-  /** What `write` hoisted so far, by its name under `$defs`; the list grows. */
+  /** The targets that `write` has hoisted so far, by their names under `$defs`; the list grows. */
   readonly hoisted: readonly (readonly [name: string, target: JsonObject | boolean])[];
 }
 
-/** Keywords that identify or comment: references are written as pointers, and providers refuse some of these. */
+/**
+ * Keywords that identify or comment. References are written as pointers, and providers reject some of these keywords.
+ */
 export const identifying = new Set([
   '$schema',
   '$id',
@@ -23,33 +25,34 @@ export const identifying = new Set([
   '$comment',
 ]);
 
-/** Keywords beside which a reference is still nothing but a reference. */
+/** Keywords that may accompany `$ref` in a schema that is still only a reference. */
 const besideReference = new Set([
   ...[...identifying, '$ref', 'nullable'],
   ...['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
 ]);
 
-/** How a reference to a definition of the root is written. */
+/** Returns a reference to a definition of the root. */
 export function definitionPointer(keyword: string, name: string): string {
   return `#/${keyword}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
 }
 
-/** Whether a schema says nothing but where it leads. */
+/** Whether a schema consists only of a reference. */
 export function isMereReference(node: JsonObject): boolean {
   return typeof node['$ref'] === 'string' && Object.keys(node).every((each) => besideReference.has(each));
 }
 
 /**
- * Resolves every reference, by pointer or anchor; null where one leads anywhere else: to another document, into one that
- * is embedded under an `$id` of its own, or where validation decides. `keepsRoot`: whether the projected root still means
- * what the root meant.
+ * Resolves every reference by pointer or anchor; null if one leads anywhere else: to another document, into a schema
+ * that is embedded under its own `$id`, or to a target that depends on validation. `keepsRoot`: whether the projected
+ * root still has the meaning of the original root.
  */
 export function resolveReferences(schema: JsonObject, keepsRoot: boolean): References | null {
   const { nodes, anchors, isOneDocument } = readNodes(schema);
   const { $id } = schema;
   const base = typeof $id === 'string' ? $id.replace(/#$/, '') : '';
   const targets = new Map<JsonObject, JsonObject | boolean>();
-  // A pointer may lead to what is at no place of a schema: the loop reaches what is added to the set meanwhile.
+  // A pointer may lead outside the known schema positions; the loop also visits nodes that are added to the set
+  // meanwhile.
   for (const node of nodes) {
     const { $ref, $dynamicRef } = node;
     if ($dynamicRef !== undefined) return null;
@@ -81,7 +84,7 @@ function readNodes(start: JsonObject) {
   return { nodes, anchors, isOneDocument };
 }
 
-/** The nodes that lead through nothing but references and never end: they say nothing, and break compilers. */
+/** Returns the nodes that lead from reference to reference without end: they mean nothing, and break compilers. */
 function findEndless(targets: ReadonlyMap<JsonObject, JsonObject | boolean>): readonly JsonObject[] {
   const ends = new Map<Json, boolean>();
   for (const start of targets.keys()) {
@@ -130,13 +133,13 @@ function createReferences(
   };
 }
 
-/** A keyword's object; empty where there is none. */
+/** Returns the object of a keyword; empty if there is none. */
 export function objectAt(schema: JsonObject, keyword: string): JsonObject {
   const value = schema[keyword];
   return isObject(value) ? value : {};
 }
 
-/** A keyword's list; empty where there is none. */
+/** Returns the list of a keyword; empty if there is none. */
 export function listAt(schema: JsonObject, keyword: string): readonly Json[] {
   const value = schema[keyword];
   return isArray(value) ? value : [];

@@ -1,4 +1,4 @@
-/** Copies a projection into a dialect that knows a part of JSON Schema only, and lists what it cannot express. */
+/** Copies a projection into a dialect that supports only a part of JSON Schema, and lists what it cannot express. */
 import { isArray, isObject } from '../../text/json.ts';
 import { subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
@@ -6,13 +6,15 @@ import { annotationsOf, isTaken, type StrictDialect } from './dialects.ts';
 import type { Loss } from './note.ts';
 import { definitionPointer, isMereReference, listAt } from './refs.ts';
 
-/** One of several schemas of which a value matches any. Without `types` it is a reference, which has them itself. */
+/**
+ * One of several schemas of which a value must match any. Without `types` it is a reference, whose target has types.
+ */
 interface Alternative {
   readonly types: readonly string[] | null;
   readonly fields: JsonObject;
 }
 
-/** A schema as alternatives; none where it accepts nothing. */
+/** A schema as alternatives; none if it accepts nothing. */
 interface Alternatives {
   readonly annotations: JsonObject;
   readonly list: readonly Alternative[];
@@ -24,20 +26,20 @@ interface Target {
   readonly schema: Json;
 }
 
-/** One attempt to copy a tool's parameters. */
+/** One attempt to copy the parameters of a tool. */
 interface Attempt {
   readonly dialect: StrictDialect;
   readonly targets: ReadonlyMap<string, Target>;
-  /** How many references may be followed into each other. */
+  /** Maximum nesting of followed references. */
   readonly maxFollowed: number;
-  /** How many more schemas are copied before no further reference is followed. */
+  /** How many more schemas may be copied before no further reference is followed. */
   budget: number;
   readonly losses: Loss[];
-  /** The definitions that the copy refers to, by reference, with their names in it. */
+  /** The definitions that the copy refers to, by reference, with their names in the copy. */
   readonly wanted: Map<string, Target>;
 }
 
-/** The way from the root to a schema. */
+/** The path from the root to a schema. */
 interface Place {
   readonly pointer: string;
   readonly nesting: number;
@@ -45,18 +47,18 @@ interface Place {
   readonly followed: ReadonlySet<string>;
 }
 
-/** Schemas nested deeper than that accept anything. */
+/** Schemas nested deeper than this accept anything. */
 const maxNesting = 200;
 
-/** How many references may be followed into each other: the first number that keeps the copy small is used. */
+/** Limits for nested references; the first one that keeps the copy small is used. */
 const followingDepths = [24, 6, 3, 1, 0];
 
-/** Every type of JSON Schema but `integer`, which `number` includes. */
+/** All types of JSON Schema except `integer`, which `number` includes. */
 const allTypes = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
 /**
- * The parameters of a tool in a strict dialect: of a draft 2020-12 object schema without combinators at its root, all
- * of whose references lead to `#` or to a definition of the root.
+ * Copies the parameters of a tool into a strict dialect. They must be a draft 2020-12 object schema without combinators
+ * at its root, in which all references lead to `#` or to a definition of the root.
  */
 export function copyStrict(
   parameters: JsonObject,
@@ -97,10 +99,10 @@ function copyRoot(parameters: JsonObject, attempt: Attempt): JsonObject {
   const { $defs: _, definitions: __, ...root } = parameters;
   const { type: ___, ...rest } = copyRequired(root, '#', attempt);
   const definitions: [string, Json][] = [];
-  // Copying one definition may refer to the next, which the iterator of a Map still reaches.
+  // Copying one definition may refer to the next, which the iterator of the Map still visits.
   for (const { name, schema } of attempt.wanted.values())
     definitions.push([name, copyRequired(schema, `#/$defs/${name}`, attempt)]);
-  // llama.cpp takes an object that names no property for one that has none, unless it says that it is open.
+  // llama.cpp treats an object schema without properties as an empty object, unless it is explicitly open.
   const isOpen = rest['properties'] === undefined && rest['additionalProperties'] === undefined;
   return {
     type: 'object',
@@ -111,7 +113,7 @@ function copyRoot(parameters: JsonObject, attempt: Attempt): JsonObject {
   };
 }
 
-/** Copies a schema where one is required: one that accepts nothing becomes one that accepts anything. */
+/** Copies a schema where one is required: a schema that accepts nothing becomes one that accepts anything. */
 function copyRequired(source: Json, pointer: string, attempt: Attempt): JsonObject {
   const place = { pointer, nesting: 0, followed: new Set<string>() };
   const copy = copySchema(source, place, attempt);
@@ -120,14 +122,14 @@ function copyRequired(source: Json, pointer: string, attempt: Attempt): JsonObje
   return copySchema(true, place, attempt) ?? {};
 }
 
-/** The copy of a schema; null where it accepts nothing. */
+/** Copies a schema; null if it accepts nothing. */
 function copySchema(source: Json, place: Place, attempt: Attempt): JsonObject | null {
   const { annotations, list } = readAlternatives(source, allTypes, place, attempt);
   if (list.length === 0) return null;
   return attempt.dialect === 'gemini' ? emitForGemini(annotations, list) : emit(annotations, list);
 }
 
-/** The alternatives of a schema among values of these types. */
+/** Returns the alternatives of a schema among values of these types. */
 function readAlternatives(
   source: Json,
   types: readonly string[],
@@ -143,7 +145,7 @@ function readAlternatives(
   const { $ref } = source;
   const target = typeof $ref === 'string' ? targets.get($ref) : undefined;
   if (dialect === 'compatible' && target !== undefined && isMereReference(source)) {
-    // Servers overlook, or refuse, what is beside a reference.
+    // Servers ignore or reject keywords beside a reference.
     const { $ref: _, ...beside } = source;
     if (Object.keys(beside).length > 0) losses.push({ pointer: place.pointer, keywords: beside });
     const name = nameDefinition(String($ref), target, attempt);
@@ -156,7 +158,7 @@ function readAlternatives(
   };
 }
 
-/** The name of a definition, without characters that need an escape: llama.cpp reads pointers as they are. */
+/** Returns the name of a definition without characters that need an escape: llama.cpp does not decode pointers. */
 function nameDefinition(reference: string, { name: own, schema }: Target, { wanted }: Attempt): string {
   const before = wanted.get(reference);
   if (before !== undefined) return before.name;
@@ -168,7 +170,7 @@ function nameDefinition(reference: string, { name: own, schema }: Target, { want
   return name;
 }
 
-/** The keywords of schemas that must all hold: of two demands under one keyword the first is kept. */
+/** The keywords of schemas that must all match; of two values for one keyword, the first is kept. */
 interface Merged {
   types: readonly string[];
   readonly keywords: Map<string, Json>;
@@ -176,7 +178,7 @@ interface Merged {
   readonly required: Set<Json>;
   readonly annotations: Map<string, Json>;
   readonly unions: [keyword: string, branches: readonly Json[]][];
-  /** Where the schemas are; the references that were merged count as followed. */
+  /** The position of the schemas; merged references count as followed. */
   readonly place: Place & { readonly followed: Set<string> };
   /** The schema whose `items` and `prefixItems` are kept: those of two schemas mean something else together. */
   itemsOf: JsonObject | null;
@@ -196,13 +198,13 @@ function mergeSchema(source: JsonObject, types: readonly string[], place: Place,
     isImpossible: false,
   };
   const references = merge(source, merged, attempt);
-  // What a reference leads to may add references, which the loop still reaches.
+  // The target of a reference may add references, which the loop still visits.
   for (const each of references) references.push(...mergeReference(each, merged, attempt));
   merged.isImpossible ||= merged.types.length === 0;
   return merged;
 }
 
-/** Merges a schema and its `allOf`; returns the references that must hold as well. */
+/** Merges a schema and its `allOf`; returns the references that must match as well. */
 function merge(source: Json, merged: Merged, attempt: Attempt): string[] {
   if (!isObject(source)) {
     merged.isImpossible ||= source === false;
@@ -248,7 +250,7 @@ function lose(keywords: JsonObject, { place: { pointer } }: Merged, { losses }: 
   if (Object.keys(keywords).length > 0) losses.push({ pointer, keywords });
 }
 
-/** Merges what a reference leads to; where it would lead too far, a hint is all that is left of it. */
+/** Merges the target of a reference; if it would lead too far, only a hint is left. */
 function mergeReference(reference: string, merged: Merged, attempt: Attempt): readonly string[] {
   const { followed } = merged.place;
   const target = attempt.targets.get(reference);
@@ -291,7 +293,7 @@ function readMerged(merged: Merged, attempt: Attempt): readonly Alternative[] {
   readProperties(merged, kept, attempt);
   readItems(merged, kept, attempt);
   const [union, ...others] = unions;
-  // Keywords beside a union, and a second union, are not distributed over its branches: the note has them.
+  // Keywords beside a union, or a second union, are not distributed over its branches; they are listed in the note.
   const isUnion = union !== undefined && kept.size === 0;
   for (const [keyword, branches] of isUnion ? others : unions) lose({ [keyword]: branches }, merged, attempt);
   if (!isUnion) return types.length === 0 ? [] : [{ types, fields: Object.fromEntries(kept) }];
@@ -300,7 +302,7 @@ function readMerged(merged: Merged, attempt: Attempt): readonly Alternative[] {
   return branches.flatMap((each, at) => {
     const branch = { ...place, pointer: `${place.pointer}/${keyword}/${at}` };
     const { annotations, list } = readAlternatives(each, types, branch, attempt);
-    // Beside a reference there is no place for annotations.
+    // Annotations are not possible beside a reference.
     return list.map((option, index) =>
       index > 0 || option.types === null
         ? option
@@ -309,13 +311,13 @@ function readMerged(merged: Merged, attempt: Attempt): readonly Alternative[] {
   });
 }
 
-/** `const` and `enum`; returns the types that are left. */
+/** Reads `const` and `enum`; returns the remaining types. */
 function readLiterals(merged: Merged, kept: Map<string, Json>, attempt: Attempt): readonly string[] {
   const { const: single, enum: listed } = Object.fromEntries(merged.keywords);
   if (single !== undefined && listed !== undefined) lose({ enum: listed }, merged, attempt);
   const values = single === undefined ? listed : [single];
   if (!isArray(values)) return merged.types;
-  // Google's API has strings in `enum`, none of them empty; null is marked in another way.
+  // Google's API only allows non-empty strings in `enum`; null is expressed in another way.
   const strings = values.filter((each) => typeof each === 'string');
   const isSayable = values.every((each) => each === null || typeof each === 'string');
   if (attempt.dialect === 'compatible') kept.set('enum', values);
@@ -324,7 +326,7 @@ function readLiterals(merged: Merged, kept: Map<string, Json>, attempt: Attempt)
   return commonTypes(typesOf([...new Set(values.map(typeOf))]), merged.types);
 }
 
-/** Exclusive bounds as inclusive ones, which are the same for integers only. */
+/** Converts exclusive bounds to inclusive ones, which is only exact for integers. */
 function readExclusive({ types, keywords }: Merged, kept: Map<string, Json>): void {
   const isWhole = types.every((type) => type !== 'number');
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = Object.fromEntries(keywords);
@@ -355,7 +357,8 @@ function readProperties(merged: Merged, kept: Map<string, Json>, attempt: Attemp
   if (known.length < required.size)
     lose({ required: [...required].filter((name) => !known.includes(name)) }, merged, attempt);
   const others = keywords.get('additionalProperties');
-  // What the patterns allow must stay sayable, to llama.cpp too, which takes an object for closed by default.
+  // Anything that the patterns allow must remain possible, including with llama.cpp, which treats objects as closed by
+  // default.
   if (isGemini || keywords.has('patternProperties')) {
     if (!isGemini) kept.set('additionalProperties', true);
     if (others !== undefined && others !== true) lose({ additionalProperties: others }, merged, attempt);
@@ -366,7 +369,7 @@ function readProperties(merged: Merged, kept: Map<string, Json>, attempt: Attemp
   }
 }
 
-/** `items`, which a tuple becomes too: a list of whatever it has at any position. */
+/** Reads `items`, into which a tuple is converted, too: a list of anything that it allows at any position. */
 function readItems(merged: Merged, kept: Map<string, Json>, attempt: Attempt): void {
   const { items = true, maxItems, prefixItems = [] } = Object.fromEntries(merged.keywords);
   const prefix = isArray(prefixItems) ? prefixItems : [];
@@ -400,7 +403,7 @@ function emitAlternative({ types, fields }: Alternative, annotations: JsonObject
   };
 }
 
-/** One type to a schema; null is not a type but a mark on another one. */
+/** Emits one type per schema; null is not a type but a flag on another one. */
 function emitForGemini(annotations: JsonObject, list: readonly Alternative[]): JsonObject {
   const typed = list.flatMap(({ types, fields }) =>
     (types ?? [])
@@ -411,11 +414,11 @@ function emitForGemini(annotations: JsonObject, list: readonly Alternative[]): J
   const [first = { type: 'string' }, ...others] = typed;
   const { type, ...rest } = first;
   const head = { type: type ?? 'string', ...annotations, ...rest, ...(isNullable ? { nullable: true } : {}) };
-  // Beside `anyOf` no other keyword is allowed.
+  // No other keyword is allowed beside `anyOf`.
   return others.length === 0 ? head : { anyOf: [head, ...others] };
 }
 
-/** The fields that the dialect takes beside one of these types; an array has `items` always. */
+/** Returns the fields that the dialect accepts for one of these types; an array always has `items`. */
 function pickFields(types: readonly string[], fields: JsonObject, dialect: StrictDialect): JsonObject {
   const picked = Object.entries(fields).filter(
     ([keyword, value]) =>
@@ -427,7 +430,7 @@ function pickFields(types: readonly string[], fields: JsonObject, dialect: Stric
   };
 }
 
-/** The types that a schema names, all of them where it names none. */
+/** Returns the types that a schema names; all types if it names none. */
 function typesOf(type: Json | undefined): readonly string[] {
   if (typeof type === 'string') return [type];
   if (!isArray(type)) return allTypes;
@@ -435,14 +438,14 @@ function typesOf(type: Json | undefined): readonly string[] {
   return names.includes('number') ? names.filter((each) => each !== 'integer') : names;
 }
 
-/** The type of a literal. */
+/** Returns the type of a literal. */
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (isArray(value)) return 'array';
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** The types that both name. */
+/** Returns the types that both lists include. */
 function commonTypes(one: readonly string[], other: readonly string[]): readonly string[] {
   const common = one.flatMap((type) => {
     if (other.includes(type)) return [type];
@@ -457,7 +460,7 @@ function isAny(schema: Json): boolean {
   return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
-/** Whether two values are surely the same; large ones are not compared. */
+/** Whether two values are certainly equal; large ones are not compared. */
 function isSame(one: Json, other: Json): boolean {
   if (one === other) return true;
   const isSmall = [one, other].every(

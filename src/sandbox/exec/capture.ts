@@ -1,39 +1,42 @@
-/** Keeps what a command writes: head and tail in bounded memory, the whole of it in a file once it is too much. */
+/**
+ * Captures the output of a command: head and tail in bounded memory, and the full output in a file once it exceeds the
+ * limit.
+ */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What was captured. */
+/** The captured output. */
 export interface Captured {
-  /** Valid Unicode text: everything, or head and tail with a line between that says how much is missing. */
+  /** Valid Unicode text: the full output, or head and tail with a line between them that states how much is missing. */
   readonly text: string;
   readonly totalBytes: number;
-  /** The file's name in the spill folder; null when nothing was cut. */
+  /** The name of the file in the spill folder; null if nothing was cut. */
   readonly spillName: string | null;
   readonly keptBytes: number;
 }
 
-/** Takes chunks until `finish`. */
+/** Accepts chunks until `finish` is called. */
 export interface Capture {
-  /** Resolves when the next chunk may come. */
+  /** Resolves when the next chunk can be accepted. */
   add(chunk: Buffer): Promise<void>;
   finish(): Promise<Captured>;
 }
 
-/** Bytes of output that are kept in a file at most: 64 MiB. */
+/** Maximum size of the spill file in bytes (64 MiB). */
 export const MAX_SPILL_BYTES = 64 * 1024 * 1024;
 
 /**
- * @param maxBytes of text that `finish` gives back, the line about the cut aside.
- * @param spillFolder where the whole output goes when it is longer than that; a command can write there too.
+ * @param maxBytes maximum size of the text returned by `finish`, not counting the line about the cut.
+ * @param spillFolder folder for the full output if it is longer than that; commands can write to it, too.
  */
 export function createCapture(maxBytes: number, spillFolder: string): Capture {
   const headBytes = Math.ceil(maxBytes / 2);
   const tailBytes = maxBytes - headBytes;
   let total = 0;
   let kept = 0;
-  /** Everything while it fits, then the first half of `maxBytes`. */
+  /** The full output while it fits, then the first half of `maxBytes`. */
   let head: Buffer = Buffer.alloc(0);
   let tail: Buffer[] = [];
   let tailLength = 0;
@@ -54,7 +57,7 @@ export function createCapture(maxBytes: number, spillFolder: string): Capture {
     try {
       await spill.file.appendFile(part);
     } catch {
-      // A full disk must not fail the command: the file just ends earlier.
+      // A full disk must not fail the command; the file just ends earlier.
       kept = MAX_SPILL_BYTES;
     }
   }
@@ -99,8 +102,8 @@ export function createCapture(maxBytes: number, spillFolder: string): Capture {
 }
 
 /**
- * A name no command can have guessed, and O_EXCL: a link planted there would lead our write astray. As root, commands
- * run as the owner of the private /tmp, who has to be able to read it.
+ * Opens the spill file under an unpredictable name and with O_EXCL, because a link planted under a known name would
+ * redirect the write. As root, commands run as the owner of the private /tmp, who must be able to read the file.
  */
 async function openSpill(folder: string): Promise<{ name: string; file: FileHandle }> {
   const name = `shell-output-${randomBytes(6).toString('hex')}.txt`;
@@ -117,7 +120,7 @@ function decode(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** Without the code point that a cut at the end has split. */
+/** Removes an incomplete code point from the end. */
 function cutEnd(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(4, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -130,7 +133,7 @@ function cutEnd(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Without the rest of a code point that a cut at the start has split. */
+/** Removes the rest of a code point from the start. */
 function cutStart(bytes: Buffer): Buffer {
   let start = 0;
   while (start < Math.min(3, bytes.length) && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;

@@ -1,21 +1,21 @@
-/** Which variables a command of the model gets: an allow-list, never the runner's own. */
+/** The environment variables of the model's commands: an allow-list, never the runner's own environment. */
 import { posix, resolve } from 'node:path';
 import { isInside } from '../workspace/path-policy.ts';
 
-/** What a child's environment is made from. */
+/** Inputs of `buildEnvironment`. */
 interface EnvironmentOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly passEnv: readonly string[];
   readonly shellNetwork: boolean;
-  /** Whether a value is a secret or holds one. */
+  /** Returns whether a value is or contains a secret. */
   readonly isSecret: (value: string) => boolean;
-  /** The private /tmp as the command sees it; HOME lies in it. */
+  /** The private /tmp as commands see it; HOME is inside it. */
   readonly tmp: string;
-  /** git refuses a repository of another owner unless it is named safe. */
+  /** git refuses a repository of another owner unless it is listed in `safe.directory`. */
   readonly workspace: string;
 }
 
-/** The folder of the private home, below the private /tmp. */
+/** The folder of the private home, relative to the private /tmp. */
 export const PRIVATE_HOME = '.home';
 
 const PLAIN = new Set(
@@ -25,7 +25,7 @@ const PLAIN = new Set(
   GITHUB_RUN_ID GITHUB_RUN_NUMBER GITHUB_SERVER_URL GITHUB_SHA GITHUB_WORKFLOW GITHUB_WORKSPACE
   RUSTUP_TOOLCHAIN LD_LIBRARY_PATH`.split(/\s+/u),
 );
-/** Variables that name a folder of programs, which commands see. */
+/** Variables that name a folder of programs which commands can see. */
 const TOOLS = new Set(
   `RUNNER_TOOL_CACHE AGENT_TOOLSDIRECTORY ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT GOROOT GRADLE_HOME M2_HOME MAVEN_HOME
   NVM_DIR PYENV_ROOT RUSTUP_HOME SDKMAN_DIR VOLTA_HOME pythonLocation Python_ROOT_DIR`.split(/\s+/u),
@@ -39,14 +39,14 @@ const NETWORK = new Set(
 const NEVER =
   /^(?:INPUT_.*|ACTIONS_.*|STRUCTURED_AGENT_.*|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)|RUNNER_TEMP|HOME|TMPDIR)$/iu;
 
-/** Whether a variable may be named in `pass-env` at all: never the runner's inputs, tokens and file-command paths. */
+/** Whether `pass-env` may name a variable at all; never true for the runner's inputs, tokens and file-command paths. */
 export function isPassable(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) && !NEVER.test(name);
 }
 
 /**
- * The proxy variables that hold a user name or a password. With `shell-network` commands get them all the same: the proxy
- * lets nothing through without, and whoever has that network has what they open.
+ * Returns the proxy variables that contain a user name or a password. With `shell-network`, commands receive them
+ * anyway: the proxy accepts no request without them, and anyone with access to that network has what they grant.
  */
 export function openProxies(environment: EnvironmentOptions['environment']): readonly string[] {
   return [...NETWORK].filter(
@@ -55,8 +55,8 @@ export function openProxies(environment: EnvironmentOptions['environment']): rea
 }
 
 /**
- * The whole environment of a command; a value that holds a secret is left out under whatever name, but for the proxy's
- * own with `shell-network`.
+ * Builds the complete environment of a command. Leaves out any variable whose value contains a secret, except for the
+ * proxy variables with `shell-network`.
  */
 export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
   const { environment, shellNetwork, isSecret, tmp, workspace } = options;
@@ -78,7 +78,7 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
     PATH: absoluteFolders(environment['PATH']),
     HOME: privateHome,
     TMPDIR: tmp,
-    // Not /dev/null: as root without a sandbox, `git config --global` would replace the device by a file.
+    // Not /dev/null: as root without a sandbox, `git config --global` would replace the device with a file.
     GIT_CONFIG_GLOBAL: `${privateHome}/.gitconfig`,
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_COUNT: '1',
@@ -87,12 +87,12 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
   };
 }
 
-/** The folders of a PATH; an empty or relative one would mean whatever folder a command happens to stand in. */
+/** Returns the absolute folders of a PATH; an empty or relative entry would mean the command's current folder. */
 export function pathFolders(path: string | undefined): readonly string[] {
   return (path ?? '').split(':').filter((folder) => folder.startsWith('/'));
 }
 
-/** The folders that variables of toolchains name: the tool cache, an SDK, a JDK. */
+/** Returns the folders named by toolchain variables, such as the tool cache, an SDK or a JDK. */
 export function toolFolders(environment: EnvironmentOptions['environment']): readonly string[] {
   const named = Object.entries(environment).filter(([name]) => isTool(name));
   return [...new Set(named.flatMap(([, value]) => (value?.startsWith('/') ? [resolve(value)] : [])))];
@@ -106,7 +106,7 @@ function absoluteFolders(path: string | undefined): string {
   return pathFolders(path).join(':') || '/usr/local/bin:/usr/bin:/bin';
 }
 
-/** rustup and pyenv look for themselves in HOME, which is another one here. */
+/** rustup and pyenv look for their own files in HOME, which is a different folder here. */
 function toolchains(path: string | undefined): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const folder of pathFolders(path)) {
@@ -117,29 +117,29 @@ function toolchains(path: string | undefined): Readonly<Record<string, string>> 
   return found;
 }
 
-/** What a command is given of the step's variables. */
+/** The step's variables and which of them a command receives. */
 interface PreloadOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly passEnv: readonly string[];
-  /** Absolute. */
+  /** An absolute path. */
   readonly workspace: string;
 }
 
-/** Read by the dynamic linker (ld.so(8), dyld(1)) and by shells as they start (bash(1), POSIX sh). */
+/** Variables read by the dynamic linker (ld.so(8), dyld(1)) and by shells on startup (bash(1), POSIX sh). */
 const PRELOAD = /^(?:(?:LD|DYLD)_\w+|BASH_ENV|ENV)$/u;
 
 /**
- * The first variable by which files of the workspace come into every program that a command starts: whoever changes those
- * files chooses what git answers. null where there is none.
+ * Returns the name of the first variable that loads files from the workspace into every program that a command starts,
+ * or null. Anyone who changes those files controls the output of git.
  */
 export function findPreloadVariable({ environment, passEnv, workspace }: PreloadOptions): string | null {
-  // The only one of them that commands get unasked.
+  // The only one of these variables that commands receive by default.
   const names = ['LD_LIBRARY_PATH', ...passEnv.filter((name) => PRELOAD.test(name))];
   const fromHere = (place: string) => !place.startsWith('/') || isInside(posix.resolve(place), workspace);
   return names.find((name) => foldersIn(environment[name] ?? '').some(fromHere)) ?? null;
 }
 
-/** An empty place between two others is the folder in which the program stands. */
+/** Splits a search path. An empty entry means the current folder of the program. */
 function foldersIn(value: string): readonly string[] {
   return value === '' ? [] : value.split(/[:; ]/u);
 }

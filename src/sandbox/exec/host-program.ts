@@ -1,9 +1,12 @@
-/** Runs the short helper programs of this machine; the agent's own commands are started by `process.ts`. */
+/** Runs short helper programs of the host; `process.ts` runs the agent's own commands. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { race } from '../../text/wait.ts';
 
-/** Where the system keeps its helpers. PATH is not asked: an earlier step may have put anything there. */
+/**
+ * The system folders in which helpers are looked up. PATH is not used, because an earlier step may have added any
+ * folder to it.
+ */
 export const HELPER_FOLDERS: readonly string[] = [
   '/usr/bin',
   '/bin',
@@ -11,7 +14,7 @@ export const HELPER_FOLDERS: readonly string[] = [
   '/run/current-system/sw/bin',
 ];
 
-/** The absolute path of the first of these names that is an executable in one of the folders; null where none is. */
+/** Returns the absolute path of the first of these names that is an executable file in one of the folders, or null. */
 export async function findHelper(
   names: readonly string[],
   folders: readonly string[] = HELPER_FOLDERS,
@@ -26,9 +29,9 @@ export async function findHelper(
   return null;
 }
 
-/** How a helper ended. */
+/** The result of a helper. */
 export interface HelperResult {
-  /** null where a signal ended it. */
+  /** null if a signal ended it. */
   readonly exitCode: number | null;
   readonly stderr: string;
 }
@@ -36,15 +39,15 @@ export interface HelperResult {
 const DEFAULT_MS = 5_000;
 
 /**
- * Runs a helper to its end, with an environment of its own and nothing printed: not its output, nor the command line,
- * which the package writes to stdout unless it is `silent`. For programs that read no input and say little: their input
- * is a pipe that stays open (given one, the package ends this process where a program ends without reading it), and the
- * package looks through all output again with each piece of it.
+ * Runs a helper to completion with an environment of its own. Prints neither its output nor its command line, which
+ * `@actions/exec` writes to stdout unless `silent` is set. Only for programs that read no input and print little: stdin
+ * is a pipe that stays open (given input, the package ends this process if a program exits without reading it), and the
+ * package rescans all output with each chunk.
  *
- * The package cannot stop a program. One that hangs, most likely in the kernel, is not waited for, and ends with the job.
- * @param file absolute.
- * @returns null where it did not end in time, or the signal was aborted.
- * @throws Error where it cannot be started.
+ * The package cannot stop a program. One that hangs, most likely in the kernel, is not awaited, and ends with the job.
+ * @param file an absolute path.
+ * @returns null if it did not end in time or the signal was aborted.
+ * @throws Error if it cannot be started.
  */
 export async function runHelper(
   file: string,
@@ -53,9 +56,9 @@ export async function runHelper(
 ): Promise<HelperResult | null> {
   const over = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal === undefined ? [] : [signal])]);
   if (over.aborted) return null;
-  // Loaded by the first who needs it: the start of a run waits for nothing here.
+  // Loaded on first use, so that it does not delay the start of a run.
   const { getExecOutput } = await import('@actions/exec');
-  // A command line is split into words, and quotes keep a path whole; the arguments are taken as they are.
+  // The package splits the command line into words, so the path is quoted; the arguments are passed unchanged.
   const running = getExecOutput(`"${file.replaceAll('"', '\\"')}"`, [...args], {
     silent: true,
     ignoreReturnCode: true,

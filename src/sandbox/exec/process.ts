@@ -1,4 +1,4 @@
-/** Runs one command in a sandbox, to its end or its timeout, and leaves nothing of it alive. */
+/** Runs one command in a sandbox until it ends or times out, and leaves none of its processes alive. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,13 +13,13 @@ import type { IsolationBackend, Launch } from '../isolation/backend.ts';
 import { type Captured, createCapture } from './capture.ts';
 import { findHelper, runHelper } from './host-program.ts';
 
-/** How long and how much. */
+/** Limits and resources of one command. */
 export interface ProcessOptions {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly signal: AbortSignal;
   readonly pipes: PipeSource;
-  /** Where output goes that is too long. */
+  /** Folder for output that exceeds `maxOutputBytes`. */
   readonly spillFolder: string;
 }
 
@@ -31,16 +31,16 @@ interface ProcessResult extends Captured {
   readonly durationMs: number;
 }
 
-/** How long output may still come in after the last process we know of is dead, in milliseconds. */
+/** How long to wait for remaining output after the last known process has died, in milliseconds. */
 const DRAIN_MS = 500;
-/** How long a sandbox that still starts may take to say whom a sweep has to find, in milliseconds. */
+/** How long a starting sandbox may take to report the process that a sweep must kill, in milliseconds. */
 const NAMED_MS = 2_000;
-/** How often a sandbox is started again for a command that it never came to run. */
+/** How often a sandbox is restarted for a command that it did not get to run. */
 const MAX_RETRIES = 5;
 
 /**
- * Runs a command; resolves only when everything it started is dead.
- * @throws the signal's reason when it was aborted, SandboxError when the sandbox did not start.
+ * Runs a command; resolves only when all processes that it started are dead.
+ * @throws the signal's reason if it was aborted, SandboxError if the sandbox did not start.
  */
 export async function runProcess(
   backend: IsolationBackend,
@@ -54,10 +54,13 @@ export async function runProcess(
   }
 }
 
-/** A sandbox that did not start. */
+/** The result if the sandbox did not start. */
 interface NotStarted {
   readonly notUp: SandboxError;
-  /** Whether its maker ended by itself and said all it had to say: nothing of the command has run then. */
+  /**
+   * Whether the program that creates the sandbox exited by itself after writing its whole status, so that no part of
+   * the command has run.
+   */
   readonly again: boolean;
 }
 
@@ -78,7 +81,7 @@ async function runOnce(
   const ended = exit(child);
 
   const ending = await firstOf(ended, options);
-  // The last words of its status may come after the exit is known.
+  // The last part of the status may arrive after the exit event.
   if (ending === 'exit') await within(DRAIN_MS, status.ended);
   else await named(backend, child, status);
   await backend.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
@@ -108,8 +111,8 @@ async function runOnce(
 }
 
 /**
- * Waits until the sandbox has said whom to kill: swept while it starts, it may let its command run behind our back. Counted
- * in looks, for a machine that stands still looks at nothing.
+ * Waits until the sandbox has reported which process to kill: a sweep during startup could miss the command and leave
+ * it running. Counts polls instead of elapsed time, because a suspended machine polls nothing.
  */
 async function named(backend: IsolationBackend, child: ChildProcess, status: Status): Promise<void> {
   const isOver = () => child.exitCode !== null || child.signalCode !== null || status.hasEnded();
@@ -124,7 +127,7 @@ function start(launch: Launch, pipe: Pipe): ChildProcess {
     const child = spawn(launch.file, launch.args, {
       cwd: launch.cwd,
       env: launch.environment,
-      // A process group and session of its own: no terminal, and one number to kill.
+      // A process group and session of its own, so that it has no terminal and one id kills the whole group.
       detached: true,
       stdio: stdioOf(launch, pipe.writer),
     });
@@ -166,7 +169,7 @@ function exit(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** Which comes first: the command's own end, its timeout, or the run's. */
+/** Resolves with what happens first: the command exits, it times out, or the run is aborted. */
 async function firstOf(ended: Promise<Exit>, options: ProcessOptions): Promise<'exit' | 'timeout' | 'abort'> {
   if (options.signal.aborted) return 'abort';
   const over = new AbortController();
@@ -188,7 +191,7 @@ async function drain(output: Readable, add: (chunk: Buffer) => Promise<void>): P
   try {
     for await (const chunk of output) await add(Buffer.from(chunk));
   } catch {
-    // Destroyed while something held the pipe open: what came so far counts.
+    // The stream was destroyed while a process still held the pipe open; the output received so far counts.
   }
 }
 
@@ -198,7 +201,7 @@ interface Status {
   readonly hasEnded: () => boolean;
 }
 
-/** What a child says on a descriptor of ours, as far as it has come. */
+/** Collects what a child writes to one of our descriptors. */
 function collect(stream: unknown): Status {
   if (!(stream instanceof Readable)) {
     return { text: () => '', ended: Promise.resolve(), hasEnded: () => true };
@@ -215,31 +218,31 @@ function collect(stream: unknown): Status {
   return { text: () => text, ended, hasEnded: () => stream.readableEnded };
 }
 
-/** A pipe whose write end is given to a child. */
+/** A pipe whose write end is passed to a child. */
 interface Pipe {
   readonly output: Socket;
-  /** The descriptor for the child. */
+  /** The descriptor of the write end for the child. */
   readonly writer: number;
-  /** Closes our copy of the write end: the output then ends with the last process that holds one. */
+  /** Closes our copy of the write end, so that the output ends when the last process that holds one closes it. */
   release(): void;
 }
 
-/** Gives pipes; the next one is made while a command runs. */
+/** Provides pipes, and prepares more of them while a command runs. */
 export interface PipeSource {
   take(): Promise<Pipe>;
-  /** Waits for what is still being made. */
+  /** Waits until no more pipes are being created. */
   close(): Promise<void>;
 }
 
-/** FIFOs made by one program. */
+/** Number of FIFOs created by one `mkfifo` process. */
 const BATCH = 64;
-/** The longest that this may take on a machine that stands still, in milliseconds. */
+/** Timeout of `mkfifo` on a stalled machine, in milliseconds. */
 const FIFOS_MS = 60_000;
 
 /**
- * Makes pipes by way of nameless FIFOs. Node gives children socket pairs, one for each stream: they lose the order,
- * and `echo x > /dev/stderr` fails on a socket.
- * @param folder out of a command's sight.
+ * Creates pipes by means of FIFOs that are unlinked once they are open. Node.js gives children a socket pair for each
+ * stream, which loses the order of the output, and `echo x > /dev/stderr` fails on a socket.
+ * @param folder a folder that commands cannot see.
  */
 export function createPipeSource(folder: string): PipeSource {
   const ready: string[] = [];
@@ -247,7 +250,7 @@ export function createPipeSource(folder: string): PipeSource {
     makeFifos(folder).then((paths) => {
       ready.push(...paths);
     });
-  // Not before it is needed: the start of a run waits for nothing here.
+  // Created on first use, so that it does not delay the start of a run.
   let filling: Promise<void> | null = null;
   return {
     async take() {
@@ -271,7 +274,7 @@ export function createPipeSource(folder: string): PipeSource {
 
 async function openPipe(path: string): Promise<Pipe> {
   try {
-    // Bare descriptors, which nothing but the socket and `release` ever closes; neither open can block.
+    // Raw descriptors, which only the socket and `release` close. Neither open can block.
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(path, constants.O_WRONLY);
     const output = new Socket({ fd: reader, readable: true, writable: false });
@@ -281,7 +284,7 @@ async function openPipe(path: string): Promise<Pipe> {
   }
 }
 
-/** Many at once: to start a program costs more than all else that a command needs from here. */
+/** Creates many FIFOs at once, because starting a program costs more than everything else that a command needs here. */
 async function makeFifos(folder: string): Promise<readonly string[]> {
   const paths = Array.from({ length: BATCH }, () => join(folder, `fifo-${randomBytes(8).toString('hex')}`));
   const mkfifo = await findHelper(['mkfifo']);
@@ -293,7 +296,10 @@ async function makeFifos(folder: string): Promise<readonly string[]> {
   );
 }
 
-/** The promise's end, or so many milliseconds; leaves no timer behind. Rejects as the promise does. */
+/**
+ * Waits until the promise settles or the timeout in milliseconds elapses; leaves no timer behind. Rejects if the
+ * promise does.
+ */
 export async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
   const over = new AbortController();
   const patience = sleep(milliseconds, undefined, { signal: over.signal });

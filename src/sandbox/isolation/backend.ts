@@ -1,54 +1,57 @@
-/** What stands between a command and this machine: one file beside this one for each kind. */
+/** The interface of the isolation backends; each kind has a file in this folder. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Isolation } from '../../types.ts';
 import type { ShellOptions } from '../exec/shell-line.ts';
 
-/** How one command is started. */
+/** How to start one command. */
 export interface Launch {
-  /** Absolute. */
+  /** An absolute path. */
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What the child is told besides, and where it says how it goes. */
+  /** Input for the child, and the channel on which it reports its status. */
   readonly instructions?: Instructions;
-  /** How to find the processes of this command where nothing isolates them. */
+  /** How to find the processes of this command if nothing isolates them. */
   readonly trace?: Trace;
 }
 
 /**
- * What a child reads to its end. `descriptors`: on descriptor 3, and its status comes on 4. `standard`: on its input, and
- * its status comes on its error output (sudo closes all other descriptors).
+ * Text that a child reads to its end. With `descriptors` it reads descriptor 3 and writes its status to 4. With
+ * `standard` it reads stdin and writes its status to stderr, because sudo closes all other descriptors.
  */
 export interface Instructions {
   readonly text: string;
   readonly channel: 'descriptors' | 'standard';
 }
 
-/** What tells a command's processes from others. */
+/** What distinguishes the processes of a command from others. */
 export interface Trace {
-  /** An entry of the environment that this command alone was given. */
+  /** An environment entry that only this command received. */
   readonly marker: string;
-  /** None of them is older: clock ticks since boot. */
+  /** Earliest start time of these processes, in clock ticks since boot. */
   readonly since: number;
 }
 
-/** A kind of isolation. */
+/** An isolation backend. */
 export interface IsolationBackend {
   readonly name: Isolation;
   launch(command: string): Promise<Launch>;
-  /** Whether commands run with the filter of `system-calls.ts`. */
+  /** Whether commands run with the system call filter of `system-calls.ts`. */
   readonly filtersCalls?: boolean;
-  /** Whether it may not come up for what goes by, such as a socket that goes while it is covered: then it is tried again. */
+  /**
+   * Whether a start may fail for a transient reason, such as a socket that is removed while a mount covers it; if so,
+   * it is retried.
+   */
   readonly mayFailOnce?: boolean;
-  /** Whether the command ran at all, judged from its status. */
+  /** Whether the command was run at all, according to the status. */
   hasRun(status: string): boolean;
-  /** Whether its status says all that a sweep needs to know; absent where a sweep needs none. */
+  /** Whether the status contains all that a sweep needs; absent if a sweep needs none. */
   canSweep?(status: string): boolean;
   /**
-   * Kills what a command started, and resolves when all of it is dead, or after 2 s.
-   * @param child that was launched; its number may be another's once it has ended.
+   * Kills everything that a command started. Resolves when all of it is dead, or after 2 s.
+   * @param child the launched child; once it has ended, its pid may have been reused.
    * @param status its status so far.
    */
   sweep(child: Launched, status: string, launch: Launch): Promise<void>;
@@ -56,33 +59,35 @@ export interface IsolationBackend {
   close(): Promise<void>;
 }
 
-/** A child as it was launched. */
+/** The state of a launched child. */
 interface Launched {
-  /** undefined where it could not be started. */
+  /** undefined if it could not be started. */
   readonly pid: number | undefined;
   readonly ended: boolean;
 }
 
-/** What a backend is started with. */
+/** Options with which a backend is started. */
 export interface BackendOptions extends ShellOptions {
   readonly mounts: readonly Mount[];
   readonly shellNetwork: boolean;
   readonly runFolder: string;
 }
 
-/** One mount. A deeper one is made after, and so stands before, the one that contains it. */
+/** One mount. A nested mount is created after, and thus hides part of, the one that contains it. */
 export type Mount = {
-  readonly at: string /** It covers what may go away at any time, such as a socket or a lock of git's. */;
+  readonly at: string;
+  /** Whether the covered path may be removed at any time, such as a socket or a lock file of git. */
   readonly fleeting?: true;
 } & (
   | { readonly kind: 'read-only' | 'read-write'; readonly from: string }
-  /** An empty folder that nothing can be written to. */
+  /** An empty read-only folder. */
   | { readonly kind: 'empty' }
 );
 
 /**
- * bwrap's arguments for a read-only root, its own /proc and /dev, and these mounts.
- * @param byRoot opens the folders on the way to a mount, and /dev/shm, to others: bwrap would make them for root alone.
+ * Returns bwrap's arguments for a read-only root, a new /proc and /dev, and these mounts.
+ * @param byRoot makes /dev/shm and the parent folders of mounts accessible to others; bwrap would create them for root
+ * only.
  */
 export function mountArguments(mounts: readonly Mount[], byRoot = false): readonly string[] {
   const planned = sorted(mounts);
@@ -90,38 +95,42 @@ export function mountArguments(mounts: readonly Mount[], byRoot = false): readon
   return [
     ...['--ro-bind', '/', '/'],
     ...['--dev', '/dev'],
-    // bwrap makes it for the user who made the sandbox; semaphores and browsers of the user who works in it need it too.
+    // bwrap creates it for the user who creates the sandbox, but semaphores and browsers of the user inside need it as
+    // well.
     ...(byRoot ? ['--perms', '1777', '--tmpfs', '/dev/shm'] : []),
     ...['--proc', '/proc'],
-    // uid 0 may write core_pattern and the like without any capability.
+    // uid 0 can write core_pattern and similar files without any capability.
     ...['--ro-bind', '/proc/sys', '/proc/sys'],
     ...planned.flatMap((mount) => [...(byRoot ? wayTo(mount.at, planned) : []), ...argumentsOf(mount)]),
-    // Only now: the mounts inside needed their mount points made.
+    // Last, because mount points inside them had to be created first.
     ...[...empties].flatMap((at) => ['--remount-ro', at]),
   ];
 }
 
-/** The mounts without those over something that went away since they were planned. */
+/** Returns the mounts without those over paths that were removed since the plan was made. */
 export function withoutGone(mounts: readonly Mount[]): readonly Mount[] {
   return mounts.filter((mount) => mount.fleeting !== true || isThere(mount.at));
 }
 
-/** Right below the root by the list of names: to look at a file system there waits for its server. */
+/**
+ * Whether a path exists. Uses the directory listing for paths directly below the root: stat of a file system mounted
+ * there waits for its server.
+ */
 function isThere(path: string): boolean {
   return dirname(path) === '/' ? readdirSync('/').includes(basename(path)) : existsSync(path);
 }
 
-/** Mounts in the order in which they are made. */
+/** Sorts mounts into the order in which they are created. */
 export function sorted(mounts: readonly Mount[]): readonly Mount[] {
   return [...mounts].sort(byDepth);
 }
 
-/** The order in which a folder comes before what is in it. */
+/** Compares by depth, so that a folder precedes its contents. */
 export function byDepth(a: { readonly at: string }, b: { readonly at: string }): number {
   return depth(a.at) - depth(b.at);
 }
 
-/** The folders that bwrap has to make between a mount and the one that holds it. */
+/** Returns the arguments for the folders that bwrap must create between a mount and the mount that contains it. */
 function wayTo(at: string, planned: readonly Mount[]): readonly string[] {
   const holder = planned.filter((mount) => mount.at !== at && at.startsWith(`${mount.at}/`)).at(-1)?.at;
   if (holder === undefined) return [];

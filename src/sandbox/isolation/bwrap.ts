@@ -1,4 +1,4 @@
-/** The isolation backend of bubblewrap: a mount, PID, IPC, UTS and network namespace for each command. */
+/** The bubblewrap backend: a mount, PID, IPC, UTS and network namespace for each command. */
 import { randomBytes } from 'node:crypto';
 import {
   closeDescriptors,
@@ -16,27 +16,30 @@ import {
 } from './backend.ts';
 import { killAll, type Privilege, startWatch } from './host.ts';
 
-/** What the sandbox is built from. */
+/** Options of the bubblewrap backend. */
 interface BwrapOptions extends BackendOptions {
   readonly bwrap: string;
-  /** A file that holds the filter of system calls; null where there is none. */
+  /** Path of a file with the system call filter; null if there is none. */
   readonly filter: string | null;
-  /** Where root makes the namespaces and hands over to an ordinary user; null where that user makes them. */
+  /** Set if root creates the namespaces and switches to an ordinary user; null if that user creates them. */
   readonly byRoot: ByRoot | null;
 }
 
-/** How a sandbox that root makes is handed over. */
+/** How root switches to the user who runs commands. */
 export interface ByRoot {
   readonly privilege: Privilege;
   readonly setpriv: string;
   readonly identity: Identity;
 }
 
-/** Makes the sandbox; before `launch` nothing is started but, where root makes it, a watch over this process. */
+/**
+ * Creates the backend. Before `launch` it starts nothing, except for a watch over this process if root creates the
+ * sandbox.
+ */
 export function createBwrapBackend(options: BwrapOptions): IsolationBackend {
   const { byRoot } = options;
   const watch = byRoot === null ? null : startWatch(byRoot.privilege, randomBytes(16).toString('hex'));
-  // For each command anew: a service that ended has taken its socket away, and a mount over nothing cannot be made.
+  // Computed for each command: a service that exited has removed its socket, and a mount over a missing path fails.
   const isolation = () => [
     ...namespaceArguments(options),
     ...mountArguments(withoutGone(options.mounts), byRoot !== null),
@@ -45,7 +48,7 @@ export function createBwrapBackend(options: BwrapOptions): IsolationBackend {
   return {
     name: byRoot === null || byRoot.privilege.prefix.length === 0 ? 'bwrap' : 'sudo-bwrap',
     filtersCalls: options.filter !== null,
-    // A socket may go between the look at it and its mount.
+    // A socket may be removed between the check for it and its mount.
     mayFailOnce: options.mounts.some((mount) => mount.fleeting === true),
     async launch(command) {
       return byRoot === null || watch === null
@@ -53,10 +56,11 @@ export function createBwrapBackend(options: BwrapOptions): IsolationBackend {
         : launchByRoot(options, byRoot, isolation(), command, watch.mark);
     },
     hasRun: (status) => status.includes('"exit-code"'),
-    // Said before it lets the namespace's first process go on; that one is bound to its maker's life only later.
+    // bwrap reports it before it lets the first process of the namespace continue; that process dies with its parent
+    // only later.
     canSweep: (status) => /"child-pid": \d+/u.test(status),
     async sweep({ pid, ended }, status) {
-      // Process 1 of the namespace: with it the kernel kills everything inside, and it ends last.
+      // Process 1 of the namespace: when it dies, the kernel kills everything inside, and it ends last.
       const init = Number(/"child-pid": (\d+)/u.exec(status)?.[1] ?? 0);
       const victims = [...(init > 1 ? [init] : []), ...(pid !== undefined && !ended ? [pid] : [])];
       await killAll(victims, byRoot?.privilege ?? null);
@@ -65,7 +69,10 @@ export function createBwrapBackend(options: BwrapOptions): IsolationBackend {
   };
 }
 
-/** The arguments of a command that does nothing behind the least of these isolation: no mounts but those that all have. */
+/**
+ * Returns the arguments of a command that does nothing in a minimal sandbox, with only the mounts that every sandbox
+ * has.
+ */
 export function bwrapProbe(
   options: Pick<BwrapOptions, 'shell' | 'shellNetwork' | 'byRoot'>,
 ): readonly string[] {
@@ -82,7 +89,8 @@ function launchDirectly(options: BwrapOptions, isolation: readonly string[], com
   const [file = '', ...args] = closeDescriptors(options.shell, words, options.filter);
   return {
     file,
-    // By a descriptor: the arguments name folders of the runner, and any process inside can read its parent's.
+    // Passed by a descriptor: the arguments name folders of the runner, and any process inside can read those of its
+    // parent.
     args,
     cwd: '/',
     environment: options.environment,
@@ -90,7 +98,7 @@ function launchDirectly(options: BwrapOptions, isolation: readonly string[], com
   };
 }
 
-/** All by the input: sudo closes descriptors, and writes arguments into the system's log. */
+/** Passes everything by stdin: sudo closes descriptors and writes arguments to the system log. */
 function launchByRoot(
   options: BwrapOptions,
   byRoot: ByRoot,
@@ -114,7 +122,7 @@ function namespaceArguments(
   options: Pick<BwrapOptions, 'shellNetwork' | 'byRoot' | 'workingDirectory'>,
 ): readonly string[] {
   return [
-    // As root without user namespaces the rest still stands: no capability is left either way.
+    // As root without user namespaces, the other namespaces still isolate: no capability is left either way.
     ...(options.byRoot === null ? ['--unshare-user-try'] : []),
     '--unshare-pid',
     '--unshare-ipc',
@@ -123,7 +131,7 @@ function namespaceArguments(
     ...(options.shellNetwork ? [] : ['--unshare-net']),
     '--cap-drop',
     'ALL',
-    // For the handing over alone, which drops them.
+    // Only for the switch to the user, which drops them.
     ...(options.byRoot === null
       ? []
       : ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-add', `CAP_${name}`])),

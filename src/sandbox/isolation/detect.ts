@@ -1,4 +1,4 @@
-/** The isolation backends that this machine may have, in the order in which they are tried. */
+/** Detects the isolation backends that this machine may support, in the order in which they are tried. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
@@ -16,16 +16,17 @@ import { startUnshareBackend, unshareProbe } from './unshare.ts';
 export interface Candidate {
   readonly isolation: Isolation;
   /**
-   * A harmless command in new namespaces with the mounts that every backend of this kind needs. Its failure shows that it
-   * cannot start; its success shows nothing more. It names nothing of this run, so that sudo may log it.
+   * A harmless command in new namespaces with the mounts that every backend of this kind needs. If it fails, the
+   * backend cannot start; its success proves nothing more. It contains no data of this run, so that sudo may log it.
    */
   readonly probe: readonly string[];
   start(options: BackendOptions): Promise<IsolationBackend>;
 }
 
 /**
- * On Linux bubblewrap, bubblewrap made by root, util-linux's namespaces made by root; root is this process itself or a
- * sudo that asks for nothing. As root, commands run as the workspace's owner. Elsewhere none.
+ * On Linux, returns bubblewrap, bubblewrap run by root and util-linux namespaces created by root, where root is this
+ * process itself or sudo without a password. As root, commands run as the owner of the workspace. Returns none on other
+ * systems.
  */
 export async function findCandidates(
   workspace: string,
@@ -68,13 +69,16 @@ export async function findCandidates(
   return candidates;
 }
 
-/** Whether the kernel takes filters of system calls (seccomp(2)). */
+/** Whether the kernel supports system call filters (seccomp(2)). */
 async function kernelFilters(): Promise<boolean> {
   const actions = await readFile('/proc/sys/kernel/seccomp/actions_avail', 'utf8').catch(() => '');
   return actions.split(/\s/u).includes('errno');
 }
 
-/** Who runs the commands. Never more rights than the workspace's owner has: who else made these files may be anybody. */
+/**
+ * Returns the user that runs the commands. As root, this is the owner of the workspace, whose files may come from
+ * anyone: commands never get more rights than that owner has.
+ */
 export async function agentOf(workspace: string): Promise<Identity> {
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   if (own.uid !== 0) return own;
@@ -84,19 +88,20 @@ export async function agentOf(workspace: string): Promise<Identity> {
 
 const MAX_COMPLAINT = 1_000;
 
-/** What this machine has for a sandbox. */
+/** The sandbox backends of this machine. */
 export interface DetectedBackends {
   readonly shell: string;
-  /** In the order in which they are tried; none with `off`. */
+  /** In the order in which they are tried; empty in mode `off`. */
   readonly candidates: readonly Candidate[];
   /**
-   * Resolves once one of them was seen to start; at once with `auto` and `off`. Handled: nobody need await it.
+   * Resolves once one of them is known to start; immediately in the modes `auto` and `off`. Rejections are handled, so
+   * callers need not await it.
    * @throws SandboxError as `requireStart` does.
    */
   readonly started: Promise<void>;
 }
 
-/** Looks for the isolation backends of this machine, and tries them; needs nothing of what a run finds out later. */
+/** Detects and probes the isolation backends of this machine; needs nothing that is determined later in a run. */
 export async function detectBackends(
   options: Pick<
     SandboxOptions,
@@ -117,8 +122,8 @@ export async function detectBackends(
 }
 
 /**
- * Resolves with the first candidate that starts, some milliseconds after it was called. The self-test tries the sandbox itself.
- * @throws SandboxError with what is wrong with each, or that there is none to try.
+ * Resolves with the first candidate that starts, usually within milliseconds. The self-test checks the sandbox itself.
+ * @throws SandboxError with the problem of each candidate, or because there is none to try.
  */
 async function requireStart(
   candidates: readonly Candidate[],
@@ -128,7 +133,7 @@ async function requireStart(
   if (candidates.length === 0) throw new SandboxError(describeMissingSandbox(platform, await isContainer()));
   const problems: string[] = [];
   for (const { isolation, probe } of candidates) {
-    // Twice: a mount of this machine may go away while the new root is made of all of them.
+    // Twice, because a mount of the host may be removed while the new root is assembled from all of them.
     const complaint = (await complaintOf(probe, signal)) === null ? null : await complaintOf(probe, signal);
     if (complaint === null) return;
     problems.push(`${isolation}: The sandbox did not come up: ${complaint || 'no reason was given'}`);
@@ -136,7 +141,7 @@ async function requireStart(
   throw new SandboxError(describeBrokenSandbox(problems.join('; '), await isContainer()));
 }
 
-/** What a probe said when it failed; null where it did not, or could not be waited for. */
+/** Returns the error output of a failed probe; null if it succeeded or did not end in time. */
 async function complaintOf(
   [file = '', ...args]: Candidate['probe'],
   signal: AbortSignal,

@@ -1,6 +1,7 @@
 /**
- * What of this machine a command must not see. In the sandbox it runs as the runner's own user, so that the permissions
- * of files hold nothing back from it: what only that user may read has to be hidden by its place.
+ * Determines which paths of this machine are hidden from commands. In the sandbox, commands run as the runner's own
+ * user, so file permissions do not protect that user's files from them: whatever only that user may read has to be
+ * hidden by path.
  */
 import { spawn } from 'node:child_process';
 import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
@@ -15,19 +16,19 @@ import { exists, isInside, realOrNull, realOrSame } from '../workspace/path-poli
 import { agentOf } from './detect.ts';
 import { listProcesses } from './host.ts';
 
-/** Real paths that are not seen, but for what is shown in them on purpose. */
+/** Real paths that are hidden, except for what is deliberately shown inside them. */
 export interface HiddenPaths {
   /** Folders that are empty in the sandbox. */
   readonly folders: readonly string[];
-  /** Those of `folders` that belong to a runner. */
+  /** The entries of `folders` that belong to a runner. */
   readonly runners: readonly string[];
-  /** Files that other users may not read, in folders that stay visible; any of them may go away. */
+  /** Files that other users may not read, in folders that stay visible; any of them may be removed at any time. */
   readonly privateFiles: readonly string[];
-  /** Whether the search for what other users may not read or enter came to its end. */
+  /** Whether the search for paths that other users may not read or enter was completed. */
   readonly complete: boolean;
 }
 
-/** What is hidden where there is no sandbox. */
+/** The value for runs without a sandbox. */
 export const NOTHING_HIDDEN: HiddenPaths = {
   folders: [],
   runners: [],
@@ -35,18 +36,18 @@ export const NOTHING_HIDDEN: HiddenPaths = {
   complete: true,
 };
 
-/** Folders of the system that hold the files of its users and services, or other file systems. */
+/** System folders with files of its users and services, or with other file systems. */
 const HIDDEN_SYSTEM_FOLDERS = `/run /home /root /srv /mnt /media /var/tmp /var/log /var/spool /var/mail
   /var/crash`.split(/\s+/u);
-/** Folders below the root that the system or a package manager made, and that programs need. */
+/** Folders directly below the root that the system or a package manager created, and that programs need. */
 const SYSTEM_NAMES = new Set(
   'bin boot dev etc gnu home lib lib32 lib64 libx32 lost+found nix opt proc root run sbin snap sys tmp usr var'.split(
     ' ',
   ),
 );
-/** Which of them may hold private files of a user that is not root. */
+/** Those of them that may hold private files of a user other than root. */
 const SEARCHED_NAMES = new Set(['boot', 'etc', 'lost+found', 'opt', 'var']);
-/** Never hidden whole, whatever lies there. */
+/** Folders that are never hidden as a whole, whatever they contain. */
 const ALWAYS_SEEN = new Set([
   '/',
   '/tmp',
@@ -59,14 +60,14 @@ const ALWAYS_SEEN = new Set([
   '/var/lib',
 ]);
 
-/** The most private paths that are closed one by one: each costs every command half a millisecond. */
+/** Maximum number of private paths that are hidden one by one; each adds half a millisecond to every command. */
 const MAX_PRIVATE = 200;
-/** A folder with more private paths than this is hidden. */
+/** A folder with more private paths than this is hidden as a whole. */
 const MAX_IN_FOLDER = 20;
 
 /**
- * Looks at the machine.
- * @throws SandboxError where there is too much to hide.
+ * Determines the hidden paths of this machine.
+ * @throws SandboxError if there are too many.
  */
 export async function findHiddenPaths(options: SandboxOptions, signal: AbortSignal): Promise<HiddenPaths> {
   const { workspace, environment } = options;
@@ -79,7 +80,7 @@ export async function findHiddenPaths(options: SandboxOptions, signal: AbortSign
   const folders = [
     ...(await existing([home, temp, ...runners])),
     ...(await withContent(await existing(HIDDEN_SYSTEM_FOLDERS))),
-    // Not looked at: one may be a file system of a server that does not answer.
+    // Not checked with stat: one may be the mount point of a server that does not answer.
     ...top.unknown,
   ];
   const found = await findPrivatePaths({
@@ -111,7 +112,10 @@ export async function findHiddenPaths(options: SandboxOptions, signal: AbortSign
   };
 }
 
-/** As root, or by its hand, commands keep none of this process's other groups; else they keep all. */
+/**
+ * Returns the user and groups of commands. If root starts them, commands keep none of this process's supplementary
+ * groups; otherwise they keep all.
+ */
 async function readerOf(workspace: string): Promise<Reader> {
   const { uid, gid } = await agentOf(workspace);
   return {
@@ -120,7 +124,7 @@ async function readerOf(workspace: string): Promise<Reader> {
   };
 }
 
-/** The folders right below the root that are nobody's known, and what below the root is looked into. */
+/** Returns the unknown folders directly below the root, and those in which private files are searched for. */
 async function readTop(
   path: readonly string[],
   tools: readonly string[],
@@ -141,7 +145,10 @@ async function readTop(
   return { unknown, searched };
 }
 
-/** The folders that hold many of these paths, where they lie deep enough to be somebody's own: they are hidden whole. */
+/**
+ * Returns the folders that directly hold many of these paths, if they are deep enough to belong to one user or service;
+ * they are hidden as a whole.
+ */
 function findCrowded(paths: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
@@ -150,13 +157,13 @@ function findCrowded(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * The folders in which all that lies is hidden: no command needs them, and hidden whole they hide what is made in them
- * later, or goes away and comes back while the mounts are made.
+ * Returns the folders whose contents are all hidden. No command needs them, and hiding the whole folder also hides
+ * files that are created later, or removed and recreated while the mounts are made.
  */
 async function findHolders(files: readonly string[], folders: readonly string[]): Promise<readonly string[]> {
   const closed = new Set([...files, ...folders]);
   const queue = [...closed];
-  /** What of a folder is not known to be hidden. */
+  /** For each folder, the names that are not known to be hidden. */
   const open = new Map<string, Set<string>>();
   const holders: string[] = [];
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
@@ -185,13 +192,16 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
     try {
       if ((await stat(path)).isDirectory()) found.add(await realpath(path));
     } catch {
-      // Not on this machine.
+      // Does not exist on this machine.
     }
   }
   return [...found];
 }
 
-/** Without those that are empty, and that root alone could fill: each mount costs every command some of a millisecond. */
+/**
+ * Leaves out empty folders that only root could fill, because each mount adds a fraction of a millisecond to every
+ * command.
+ */
 async function withContent(folders: readonly string[]): Promise<readonly string[]> {
   const filled: string[] = [];
   for (const folder of folders) {
@@ -202,15 +212,15 @@ async function withContent(folders: readonly string[]): Promise<readonly string[
   return filled;
 }
 
-/** What a runner's root folder holds: its registration, its key, its program. */
+/** Files in the root folder of a runner: its registration, key and program. */
 const MARKERS = ['.runner', '.credentials', '.credentials_rsaparams', 'bin/Runner.Listener'];
 const RUNNER_PROGRAMS = new Set(['Runner.Listener', 'Runner.Worker']);
-/** Variables of a job that name a folder below the runner's root or its work folder. */
+/** Variables of a job that name a folder below the root or the work folder of the runner. */
 const VARIABLES = ['RUNNER_TOOL_CACHE', 'RUNNER_WORKSPACE', 'GITHUB_ACTION_PATH'];
 
 /**
- * The real paths of the roots and work folders of the runner that runs this job, and of the others whose processes this
- * user can see: their keys, their logs, and the checkouts of their jobs belong to the user that the agent's commands run as.
+ * Returns the real paths of the root and work folders of the runner that runs this job, and of other runners whose
+ * processes this user can see. Their keys, logs and checkouts belong to the user that the agent's commands run as.
  */
 async function findRunnerFolders({
   workspace,
@@ -223,7 +233,7 @@ async function findRunnerFolders({
   for (const start of [workspace, ...starts]) {
     const real = start === undefined || start === '' ? null : await realOrNull(start);
     if (real === null) continue;
-    // Inside the workspace anybody may have put a file of such a name.
+    // Inside the workspace, anyone may have created a file of such a name.
     for (const root of await rootsAbove(isInside(real, workspace) ? dirname(workspace) : real))
       roots.add(root);
   }
@@ -236,7 +246,9 @@ async function findRunnerFolders({
   return [...new Set([...roots, ...real.filter((work) => work !== null)])];
 }
 
-/** The programs of runners that run now, as far as this user can see them: each runner of a machine has a root of its own. */
+/**
+ * Returns the programs of the running runners that this user can see; each runner of a machine has its own root folder.
+ */
 async function runningPrograms(): Promise<readonly string[]> {
   const programs = await Promise.all(
     (await listProcesses()).map((pid) => readlink(`/proc/${pid}/exe`).catch(() => '')),
@@ -253,7 +265,7 @@ async function rootsAbove(path: string): Promise<readonly string[]> {
   }
 }
 
-/** The folder that the runner is configured to work in (`--work`), which may lie anywhere; null where it does not say. */
+/** Returns the configured work folder of a runner (`--work`), which may be anywhere; null if it is not configured. */
 function workFolderOf(root: string): string | null {
   const text = readBoundedText(join(root, '.runner'), 65_536) ?? '';
   const literal = /"workFolder"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(text)?.[1];
@@ -265,40 +277,40 @@ function workFolderOf(root: string): string | null {
   }
 }
 
-/** Who would read the files. */
+/** The user that would read the files. */
 interface Reader {
   readonly uid: number;
-  /** The primary group first. */
+  /** The primary group comes first. */
   readonly gids: readonly number[];
 }
 
-/** Where is looked. */
+/** Options of the search for private paths. */
 interface PrivateSearch {
   readonly starts: readonly string[];
-  /** Not looked into. */
+  /** Folders that are not searched. */
   readonly skipped: readonly string[];
   readonly reader: Reader;
-  /** Ends the search: what was found until then is incomplete. */
+  /** Aborts the search; the result is then incomplete. */
   readonly signal: AbortSignal;
 }
 
-/** What was found, real paths. */
+/** The private paths that were found, as real paths. */
 interface PrivatePaths {
   readonly folders: readonly string[];
   readonly files: readonly string[];
-  /** Whether the search came to its end. */
+  /** Whether the search was completed. */
   readonly complete: boolean;
 }
 
-/** How many folders deep is looked: `/opt/a/b/c/d/file` is still found. */
+/** Maximum depth of the search in folders: `/opt/a/b/c/d/file` is still found. */
 export const SEARCH_DEPTH = 5;
 const SEARCH_MS = 10_000;
-/** How deep in the folder of a toolchain: `.tool/a/b/file` is still found. */
+/** Maximum depth in the folder of a toolchain: `.tool/a/b/file` is still found. */
 const TOOLCHAIN_DEPTH = 3;
 const TOOLCHAIN_SEARCH_MS = 5_000;
 const MAX_BYTES = 1024 ** 2;
 
-/** Looks with the system's own `find`, which needs a tenth of a second where Node would need many. */
+/** Searches with the system's `find`, which needs a tenth of a second; Node.js would need many times that. */
 export async function findPrivatePaths({
   starts,
   skipped,
@@ -314,9 +326,10 @@ export async function findPrivatePaths({
     ...starts,
     ...['-maxdepth', String(SEARCH_DEPTH)],
     ...pruned(skipped),
-    // Bit 1: others may enter a folder. Who may not enter one cannot reach what is in it, and mounts nothing there.
+    // Bit 1: others may enter the folder. A user who may not enter it cannot reach its contents, and cannot mount over
+    // them.
     ...['-type', 'd', '!', '-perm', '-1', '-prune', '(', ...owners, ')', '-print0', '-o'],
-    // Bit 4: others may read a file.
+    // Bit 4: others may read the file.
     ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')', '!', '-perm', '-4'],
     ...['(', ...owners, ')', '-print0'],
   ];
@@ -330,15 +343,15 @@ export async function findPrivatePaths({
   return { folders, files, complete };
 }
 
-/** Where is looked for files of one user's alone. */
+/** Options of the search for files that only one user may access. */
 interface OwnerOnlySearch extends Omit<PrivateSearch, 'starts' | 'reader'> {
   readonly folders: readonly string[];
   readonly uid: number;
 }
 
 /**
- * Finds the files with content, and the pipes, that belong to a user and that nobody else may read, write or execute:
- * tools that know better keep credentials in files of the mode 0600.
+ * Finds non-empty files and pipes that belong to a user and that no other user may read, write or execute. Careful
+ * tools keep credentials in files of mode 0600.
  */
 export async function findOwnerOnlyFiles({
   folders,
@@ -366,7 +379,7 @@ function pruned(paths: readonly string[]): readonly string[] {
   return ['(', ...any, ')', '-prune', '-o'];
 }
 
-/** A pattern of `find` that fits this path alone. */
+/** Escapes a path as a pattern of `find` that matches only this path. */
 function literal(path: string): string {
   return path.replace(/[\\*?[\]]/gu, '\\$&');
 }

@@ -1,4 +1,4 @@
-/** What this machine has for a sandbox, and what to tell a person where it has nothing. */
+/** Detects what this machine offers for a sandbox, and words the messages about what it lacks. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ function wayOut({ setting }: Naming): string {
   return `For a repository and pull requests that you trust entirely, set \`${setting('sandbox', 'off')}\`; with \`${setting('sandbox', 'auto')}\` the agent works without its shell.`;
 }
 
-/** Where the command belongs that makes a machine fit. */
+/** Returns a clause about where to run the command that prepares the machine. */
 function placeOfFix({ entry }: Naming): string {
   return entry === 'action' ? ', as a step before this one' : '';
 }
@@ -33,8 +33,8 @@ const IN_CONTAINER: Readonly<Record<Entry, string>> = {
 };
 
 /**
- * Whether this process runs in a container, as Docker, Podman and Kubernetes leave hints of it.
- * @param root where the file system begins.
+ * Whether this process runs in a container, based on the traces that Docker, Podman and Kubernetes leave.
+ * @param root the root of the file system.
  */
 export async function isContainer(root = '/'): Promise<boolean> {
   const hints = ['.dockerenv', 'run/.containerenv', 'var/run/secrets/kubernetes.io'];
@@ -43,10 +43,10 @@ export async function isContainer(root = '/'): Promise<boolean> {
   return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
 }
 
-/** Operating systems by Node's names for them. */
+/** Operating systems by their Node.js names. */
 const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
 
-/** The sentence for a machine without a sandbox: what is missing, one fix to paste, the way out. */
+/** Describes a machine without a sandbox: what is missing, one command to fix it, and the alternative. */
 export function describeMissingSandbox(platform: string, inContainer = false): Wording {
   return (naming) => `${whatIsMissing(platform, inContainer, naming)} ${wayOut(naming)}`;
 }
@@ -62,7 +62,7 @@ function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): 
   return `${needs}, and this machine has neither. Fix${placeOfFix(naming)}: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`.`;
 }
 
-/** The sentence for a sandbox that is there and does not stand. */
+/** Describes a sandbox that exists but does not work. */
 export function describeBrokenSandbox(problem: string, inContainer = false): Wording {
   return (naming) => {
     const { entry } = naming;
@@ -78,11 +78,11 @@ export interface MountedPart {
   readonly root: string;
   readonly at: string;
   readonly options: readonly string[];
-  /** The kind of file system. */
+  /** The type of the file system. */
   readonly type: string;
 }
 
-/** Reads the rows in their order. */
+/** Parses the rows in their order. */
 export function readMountInfo(text: string): readonly MountedPart[] {
   const decode = (word: string) =>
     word.replace(/\\([0-7]{3})/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
@@ -94,20 +94,20 @@ export function readMountInfo(text: string): readonly MountedPart[] {
   });
 }
 
-/** The numbers of the processes that can be seen, as text. */
+/** Returns the pids of all visible processes, as text. */
 export async function listProcesses(): Promise<readonly string[]> {
   return (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/u.test(name));
 }
 
 /** A way to act as root. */
 export interface Privilege {
-  /** What stands before a command; empty where this process is root. */
+  /** The words before a command; empty if this process is root. */
   readonly prefix: readonly string[];
-  /** Ends processes at once, those of root included. Never rejects. */
+  /** Kills processes immediately, including those of root. Never rejects. */
   kill(pids: readonly number[]): Promise<void>;
 }
 
-/** Looks for a way; null where there is none. Asks nothing of anybody: `sudo -n` fails where it would need a password. */
+/** Finds a way to act as root, or null. Never prompts: `sudo -n` fails if it would need a password. */
 export async function findPrivilege(sudo: string | null): Promise<Privilege | null> {
   if (process.getuid?.() === 0) {
     return { prefix: [], kill: async (pids) => pids.forEach(killOne) };
@@ -121,17 +121,17 @@ export async function findPrivilege(sudo: string | null): Promise<Privilege | nu
   };
 }
 
-/** A process of root's that outlives this one by a second, to end what this one left. */
+/** A root process that outlives this one by a second, to kill what this one left behind. */
 interface Watch {
-  /** A variable, as `name=value`, that what root starts has to be given. */
+  /** A variable, as `name=value`, that must be in the environment of everything that root starts. */
   readonly mark: string;
-  /** Ends the watch; nothing is killed. */
+  /** Ends the watch without killing anything. */
   close(): Promise<void>;
 }
 
 /**
- * Watches over this process: a step that is killed cannot end what runs as root, and sudo does not end with its parent.
- * @param id random, hexadecimal.
+ * Watches over this process: a step that is killed cannot end processes of root, and sudo does not end with its parent.
+ * @param id a random hexadecimal string.
  */
 export function startWatch(privilege: Privilege, id: string): Watch {
   const mark = `STRUCTURED_AGENT_SANDBOX=${id}`;
@@ -144,7 +144,7 @@ export function startWatch(privilege: Privilege, id: string): Watch {
   });
   watcher.once('error', () => undefined);
   watcher.stdin.on('error', () => undefined);
-  // More than once: a command may have been on its way in.
+  // Repeated, because a command may just have been starting.
   watcher.stdin.write(`{
     PATH=/usr/bin:/bin
     read -r line && exit
@@ -171,29 +171,29 @@ async function succeeds(file: string, args: readonly string[]): Promise<boolean>
   return ended?.exitCode === 0;
 }
 
-/** Kills a process, or a group by its number below zero; one that is dead already is no error. */
+/** Kills a process, or a process group if the number is negative. Ignores processes that are already dead. */
 export function killOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Dead already.
+    // Already dead.
   }
 }
 
-/** Kills processes, as root where that is given, and waits until they are dead, 2 s at most. */
+/** Kills processes, as root if a privilege is given, and waits up to 2 s until they are dead. */
 export async function killAll(pids: readonly number[], privilege: Privilege | null): Promise<void> {
   for (let waited = 0; waited < 2_000; waited += 2) {
     const alive = await Promise.all(pids.map(isAlive));
     const left = pids.filter((_, n) => alive[n] === true);
     if (left.length === 0) return;
     if (privilege === null) left.forEach(killOne);
-    // Through sudo a kill costs some milliseconds: once, and again only where that was not enough.
+    // A kill through sudo costs some milliseconds, so it is repeated only every 100 ms.
     else if (waited % 100 === 0) await privilege.kill(left);
     await sleep(2);
   }
 }
 
-/** A zombie counts as dead: in a container nobody may ever reap it. */
+/** Whether a process is alive. A zombie counts as dead: in a container it may never be reaped. */
 async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   return stat !== null && !/\) [ZX] /u.test(stat);

@@ -1,4 +1,7 @@
-/** What a command in the sandbox sees: decided once for a run, from the workspace and the machine as they stand. */
+/**
+ * Plans what commands in the sandbox see. The plan is made once for a run, from the current state of the workspace and
+ * the machine.
+ */
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -23,29 +26,35 @@ import type { HiddenPaths } from './hidden-paths.ts';
 import { findEndpoints, seenSockets } from './sockets.ts';
 import { linkCaches, visibleFolders } from './toolchains.ts';
 
-/** A plan, and what the self-test needs to know about it. */
+/** A mount plan, and what the self-test needs to know about it. */
 export interface MountPlan {
   readonly mounts: readonly Mount[];
-  /** Those of them that the content of the workspace asks for: without them the plan is what this machine needs alone. */
+  /** Those of the mounts that the contents of the workspace require; the others depend on this machine only. */
   readonly forContent: readonly Mount[];
-  /** Files and folders of the workspace that commands see empty, and git configs that they see without the credentials. */
+  /** Files and folders of the workspace that commands see empty, and git configs that they see without credentials. */
   readonly hiddenInWorkspace: readonly string[];
-  /** Paths that exist on this machine in hidden folders and must not be seen inside. */
+  /** Paths in hidden folders that exist on this machine and must not be visible inside. */
   readonly unseen: readonly string[];
   /** Hidden folders in which nothing is shown. */
   readonly emptied: readonly string[];
-  /** Files in visible folders whose content must not be read inside. */
+  /** Files in visible folders whose contents must not be readable inside. */
   readonly masked: readonly string[];
-  /** Files in the folders of toolchains that commands see empty. */
+  /** Files in toolchain folders that commands see empty. */
   readonly ownerOnly: readonly string[];
-  /** Folders of toolchains of which commands see the programs only. */
+  /** Toolchain folders of which commands see only the programs. */
   readonly narrowed: readonly string[];
 }
 
-/** Most mounts that the content of the workspace may ask for: bubblewrap's time grows with their square, 2 s at this many. */
+/**
+ * Maximum number of mounts for the contents of the workspace. The time of bubblewrap grows with their square, to 2 s at
+ * this number.
+ */
 const MAX_FOR_CONTENT = 1_500;
 
-/** Makes the plan, with the workspace's files at `tree`; writes the files it mounts into `mounts` in the run's folder. */
+/**
+ * Plans the mounts, with the files of the workspace at `tree`. Writes the files that are mounted to `mounts` in the
+ * run's folder.
+ */
 export async function planMounts(
   options: SandboxOptions & { readonly tree: string; readonly hidden: HiddenPaths },
   repositories: readonly Repository[],
@@ -67,7 +76,7 @@ export async function planMounts(
   const { folders: visible, ...toolchains } = await visibleFolders({
     pathFolders: pathFolders(options.environment['PATH']),
     readable: options.shellNetwork ? [...options.readable, '/etc/resolv.conf'] : options.readable,
-    // Of a home only what is on PATH: programs keep more there than themselves.
+    // Of a home folder, only what is on PATH: programs keep more there than themselves.
     tools: toolFolders(options.environment).filter((path) => path === toolCache || !isInside(path, home)),
     hidden: [...roots, privateTmp],
     closed: [temp, runFolder, workspace, home, ...hidden.runners],
@@ -107,21 +116,21 @@ export async function planMounts(
     ).map(empty),
     { kind: 'read-write', from: join(runFolder, 'tmp'), at: privateTmp },
     ...visibleOnes.map(({ folder }) => readOnly(folder)),
-    // A tool may log out, or write its file anew, at any time.
+    // A tool may log out or rewrite its file at any time.
     ...visibleOnes.flatMap(({ credentials }) =>
       credentials.map(({ path, kind }) => fleeting(kind === 'directory' ? empty(path) : mask(blank, path))),
     ),
     { kind: access === 'read-only' ? 'read-only' : 'read-write', from: options.tree, at: workspace },
     ...forContent,
-    // The keys of this machine are listed there, and no namespace holds them.
+    // Lists the keys of this machine, which no namespace isolates.
     ...(existsSync('/proc/keys') ? [mask(blank, '/proc/keys')] : []),
   ];
-  // Whatever the network is: a service behind a file is this machine's own, and often root's.
+  // Regardless of the network setting: a service behind a socket file belongs to this machine, and often runs as root.
   const sockets = await seenSockets(await findEndpoints(), mounts);
   const masks = [...sockets, ...hidden.privateFiles].map((path): Mount => fleeting(mask(blank, path)));
   const emptied = findEmptied(mounts).filter((path) => !forContent.some(({ at }) => at === path));
   return {
-    // A folder of another job, or of another runner, may go at any time.
+    // A folder of another job or another runner may be removed at any time.
     mounts: [
       ...mounts.map((mount) =>
         mount.kind === 'empty' && emptied.includes(mount.at) ? fleeting(mount) : mount,
@@ -138,9 +147,9 @@ export async function planMounts(
 }
 
 /**
- * The folders on the way to each repository in the workspace, and to git folders elsewhere in it, mounted onto
- * themselves: a mount point cannot be renamed. A command that moved one would take `.git` away from under the mounts of
- * the next command.
+ * Plans mounts of the parent folders of each repository in the workspace, and of git folders elsewhere in it, onto
+ * themselves: a mount point cannot be renamed. Otherwise a command could move such a folder, and the mounts of the next
+ * command would no longer cover its `.git`.
  */
 function waysTo(
   repositories: readonly Repository[],
@@ -157,12 +166,14 @@ function waysTo(
     const names = folder.slice(workspace.length).split('/').filter(Boolean);
     for (const n of names.keys()) ways.add(`/${names.slice(0, n + 1).join('/')}`);
   }
-  // Nothing in a folder that is mounted to be read alone, such as a git folder or .github, is mounted to be written.
+  // Nothing inside a read-only mount, such as a git folder or .github, is mounted writable.
   const open = [...ways].filter((way) => !content.some(({ at }) => isInside(workspace + way, at)));
   return open.map((way) => ({ kind: 'read-write', from: tree + way, at: workspace + way }));
 }
 
-/** The mounts for `.git` and `.github` of every repository, `action.yml`, and credentials left in the workspace. */
+/**
+ * Plans the mounts for `.git` and `.github` of every repository, `action.yml`, and credentials left in the workspace.
+ */
 async function planContent(
   workspace: string,
   tree: string,
@@ -173,7 +184,7 @@ async function planContent(
   const mounts: Mount[] = [];
   const hiddenInWorkspace: string[] = [];
   for (const { path, isSecret } of await protectedAtTops(workspace, repositories)) {
-    // In a scratch copy the file is not the one of the checkout, and no other process takes it away.
+    // A scratch copy has its own file, which no other process removes.
     const masked = tree === workspace ? fleeting(mask(blank, path)) : mask(blank, path);
     mounts.push(isSecret ? masked : readOnly(path));
     if (isSecret) hiddenInWorkspace.push(path);
@@ -182,7 +193,7 @@ async function planContent(
     mounts.push(readOnly(folder));
   for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
     const copy = join(sources, `git-config-${index}`);
-    // One that is too long or cannot be read is empty inside.
+    // A config that is too long or unreadable is empty inside.
     const text = readBoundedText(path, MAX_CONFIG_BYTES);
     await writeFile(copy, withoutCredentials(text ?? ''), { mode: 0o444 });
     mounts.push(fleeting(mask(copy, path)));
@@ -192,7 +203,7 @@ async function planContent(
     repositories.flatMap((one) => one.hidden).map((entry): [string, HiddenEntry] => [entry.path, entry]),
   );
   for (const { path, kind } of hidden.values()) {
-    // git's own locks come and go, in the copy too, which shows the checkout's .git.
+    // git creates and removes its lock files, also in the copy, which shows the .git of the checkout.
     mounts.push(fleeting(kind === 'directory' ? empty(path) : mask(blank, path)));
     hiddenInWorkspace.push(path);
   }
@@ -203,7 +214,10 @@ function isShown(path: string, shown: readonly string[], hidden: readonly string
   return shown.some((folder) => isInside(path, folder)) || !hidden.some((folder) => isInside(path, folder));
 }
 
-/** The hidden folders that need hiding: not those in another hidden one, unless a visible folder opens a way to them. */
+/**
+ * Returns the hidden folders that need a mount: those inside another hidden folder do not, unless a visible folder
+ * leads to them.
+ */
 function uncovered(
   hidden: readonly string[],
   covers: readonly string[],
@@ -217,7 +231,7 @@ function uncovered(
   });
 }
 
-/** Real paths that stand right below a hidden folder and that no mount brings back, up to 20 of each folder. */
+/** Returns real paths directly below hidden folders that no mount shows again, up to 20 per folder. */
 async function findUnseen(hidden: readonly string[], mounts: readonly Mount[]): Promise<readonly string[]> {
   const shown = mounts.filter((mount) => mount.kind !== 'empty').map((mount) => mount.at);
   const paths: string[] = [];
@@ -233,7 +247,7 @@ async function findUnseen(hidden: readonly string[], mounts: readonly Mount[]): 
   return paths;
 }
 
-/** The hidden folders that no other mount lies in. */
+/** Returns the hidden folders that contain no other mount. */
 function findEmptied(mounts: readonly Mount[]): readonly string[] {
   return mounts
     .filter(
@@ -243,7 +257,7 @@ function findEmptied(mounts: readonly Mount[]): readonly string[] {
     .map(({ at }) => at);
 }
 
-/** The same mount where it covers what is there, and none where that is gone. */
+/** Marks a mount as one that is skipped if the path that it covers no longer exists. */
 function fleeting(mount: Mount): Mount {
   return { ...mount, fleeting: true };
 }

@@ -1,4 +1,7 @@
-/** No isolation: commands run as the step itself does, and what they leave behind is hunted down as far as it can be seen. */
+/**
+ * The backend without isolation: commands run like the step itself, and the processes that they leave are killed as far
+ * as they can be found.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +11,7 @@ import { killOne, listProcesses } from './host.ts';
 
 const MARKER = 'STRUCTURED_AGENT_COMMAND';
 
-/** Makes a backend that isolates nothing. */
+/** Creates a backend that isolates nothing. */
 export function createUnisolatedBackend(options: ShellOptions): IsolationBackend {
   return {
     name: 'none',
@@ -16,7 +19,7 @@ export function createUnisolatedBackend(options: ShellOptions): IsolationBackend
       const id = randomBytes(16).toString('hex');
       return {
         file: options.shell,
-        // A shell between, so that the parent which a command sees (and may kill) is not the step's own process.
+        // An intermediate shell, so that the parent which a command sees (and may kill) is not the process of the step.
         args: [
           '-c',
           '"$@"; exit $?',
@@ -32,9 +35,9 @@ export function createUnisolatedBackend(options: ShellOptions): IsolationBackend
     hasRun: () => true,
     async sweep({ pid, ended }, _status, { trace }) {
       for (let round = 0; round < 100; round += 1) {
-        // Before the group is killed: whose parent died is nobody's child any more.
+        // Before the group is killed, because the children of a killed process lose their link to it.
         const victims = trace === undefined ? [] : await remaining(ended ? undefined : pid, trace);
-        // The group keeps its number as long as one process is in it, also when its leader has ended.
+        // The group keeps its id while any process is in it, even after its leader has ended.
         if (pid !== undefined) killOne(-pid);
         for (const victim of victims) killOne(victim);
         if (victims.length === 0) return;
@@ -46,8 +49,8 @@ export function createUnisolatedBackend(options: ShellOptions): IsolationBackend
 }
 
 /**
- * Processes that descend from a live one, or that carry the marker. A process that cleared its environment *and* left
- * its parents is not found: without a sandbox this is best effort.
+ * Returns the processes that descend from a live one or carry the marker. A process that both cleared its environment
+ * and left its parents is not found: without a sandbox, this is best effort.
  */
 async function remaining(root: number | undefined, trace: Trace): Promise<readonly number[]> {
   const young = (await Promise.all((await listProcesses()).map(look))).filter(
@@ -73,11 +76,11 @@ async function remaining(root: number | undefined, trace: Trace): Promise<readon
 interface Seen {
   readonly pid: number;
   readonly parent: number;
-  /** Clock ticks since boot. */
+  /** In clock ticks since boot. */
   readonly started: number;
 }
 
-/** A process as the kernel tells of it (proc(5)); null for one that is gone or a zombie. */
+/** Reads the state of a process (proc(5)); null if it is gone or a zombie. */
 async function look(name: string): Promise<Seen | null> {
   try {
     const stat = await readFile(`/proc/${name}/stat`, 'utf8');
@@ -89,7 +92,7 @@ async function look(name: string): Promise<Seen | null> {
   }
 }
 
-/** A hundred ticks make a second on every Linux that Node runs on. */
+/** Returns the uptime in clock ticks; Linux has 100 per second on every platform that Node.js supports. */
 async function ticksSinceBoot(): Promise<number> {
   try {
     return Math.floor(Number((await readFile('/proc/uptime', 'utf8')).split(' ')[0]) * 100) - 2;

@@ -1,4 +1,7 @@
-/** Tries the sandbox from inside before anything of the model's runs: what a broken sandbox lets through is seen, not guessed. */
+/**
+ * Tests the sandbox from inside before the model runs any command, so that a broken sandbox is detected rather than
+ * assumed to work.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,7 +13,7 @@ import { type ProcessOptions, runProcess } from '../exec/process.ts';
 import { quote } from '../exec/shell-line.ts';
 import type { IsolationBackend } from './backend.ts';
 
-/** What the probes expect. */
+/** The expectations of the probes. */
 export interface SelfTestOptions {
   readonly backend: IsolationBackend;
   readonly process: ProcessOptions;
@@ -20,27 +23,27 @@ export interface SelfTestOptions {
   readonly workspaceWritable: boolean;
   /** Git configs that must not be writable. */
   readonly configs: readonly string[];
-  /** Paths that exist outside and must not be seen. */
+  /** Paths that exist outside and must not be visible. */
   readonly unseen: readonly string[];
-  /** Folders in which nothing must be seen. */
+  /** Folders that must appear empty. */
   readonly emptied: readonly string[];
-  /** Files of which no content must be read. */
+  /** Files whose contents must not be readable. */
   readonly masked: readonly string[];
   readonly shellNetwork: boolean;
 }
 
 /**
- * A path outside the workspace that has to be hidden is not. Another process may have made it anew between the mounts and
- * the look at it: then a sandbox that is put up again hides it.
+ * A path outside the workspace that must be hidden is visible. Another process may have recreated it between the mounts
+ * and the check; a restarted sandbox then hides it.
  */
 export class VisiblePathError extends SandboxError {}
 
-/** The exit code of a probe that found a path that is not hidden. */
+/** The exit code of a probe that found a visible path. */
 const VISIBLE_PATH = 3;
 
 /**
- * Runs every probe in one command.
- * @throws SandboxError with the line of the first probe that failed; VisiblePathError where that is about a hidden path.
+ * Runs all probes in one command.
+ * @throws SandboxError with the output line of the first failed probe; VisiblePathError if it is about a hidden path.
  */
 export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   const sentinel = randomBytes(16).toString('hex');
@@ -69,7 +72,7 @@ export async function runSelfTest(options: SelfTestOptions): Promise<void> {
   }
 }
 
-/** A process outside whose environment holds what this process's does: something nobody inside may read. */
+/** Starts a process outside whose environment holds the same as that of this process, which nothing inside may read. */
 async function startBystander(shell: string, sentinel: string): Promise<ChildProcess> {
   const child = spawn(shell, ['-c', 'read -r line', sentinel], {
     env: { STRUCTURED_AGENT_SENTINEL: sentinel },
@@ -94,19 +97,22 @@ async function startListener(): Promise<{ server: Server; port: number; reached:
   return { server, port, reached: () => reached };
 }
 
-/** This process's own namespaces, as the kernel names them (namespaces(7)): a command inside must be in none of them. */
+/**
+ * Returns the namespaces of this process, as the kernel names them (namespaces(7)); a command inside must be in none of
+ * them.
+ */
 async function namespacesOf(shellNetwork: boolean): Promise<readonly string[]> {
   const kinds = ['mnt', 'pid', 'ipc', 'uts', ...(shellNetwork ? [] : ['net'])];
   return Promise.all(kinds.map((kind) => readlink(`/proc/self/ns/${kind}`)));
 }
 
-/** Shell text, mostly builtins: one line says which probe failed, or that none did. */
+/** Returns a shell script, mostly of builtins, that prints one line: which probe failed, or that none did. */
 function probes(
   options: SelfTestOptions,
   { sentinel, port, outside }: { sentinel: string; port: number; outside: readonly string[] },
 ): string {
   const { backend, workspace, workspaceWritable, configs, unseen, emptied, masked, shellNetwork } = options;
-  // A pattern that does not match its own text, which stands in the command lines of these probes.
+  // A pattern that does not match its own text, which is part of the command lines of these probes.
   const pattern = quote(`[${sentinel.slice(0, 1)}]${sentinel.slice(1)}`);
   return [
     'failed() { echo "$1"; exit 1; }',

@@ -1,7 +1,7 @@
 /**
- * Unix sockets and named pipes of this machine's services. A network namespace holds abstract sockets and no others: one
- * that has a file is reached through any folder that shows the file, a read-only one too, and so is a pipe. Only a mount
- * over it closes it.
+ * Finds Unix sockets and named pipes of this machine's services. A network namespace isolates only abstract sockets. A
+ * socket or a pipe with a file can be reached through any folder that shows the file, even a read-only one. Only a
+ * mount over the file closes it.
  */
 
 import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
@@ -13,23 +13,26 @@ import { isInside, realOrSame } from '../workspace/path-policy.ts';
 import { type Mount, sorted } from './backend.ts';
 import { listProcesses, type MountedPart, readMountInfo } from './host.ts';
 
-/** bubblewrap reads the list of mounts again for each of them: so many cost every command a tenth of a second. */
+/**
+ * Maximum number of sockets. bubblewrap rereads the list of mounts for each of them, so this many add a tenth of a
+ * second to every command.
+ */
 const MAX_SOCKETS = 200;
-/** The longest name that a socket can have, in bytes (unix(7)). */
+/** Maximum length of a socket name in bytes (unix(7)). */
 const MAX_NAME = 108;
-/** Descriptors that are looked at for pipes: a machine with more has none that matters to a job. */
+/** Maximum number of descriptors that are examined for pipes; a machine with more has none that matters to a job. */
 const MAX_DESCRIPTORS = 20_000;
-/** File systems that may hang, and whose pipes are between processes of one machine all the same. */
+/** File systems that may hang. Their named pipes only connect processes of one machine anyway. */
 const FAR_AWAY = /^(?:nfs|cifs|smb|ceph|afs|fuse)/u;
-/** Stands where a name is not UTF-8: such a name can be given to no program. */
+/** Marks a name that is not valid UTF-8; such a name cannot be passed to a program. */
 const NOT_TEXT = '\ufffd';
 
 /**
- * The real paths of the sockets that are bound at this moment and of the named pipes that a process has open, as far as
- * this user can know of them, also where a folder of theirs is mounted a second time, and their hard links in one folder.
- * Sockets come from the kernel's list of its network namespace (proc(5)) and, for those that a container was lent, from
- * the list of mounts. A relative name is looked for where processes of this user's stand; one that was bound elsewhere,
- * or renamed since, is not found.
+ * Returns the real paths of the sockets that are currently bound and of the named pipes that a process has open, as far
+ * as this user can see them. Includes their paths through other mounts of the same folder and their hard links in the
+ * same folder. Sockets come from the kernel's list of its network namespace (proc(5)) and, for those mounted into a
+ * container, from the list of mounts. A relative name is looked up in the working directories of this user's processes;
+ * a socket that was bound elsewhere or renamed since is not found.
  */
 export async function findEndpoints(): Promise<readonly string[]> {
   const [list, mounted, opened] = await Promise.all([
@@ -44,7 +47,8 @@ export async function findEndpoints(): Promise<readonly string[]> {
   const names = [
     ...bound.filter((name) => name[0] === SLASH),
     ...(await Promise.all(folders.map((folder) => namesFrom(folder, relative)))).flat(),
-    // A part of a file system, as every file that was mounted by itself is: a whole one may be a server's that hangs.
+    // Only parts of a file system, which includes every file mounted by itself: a whole file system may be on a server
+    // that hangs.
     ...mounts.filter(({ root }) => root !== '/').map(({ at }) => Buffer.from(at)),
     ...opened
       .filter((name) => !FAR_AWAY.test(holderOf(name, mounts)?.type ?? ''))
@@ -71,10 +75,11 @@ const SLASH = 47;
 const AT = 64;
 
 /**
- * The names of files in `/proc/net/unix`, once each: the accepted connections of a socket carry its name too. A name may
- * hold line breaks, and what follows one may look like a row: each way to read a row is a name. So are those with an `@`
- * at the start: the kernel writes an abstract name like the relative name of a file that begins with one.
- * @param list with a character for each byte.
+ * Returns the unique file names in `/proc/net/unix`; the accepted connections of a socket carry its name, too. A name
+ * may contain line breaks, and the text after one may look like a row, so every possible reading of a row counts as a
+ * name. This includes names that start with `@`: the kernel writes an abstract name like the relative name of a file
+ * that starts with one.
+ * @param list one character per byte.
  */
 export function boundNames(list: string): readonly string[] {
   const lines = list.split('\n');
@@ -91,8 +96,8 @@ export function boundNames(list: string): readonly string[] {
 }
 
 /**
- * What relative names stand for in a folder. Of those that may be abstract, of which a desktop has hundreds, only the ones
- * that begin with the name of something in the folder.
+ * Resolves relative names against a folder. Of those that may be abstract, of which a desktop has hundreds, it includes
+ * only the ones that start with the name of an entry in the folder.
  */
 async function namesFrom(folder: string, relative: readonly Buffer[]): Promise<readonly Buffer[]> {
   const entries = relative.some((name) => name[0] === AT)
@@ -104,7 +109,7 @@ async function namesFrom(folder: string, relative: readonly Buffer[]): Promise<r
     .map((name) => Buffer.concat([Buffer.from(`${folder}/`), name]));
 }
 
-/** Where processes stand, as far as this user may know. */
+/** Returns the working directories of the processes that this user can see. */
 async function workingFolders(): Promise<readonly string[]> {
   const folders = await Promise.all(
     (await listProcesses()).map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => null)),
@@ -112,7 +117,7 @@ async function workingFolders(): Promise<readonly string[]> {
   return [...new Set(folders.filter((folder) => folder !== null))];
 }
 
-/** The names of everything that processes have open, as far as this user may know: pipes are among them. */
+/** Returns the names of everything that visible processes have open, which includes pipes. */
 async function openNames(): Promise<readonly string[]> {
   const names = new Set<string>();
   let left = MAX_DESCRIPTORS;
@@ -135,8 +140,8 @@ interface Endpoint {
 }
 
 /**
- * What a name stands for, if that is a socket or a named pipe: gone by now, of another mount namespace, or behind a
- * folder that this user may not enter is nothing to close.
+ * Returns the socket or named pipe at a path, or null. A path that is gone, belongs to another mount namespace or is
+ * behind a folder that this user may not enter needs no mount.
  */
 async function endpointAt(name: Buffer): Promise<Endpoint | null> {
   try {
@@ -151,7 +156,10 @@ async function endpointAt(name: Buffer): Promise<Endpoint | null> {
   }
 }
 
-/** The names that a path has by other mounts of what it lies in; some may be covered, and stand for something else. */
+/**
+ * Returns the paths of a file through other mounts of its file system. Some may be covered by another mount and refer
+ * to a different file.
+ */
 function mountedAgain(path: string, mounts: readonly MountedPart[]): readonly string[] {
   const own = holderOf(path, mounts);
   const inside = placeIn(own, path);
@@ -161,7 +169,7 @@ function mountedAgain(path: string, mounts: readonly MountedPart[]): readonly st
     .map(({ root, at }) => join(at, inside.slice(root === '/' ? 0 : root.length)));
 }
 
-/** Where a path lies in its file system. */
+/** Returns the location of a path in its file system. */
 function placeIn(holder: MountedPart | null, path: string): string | null {
   return holder === null ? null : join(holder.root, path.slice(holder.at === '/' ? 0 : holder.at.length));
 }
@@ -175,7 +183,7 @@ function holderOf(path: string, mounts: readonly MountedPart[]): MountedPart | n
     );
 }
 
-/** The names in its own folder of a file that may have several; a search of the whole machine would take too long. */
+/** Returns the hard links of a file in its own folder; searching the whole machine would take too long. */
 async function hardLinks({ path }: Endpoint): Promise<readonly string[]> {
   const folder = dirname(path);
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -185,8 +193,8 @@ async function hardLinks({ path }: Endpoint): Promise<readonly string[]> {
 }
 
 /**
- * Where these sockets can be seen in a sandbox of these mounts, under every name.
- * @throws SandboxError where they are too many to be closed one by one: a sandbox with holes would be none.
+ * Returns every path at which these sockets are visible in a sandbox with these mounts.
+ * @throws SandboxError if there are too many to cover one by one, because a sandbox must not leave any of them open.
  */
 export async function seenSockets(
   sockets: readonly string[],
@@ -217,7 +225,7 @@ export async function seenSockets(
   );
 }
 
-/** What a name stands for in the sandbox, as a path of this machine; null for nothing. */
+/** Returns the host path that a name refers to in the sandbox; null if none. */
 function standsAt(
   name: string,
   places: readonly { readonly at: string; readonly from: string | null }[],

@@ -1,4 +1,4 @@
-/** Starts the first backend that this machine has and that passes its self-test. */
+/** Starts the first available backend that passes its self-test. */
 
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,12 +17,15 @@ import { type MountPlan, planMounts } from './mount-plan.ts';
 import { runSelfTest, VisiblePathError } from './self-test.ts';
 
 const SELF_TEST_MS = 15_000;
-/** How often a sandbox is started where a path that it hides was made anew meanwhile, as by another job on this machine. */
+/**
+ * How often a sandbox is started if a hidden path was recreated in the meantime, for example by another job on this
+ * machine.
+ */
 const MAX_TRIES = 3;
 
-/** How a sandbox is asked for. */
+/** Options for starting a sandbox. */
 export interface StartOptions extends SandboxOptions {
-  /** Where the workspace's files lie on this machine. */
+  /** The host folder with the files of the workspace. */
   readonly tree: string;
   /** The workspace that a scratch copy was made of, or the workspace itself. */
   readonly checkout: string;
@@ -30,23 +33,23 @@ export interface StartOptions extends SandboxOptions {
   readonly platform: NodeJS.Platform;
 }
 
-/** A sandbox, and what commands behind it see otherwise than it is. */
+/** A started backend, and what commands behind it see with other contents. */
 export interface StartedBackend {
   readonly backend: IsolationBackend;
   /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
   readonly hiddenInWorkspace: readonly string[];
-  /** Files in the folders of toolchains that are hidden because their user alone may read them. */
+  /** Files in toolchain folders that are hidden because only their owner may read them. */
   readonly ownerOnly: readonly string[];
-  /** Folders of toolchains with too many such files: only their programs are shown. */
+  /** Toolchain folders with too many such files: only their programs are shown. */
   readonly narrowed: readonly string[];
-  /** Those that were tried before it, each with what it failed of. */
+  /** Why each backend tried before it failed. */
   readonly failures: readonly string[];
 }
 
 /**
- * The first backend that passes its self-test.
- * @throws SandboxError with what is wrong with each, or that there is none to try; WorkspaceError where one stands around
- *   an ordinary workspace and not around this one.
+ * Returns the first backend that passes its self-test.
+ * @throws SandboxError with the problem of each candidate, or because there is none to try; WorkspaceError if one works
+ * with an ordinary workspace but not with this one.
  */
 export async function startFirstBackend(
   candidates: readonly Candidate[],
@@ -60,7 +63,7 @@ export async function startFirstBackend(
     throw new SandboxError(describeMissingSandbox(options.platform, await isContainer()));
   const plan = await prepare(options, folders, repositories, signal).catch((cause: unknown) => {
     if (cause instanceof WorkspaceError) throw cause;
-    // What the file system says no to (a full disk, a folder that went away) is no bug of ours.
+    // File system errors (a full disk, a folder that was removed) are not bugs in this program.
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
   });
@@ -95,7 +98,7 @@ async function startAgain(startOnce: () => Promise<IsolationBackend>): Promise<I
   }
 }
 
-/** Whether a sandbox started; it is closed again. */
+/** Whether a sandbox started; it is then closed. */
 async function canStart(started: Promise<IsolationBackend>, signal: AbortSignal): Promise<boolean> {
   try {
     await (await started).close();
@@ -107,8 +110,9 @@ async function canStart(started: Promise<IsolationBackend>, signal: AbortSignal)
 }
 
 /**
- * The place of the first mount that the content of the workspace asks for and that cannot be made; null where a sandbox
- * without such mounts does not stand either, so that the machine is in the way. Halves the mounts with each try.
+ * Returns the path of the first mount for the contents of the workspace that cannot be created; null if a sandbox
+ * without such mounts does not start either, so that the cause is the machine. Halves the number of mounts with each
+ * try.
  */
 async function findBreaker(
   plan: MountPlan,
@@ -139,7 +143,7 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<MountPlan> {
   const plan = await planMounts({ ...options, runFolder: folders.run }, repositories, signal);
-  // Made by us, so that we can take them away: what root makes on the way to a mount stays behind.
+  // Created here, so that they can be removed again: what root creates as the parents of a mount point stays behind.
   const privateTmp = await realpath('/tmp');
   for (const { at } of plan.mounts) {
     if (at.startsWith(`${privateTmp}/`))
@@ -149,7 +153,10 @@ async function prepare(
   return plan;
 }
 
-/** As root, commands run as the workspace's owner, who has to be able to write in the private /tmp and the home there. */
+/**
+ * As root, commands run as the owner of the workspace, who must be able to write to the private /tmp and the home in
+ * it.
+ */
 async function handOver(tmp: string, workspace: string): Promise<void> {
   const { uid, gid } = await stat(workspace);
   if (uid === 0) return;
@@ -200,19 +207,19 @@ async function startBackend(
   }
 }
 
-/** The file that bash reads before each command, where the shell is bash. */
+/** Writes the file that bash reads before each command, if the shell is bash. */
 async function placeStartFile(shell: string, place: ReturnType<typeof buildShellOptions>, runFolder: string) {
   if (!readsStartFile(shell)) return { environment: {}, mounts: [] };
   const file = join(runFolder, 'mounts', 'shell-start');
   const text = startFile(place.workingDirectory, place.environment['BASH_ENV']);
-  // One candidate after another: root may write the file that is there, others may not.
+  // Candidates run one after another: root can overwrite an existing file, other users cannot.
   await rm(file, { force: true });
   await writeFile(file, text, { mode: 0o444 });
   const mount: Mount = { kind: 'read-only', from: file, at: START_FILE };
   return { environment: { BASH_ENV: START_FILE }, mounts: [mount] };
 }
 
-/** What a shell starts with. */
+/** Returns the options with which a shell starts. */
 export function buildShellOptions(options: SandboxOptions, tmp: string) {
   return { workingDirectory: options.workingDirectory, environment: buildEnvironment({ ...options, tmp }) };
 }

@@ -1,20 +1,20 @@
 /**
- * A seccomp filter for everything that runs in the sandbox. No namespace holds the kernel's keyrings: without the filter
- * a command reads the runner's session keyring, and a key that it adds is there for the next job. The filter also refuses
- * new user namespaces, in which a process has every capability, socket families that a network namespace does not
- * contain (AF_VSOCK), and interfaces of the kernel with a history of privilege escalation that no build or test needs.
- * `ptrace` stays: debuggers and sanitizers use it, it reaches the processes of the PID namespace only, and the filter
- * holds for a traced process too.
+ * A seccomp filter for all processes in the sandbox. No namespace isolates the kernel's keyrings: without the filter a
+ * command can read the runner's session keyring, and a key that it adds remains for the next job. The filter also
+ * denies new user namespaces, in which a process has every capability, socket families that a network namespace does
+ * not contain (AF_VSOCK), and kernel interfaces with a history of privilege escalation that no build or test needs.
+ * `ptrace` is allowed: debuggers and sanitizers use it, it only reaches processes of the PID namespace, and the filter
+ * also applies to a traced process.
  */
 
-/** How a system call is decided where it is not simply refused. */
+/** How a system call is filtered if it is not simply denied. */
 type Rule = 'refuse' | 'no-user-namespace' | 'known-family' | 'no-socket';
 
 interface Call {
   readonly name: string;
   readonly rule: Rule;
   readonly errno: number;
-  /** Numbers by architecture; null where it does not exist. */
+  /** The number for each architecture; null if the call does not exist there. */
   readonly x64: number | null;
   readonly i386: number | null;
   readonly arm64: number | null;
@@ -31,50 +31,51 @@ const row = (
   errno = EPERM,
 ): Call => ({ name, rule, errno, x64, i386, arm64 });
 
-/** What is not passed on to the kernel, or not with every argument. */
+/** System calls that are denied always or with some arguments. */
 const CALLS: readonly Call[] = [
   row('add_key', [248, 286, 217]),
   row('request_key', [249, 287, 218]),
   row('keyctl', [250, 288, 219]),
   row('unshare', [272, 310, 97], 'no-user-namespace'),
   row('clone', [56, 120, 220], 'no-user-namespace'),
-  // Its flags lie in memory, where no filter can look. The C libraries fall back on clone where there is no clone3.
+  // Its flags are in memory, which a filter cannot read. The C libraries fall back to clone if clone3 is missing.
   row('clone3', [435, 435, 435], 'refuse', ENOSYS),
   row('setns', [308, 346, 268]),
   row('socket', [41, 359, 198], 'known-family', EAFNOSUPPORT),
   row('socketpair', [53, 360, 199], 'known-family', EAFNOSUPPORT),
-  // One call for all of them, with the arguments in memory: 32-bit programs of glibc have no sockets, only pairs.
+  // One call for all socket operations, with the arguments in memory: 32-bit glibc programs get no sockets, only socket
+  // pairs.
   row('socketcall', [null, 102, null], 'no-socket', EAFNOSUPPORT),
-  // A ring makes sockets and opens files without a system call that the filter sees.
+  // A ring creates sockets and opens files without a system call that the filter sees.
   row('io_uring_setup', [425, 425, 425]),
   row('io_uring_enter', [426, 426, 426]),
   row('io_uring_register', [427, 427, 427]),
   row('userfaultfd', [323, 374, 282]),
   row('bpf', [321, 357, 280]),
   row('perf_event_open', [298, 336, 241]),
-  // The kernel's log is that of the whole machine.
+  // The kernel log is that of the whole machine.
   row('syslog', [103, 103, 116]),
 ];
 
-/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: others are refused, those that only come with a kernel module included. */
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK. All others are denied, including those that need a kernel module. */
 const FAMILIES: readonly number[] = [1, 2, 10, 16];
 const CLONE_NEWUSER = 0x1000_0000;
-/** Of socketcall: SYS_SOCKET. */
+/** SYS_SOCKET, a call number of socketcall. */
 const SOCKETCALL_SOCKET = 1;
-/** Numbers from here on are those of x32, which the table does not hold. */
+/** Numbers from here on belong to x32, which is not in the table. */
 const X32_BIT = 0x4000_0000;
 
-/** The kernel's names of architectures (AUDIT_ARCH_*, linux/audit.h), with the table's column for each. */
+/** The kernel's architecture ids (AUDIT_ARCH_*, linux/audit.h), with the table's column for each. */
 const ABIS = {
   x64: [
     { id: 0xc000_003e, column: 'x64' },
     { id: 0x4000_0003, column: 'i386' },
   ],
-  // 32-bit programs are refused: few of these machines run them, and none of ours could try the filter.
+  // 32-bit programs are denied: few of these machines run them, and the filter could not be tested with them.
   arm64: [{ id: 0xc000_00b7, column: 'arm64' }],
 } as const;
 
-/** The number of prctl, with which a process gives itself a filter. */
+/** The number of prctl, with which a process installs a filter for itself. */
 const PRCTL = { x64: 157, arm64: 167 } as const;
 
 // Classic BPF (linux/bpf_common.h) and the decisions of seccomp(2).
@@ -86,7 +87,7 @@ const RETURN = 0x06;
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const fail = (errno: number) => 0x0005_0000 | errno;
-// struct seccomp_data; of an argument the lower half, which is all that the kernel takes of these.
+// Offsets in struct seccomp_data. Of an argument, only the lower half, which is all that the kernel uses of these.
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
@@ -94,12 +95,15 @@ const FIRST_ARGUMENT = 16;
 interface Instruction {
   readonly code: number;
   readonly value: number;
-  /** How many instructions are skipped where a comparison holds, and where it does not. */
+  /** Number of instructions to skip if a comparison is true, and if it is false. */
   readonly whenTrue?: number;
   readonly whenFalse?: number;
 }
 
-/** The filter as the kernel takes it (an array of `struct sock_filter`), or null for an architecture without a table. */
+/**
+ * Returns the filter in the kernel's format (an array of `struct sock_filter`), or null for an architecture that is not
+ * in the table.
+ */
 export function systemCallFilter(architecture: string): Buffer | null {
   if (architecture !== 'x64' && architecture !== 'arm64') return null;
   const program: Instruction[] = [{ code: LOAD, value: ARCHITECTURE }];
@@ -120,8 +124,8 @@ export function systemCallFilter(architecture: string): Buffer | null {
 }
 
 /**
- * The words that start a program with the filter where nothing else can set it: Perl, which Debian and Ubuntu cannot be
- * without. The process must have given up gaining privileges before (`no_new_privs`).
+ * Returns the words that start a program with the filter by means of Perl, an essential package in Debian and Ubuntu,
+ * where nothing else can set it. The process must already have set `no_new_privs`.
  */
 export function filteredByPerl(perl: string, architecture: string): readonly string[] {
   const filter = systemCallFilter(architecture);
@@ -156,7 +160,7 @@ function decide({ rule, errno }: Call): readonly Instruction[] {
   }
 }
 
-/** Instructions that are skipped unless the comparison holds. */
+/** Returns instructions that are skipped unless the comparison is true. */
 function guarded(code: number, value: number, body: readonly Instruction[]): readonly Instruction[] {
   return [{ code, value, whenTrue: 0, whenFalse: body.length }, ...body];
 }

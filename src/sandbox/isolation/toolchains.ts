@@ -1,4 +1,4 @@
-/** Which folders of a hidden home the shell sees all the same: every folder on PATH, with the toolchain behind it. */
+/** Determines which folders of a hidden home remain visible to the shell: every folder on PATH, with its toolchain. */
 import { lstat, mkdir, realpath, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { readBounded } from '../../files/read-bounded.ts';
@@ -6,7 +6,7 @@ import { MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
 import { exists, isInside, realOrNull, realOrSame, realWithout } from '../workspace/path-policy.ts';
 import { findOwnerOnlyFiles } from './hidden-paths.ts';
 
-/** Toolchains that spread over more than the folder above their `bin`, as paths below home. */
+/** Toolchains that use more than the parent folder of their `bin`, as paths relative to the home. */
 const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[] = [
   ['.cargo', ['.cargo', '.rustup']],
   ['.pyenv', ['.pyenv']],
@@ -22,7 +22,7 @@ const SPREAD: readonly (readonly [prefix: string, folders: readonly string[]])[]
   ],
 ];
 
-/** Files and folders that hold credentials, as paths below a home or a toolchain's folder. */
+/** Files and folders with credentials, as paths relative to a home or the folder of a toolchain. */
 const CREDENTIAL_PATHS =
   `.npmrc .netrc .git-credentials .pypirc .yarnrc.yml .aws .azure .ssh .gnupg .kube .docker
   .config/gh .config/git/credentials .config/gcloud .config/pip .config/containers .cargo/credentials
@@ -31,47 +31,50 @@ const CREDENTIAL_PATHS =
   .composer/auth.json .config/composer/auth.json .nuget/NuGet/NuGet.Config NuGet/NuGet.Config .terraform.d
   .terraformrc config.json .password-store`.split(/\s+/u);
 
-/** Cargo's settings, which builds need, and which may hold a registry's token as well (doc.rust-lang.org/cargo, configuration). */
+/**
+ * Cargo's configuration files, which builds need and which may also hold the token of a registry
+ * (doc.rust-lang.org/cargo, configuration).
+ */
 const CARGO_CONFIGS = ['.cargo/config.toml', '.cargo/config', 'config.toml', 'config'];
 const CARGO_TOKEN = /^[\w \t."'-]*\b(?:token|secret-key)["']?\s*=|[{,]\s*(["']?)(?:token|secret-key)\1\s*=/mu;
 
-/** The most files of one user's alone that are masked one by one: each costs every command half a millisecond. */
+/** Maximum number of owner-only files that are masked one by one; each adds half a millisecond to every command. */
 const MAX_OWNER_ONLY = 200;
 
-/** A toolchain's folder that is to be seen, and the credentials in it that are not. */
+/** A toolchain folder that is shown, and the credentials in it that are hidden. */
 interface Visible {
-  /** Where it stands, a real path. */
+  /** A real path. */
   readonly folder: string;
   readonly credentials: readonly { readonly path: string; readonly kind: 'file' | 'directory' }[];
 }
 
-/** What is shown of hidden folders. */
+/** The visible parts of hidden folders. */
 interface VisibleFolders {
   readonly folders: readonly Visible[];
-  /** Files that their user alone may read, in the folders of toolchains; each is among the credentials of its folder. */
+  /** Owner-only files in toolchain folders; each is also among the credentials of its folder. */
   readonly ownerOnly: readonly string[];
-  /** Folders of toolchains that hold too many such files, or could not be searched: only their programs are shown. */
+  /** Toolchain folders that hold too many such files or could not be searched: only their programs are shown. */
   readonly narrowed: readonly string[];
 }
 
-/** What is to be shown, and what decides it. */
+/** Options that determine what is shown. */
 interface VisibleOptions {
   readonly pathFolders: readonly string[];
-  /** Folders of programs that are shown as they are, where they are hidden. */
+  /** Program folders that are shown unchanged if they are hidden. */
   readonly tools?: readonly string[];
   readonly readable: readonly string[];
   readonly hidden: readonly string[];
   readonly closed: readonly string[];
-  /** Seen anyway, and writable: nothing in it is shown again, nor what a link in it leads to. */
+  /** Visible and writable anyway: nothing in it, and no target of a link in it, is shown again. */
   readonly workspace: string;
-  /** Who runs the commands: the permissions of this user's files keep nothing from them. */
+  /** The user who runs the commands; the permissions of this user's files do not protect them from commands. */
   readonly uid: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The folders to show: those of `pathFolders` that lie in `hidden`, widened to their toolchain, and `readable`.
- * Never a folder that contains one of `closed`, unless it was asked for by name in `readable`.
+ * Returns the folders to show: the entries of `pathFolders` inside `hidden`, widened to their toolchain, and
+ * `readable`. Never includes a folder that contains one of `closed`, unless `readable` names it.
  */
 export async function visibleFolders(options: VisibleOptions): Promise<VisibleFolders> {
   const { hidden, workspace } = options;
@@ -83,7 +86,7 @@ export async function visibleFolders(options: VisibleOptions): Promise<VisibleFo
     const others = files.filter((path) => isInside(path, real) && !known.some((one) => one.path === path));
     const credentials = [...known, ...others.map((path) => ({ path, kind: 'file' as const }))];
     folders.push({ folder: real, credentials });
-    // A PATH entry may be a link into a hidden folder; the name the shell looks under must exist too.
+    // A PATH entry may be a link into a hidden folder; the name that the shell looks up must exist, too.
     if (real !== folder && hidden.some((root) => isInside(folder, root))) {
       folders.push({
         folder,
@@ -94,11 +97,11 @@ export async function visibleFolders(options: VisibleOptions): Promise<VisibleFo
   return { folders, ownerOnly: files, narrowed };
 }
 
-/** A folder to show, under the name by which it is asked for. */
+/** A folder to show, with the path by which it is requested. */
 interface Toolchain {
   readonly folder: string;
   readonly real: string;
-  /** The folders on PATH that brought it. */
+  /** The folders on PATH that caused it to be shown. */
   readonly programs: readonly string[];
 }
 
@@ -130,14 +133,14 @@ async function findToolchains(options: VisibleOptions): Promise<readonly Toolcha
 }
 
 /**
- * Finds the files in toolchains that their user alone may read. A toolchain with too many of them, or one that cannot be
- * searched, is narrowed to its folders on PATH, and left out where one of those has too many still.
+ * Finds the owner-only files in toolchains. A toolchain with too many of them, or one that cannot be searched, is
+ * narrowed to its folders on PATH. Any of those that still has too many is left out.
  */
 async function closeOwnerOnly(
   toolchains: readonly Toolchain[],
   { readable, workspace, uid, signal }: VisibleOptions,
 ): Promise<{ toolchains: readonly Toolchain[]; files: readonly string[]; narrowed: readonly string[] }> {
-  // What `sandbox-read` names is shown as it is.
+  // Folders named by `sandbox-read` are shown unchanged.
   const asked = await Promise.all(readable.map(realOrSame));
   const skipped = [workspace, ...asked];
   let shown = toolchains;
@@ -164,7 +167,7 @@ async function closeOwnerOnly(
   }
 }
 
-/** Those with the most of these files, until the others together have few enough. */
+/** Returns the toolchains with the most of these files, until the rest together have few enough. */
 function findCrowded(toolchains: readonly Toolchain[], files: readonly string[]): readonly Toolchain[] {
   const counted = toolchains
     .map((toolchain) => ({ toolchain, count: files.filter((path) => isInside(path, toolchain.real)).length }))
@@ -178,7 +181,7 @@ function findCrowded(toolchains: readonly Toolchain[], files: readonly string[])
     .map(({ toolchain }) => toolchain);
 }
 
-/** An executable file right in a folder on PATH is a program, whoever may start it. */
+/** Leaves out programs: executable files directly in a folder on PATH, whatever their permissions. */
 async function withoutPrograms(
   files: readonly string[],
   toolchains: readonly Toolchain[],
@@ -203,7 +206,7 @@ function toolchainOf(folder: string, hidden: readonly string[]): readonly string
   }
   const parent = dirname(folder);
   const named = ['bin', 'shims', 'sbin'].includes(basename(folder));
-  // A whole home is never a toolchain, whoever's it is.
+  // A whole home folder is never a toolchain, no matter which user owns it.
   const isHome = dirname(parent) === '/home' || hidden.includes(parent);
   return named && !isHome && hidden.some((root) => isInside(parent, root)) ? [parent] : [folder];
 }
@@ -217,46 +220,49 @@ async function credentialsIn(folder: string): Promise<Visible['credentials']> {
       if (tokens.includes(path) && !(stats.isFile() && mayHoldToken(path))) continue;
       if (await isPlain(path)) found.push({ path, kind: stats.isDirectory() ? 'directory' : 'file' });
     } catch {
-      // Not there: nothing to hide.
+      // Does not exist, so there is nothing to hide.
     }
   }
   return found;
 }
 
-/** Also where the file is too large to look, or cannot be read now: the agent may be able to, a moment later. */
+/**
+ * Whether a file may hold a token. True if it is too large to check or cannot be read now, because the agent may be
+ * able to read it later.
+ */
 function mayHoldToken(path: string): boolean {
   const read = readBounded(path, { maxBytes: MAX_CONFIG_BYTES, links: 'follow' });
   return !read.ok || CARGO_TOKEN.test(read.bytes.toString('utf8'));
 }
 
-/** Only a path that is no link can be mounted over; a link's target is hidden where it lies. */
+/** Only a path without links can be mounted over; the target of a link is hidden at its own path. */
 async function isPlain(path: string): Promise<boolean> {
   return (await realpath(path)) === path;
 }
 
-/** Where caches may lie. */
+/** Options of `linkCaches`. */
 interface CacheOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The home of this machine. */
+  /** The home folder of this machine. */
   readonly home: string;
-  /** The private home on this machine: nothing of the model's has run there yet. */
+  /** The private home as a host path; no command of the model has run in it yet. */
   readonly privateHome: string;
-  /** Folders of the home that the shell was given to read, absolute. */
+  /** Absolute paths of folders in the home that the shell may read. */
   readonly readable: readonly string[];
-  /** Whether the shell sees a path, a real one. */
+  /** Whether the shell can see a real path. */
   readonly isSeen: (path: string) => boolean;
 }
 
 /**
- * Links every cache that is there and can be seen under its usual name in the private home. Cargo and Go work from a
- * cache that they cannot write (doc.rust-lang.org/cargo, Cargo home; go.dev/ref/mod, module cache).
+ * Links every cache that exists and is visible into the private home under its usual name. Cargo and Go can use a cache
+ * that is read-only to them (doc.rust-lang.org/cargo, Cargo home; go.dev/ref/mod, module cache).
  */
 export async function linkCaches(options: CacheOptions): Promise<void> {
   const linked: string[] = [];
   for (const { at, name } of wanted(options).sort((a, b) => a.name.length - b.name.length)) {
     const real = await realOrNull(at);
     const place = join(options.privateHome, name);
-    // Never below a link of our own: that would write into the real home.
+    // Never below one of these links, which would write into the real home.
     if (real === null || !options.isSeen(real) || linked.some((other) => isInside(place, other))) continue;
     if (await exists(place)) continue;
     await mkdir(dirname(place), { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 /**
- * The isolation backend of util-linux, for machines without bubblewrap: one mount, PID, IPC, UTS and network namespace for the run,
- * made once as root, and in it a PID and mount namespace for each command, which ends as the ordinary user.
+ * The util-linux backend, for machines without bubblewrap: one mount, PID, IPC, UTS and network namespace for the run,
+ * created once as root, and in it a PID and mount namespace for each command, which runs as the ordinary user.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,33 +14,33 @@ import { type BackendOptions, byDepth, type IsolationBackend, type Mount, sorted
 import type { ByRoot } from './bwrap.ts';
 import { killAll, type MountedPart, readMountInfo } from './host.ts';
 
-/** What the sandbox is built from; the programs by their absolute paths. */
+/** Options of the util-linux backend; programs as absolute paths. */
 interface UnshareOptions extends BackendOptions {
   readonly unshare: string;
   readonly nsenter: string;
   readonly byRoot: ByRoot;
-  /** Words that start a program with the filter of system calls; empty where there is none. */
+  /** Words that start a program with the system call filter; empty if there is none. */
   readonly filtered: readonly string[];
 }
 
-/** How a command finds the namespace of the run, and knows it. */
+/** How a command finds and verifies the namespace of the run. */
 interface Holder {
   readonly target: number;
-  /** A name in its /dev that nothing else has. */
+  /** A unique file name in its /dev. */
   readonly mark: string;
 }
 
 const START_MS = 20_000;
 
 /**
- * Makes the namespace of the run.
- * @throws SandboxError when it cannot be made.
+ * Creates the namespace of the run.
+ * @throws SandboxError if it cannot be created.
  */
 export async function startUnshareBackend(options: UnshareOptions): Promise<IsolationBackend> {
   const { shellNetwork } = options;
   const { privilege } = options.byRoot;
   const root = join(options.runFolder, 'root');
-  // It may be there from a try before: what was mounted on it went away with that try's namespace.
+  // It may exist from an earlier try; the mounts on it were removed with the namespace of that try.
   await mkdir(root, { recursive: true, mode: 0o700 });
   const mountPoints = readMountPoints(await readFile('/proc/self/mountinfo', 'utf8'));
   const mark = `sandbox-${randomBytes(8).toString('hex')}`;
@@ -62,12 +62,14 @@ function namespaceArguments(shellNetwork: boolean): readonly string[] {
   ];
 }
 
-/** The arguments of a command that does nothing in such namespaces but mount their own /proc. */
+/** Returns the arguments of a command that does nothing in such namespaces except mount a /proc. */
 export function unshareProbe({ shell, shellNetwork }: Pick<UnshareOptions, 'shell' | 'shellNetwork'>) {
   return [...namespaceArguments(shellNetwork), '--mount-proc', '--', shell, '-c', ':'];
 }
 
-/** Gives the holder its script and waits for its word. The script goes on to read: its input stays open. */
+/**
+ * Sends the script to the holder and waits until it reports `up`. The script keeps reading, so its stdin stays open.
+ */
 function whenUp(holder: ChildProcess, script: string): Promise<number> {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -113,15 +115,15 @@ function createUnshareBackend(
         args,
         cwd: '/',
         environment: {},
-        // By the input, and not by arguments: sudo writes those into the system's log.
+        // Passed by stdin rather than arguments, which sudo writes to the system log.
         instructions: { text: enterScript(options, place, command), channel: 'standard' },
       };
     },
     hasRun: (status) => /^in$/mu.test(status),
-    // Before, its makers still make each other.
+    // Before that, the chain of processes that enters the namespace is still being created.
     canSweep: (status) => /^in$/mu.test(status),
     async sweep({ pid, ended }, status) {
-      // It ends last: its namespace ends with the first process in it.
+      // The child ends last: its namespace ends with the first process in it.
       if (ended) return;
       const entered = /^at (\d+)$/mu.exec(status)?.[1];
       const all = entered === undefined ? [] : await findUpToInit(Number(entered));
@@ -136,19 +138,22 @@ function createUnshareBackend(
   };
 }
 
-/** A command's way in. Its output goes where the first process's does; what this script says goes to the status. */
+/**
+ * Returns the script with which a command enters the sandbox. The command's output goes to that of the first process;
+ * the output of this script goes to the status channel.
+ */
 function enterScript(options: UnshareOptions, { target, mark }: Holder, command: string): string {
   const { byRoot, shellNetwork } = options;
   const inside = [
-    // The number of a maker that died may be another's by now, on this machine itself.
+    // If the holder has died, its pid may have been reused by another process on this machine.
     `[ -e /dev/${mark} ] || exit 125`,
-    // Root may write core_pattern, sysrq-trigger, irq and the like without any capability.
+    // Root can write core_pattern, sysrq-trigger, irq and the like without any capability.
     ...(byRoot.identity.uid === 0 ? ['mount -o remount,bind,ro /proc || exit 125'] : []),
-    // The keys of this machine are listed there, and no namespace holds them.
+    // Lists the keys of this machine, which no namespace isolates.
     `[ ! -e /proc/keys ] || mount --bind /dev/${mark} /proc/keys || exit 125`,
     'echo in >&3',
-    // Not by exec: the first process of a namespace ignores signals, and the mark of a parent's death does not outlive
-    // a change of user.
+    // Without exec: the first process of a namespace ignores signals, and the parent-death signal does not survive a
+    // change of user.
     '"$@" 3>&-',
     'exit $?',
   ];
@@ -166,9 +171,10 @@ function enterScript(options: UnshareOptions, { target, mark }: Holder, command:
 }
 
 /**
- * The processes below one, as the kernel lists them (proc(5)), down to process 1 of a namespace: with it the kernel kills
- * all that is in the namespace, and it ends last. Those below it, of which there may be thousands, are not looked at.
- * @param read gives the text of a file.
+ * Returns the descendants of a process, as listed by the kernel (proc(5)), down to process 1 of a namespace: when it
+ * dies, the kernel kills everything in the namespace, and it ends last. Its descendants, possibly thousands, are not
+ * examined.
+ * @param read returns the text of a file.
  */
 export async function findUpToInit(
   pid: number,
@@ -188,31 +194,31 @@ export async function findUpToInit(
   return found;
 }
 
-/** What the script is made from. */
+/** Inputs of the root script. */
 interface RootScript {
   readonly mounts: readonly Mount[];
-  /** An empty folder that nobody else can reach: the new root is built there. */
+  /** An empty folder that no other user can reach; the new root is built there. */
   readonly root: string;
-  /** Where this machine has file systems mounted, as `/proc/self/mountinfo` tells. */
+  /** The mount points of this machine, from `/proc/self/mountinfo`. */
   readonly mountPoints: readonly MountPoint[];
   readonly shellNetwork: boolean;
-  /** The name of a file in its /dev, by which a command knows that it is here. */
+  /** The name of a file in the new /dev, by which a command recognizes this namespace. */
   readonly mark: string;
 }
 
-/** A file system of this machine. */
+/** A mounted file system of this machine. */
 type MountPoint = Pick<MountedPart, 'at' | 'options'>;
 
-/** Kept when a mount is made read-only; without them a remount would take them away. */
+/** Options that are kept when a mount is made read-only; otherwise a remount would remove them. */
 const KEPT = ['nosuid', 'nodev', 'noexec'];
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
-/** Where this machine has file systems, by `/proc/self/mountinfo`; of several at one path the last one is what is seen. */
+/** Returns the mount points in `/proc/self/mountinfo`. Of several mounts at one path, the last one is visible. */
 export function readMountPoints(text: string): readonly MountPoint[] {
   const points = new Map<string, MountPoint>();
   for (const { at, options } of readMountInfo(text)) {
-    // A later mount on a folder hides what was mounted below it before.
+    // A later mount on a folder hides the earlier mounts below it.
     for (const known of points.keys()) if (known.startsWith(`${at}/`)) points.delete(known);
     points.delete(at);
     points.set(at, { at, options });
@@ -221,8 +227,8 @@ export function readMountPoints(text: string): readonly MountPoint[] {
 }
 
 /**
- * Builds the root, enters it, says `up`, and stays until its input ends. Every step that fails ends it: a root that is
- * not whole is no sandbox.
+ * Returns a script that builds the root, enters it, prints `up` and stays until its stdin ends. It stops at any failed
+ * step, because an incomplete root does not isolate.
  */
 export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: RootScript): string {
   const at = (path: string) => quote(path === '/' ? root : `${root}${path}`);
@@ -236,26 +242,27 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
   return [
     'set -eu',
     'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
-    // In the eyes of the machine's own /proc: what this process is called outside.
+    // Read from the host's /proc, so that it is the pid outside.
     'read -r self rest < /proc/self/stat',
     'empty() { mkdir -p "$1"; mount -t tmpfs -o nosuid,nodev,mode=0755 none "$1"; }',
     'place() { if [ -d "$1" ]; then mkdir -p "$2"; elif [ ! -e "$2" ]; then mkdir -p "$(dirname "$2")"; : > "$2"; fi; }',
     `readonly_bind() { place "$1" "$2"; mount --bind "$1" "$2"; mount -o "remount,bind,ro,nosuid$3" "$2"; }`,
     'writable_bind() { place "$1" "$2"; mount --rbind "$1" "$2"; mount -o remount,bind,rw,nosuid,nodev "$2"; }',
-    // What goes by takes the mount over it along: once more where it is back, and done where it stays away.
+    // If a covered path is removed, its mount is removed too. Tries again if the path exists again, and stops if it
+    // does not.
     'cover() { n=0; while [ -e "$2" ]; do if mount --bind "$1" "$2" && mount -o remount,bind,ro,nosuid,nodev "$2"; then return 0; fi; n=$((n + 1)); [ $n -lt 50 ] || return 1; done 2>/dev/null; }',
     `readonly_bind / ${quote(root)} ${quote(keptOptions(rootOptions))}`,
-    // What cannot be bound (a mount of another user's, an automount) is left out; the folder below it is read-only.
+    // Mounts that cannot be bound (those of another user, automounts) are left out; the folder below them is read-only.
     ...others.map(
       (point) =>
         `[ ! -e ${quote(point.at)} ] || readonly_bind ${quote(point.at)} ${at(point.at)} ${quote(keptOptions(point.options))}`,
     ),
     `readonly_bind /sys ${at('/sys')} ,nodev,noexec`,
-    // Of the run's own namespace; each command covers it with one of its own.
+    // The /proc of the run's namespace; each command covers it with its own.
     `mount -t proc -o nosuid,nodev,noexec none ${at('/proc')}`,
     ...deviceLines(at),
     ...planned.flatMap((mount) => [mountLine(mount, at), ...inner(mount, mountPoints, at)]),
-    // Only now: the mounts inside needed their mount points made.
+    // Last, because mount points inside them had to be created first.
     ...empties
       .filter((mount) => mount.fleeting !== true)
       .map((mount) => `mount -o remount,ro,nosuid,nodev ${at(mount.at)}`),
@@ -269,7 +276,7 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     'rmdir /dev/.old',
     'mount -o remount,ro,nosuid,noexec /dev',
     'echo "up $self"',
-    // The sandbox lasts as long as its maker: the end of its input is the end of this namespace and all in it.
+    // The namespace and everything in it ends when the process that created it closes this stdin.
     'read -r line || :',
   ].join('\n');
 }
@@ -302,7 +309,7 @@ function mountLine(mount: Mount, at: (path: string) => string): string {
   }
 }
 
-/** What is mounted inside a folder that is shown read-only: to bind it with the rest would leave it writable. */
+/** Returns the mounts inside a folder that is shown read-only; a recursive bind would leave them writable. */
 function inner(mount: Mount, points: readonly MountPoint[], at: (path: string) => string): readonly string[] {
   if (mount.kind !== 'read-only') return [];
   return points

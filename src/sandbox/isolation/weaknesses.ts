@@ -1,4 +1,4 @@
-/** What is weaker than it could be, in plain words, for the log, the summary and the comment. */
+/** Describes the weaknesses of a sandbox for the log, the summary and the comment. */
 import { lstat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { SandboxError } from '../../errors.ts';
@@ -12,20 +12,20 @@ import type { Repository } from '../workspace/repositories.ts';
 import type { IsolationBackend } from './backend.ts';
 import { SEARCH_DEPTH } from './hidden-paths.ts';
 
-/** Most configs that are named one by one. */
+/** Maximum number of configs that are listed by name. */
 const MAX_READABLE = 5;
-/** Most masked files that the log names one by one. */
+/** Maximum number of masked files that the log lists by name. */
 const MAX_MASKED = 20;
 
-/** The credentials in git's configs. */
+/** The credentials in git configs. */
 export interface Credentials {
-  /** Whether a config holds some; commands see it without them. */
+  /** Whether a config contains any; commands see it without them. */
   readonly held: boolean;
-  /** Configs that commands see as they are, and that may hold some. */
+  /** Configs that commands see unchanged and that may contain some. */
   readonly readable: readonly string[];
 }
 
-/** What the inputs make weaker; `broken` is why `auto` found no sandbox. */
+/** Describes weaknesses caused by inputs; `broken` is the reason why `auto` found no sandbox. */
 export function describeOptions(
   options: SandboxOptions,
   isIsolated: boolean,
@@ -61,14 +61,14 @@ export function describeOptions(
   return list;
 }
 
-/** What a step that runs as root makes weaker; a note where that is usual, as it is in a container. */
+/** Describes the weaknesses of a step that runs as root; only a note where that is usual, as in a container. */
 export function describeRoot(
   isIsolated: boolean,
   inContainer: boolean,
   isRoot = process.getuid?.() === 0,
 ): readonly [weaknesses: readonly string[], notes: readonly string[]] {
   if (!isRoot) return [[], []];
-  // Container jobs run as root by default: a box above each of their verdicts would be read by nobody.
+  // Container jobs run as root by default, so readers would soon ignore a warning above each of their verdicts.
   if (isIsolated && inContainer)
     return [
       [],
@@ -82,7 +82,10 @@ export function describeRoot(
   ];
 }
 
-/** What a sandbox leaves open; `complete` says whether all private files of this machine were looked for. */
+/**
+ * Describes what a sandbox leaves open; `complete` is whether the search for private files of this machine was
+ * completed.
+ */
 export function describeBackend(
   { name, filtersCalls }: Pick<IsolationBackend, 'name' | 'filtersCalls'>,
   complete: boolean,
@@ -104,7 +107,7 @@ export function describeBackend(
   return list;
 }
 
-/** What of the workspace is open, and what of it could not be copied (null where all was). */
+/** Describes what is unprotected in the workspace, and what of it could not be copied (null if all was). */
 export function describeWorkspace(credentials: Credentials, missing: string | null): readonly string[] {
   const list: string[] = [];
   if (missing !== null)
@@ -120,13 +123,13 @@ export function describeWorkspace(credentials: Credentials, missing: string | nu
   return list;
 }
 
-/** Groups that open devices or sudo, of which nothing is left in a sandbox. */
+/** Groups that give access to devices or sudo, which have no effect in a sandbox. */
 const HARMLESS_GROUPS = new Set(
   `admin audio bluetooth cdrom dialout dip floppy fuse games input kvm lpadmin netdev nogroup plugdev render sambashare
   scanner sudo tape tty users video wheel`.split(/\s+/u),
 );
 
-/** The names of the groups that this process has beside its primary one, and that may open files to it. */
+/** Returns the names of the supplementary groups of this process that may give it access to files. */
 export function groupsKept(
   ids: readonly number[] = process.getgroups?.() ?? [],
   primary: number | undefined = process.getgid?.(),
@@ -141,7 +144,7 @@ export function groupsKept(
   return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
 }
 
-/** What is said of a sandbox in the log: readers of a verdict must be able to know what commands did not see. */
+/** What the log says about a sandbox: readers of a verdict must be able to know what commands did not see. */
 export interface Unseen {
   readonly failures: readonly string[];
   readonly hiddenInWorkspace: readonly string[];
@@ -149,7 +152,10 @@ export interface Unseen {
   readonly narrowed: readonly string[];
 }
 
-/** The sandboxes that were tried before it, and what commands see otherwise than it is, as sentences for the log. */
+/**
+ * Describes the backends that failed before this one, and what commands see with other contents, as sentences for the
+ * log.
+ */
 export function describeStarted(
   { failures, hiddenInWorkspace, ownerOnly, narrowed }: Unseen,
   workspace: string,
@@ -176,7 +182,7 @@ export function describeStarted(
   return notes;
 }
 
-/** Looks for credentials in the configs of the repositories, as far as they can be read. */
+/** Searches the configs of the repositories for credentials, as far as they can be read. */
 export async function findCredentials(repositories: readonly Repository[]): Promise<Credentials> {
   const holds = (path: string) => hasCredentials(readBoundedText(path, MAX_CONFIG_BYTES) ?? '');
   const readable: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Links to what has no part in a tree's hash: what lies there could change, and the hash would not. It lies outside of
- * what is judged, or in it and git does not list it.
+ * Finds links to content that is not part of a tree's hash, and could thus change without changing the hash. Such
+ * content is outside the hashed paths, or inside them but not listed by git.
  */
 import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
@@ -8,35 +8,35 @@ import { errorCode } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
 import { isInside } from './path-policy.ts';
 
-/** As many as Linux follows. */
+/** Maximum number of links that are followed, as in Linux. */
 const MAX_HOPS = 40;
 
-/** Where the content is in no hash: outside of what is judged, or in it and not among the files that git lists. */
+/** Where unhashed content is: outside the hashed paths, or inside them but not among the files that git lists. */
 type Target = 'outside' | 'unlisted';
 
-/** A path that leads there. Relative paths are latin1, a character for each byte. */
+/** A path that leads to unhashed content. Relative paths are latin1, one character per byte. */
 export interface EscapingLink {
   readonly path: string;
   readonly to: Target;
 }
 
-/** What is judged, after it was hashed. */
+/** The hashed paths and files. */
 export interface Judged {
-  /** Absolute and real. */
+  /** An absolute, real path. */
   readonly root: string;
-  /** The files, links and submodules that are in the hash, relative to the root. */
+  /** The files, links and submodules in the hash, relative to the root. */
   readonly files: ReadonlySet<string>;
-  /** The links among them; nothing on the way to them is a link. */
+  /** The links among them; none of their parent folders is a link. */
   readonly links: readonly string[];
-  /** Paths that lie behind a link, which the hash leaves out: they are followed like links. */
+  /** Paths behind a link, which are not in the hash; they are followed like links. */
   readonly behindLinks: readonly string[];
-  /** What the files were chosen from, absolute and real. */
+  /** The paths from which the files were selected, absolute and real. */
   readonly judged: readonly string[];
 }
 
 /**
- * The first link that leads to what is not hashed, also by way of a link or a folder that is not; null where each one
- * leads to a hashed file or folder, or nowhere.
+ * Returns the first link that leads to unhashed content, directly or through an unhashed link or folder; null if every
+ * link leads to a hashed file or folder, or nowhere.
  */
 export async function findEscapingLink(options: Judged): Promise<EscapingLink | null> {
   const { root, files, links, behindLinks, judged } = options;
@@ -58,15 +58,15 @@ export async function findEscapingLink(options: Judged): Promise<EscapingLink | 
 
 /** Absolute paths are latin1. */
 interface HashedTree extends Pick<Judged, 'root' | 'judged' | 'files'> {
-  /** The folders that hold any of the files, however deep; the root is a dot. */
+  /** The folders that contain any of the files at any depth; the root is a dot. */
   readonly folders: ReadonlySet<string>;
 }
 
-/** Goes the way that the kernel goes, because only so is seen where it leads through. */
+/** Follows a path component by component as the kernel does, to see every folder that it passes through. */
 async function follow(path: string, tree: HashedTree): Promise<Target | null> {
   let at = tree.root;
   let rest: readonly string[] = path.split('/');
-  /** The first folder on the way that could be gone another time: the link would lead nowhere then. */
+  /** The first folder on the way that may be missing at another time, in which case the link would lead nowhere. */
   let through: Target | null = null;
   for (let hops = 0; hops <= MAX_HOPS; ) {
     const [name, ...behind] = rest;
@@ -84,22 +84,25 @@ async function follow(path: string, tree: HashedTree): Promise<Target | null> {
       at = target === null ? next : target.startsWith('/') ? '/' : at;
       rest = target === null ? behind : [...target.split('/'), ...behind];
     } catch (error) {
-      // Where nothing lies nothing can be read.
+      // A path that does not exist has no content.
       return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '') ? null : 'outside';
     }
   }
-  // In a circle, all of it judged.
+  // A cycle in which every link is hashed.
   return null;
 }
 
-/** Null where what lies there is part of the hash: a file, a link, or a folder with such in it. */
+/** Returns null if the path is part of the hash: a file, a link, or a folder that contains one. */
 function endAt(at: string, { root, judged, files, folders }: HashedTree): Target | null {
   if (!judged.some((path) => isInside(at, path))) return 'outside';
   const path = posix.relative(root, at) || '.';
   return files.has(path) || folders.has(path) ? null : 'unlisted';
 }
 
-/** Null for a folder that is there whenever the hashed files are: one with such in it, or around the root. */
+/**
+ * Returns null for a folder that exists whenever the hashed files do: one that contains such a file, or a parent of the
+ * root.
+ */
 function wayThrough(at: string, tree: HashedTree): Target | null {
   if (isInside(tree.root, at) || tree.folders.has(posix.relative(tree.root, at))) return null;
   return endAt(at, tree);

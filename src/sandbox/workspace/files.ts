@@ -1,4 +1,4 @@
-/** Reading and writing at a place that the path rules have found. */
+/** Reads and writes at paths that the path rules have resolved. */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { deny, type ResolvedPath } from './path-policy.ts';
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
 const CHANGED = 'it changed while it was opened';
-/** Entries of a folder that are listed; one with more is not held in memory. */
+/** Maximum number of entries of a listed folder; larger folders are not held in memory. */
 const MAX_ENTRIES = 50_000;
 
 /**
@@ -29,19 +29,19 @@ export async function readResolved(
   return spoken(asked, async () => {
     if (place.stats?.isDirectory())
       return { kind: 'directory', entries: await list(place.host, asked, maxEntries) };
-    // What was swapped in since the rules found the place is another path, or no regular file.
+    // If the file was replaced since the rules resolved the path, it has another real path or is not a regular file.
     const read = readBoundedStart(place.host, maxBytes);
     if (!read.ok) return refuseRead(asked, read);
     if (read.realPath !== place.host) deny(asked, CHANGED);
-    // It may have grown since its size was taken.
+    // The file may have grown since its size was read.
     const size = Math.max(read.size, read.bytes.length);
     return { kind: 'file', bytes: read.bytes, size, truncated: read.bytes.length < size };
   });
 }
 
 /**
- * Puts bytes at a place: a new file beside it, then a rename, so that no reader sees half of it and a hard link to
- * elsewhere is left alone. Missing folders are made; an existing file's mode is kept.
+ * Writes a new file beside the path, then renames it, so that no reader sees a partial file and other hard links to the
+ * old file are unaffected. Creates missing folders, and preserves the mode of an existing file.
  * @throws DeniedError with a sentence about `asked`.
  */
 export async function writeResolved(place: ResolvedPath, asked: string, bytes: Buffer): Promise<void> {
@@ -75,7 +75,7 @@ async function writeNew(path: string, bytes: Buffer, mode: number | null, owner:
   }
 }
 
-/** As root, files belong to whom the workspace belongs; anyone else keeps their own. */
+/** Sets the owner of a file to that of the workspace if this process is root; otherwise the file keeps its owner. */
 async function chownIfAllowed(handle: FileHandle, owner: Stats): Promise<void> {
   try {
     await handle.chown(owner.uid, owner.gid);
@@ -107,14 +107,14 @@ async function list(folder: string, asked: string, max: number): Promise<readonl
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Says why the system, or the reader, did not read a place. */
+/** Throws the reason why the system or the reader could not read a path. */
 function refuseRead(asked: string, { failure, detail }: Extract<StartRead, { ok: false }>): never {
   if (failure === 'missing') deny(asked, 'there is nothing at this path any more', true);
   if (failure === 'special') deny(asked, NOT_REGULAR);
   return deny(asked, detail === null ? CHANGED : `the system refused it (${detail})`);
 }
 
-/** Turns what the system refuses (no permission, a full disk, a name too long) into a sentence. */
+/** Turns errors of the system (no permission, a full disk, a name that is too long) into a sentence. */
 async function spoken<T>(asked: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -1,12 +1,12 @@
-/** A repository's config without what opens doors: credentials, headers, includes, commands. */
+/** Removes the dangerous parts of a repository's config: credentials, headers, includes and commands. */
 import { lstat, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readBoundedText } from '../../files/read-bounded.ts';
 import { isInside } from './path-policy.ts';
 
 /**
- * Keys that git needs to read a repository, as `section.key`; everything else is left out. An allow-list, so that a line
- * which git reads in another way than this parser cannot carry a token through.
+ * Keys that git needs to read a repository, as `section.key`; all others are removed. An allow-list, so that a line
+ * which git parses differently from this parser cannot carry a token.
  */
 const KEPT = new Set(
   `core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode
@@ -22,15 +22,15 @@ interface Section {
   readonly sub: string | null;
 }
 
-/** What one line of a config says. */
+/** The contents of one line of a config. */
 interface Line {
-  /** The section that begins in this line. */
+  /** The section that starts in this line. */
   readonly begins: Section | null;
-  /** The key and the section that it belongs to. */
+  /** The key, and the section that it belongs to. */
   readonly entry: { readonly section: Section; readonly key: string; readonly value: string } | null;
 }
 
-/** The text of a git config with only the harmless keys in it, and no user or password in any URL. */
+/** Returns the text of a git config with only the harmless keys, and without user names or passwords in URLs. */
 export function withoutCredentials(config: string): string {
   const lines: string[] = [];
   let isOpen = false;
@@ -47,17 +47,17 @@ export function withoutCredentials(config: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Whether a git config holds something that `withoutCredentials` takes out because it grants access. */
+/** Whether a git config contains anything that `withoutCredentials` removes because it grants access. */
 export function hasCredentials(config: string): boolean {
   return /extraheader|\bcredential\b|includeif/iu.test(config) || hasUserInfo(config);
 }
 
-/** The paths of the configs that a config includes, under conditions or without, as they are written there. */
+/** Returns the paths that a config includes, conditionally or not, as written there. */
 export function includedPaths(config: string): readonly string[] {
   return valuesOf(config, ['include', 'includeif'], 'path');
 }
 
-/** The folder that a config names as the repository's working tree; null where it names none. */
+/** Returns the working tree that a config names, or null. */
 export function worktreeOf(config: string): string | null {
   return valuesOf(config, ['core'], 'worktree').at(-1) ?? null;
 }
@@ -95,7 +95,7 @@ function parseEntry(line: string): { readonly key: string; readonly value: strin
   };
 }
 
-/** A value as git reads it: parts may be quoted, a comment begins at `#` or `;` outside quotes. */
+/** Parses a value like git: parts may be quoted, and a comment starts at `#` or `;` outside quotes. */
 function parseValue(text: string): string {
   let value = '';
   let solid = 0;
@@ -115,7 +115,9 @@ function unescaped(part: string): string {
   return letter === 'n' ? '\n' : letter === 't' ? '\t' : letter === 'b' ? '\b' : letter;
 }
 
-/** From the `://` on, which no second match can begin in: with the scheme before it the search would be quadratic. */
+/**
+ * Starts at `://`, inside which no second match can start; with the scheme before it, the search would be quadratic.
+ */
 const USER_INFO = /:\/\/[^/\s]*@/gu;
 
 function hasUserInfo(text: string): boolean {
@@ -130,36 +132,42 @@ function quote(value: string): string {
   return `"${value.replace(/["\\]/gu, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** A file or a folder that is hidden. */
+/** A hidden file or folder. */
 export interface HiddenEntry {
   readonly path: string;
   readonly kind: 'file' | 'directory';
 }
 
-/** What a look into a folder says of one name. */
+/** An entry in a folder. */
 export interface NamedEntry {
   readonly name: string;
   isFile(): boolean;
   isDirectory(): boolean;
 }
 
-/** The longest config that is read, in bytes. */
+/** Maximum size in bytes of a config that is read. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
-/** So many configs are followed at most; git itself stops at ten that include each other. */
+/** Maximum number of configs that are followed; git itself stops at ten nested includes. */
 const MAX_INCLUDES = 100;
 
-/** Files that git keeps right in its folder (gitrepository-layout(5)), and what it leaves there while it merges or bisects. */
+/**
+ * Files that git keeps directly in its folder (gitrepository-layout(5)), and those that it leaves there during a merge
+ * or bisect.
+ */
 const OWN_FILES =
   /^(?:config|config\.worktree|index|packed-refs|shallow|description|commondir|gitdir|locked|gc\.log|sharedindex\.[0-9a-f]+|HEAD|[A-Z_]+_(?:HEAD|MSG|EDITMSG)|MERGE_(?:MODE|RR)|AUTO_MERGE|BISECT_(?:LOG|NAMES|START|TERMS|RUN|EXPECTED_REV|ANCESTORS_OK))$/u;
-/** Folders of git, of git-lfs and of git-annex. */
+/** Folders of git, git-lfs and git-annex. */
 const OWN_FOLDERS = new Set(
   `objects refs reftable logs info hooks branches remotes modules worktrees rr-cache rebase-apply rebase-merge sequencer
   lfs annex`.split(/\s+/u),
 );
-/** The files that links in the working tree lead to; beside them git-annex keeps credentials. */
+/** The files to which links in the working tree point; git-annex keeps credentials beside them. */
 const ANNEX_OWN = new Set(['objects']);
 
-/** What is in a git folder and is not git's own, by its names alone: an allow-list, since tools keep keys in any file there. */
+/**
+ * Returns the entries of a git folder that are not git's own, based on their names. An allow-list, because tools may
+ * keep keys in any other file there.
+ */
 export function findForeign(
   folder: string,
   entries: readonly NamedEntry[],
@@ -183,12 +191,12 @@ function foreignOf(
     .flatMap((entry): readonly HiddenEntry[] => {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return [{ path, kind: 'directory' }];
-      // Nothing can be mounted over a link, and what it leads to lies elsewhere.
+      // Links cannot be mounted over, and their target is elsewhere.
       return entry.isFile() ? [{ path, kind: 'file' }] : [];
     });
 }
 
-/** The files within these git folders that their configs include, directly or by way of another one. */
+/** Returns the files in these git folders that their configs include, directly or through another config. */
 export async function findIncluded(
   configs: readonly string[],
   gitFolders: readonly string[],
@@ -212,7 +220,7 @@ function hiddenFiles(paths: ReadonlySet<string>): readonly HiddenEntry[] {
   return [...paths].map((path) => ({ path, kind: 'file' }));
 }
 
-/** The real path of a regular file in one of the folders; null for everything else. */
+/** Returns the real path of a regular file in one of the folders; null for anything else. */
 async function plainFile(path: string, folders: readonly string[]): Promise<string | null> {
   try {
     const real = await realpath(path);

@@ -1,42 +1,48 @@
-/** What a patch for `git apply` leaves out: files that make other programs run, and links that lead out of the tree. */
+/**
+ * Filters patches for `git apply`: leaves out files that cause other programs to run, and links that lead out of the
+ * tree.
+ */
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { foldName, isActionFile, isProtectedPath } from '../../files/protected-names.ts';
 import type { OpenedSandbox } from '../sandbox.ts';
 
-/** A file that a patch leaves out. */
+/** A file that is left out of a patch. */
 export interface LeftOut {
-  /** As git quotes it. */
+  /** Quoted as by git. */
   readonly name: string;
-  /** `secret` where it holds one, or could not be searched for one. */
+  /** `secret` if the file contains a secret or could not be searched for one. */
   readonly why: 'protected' | 'secret';
 }
 
-/** A patch that is safe to apply unread as far as its names go; its contents are the agent's. */
+/**
+ * A patch that is safe to apply unread as far as its file names are concerned; its contents are written by the agent.
+ */
 interface FilteredPatch {
-  /** null where nothing is left. */
+  /** null if nothing is left. */
   readonly patch: Buffer | null;
   readonly leftOut: readonly LeftOut[];
 }
 
-/** What patches are searched for secrets with. */
+/** How patches are searched for secrets. */
 export interface SecretSearch {
   readonly holdsSecret: (text: string) => boolean;
-  /** The same patch with `--text`, from which binary files are read; null where there is none, or it is too long. */
+  /** The same patch made with `--text`, from which binary files are read; null if there is none or it is too long. */
   readonly asText: Buffer | null;
 }
 
 const MARK = 'diff --git ';
-/** Between texts that are searched together. No reading of a text takes it out, so the texts stay apart. */
+/** Separates texts that are searched together. No decoding of a text removes it, so that the texts stay separate. */
 const APART = '\uffff';
-/** How many characters are searched at a time, and how many of them again with the next ones. */
+/** Number of characters per search, and how many of them are searched again with the next ones. */
 const PIECE = 1024 * 1024;
 const OVERLAP = 64 * 1024;
 
 /**
- * Takes the files out of a patch of git's (`--no-renames`, so that each has one name) that nobody should apply unread, and
- * those that hold a known secret: the patch is kept, uploaded and shown by others. Masked they would not apply.
- * @throws the signal's reason: a patch of 32 MiB takes seconds.
+ * Removes files that nobody should apply unread from a git patch (made with `--no-renames`, so that each has one name),
+ * as well as those that contain a known secret, because others store, upload and display the patch. Masked files could
+ * not be applied.
+ * @throws the signal's reason; a patch of 32 MiB takes seconds.
  */
 export async function filterPatch(
   patch: Buffer,
@@ -60,7 +66,7 @@ export async function filterPatch(
   return { patch: left.length === 0 ? null : left, leftOut };
 }
 
-/** Those with a secret, and binary ones without a text to search. */
+/** Returns the sections with a secret, and binary ones without a text to search. */
 async function findLeaking(
   sections: readonly string[],
   { holdsSecret, asText }: SecretSearch,
@@ -85,7 +91,7 @@ async function findLeaking(
     batch.push({ section, text });
     length += text.length;
     if (length < PIECE && at < sections.length - 1) continue;
-    // Together, because a search has a price of its own; one by one where that finds something.
+    // Searched together, because each search has a fixed cost; one by one if there is a match.
     if (await holds(batch.map((one) => one.text).join(APART)))
       for (const one of batch) if (await holds(one.text)) leaking.add(one.section);
     batch = [];
@@ -94,7 +100,10 @@ async function findLeaking(
   return leaking;
 }
 
-/** Each character is one byte. No line of a hunk and none of binary data begins like a section; git ends lines at `\n` only. */
+/**
+ * Splits a patch into one section per file, one character per byte. No line of a hunk or of binary data starts like a
+ * section, and git ends lines only with `\n`.
+ */
 function sectionsOf(patch: Buffer): readonly string[] {
   return patch.toString('latin1').split(/(?<![^\n])(?=diff --git )/u);
 }
@@ -103,7 +112,7 @@ function isBinary(section: string): boolean {
   return section.includes('\nGIT binary patch\n');
 }
 
-/** The names and the rest of what is no content, the file as it is now, and as it was, each without the marks of a diff. */
+/** Returns the file names and other metadata, the new contents, and the old contents, each without diff markers. */
 function searchable(section: string): string {
   const [head, now, before]: [string[], string[], string[]] = [[], [], []];
   let inHunk = false;
@@ -117,7 +126,7 @@ function searchable(section: string): string {
   return [decoded(head.join('\n')), utf8(now.join('\n')), utf8(before.join('\n'))].join(APART);
 }
 
-/** Git's text with the bytes of its octal escapes in their place: what nobody sees in a name would hide a secret. */
+/** Replaces git's octal escapes with their bytes, because an escape in a name could hide a secret. */
 function decoded(text: string): string {
   const bytes = text.replace(/\\([0-3][0-7]{2})/gu, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
@@ -129,7 +138,9 @@ function utf8(latin1: string): string {
   return Buffer.from(latin1, 'latin1').toString('utf8');
 }
 
-/** `a/NAME b/NAME`, or the same in quotes: the second half is as long as the first. null for what is before the first file. */
+/**
+ * Parses `a/NAME b/NAME`, possibly quoted; both halves have the same length. null for the text before the first file.
+ */
 function nameOf(section: string): string | null {
   if (!section.startsWith(MARK)) return null;
   const names = section.slice(MARK.length, section.indexOf('\n'));
@@ -137,14 +148,14 @@ function nameOf(section: string): string | null {
   return second.replace(/^"(.*)"$/u, '$1').replace(/^b\//u, '');
 }
 
-/** Workflows and actions run in the repository's name, and `.gitmodules` names what git fetches. */
+/** Workflows and actions run with the repository's permissions, and `.gitmodules` names what git fetches. */
 function isProtected(name: string): boolean {
   const parts = name.split('/');
   const last = parts.at(-1) ?? '';
   return isProtectedPath(parts) || isActionFile(last) || foldName(last) === '.gitmodules';
 }
 
-/** A link whose target is absolute, or outside of the tree that the patch is applied to. */
+/** Whether a file is a link with a target that is absolute or outside the tree that the patch is applied to. */
 function isEscapingLink(section: string, name: string): boolean {
   const [head = ''] = section.split(/^(?:@@|GIT binary patch)/mu, 1);
   if (!/^(?:new file mode|new mode) 120000$|^index [0-9a-f.]+ 120000$/mu.test(head)) return false;
@@ -153,7 +164,7 @@ function isEscapingLink(section: string, name: string): boolean {
     .split('\n')
     .filter((line) => line.startsWith('+'));
   const [target] = added.map((line) => line.slice(1));
-  // Where a link leads is not known if git gives it as binary data.
+  // If git outputs the link as binary data, its target is unknown.
   if (target === undefined || added.length > 1) return !/^deleted file mode/mu.test(head);
   const place = path.posix.normalize(path.posix.join(path.posix.dirname(name), target));
   return target.startsWith('/') || place === '..' || place.startsWith('../');
@@ -162,13 +173,13 @@ function isEscapingLink(section: string, name: string): boolean {
 const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 4_000 };
 const MAX_DIFF = 4_000_000;
 
-/** A folder that the change made look like a repository would bring its own history, and with it another diff. */
+/** A folder that the change made to look like a repository would have its own history, and thus another diff. */
 const GIT = 'git -c safe.bareRepository=explicit';
 
 /**
- * A shell function `plain` that is git over the repository's objects, and a repository of its own beside: bare, empty, with
- * no config. `.gitattributes` (`*.js -diff`, `binary`), `.gitmodules` (`ignore = all`) and the rest of what a change can write
- * have no say in a diff that it makes. `init_plain` has to be called before, with a folder for that repository. It finds
+ * Defines a shell function `plain`, which is git with the objects of the repository and a separate bare, empty
+ * repository without config. `.gitattributes` (`*.js -diff`, `binary`), `.gitmodules` (`ignore = all`) and other files
+ * that a change can write do not affect its diffs. Call `init_plain` first, with a folder for that repository. It finds
  * the objects by GIT_OBJECT_DIRECTORY and GIT_ALTERNATE_OBJECT_DIRECTORIES.
  */
 export const PLAIN_GIT = `
@@ -186,24 +197,27 @@ plain() {
 }
 `;
 
-/** What git is asked for. */
+/** Options of the diff. */
 interface GitDiffOptions {
-  /** The commit that the change is made on. */
+  /** The commit on which the change is based. */
   readonly base: string;
-  /** A commit that the checkout must hold, so that its diff is that of the change; empty where none is known. */
+  /** A commit that the checkout must contain, so that its diff is that of the change; empty if unknown. */
   readonly head: string;
-  /** Whether a part of the diff is better than none. */
+  /** Whether to write or drop a partial diff. */
   readonly partial: 'write' | 'drop';
 }
 
-/** The exit code of the script where the diff lacks something: most likely its end, or a file that git shows in no way. */
+/**
+ * The exit code of the script if the diff is incomplete: usually its end is missing, or a file that git cannot show.
+ */
 const CUT = 10;
 
 /**
- * Writes `context/changed-files.txt`, `context/diff.patch`, and where git takes a file for a binary one
- * `context/diff-as-text.patch` into the private /tmp, and says whether that is all of the change; `missing` where nothing is
- * written: the base commit is not in the checkout (a shallow one), the checkout does not hold the change, nothing is changed, or git failed. Neither
- * diff drivers nor text conversions of the repository run, and its attributes hide nothing.
+ * Writes `context/changed-files.txt`, `context/diff.patch` and, if git treats a file as binary,
+ * `context/diff-as-text.patch` to the private /tmp, and returns whether they cover the whole change. Returns `missing`
+ * if nothing is written: the base commit is not in the checkout (a shallow clone), the checkout does not contain the
+ * change, nothing was changed, or git failed. Diff drivers and text conversions of the repository do not run, and its
+ * attributes hide nothing.
  */
 export async function writeGitDiff(
   sandbox: Pick<OpenedSandbox, 'exec'>,
@@ -218,7 +232,7 @@ export async function writeGitDiff(
     `${GIT} cat-file -e '${base}^{commit}'`,
     `from="$(${GIT} merge-base '${base}' HEAD)"`,
     `to="$(${GIT} rev-parse --verify 'HEAD^{commit}')"`,
-    // The checkout is the base, as on pull_request_target: a diff of nothing.
+    // If the checkout is the base, as on pull_request_target, the diff is empty.
     '[ "$from" != "$to" ]',
     ...(head === '' ? [] : [`${GIT} merge-base --is-ancestor '${head}' "$to"`]),
     `objects="$(${GIT} rev-parse --path-format=absolute --git-path objects)"`,
@@ -243,7 +257,8 @@ write_diff() {
     'mv new.patch diff.patch',
     'result=0',
     'if is_whole diff.patch; then',
-    // One byte makes a text a binary file, of which the diff shows nothing; of a file of gigabytes git shows nothing at all.
+    // A single byte can make git treat a text file as binary and omit it from the diff; git never shows a file of
+    // several gigabytes.
     '  if write_diff --text; then mv new.patch diff-as-text.patch; else cp diff.patch diff-as-text.patch; fi',
     `  if ! is_whole diff-as-text.patch || grep -aq '^Binary files ' diff-as-text.patch; then result=${CUT}; fi`,
     '  if cmp -s diff.patch diff-as-text.patch; then rm diff-as-text.patch; fi',

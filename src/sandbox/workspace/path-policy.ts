@@ -1,4 +1,4 @@
-/** Path rules: what the model calls a path, and where that lies on this machine, if it may be touched at all. */
+/** Path rules: resolve a path from the model to a host path, if access to it is allowed. */
 
 import type { Stats } from 'node:fs';
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
@@ -8,37 +8,37 @@ import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/protected-
 import { quote } from '../../text/messages.ts';
 import { DeniedError } from '../sandbox.ts';
 
-/** A tree the model sees: where it stands in the model's view, and where on this machine. Both absolute and real. */
+/** A tree that the model sees: its path as seen by the model and its path on the host. Both are absolute and real. */
 export interface Tree {
   readonly view: string;
   readonly host: string;
   readonly kind: 'workspace' | 'tmp';
 }
 
-/** Where a path lies once every symlink on the way was followed within the two trees. */
+/** A path after all symlinks were followed within the two trees. */
 export interface ResolvedPath {
-  /** Without a symlink in it, up to the last component that exists. */
+  /** Free of symlinks up to the last component that exists. */
   readonly host: string;
-  /** The same place in the model's view. */
+  /** The same path as seen by the model. */
   readonly view: string;
   readonly tree: Tree;
-  /** null where nothing stands there. */
+  /** null if nothing exists at the path. */
   readonly stats: Stats | null;
 }
 
-/** What the rules are made from. */
+/** Options of the path rules. */
 interface PathPolicyOptions {
   readonly trees: readonly Tree[];
-  /** Absolute, in the model's view. */
+  /** Absolute, as seen by the model. */
   readonly workingDirectory: string;
   /**
-   * Folders that stay closed although they lie in a tree, under their names on this machine. The model is refused them
-   * by name too: where home lies under the real /tmp, the private /tmp must not answer in its place.
+   * Host paths of folders that stay closed although they are inside a tree. The model is also denied access by these
+   * names: if the home is below the real /tmp, the path must not resolve to the private /tmp instead.
    */
   readonly closed: readonly string[];
-  /** git's own real folders, closed under whatever name they are reached. */
+  /** Real git folders, denied under any name. */
   readonly gitFolders: readonly string[];
-  /** Real paths that may not be changed, under whatever name they are reached. */
+  /** Real paths that may not be changed under any name. */
   readonly frozen: readonly string[];
   readonly readOnlyWorkspace: boolean;
 }
@@ -51,12 +51,12 @@ export interface PathPolicy {
 
 const MAX_LINKS = 40;
 
-/** Whether a path is a folder or lies in it; both absolute and normal. */
+/** Whether a path is a folder or inside it; both must be absolute and normalized. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);
 }
 
-/** Makes the path rules of one sandbox. */
+/** Creates the path rules of one sandbox. */
 export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   return {
     async resolve(path, intent) {
@@ -73,7 +73,10 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   };
 }
 
-/** One walk down a path in the model's view: the place, or, at the first symlink, the path that it leads to. */
+/**
+ * Walks down a path as seen by the model, and returns the resolved path or, at the first symlink, the path that it
+ * leads to.
+ */
 async function walk(
   view: string,
   asked: string,
@@ -135,24 +138,24 @@ async function stat(host: string, asked: string): Promise<Stats | null> {
   }
 }
 
-/** Refuses a path. */
+/** Denies access to a path. */
 export function deny(path: string, why: string, missing = false): never {
   throw new DeniedError(`${quote(path)} was ${missing ? 'not found' : 'refused'}: ${why}.`, missing);
 }
 
-/** Where a path lies once every symlink on the way was followed; the path itself where it leads nowhere. */
+/** Resolves all symlinks in a path; returns the path unchanged if it does not exist. */
 export async function realOrSame(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-/** Where a path lies once every symlink on the way was followed; null where it leads nowhere. */
+/** Resolves all symlinks in a path; null if it does not exist. */
 export async function realOrNull(path: string): Promise<string | null> {
   return realpath(path).catch(() => null);
 }
 
 /**
- * Where an absolute path lies once every symlink on the way was followed; null where it leads nowhere, or on the way
- * through the folder: any writer there would choose where it leads.
+ * Resolves all symlinks in an absolute path; null if it does not exist or passes through the folder, because anyone who
+ * can write to the folder controls where it leads.
  */
 export async function realWithout(path: string, folder: string): Promise<string | null> {
   let current = resolve(path);
@@ -165,7 +168,7 @@ export async function realWithout(path: string, folder: string): Promise<string 
   return null;
 }
 
-/** The path after its first link was followed; itself where there is none, null where it leads nowhere. */
+/** Returns the path with its first symlink resolved, unchanged if it has none; null if it does not exist. */
 async function followFirstLink(path: string): Promise<string | null> {
   const names = path.split('/').filter(Boolean);
   for (const [index, name] of names.entries()) {
@@ -180,7 +183,7 @@ async function followFirstLink(path: string): Promise<string | null> {
   return path;
 }
 
-/** Whether anything lies at a path, be it a link that leads nowhere. */
+/** Whether anything exists at a path, including a dangling symlink. */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -188,7 +191,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Names in a folder, sorted; empty where it cannot be read. */
+/** Returns the sorted names in a folder; empty if it cannot be read. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).sort();

@@ -1,25 +1,25 @@
-/** What the agent must leave as it is: the same list for the mounts, the file rules and the tamper check. */
+/** Lists the paths that the agent must not change, for the mounts, the file rules and the tamper check alike. */
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { holdsCredentials, isProtectedName } from '../../files/protected-names.ts';
 import type { Repository } from './repositories.ts';
 
-/** The tops of the workspace and of each repository in it. */
+/** Returns the root folders of the workspace and of each repository in it. */
 export function topsOf(workspace: string, repositories: readonly Repository[]): readonly string[] {
   return [...new Set([workspace, ...repositories.map(({ root }) => root)])];
 }
 
-/** A name at the top of the workspace or of a repository that stays as it is. */
+/** A protected entry in the root folder of the workspace or of a repository. */
 export interface ProtectedEntry {
   readonly path: string;
-  /** Whether it holds credentials, so that it is hidden as well. */
+  /** Whether it holds credentials and is therefore hidden as well. */
   readonly isSecret: boolean;
 }
 
 /**
- * Everything protected that lies at the tops. No links: the maker of a link chooses what it leads to, and a commit can
- * hold one. The link itself is watched by the tamper check.
+ * Returns all protected entries in the root folders. Excludes links, because the author of a link (possibly in a
+ * commit) chooses its target; the tamper check watches the link itself.
  */
 export async function protectedAtTops(
   workspace: string,
@@ -31,14 +31,14 @@ export async function protectedAtTops(
       const path = join(top, entry.name);
       if (entry.isSymbolicLink()) continue;
       if (isProtectedName(entry.name)) found.push({ path, isSecret: false });
-      // A mask hides one file and no folder, which a commit may have named like this.
+      // A mask hides a file but not a folder, to which a commit may have given this name.
       else if (entry.isFile() && holdsCredentials(entry.name)) found.push({ path, isSecret: true });
     }
   }
   return found;
 }
 
-/** The real paths of everything protected that exists. */
+/** Returns the real paths of all protected entries that exist. */
 export async function protectedIn(
   workspace: string,
   repositories: readonly Repository[],
@@ -49,7 +49,7 @@ export async function protectedIn(
   ];
 }
 
-/** What lies in a folder; nothing where it cannot be read. */
+/** Returns the entries of a folder; none if it cannot be read. */
 async function entriesIn(folder: string): Promise<readonly Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

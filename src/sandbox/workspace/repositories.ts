@@ -1,4 +1,7 @@
-/** The repositories in a workspace: their folders are read-only in the shell, and their configs without credentials. */
+/**
+ * Finds the repositories in a workspace. Their git folders are read-only in the shell, and their configs are shown
+ * without credentials.
+ */
 
 import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
@@ -17,64 +20,68 @@ import {
 } from './git-config.ts';
 import { isInside } from './path-policy.ts';
 
-/** One repository whose working tree lies in the workspace. */
+/** A repository whose working tree is in the workspace. */
 export interface Repository {
-  /** The folder that holds `.git`. */
+  /** The folder that contains `.git`. */
   readonly root: string;
   /** `.git` itself: a folder, or the file of a worktree or submodule. */
   readonly dotGit: string;
-  /** Real folders of git's own that lie elsewhere (a worktree's, a submodule's). */
+  /** Real paths of git folders elsewhere (of a worktree or a submodule). */
   readonly elsewhere: readonly string[];
-  /** Config files in the git folders: regular files, at their own real path. */
+  /** Config files in the git folders: regular files, by their real paths. */
   readonly configs: readonly string[];
   /** Folders with hooks, attributes and configs: the git folder and those of its modules. */
   readonly gitFolders: readonly string[];
-  /** What lies in the git folders and is not git's own, and configs there that a config includes. */
+  /** Entries of the git folders that are not git's own, and configs there that another config includes. */
   readonly hidden: readonly HiddenEntry[];
   /**
-   * A folder of the workspace that a `.git` names as its git folder, although a commit may have brought it along. It is
-   * watched for changes, and neither closed nor covered: else a change could close any folder to the agent.
+   * A folder of the workspace that `.git` names as its git folder, although a commit may have added it. It is watched
+   * for changes, but neither closed nor covered, because otherwise a change could close any folder to the agent.
    */
   readonly unconfirmed: string | null;
 }
 
-/** Where git has something in a workspace. Paths as bytes: a commit may hold names that are not UTF-8, and git follows them. */
+/**
+ * The locations that git uses in a workspace. Paths are bytes, because a commit may contain names that are not UTF-8,
+ * and git follows them.
+ */
 export interface GitLocations {
-  /** Folders that hold a `.git` of any kind. */
+  /** Folders that contain a `.git` of any kind. */
   readonly roots: readonly Buffer[];
-  /** Folders that git takes for a repository without a working tree (they hold HEAD, objects and refs). */
+  /** Folders that git recognizes as a repository without a working tree (they contain HEAD, objects and refs). */
   readonly bare: readonly Buffer[];
-  /** Folders that could not be looked into, although the agent could open them. */
+  /** Folders that could not be read, although the agent could open them. */
   readonly closed: readonly Buffer[];
 }
 
-/** Past so many folders the walk would hold up the first tool call for seconds. */
+/** Maximum number of folders. Walking more would delay the first tool call by seconds. */
 const MAX_FOLDERS = 200_000;
-/** Folders that are read at a time. */
+/** Number of folders that are read concurrently. */
 const BATCH = 32;
 
 const DOT_GIT = Buffer.from('.git');
 const SLASH = Buffer.from('/');
 
-/** Longer files name no folder, in bytes. */
+/** Maximum size in bytes of a file that names a folder. */
 const MAX_POINTER_BYTES = 65_536;
 
 /**
- * Lists a folder: nothing where it is gone, or closed to the agent as well.
- * @throws WorkspaceError past the bound; ClosedFolderError.
+ * Lists a folder. Returns nothing if it does not exist, or if the agent cannot read it either.
+ * @throws WorkspaceError above the maximum number of folders; ClosedFolderError.
  */
 type Look = (folder: string | Buffer) => Promise<readonly Dirent<Buffer>[]>;
 
-/** A folder that the agent could open and this step cannot. */
+/** A folder that the agent could open but this step cannot. */
 class ClosedFolderError extends WorkspaceError {}
 
 /**
- * The repositories whose `.git` lies in the workspace, however deep, those in node_modules too: an earlier step may have
- * checked out anything anywhere, with its token. `.git` itself is not walked, only its modules and worktrees are. Takes
+ * Returns the repositories whose `.git` is in the workspace at any depth, including node_modules: an earlier step may
+ * have checked out anything anywhere, with its token. Of `.git` itself, only modules and worktrees are searched. Takes
  * about 0.2 s for 10,000 folders.
- * @param maxFolders most folders that are looked at.
- * @throws WorkspaceError when there are more folders, one that the agent could open and this step cannot, or a repository
- *   under a name that is not UTF-8: what is not found or cannot be mounted would be open to the shell, credentials and all.
+ * @param maxFolders maximum number of folders to read.
+ * @throws WorkspaceError if there are more folders, if the agent could open a folder that this step cannot, or if the
+ * path of a repository is not UTF-8. A repository that is not found or cannot be mounted would be open to the shell,
+ * along with its credentials.
  */
 export async function findRepositories(
   workspace: string,
@@ -85,7 +92,7 @@ export async function findRepositories(
 }
 
 /**
- * The same, with all places where git finds a repository.
+ * Does the same, and also returns all locations where git finds a repository.
  * @throws WorkspaceError as `findRepositories` does.
  */
 export async function findRepositoriesAndLocations(
@@ -97,15 +104,15 @@ export async function findRepositoriesAndLocations(
 }
 
 /**
- * The places alone, at the end of a run, with the folders that cannot be looked into: a command may have closed the one
- * around a repository, and git goes by the path of a submodule, without reading the folders on the way.
- * @throws WorkspaceError where there are too many folders.
+ * Returns only the locations, at the end of a run, including the folders that cannot be read: a command may have closed
+ * a parent folder of a repository, and git follows the path of a submodule without reading its parent folders.
+ * @throws WorkspaceError if there are too many folders.
  */
 export function findGitLocations(workspace: string): Promise<GitLocations> {
   return walk(workspace, createLook(workspace, MAX_FOLDERS));
 }
 
-/** The places, where every folder can be looked into. @throws ClosedFolderError. */
+/** Returns the locations if every folder can be read. @throws ClosedFolderError. */
 async function walkOpen(workspace: string, look: Look): Promise<GitLocations> {
   return walk(workspace, look, (error) => {
     throw error;
@@ -145,7 +152,7 @@ async function walk(
   return { roots, bare, closed };
 }
 
-/** By names alone, more than git takes for a repository: what is watched for too much is no harm. */
+/** Checks names only, and so accepts more than git does; watching too many folders does no harm. */
 function hasNamesOfGit(entries: readonly Dirent<Buffer>[]): boolean {
   const has = (wanted: string) => entries.some(({ name }) => name.equals(Buffer.from(wanted)));
   return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
@@ -158,7 +165,8 @@ async function describeAll(
 ): Promise<readonly Repository[]> {
   const roots = places.roots.map(textOf);
   const found: Repository[] = [];
-  // The workspace's own first: what it says of where git's folder is was written by those who set up the workspace.
+  // The workspace's own repository comes first, because the location of its git folder was chosen by those who set up
+  // the workspace.
   const own = roots.includes(workspace) ? await describe(workspace, { workspace, own: null }, look) : null;
   const trust: Trust = { workspace, own: own?.gitFolders[0] ?? null };
   await inBatches(
@@ -171,7 +179,7 @@ async function describeAll(
   return found;
 }
 
-/** Does the work for each item, some at a time, and takes the results in the items' order. */
+/** Processes items concurrently in batches, and returns the results in the order of the items. */
 async function inBatches<I, T>(
   items: readonly I[],
   work: (item: I) => Promise<T>,
@@ -209,19 +217,22 @@ function createLook(workspace: string, maxFolders: number): Look {
   };
 }
 
-/** Whether this user, and so the agent, could give itself the rights to a folder: it owns what closes the way. */
+/**
+ * Whether this user, and therefore the agent, could grant itself access to a folder because it owns the one that denies
+ * access.
+ */
 async function isOurs(folder: Buffer): Promise<boolean> {
   for (let current = folder; current.length > 0; current = current.subarray(0, current.lastIndexOf('/'))) {
     try {
       return (await lstat(current)).uid === process.geteuid?.();
     } catch {
-      // Not visible from here: the owner of the folder above closes the way.
+      // Not visible from here: the owner of a parent folder denies access.
     }
   }
   return true;
 }
 
-/** A path of git's as text, which is what a mount needs. @throws WorkspaceError where it is not UTF-8. */
+/** Converts a git path to text, as mounts require. @throws WorkspaceError if it is not UTF-8. */
 function textOf(path: Buffer): string {
   const text = path.toString();
   if (isUtf8(path)) return text;
@@ -230,7 +241,7 @@ function textOf(path: Buffer): string {
   );
 }
 
-/** What lies in one of git's own folders. @throws WorkspaceError where a name is not UTF-8. */
+/** Lists a git folder. @throws WorkspaceError if a name is not UTF-8. */
 async function lookByName(folder: string, look: Look): Promise<readonly NamedEntry[]> {
   return (await look(folder)).map((entry) => ({
     name: basename(textOf(Buffer.concat([Buffer.from(folder), SLASH, entry.name]))),
@@ -239,10 +250,13 @@ async function lookByName(folder: string, look: Look): Promise<readonly NamedEnt
   }));
 }
 
-/** By what a folder is believed to be git's own. */
+/** What determines whether a folder is trusted to be a git folder. */
 interface Trust {
   readonly workspace: string;
-  /** The git folder of the workspace's own repository; null where it has none, or is asked about itself. */
+  /**
+   * The git folder of the workspace's own repository; null if it has none, or if that repository itself is being
+   * examined.
+   */
   readonly own: string | null;
 }
 
@@ -285,7 +299,7 @@ async function describe(root: string, trust: Trust, look: Look): Promise<Reposit
   };
 }
 
-/** Each entry once, without those in a folder that is hidden itself. */
+/** Removes duplicates, and entries inside a folder that is hidden itself. */
 function uncovered(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
   const folders = hidden.filter(({ kind }) => kind === 'directory');
   const once = new Map(hidden.map((entry) => [entry.path, entry]));
@@ -295,10 +309,11 @@ function uncovered(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
 }
 
 /**
- * Where git's own folder of a repository really is. A `.git` that is a file or a link may name any folder, and one that is
- * confirmed is shown to the shell and closed to the agent. So it has to look like git's own, and one of these has to hold:
- * it lies in a folder named `.git`, which no commit can hold; the `.git` at the top of the workspace names it, which no
- * commit can bring along either; or it lies outside of the workspace and names this repository as the one that it belongs to.
+ * Finds the actual git folder of a repository. A `.git` that is a file or a link may name any folder, and a confirmed
+ * one is shown to the shell but closed to the agent. It must therefore look like a git folder and meet one of these
+ * conditions: it is in a folder named `.git`, which no commit can contain; the `.git` in the root folder of the
+ * workspace names it, which no commit can add either; or it is outside the workspace and names this repository as its
+ * own.
  */
 async function gitFolderOf(
   dotGit: string,
@@ -312,7 +327,7 @@ async function gitFolderOf(
     if (named === undefined) return null;
     const root = dirname(dotGit);
     const folder = await realpath(resolve(root, named.trimEnd()));
-    // Around the repository itself would be all of its files, or those of the whole workspace.
+    // A folder around the repository would contain all its files, or those of the whole workspace.
     if (isInside(root, folder) || !(await looksLikeGit(folder))) return null;
     if (isInside(folder, trust.workspace)) return { folder, confirmed: isTrusted(folder, root, trust) };
     return (await belongsTo(folder, root)) ? { folder, confirmed: true } : null;
@@ -321,13 +336,15 @@ async function gitFolderOf(
   }
 }
 
-/** Whether a folder of the workspace can only be git's own. */
+/** Whether a folder of the workspace can only be a git folder. */
 function isTrusted(folder: string, root: string, { workspace, own }: Trust): boolean {
   if (root === workspace || (own !== null && isInside(folder, own))) return true;
   return relative(workspace, folder).split('/').includes('.git');
 }
 
-/** As git itself asks (gitrepository-layout(5)): a worktree's folder has its objects and refs elsewhere. */
+/**
+ * Uses the checks of git itself (gitrepository-layout(5)); the folder of a worktree has its objects and refs elsewhere.
+ */
 async function looksLikeGit(folder: string): Promise<boolean> {
   if ((await kindOf(join(folder, 'HEAD'))) !== 'file') return false;
   if ((await kindOf(join(folder, 'commondir'))) === 'file') return true;
@@ -335,7 +352,10 @@ async function looksLikeGit(folder: string): Promise<boolean> {
   return kinds.every((kind) => kind === 'folder');
 }
 
-/** Whether a git folder names a repository as its own: a worktree's in `gitdir`, a submodule's in its config. */
+/**
+ * Whether a git folder names a repository as its own: that of a worktree in `gitdir`, that of a submodule in its
+ * config.
+ */
 async function belongsTo(gitFolder: string, root: string): Promise<boolean> {
   const gitdir = readBoundedText(join(gitFolder, 'gitdir'), MAX_POINTER_BYTES);
   const config = readBoundedText(join(gitFolder, 'config'), MAX_CONFIG_BYTES) ?? '';
@@ -343,7 +363,10 @@ async function belongsTo(gitFolder: string, root: string): Promise<boolean> {
   return named !== null && (await realpath(resolve(gitFolder, named))) === root;
 }
 
-/** The folder that a worktree's folder shares with the others, <common>/worktrees/<name>; anything else is not git's doing. */
+/**
+ * Returns the folder that a worktree's git folder shares with the others, <common>/worktrees/<name>; git creates no
+ * other layout.
+ */
 async function commonFolderOf(gitFolder: string, root: string, trust: Trust): Promise<string> {
   try {
     const named = (readBoundedText(join(gitFolder, 'commondir'), MAX_POINTER_BYTES) ?? '').trim();
@@ -358,7 +381,10 @@ async function commonFolderOf(gitFolder: string, root: string, trust: Trust): Pr
   }
 }
 
-/** The git folders of a repository's submodules: a name may have any number of slashes, and a module modules of its own. */
+/**
+ * Returns the git folders of a repository's submodules. A name may contain any number of slashes, and a module may have
+ * modules of its own.
+ */
 async function modulesIn(gitFolder: string, look: Look): Promise<readonly string[]> {
   const found: string[] = [];
   const queue = await foldersIn(join(gitFolder, 'modules'), look);
@@ -370,14 +396,14 @@ async function modulesIn(gitFolder: string, look: Look): Promise<readonly string
   return found;
 }
 
-/** The folders right in a folder; none where it is a link: that leads out of what is git's own. */
+/** Returns the direct subfolders of a folder; none if it is a link, which leads out of the git folder. */
 async function foldersIn(folder: string, look: Look): Promise<string[]> {
   if ((await kindOf(folder)) !== 'folder') return [];
   const entries = await lookByName(folder, look);
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
 
-/** What lies at a path itself, without following a link. */
+/** Returns the kind of a path without following a link. */
 async function kindOf(path: string): Promise<'file' | 'folder' | 'other' | null> {
   try {
     const stats = await lstat(path);

@@ -1,39 +1,41 @@
-/** The scratch copy: what the agent works on instead of the checkout, which nothing of it ever touches. */
+/** Creates the scratch copy, in which the agent works instead of the checkout; it never touches the checkout. */
 import { spawn } from 'node:child_process';
 import { chown, mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { InputError, SandboxError } from '../../errors.ts';
 import { findHelper, runHelper } from '../exec/host-program.ts';
 
-/** The largest workspace that is copied, in bytes on disk: 2 GiB. */
+/** Maximum size in bytes on disk of a workspace that is copied (2 GiB). */
 const MAX_BYTES = 2 * 1024 ** 3;
-/** A disk with less left than this, in bytes, is what made a copy fail. */
+/** If a copy fails with less free disk space than this, in bytes, the cause is a full disk. */
 const FULL_DISK_BYTES = 4 * 1024 ** 2;
-/** What was copied. */
+/** The result of a copy. */
 export interface Scratch {
-  /** What could not be read, and so is missing in the copy; null where all is there. */
+  /** What could not be read and is therefore missing in the copy; null if the copy is complete. */
   readonly missing: string | null;
 }
 
 /**
- * Copies a workspace with the system's own `cp`, which clones blocks where the file system can (reflinks) and keeps
- * times, modes and links. git's folder at the top is left out unless asked for: in a sandbox it is mounted instead.
- * @param into made here; must not be there.
- * @throws InputError for a workspace that is too large, SandboxError where the disk is full.
+ * Copies a workspace with the system's `cp`, which clones blocks where the file system supports it (reflinks) and
+ * preserves times, modes and links. Leaves out the top-level `.git` unless `withGit` is set: a sandbox mounts it
+ * instead.
+ * @param into created here; must not exist.
+ * @throws InputError if the workspace is too large, SandboxError if the disk is full.
  */
 export async function copyWorkspace(
   workspace: string,
   into: string,
   { withGit, signal }: { readonly withGit: boolean; readonly signal: AbortSignal },
 ): Promise<Scratch> {
-  // As bytes: a commit may hold names that are not UTF-8, and a copy without them would be judged in the checkout's place.
+  // As bytes: a commit may contain names that are not UTF-8, and a copy without them would be evaluated in place of the
+  // checkout.
   const isCopied = (name: Buffer) => withGit || !name.equals(Buffer.from('.git'));
   const names = (await readdir(workspace, 'buffer')).filter(isCopied);
   const paths = Buffer.concat(names.flatMap((name) => [Buffer.from(`${workspace}/`), name, Buffer.of(0)]));
   await refuseLarge(paths, signal);
   const top = await stat(workspace);
   await mkdir(into, { mode: top.mode & 0o777 });
-  // Root copies for somebody else, who then has to be able to write here.
+  // Root copies on behalf of another user, who must be able to write here.
   if (process.getuid?.() === 0) await chown(into, top.uid, top.gid);
   const cp = await findHelper(['cp']);
   const clone =
@@ -44,7 +46,7 @@ export async function copyWorkspace(
   if (code === 0) return { missing: null };
   const { bavail, bsize } = await statfs(into);
   if (bavail * bsize < FULL_DISK_BYTES) {
-    // The run still has its result to write there.
+    // The run still has to write its result to this disk.
     await runQuietly('rm', ['-rf', '--', into], signal);
     throw new SandboxError(
       'The disk of RUNNER_TEMP is full: the scratch copy of the workspace does not fit. Free some space, or set `workspace-access: in-place`.',
@@ -68,13 +70,13 @@ async function refuseLarge(paths: Buffer, signal: AbortSignal): Promise<void> {
 interface Ran {
   readonly code: number | null;
   readonly said: string;
-  /** The first line of its error output. */
+  /** The first line of stderr. */
   readonly complaint: string;
 }
 
 /**
- * Runs a line of shell with some arguments and then paths, as many at a time as a command line holds.
- * @param paths each with a NUL after it. They are input of `xargs`, because Node's arguments for a program have to be UTF-8.
+ * Runs a line of shell with some arguments followed by paths, as many at a time as fit in a command line.
+ * @param paths each followed by a NUL. Passed on stdin of `xargs`, because Node.js program arguments must be UTF-8.
  */
 async function runForEach(
   line: string,
@@ -82,12 +84,12 @@ async function runForEach(
   paths: Buffer,
   signal: AbortSignal,
 ): Promise<Ran> {
-  // Without any path, xargs would run the line once all the same.
+  // Without any path, xargs would still run the line once.
   if (paths.length === 0) return { code: 0, said: '', complaint: '' };
   return runQuietly('xargs', ['-0', 'sh', '-c', line, 'sh', ...args], signal, paths);
 }
 
-/** Runs one of the system's programs to its end. @throws the signal's reason; SandboxError where there is no such program. */
+/** Runs a system program to its end. @throws the signal's reason; SandboxError if the program does not exist. */
 async function runQuietly(
   file: string,
   args: readonly string[],
@@ -99,10 +101,10 @@ async function runQuietly(
     cwd: '/',
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, to end what it has started, too.
+    // A process group of its own, so that everything it starts can be killed, too.
     detached: true,
   });
-  // One that ends before it has read everything says so by its exit code.
+  // A program that exits before it has read all its input reports that by its exit code.
   child.stdin.on('error', () => undefined).end(input);
   const stop = () => killGroup(child.pid);
   signal.addEventListener('abort', stop, { once: true });
@@ -125,11 +127,11 @@ function killGroup(leader: number | undefined): void {
   try {
     if (leader !== undefined) process.kill(-leader, 'SIGKILL');
   } catch {
-    // It has ended.
+    // It has already exited.
   }
 }
 
-/** The first 64 KiB of what a stream says. */
+/** Returns the first 64 KiB of a stream. */
 function collect(stream: Readable): () => string {
   let text = '';
   stream.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Whether anything that later steps trust was changed while the agent worked. */
+/** Detects whether anything that later steps trust was changed while the agent worked. */
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
@@ -9,45 +9,42 @@ import { isInside, namesIn } from './path-policy.ts';
 import { topsOf } from './protected-roots.ts';
 import { findGitLocations, findRepositoriesAndLocations, type GitLocations } from './repositories.ts';
 
-/** Two looks at the same files. */
+/** Compares two snapshots of the same files. */
 export interface TamperCheck {
-  /** The look before the first model call. */
+  /** Takes the snapshot before the first model call. */
   snapshot(): Promise<void>;
   /**
-   * The look after every child is dead, and before this step writes its own outputs.
-   * @returns the first file that is not as it was (new, gone, changed); null when all are.
+   * Compares after every child is dead and before this step writes its own outputs.
+   * @returns the first file that differs (new, deleted or changed), or null.
    */
   compare(): Promise<Tampering | null>;
 }
 
-/** What is not as it was. */
+/** A file that differs. */
 export interface Tampering {
-  /** Relative to the workspace where it lies there. */
+  /** Relative to the workspace if it is inside. */
   readonly file: string;
-  /** Whether it is a folder that cannot be looked into any more, so that what it holds is not known. */
+  /** Whether it is a folder that can no longer be read, so that its contents are unknown. */
   readonly isClosed: boolean;
 }
 
-/** Most files that are looked at; more in one protected folder are told apart by their number alone. */
+/** Maximum number of files in a snapshot; if a protected folder has more, only their number is compared. */
 const MAX_FILES = 20_000;
-/** Larger files are told by their inode, size and times, which a command cannot set back: ctime is the kernel's. */
+/** Larger files are compared by inode, size and times. A command cannot reset those: the kernel sets ctime. */
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
-/** So are all that come after so many bytes: a protected folder may be as large as the disk. */
+/** The same applies to all files after this many bytes, because a protected folder may be as large as the disk. */
 const MAX_HASHED_TOTAL = 128 * 1024 * 1024;
 
-/** Names in a git folder that make git run something or look elsewhere. */
+/** Names in a git folder that cause git to run something or to look elsewhere. */
 const GIT_PATHS = ['config', 'config.worktree', 'hooks', 'info/attributes', 'HEAD.lock', 'commondir'];
 
-/**
- * Makes the check.
- */
 export function createTamperCheck(options: {
   readonly workspace: string;
-  /** More files and folders, absolute: our own bundle, this step's own file-command files. */
+  /** Absolute paths of additional files and folders: this action's own bundle and this step's file-command files. */
   readonly extra: readonly string[];
   /**
-   * Whether commands can change the checkout itself. Then a repository that is new in it counts, wherever it lies: git runs
-   * what its config names (`core.fsmonitor`), in a submodule's folder even at a `git status` of the repository around it.
+   * Whether commands can change the checkout itself. If so, any new repository in it is reported: git runs what its
+   * config names (`core.fsmonitor`), in the folder of a submodule even during a `git status` of the outer repository.
    */
   readonly inPlace: boolean;
 }): TamperCheck {
@@ -61,7 +58,7 @@ export function createTamperCheck(options: {
       before = await fingerprints(watched);
     },
     async compare() {
-      // No tool runs before the first look, so nothing can have been touched.
+      // No tool runs before the first snapshot, so nothing can have been changed.
       if (before === null) return null;
       const first = before;
       const fresh = await newAtTop(workspace, watched.whole);
@@ -75,13 +72,16 @@ export function createTamperCheck(options: {
   };
 }
 
-/** What is looked at. */
+/** The paths that are compared. */
 interface Watched {
-  /** Files, and folders with all that is in them. */
+  /** Files, and folders with all their contents. */
   readonly whole: readonly string[];
-  /** `.git` at the top of each repository: what it is, and what it says where it is no folder. Absent ones count. */
+  /**
+   * `.git` in the root folder of each repository: its kind, and its contents if it is not a folder. Missing ones are
+   * included.
+   */
   readonly tops: readonly string[];
-  /** Where git has something in the workspace. */
+  /** The locations that git uses in the workspace. */
   readonly places: GitLocations;
 }
 
@@ -90,7 +90,7 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
   const watched = new Set<string>(extra);
   const tops = topsOf(workspace, repositories);
   for (const top of tops) {
-    // Absent ones, too.
+    // Includes missing ones.
     for (const name of PROTECTED_NAMES) if (name !== '.git') watched.add(join(top, name));
     for (const name of await namesIn(top)) {
       if (holdsCredentials(name) || (isProtectedName(name) && name !== '.git')) watched.add(join(top, name));
@@ -106,8 +106,8 @@ async function findWatched(workspace: string, extra: readonly string[]): Promise
 }
 
 /**
- * The first repository, with a `.git` or without one, that was not there before; or a folder that a command closed, since
- * there may be one in it. Compared byte by byte: as text, two names that are not UTF-8 may be the same.
+ * Returns the first new repository, with or without a `.git`, or a folder that a command closed, because it may contain
+ * one. Compared by bytes: as text, two names that are not UTF-8 may be equal.
  */
 async function newRepository(workspace: string, before: GitLocations): Promise<Tampering | null> {
   const now = await findGitLocations(workspace);
@@ -123,7 +123,7 @@ async function newRepository(workspace: string, before: GitLocations): Promise<T
   return closed === undefined ? null : { file: closed, isClosed: true };
 }
 
-/** Protected names under another spelling (`.GitHub`) that were not there before. */
+/** Returns new protected names in another spelling (`.GitHub`). */
 async function newAtTop(workspace: string, watched: readonly string[]): Promise<readonly string[]> {
   const names = (await namesIn(workspace)).filter((name) => name !== '.git' && isProtectedName(name));
   return names.map((name) => join(workspace, name)).filter((path) => !watched.includes(path));
@@ -134,7 +134,7 @@ async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<strin
   const budget = { bytes: MAX_HASHED_TOTAL };
   for (const path of tops) {
     const stats = await statOrNull(path);
-    // A commit changes what is in the folder; git takes its orders from the file or the link, wherever they lead.
+    // A commit changes the contents of the folder; but git obeys the file or link, wherever it leads.
     if (stats !== null)
       found.set(path, stats.isDirectory() ? 'folder' : await fingerprint(path, stats, budget));
   }
@@ -149,7 +149,7 @@ async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<strin
   return found;
 }
 
-/** What may still be hashed in one look. */
+/** The number of bytes that may still be hashed in one snapshot. */
 interface Budget {
   bytes: number;
 }

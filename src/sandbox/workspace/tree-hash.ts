@@ -1,11 +1,11 @@
 /**
- * What a run judges, as one hash: paths, modes and bytes of the working files in `subject-paths`, tracked ones and untracked
- * ones that are not ignored, as they lie there before the agent starts. A dirty checkout and generated files have another
- * hash than a clean checkout; another commit, branch or merge queue with the same content has the same.
+ * Computes one hash of the input of a run: paths, modes and bytes of the working files in `subject-paths`, both tracked
+ * files and untracked files that are not ignored, before the agent starts. A dirty checkout or generated files change
+ * the hash; another commit, branch or merge queue with the same content does not.
  *
- * Which files there are is asked of git, and in the sandbox only, as in `workspace-diff.ts`; what is in them is read here,
- * without git's filters: attributes (`text=auto`, `eol`, `filter=lfs`, `ident`) make one blob of working files that differ,
- * and whoever judges reads the working files.
+ * git lists the files, in the sandbox only, as in `workspace-diff.ts`. Their contents are read here, without git's
+ * filters: attributes (`text=auto`, `eol`, `filter=lfs`, `ident`) can map different working files to the same blob,
+ * whereas the agent reads the working files.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -18,13 +18,13 @@ import type { Sandbox } from '../sandbox.ts';
 import { type EscapingLink, findEscapingLink } from './escaping-symlinks.ts';
 import { isInside } from './path-policy.ts';
 
-/** The hash and the paths that it is of, or a clause that says why there is none. */
+/** The hash and its paths, or a clause that says why there is no hash. */
 export type SubjectTree =
   | {
       readonly kind: 'tree';
       /** Hex SHA-256. */
       readonly tree: string;
-      /** Relative to the workspace, each once, sorted; the repository's root where none was named. */
+      /** Relative to the workspace, unique and sorted; the root of the repository if none was named. */
       readonly paths: readonly string[];
     }
   | Unknown;
@@ -34,31 +34,30 @@ interface Unknown {
   readonly why: string;
 }
 
-/** Where the files lie. */
+/** Which files to hash. */
 export interface SubjectOptions {
-  /** The checkout on this machine, whatever copy of it the agent works on; absolute and real. */
+  /** The checkout on the host, even if the agent works on a copy of it; absolute and real. */
   readonly workspace: string;
-  /** In the checkout; absolute and real. It tells the repository. */
+  /** A folder in the checkout that determines the repository; absolute and real. */
   readonly workingDirectory: string;
-  /** As typed, relative to the workspace; none for the whole repository. */
+  /** As typed, relative to the workspace; empty for the whole repository. */
   readonly paths: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** The longest that git may take to list the files, in milliseconds. */
+/** Timeout in milliseconds for git to list the files. */
 const LIST_MS = 60_000;
 const MAX_REPORT_BYTES = 16_384;
-/** The longest list of files, in bytes: that of about half a million. */
+/** Maximum size of the list of files in bytes, enough for about half a million. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
- * Into files, because a name may hold any byte. Without the agent's own settings and variables, and with the system's git
- * before any that the workspace put on PATH: one that lists less than there is would make changed files look unchanged,
- * and so would one that minds no case. The folder may belong to another user, as it does in a container; here that
- * endangers nothing. The repository is where `.git` is, which no commit can bring along: git itself takes any folder for
- * one that holds HEAD, objects and refs, and what a change put there as index and excludes would hide the rest of the
- * change. Complaints are not heard: they hold names as they are, line ends and all, and one could tell another root or
- * other lists.
+ * Writes the lists to files, because a name may contain any byte. Runs without the agent's settings and variables, and
+ * with the system's git rather than one that the workspace added to PATH: a git that lists fewer files, or ignores
+ * case, would make changed files look unchanged. The folder may belong to another user, as in a container, which is
+ * harmless here. The repository is found by `.git`, which no commit can add: git itself accepts any folder with HEAD,
+ * objects and refs, and an index and excludes that a change put there would hide the rest of the change. Error output
+ * is discarded: it contains names unescaped, including line breaks, and could fake another root or other lists.
  */
 const LIST = `
 set -e
@@ -85,9 +84,9 @@ printf 'up %s\\nat %s\\n' "$up" "$work"
 `;
 
 /**
- * Hashes what is judged.
- * @throws InputError for a subject path that does not say which files are meant, the signal's reason, and SandboxError
- *   where the sandbox did not start.
+ * Hashes the input of a run.
+ * @throws InputError for a subject path that does not identify files, the signal's reason, and SandboxError if the
+ * sandbox did not start.
  */
 export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions): Promise<SubjectTree> {
   const { workspace, workingDirectory, signal } = options;
@@ -115,11 +114,11 @@ export async function findSubjectTree(sandbox: Sandbox, options: SubjectOptions)
 
 interface Named {
   readonly typed: string;
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
 }
 
-/** Each file is looked at where it is said to lie: what stands behind a link is not what git lists. */
+/** Requires that no part of a path is a link, because git does not list files behind links. */
 async function requirePlain({ typed, path }: Named, workspace: string): Promise<void> {
   if (!isInside(path, workspace)) refuse(typed, 'leaves the workspace. Name files and folders inside it.');
   const components = path.slice(workspace.length).split('/').filter(Boolean);
@@ -136,7 +135,7 @@ async function requirePlain({ typed, path }: Named, workspace: string): Promise<
   }
 }
 
-/** The files in what was named. */
+/** Selects the files at the named paths. */
 function choose(
   named: readonly Named[],
   root: string,
@@ -175,7 +174,10 @@ const UNKNOWN_OUTER: Unknown = {
   why: 'the working directory is in a repository of its own, and not in that of the workspace; name subject-paths in it',
 };
 
-/** Whether a repository lies in one that the workspace has around it: a change can put a submodule where a folder was. */
+/**
+ * Whether a repository is nested in one that contains it in the workspace: a change can replace a folder with a
+ * submodule.
+ */
 async function liesInAnother(root: string, workspace: string): Promise<boolean> {
   if (root === workspace) return false;
   const outer = posix.dirname(root);
@@ -183,7 +185,7 @@ async function liesInAnother(root: string, workspace: string): Promise<boolean> 
   return found !== null || liesInAnother(outer, workspace);
 }
 
-/** Its files are its own, and git says nothing of them here. */
+/** A nested repository has its own files, which git does not list here. */
 function unknownNested(path: string): Unknown {
   const name = quote(decode(path.replace(/\/$/u, '')));
   return { kind: 'unknown', why: `${name} is a repository of its own; name subject-paths without it` };
@@ -198,18 +200,18 @@ function unknownEscaping({ path, to }: EscapingLink): Unknown {
   return { kind: 'unknown', why: `${name} ${why}` };
 }
 
-/** A file that git knows of, or that lies there untracked. */
+/** A tracked file, or an untracked one in the working tree. */
 interface ListedPath {
-  /** Relative to the root; each character stands for one byte (latin1), because a name may be no UTF-8. */
+  /** Relative to the root; one character per byte (latin1), because a name may not be UTF-8. */
   readonly path: string;
-  /** The commit that the index has for a submodule; null for a file. */
+  /** The commit of a submodule in the index; null for a file. */
   readonly commit: string | null;
 }
 
 interface Listed {
-  /** From the working directory up to the repository's root. */
+  /** The relative path from the working directory up to the root of the repository. */
   readonly up: string;
-  /** Each once; a nested repository ends in a slash. */
+  /** Unique; a nested repository ends in a slash. */
   readonly paths: readonly ListedPath[];
 }
 
@@ -231,7 +233,7 @@ async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed 
   return { up, paths: [...paths.values()] };
 }
 
-/** The entries of a list, latin1; null where it is longer than is read. */
+/** Reads the entries of a list as latin1; null if it exceeds the maximum size. */
 async function readList(sandbox: Sandbox, file: string): Promise<readonly string[] | null> {
   const view = await sandbox.read(file, MAX_LIST_BYTES);
   if (view.kind !== 'file' || view.truncated) return null;
@@ -241,36 +243,36 @@ async function readList(sandbox: Sandbox, file: string): Promise<readonly string
     .filter((entry) => entry !== '');
 }
 
-/** Files that are read at a time. */
+/** Number of files that are read concurrently. */
 const BATCH = 32;
 const CHUNK_BYTES = 256 * 1024;
-/** More than this in all is not read: a sparse file takes no room on the disk and may have any size. */
+/** Maximum number of bytes that are read in all. A sparse file takes no disk space and may have any size. */
 const MAX_BYTES = 16 * 1024 ** 3;
 
-/** The hash of what is there, and what it is of; paths are latin1 like `ListedPath.path`. */
+/** The hash and what it covers; paths are latin1, as in `ListedPath.path`. */
 interface HashedFiles {
   readonly kind: 'hashed';
-  /** Hex. */
+  /** Hexadecimal. */
   readonly hash: string;
-  /** All that is in the hash: files, links, submodules that are not checked out. */
+  /** Everything in the hash: files, links, and submodules that are not checked out. */
   readonly files: ReadonlySet<string>;
-  /** The symbolic links among them: the hash holds where they lead, not what lies there. */
+  /** The symbolic links among them: the hash includes their target path, not the contents of the target. */
   readonly links: readonly string[];
-  /** Listed paths on the way to which there is a link: they are not in the hash. */
+  /** Listed paths behind a link; they are not in the hash. */
   readonly behindLinks: readonly string[];
 }
 
-/** What one listed path is. */
+/** The state of one listed path. */
 type Entry =
-  /** The digest of a file's bytes, a link's target or a submodule's commit. */
+  /** The digest of the bytes of a file, the target of a link or the commit of a submodule. */
   | { readonly kind: 'hashed'; readonly mode: string; readonly digest: string }
   | { readonly kind: 'absent' | 'behind-link' }
   | Unknown;
 
 /**
- * Hashes those of the paths that are there: path, mode and bytes of each. One that is missing, or lies behind a symbolic
- * link, is left out.
- * @param root absolute.
+ * Hashes the path, mode and bytes of each path that exists. Leaves out paths that are missing or behind a symbolic
+ * link.
+ * @param root an absolute path.
  * @throws the signal's reason.
  */
 export async function hashFiles(
@@ -296,7 +298,7 @@ export async function hashFiles(
       lines.set(path, `${entry.mode} ${entry.digest} ${path}\0`);
     }
   }
-  // No path holds a NUL, so that each line ends where it says. The first one tells this hash from any other.
+  // No path contains a NUL, so that the end of each line is unambiguous. The first line identifies this kind of hash.
   const hash = createHash('sha256').update('structured-agent files v2\n');
   for (const path of [...lines.keys()].sort()) hash.update(lines.get(path) ?? '', 'latin1');
   return { kind: 'hashed', hash: hash.digest('hex'), files: new Set(lines.keys()), links, behindLinks };
@@ -304,7 +306,7 @@ export async function hashFiles(
 
 const [FILE, PROGRAM, LINK, SUBMODULE] = ['100644', '100755', '120000', '160000'] as const;
 
-/** What ends the reading. */
+/** What limits reading. */
 interface Budget {
   bytes: number;
   readonly signal: AbortSignal;
@@ -324,7 +326,7 @@ async function readEntry(
     if (stats.isSymbolicLink()) return hashed(LINK, await readlink(place, 'buffer'));
     if (stats.isFile()) return await readFileEntry(place, budget);
     if (!stats.isDirectory() || commit === null) return { kind: 'absent' };
-    // Not checked out: nothing of it can be read, and the commit says what is meant to be there.
+    // Not checked out: it has no readable contents, and the commit identifies what belongs there.
     return (await readdir(place)).length > 0 ? unknownNested(path) : hashed(SUBMODULE, commit);
   } catch (error) {
     const code = errorCode(error);
@@ -347,10 +349,10 @@ async function readFileEntry(place: Buffer, budget: Budget): Promise<Entry> {
     budget.bytes -= size;
     const hash = createHash('sha256').update(`${size} `);
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
-    // One that grows or shrinks meanwhile gets a hash that no file has: one byte beyond its size tells.
+    // Reads one byte beyond the size: if the file grows or shrinks in the meantime, its hash matches that of no file.
     for (let left = size + 1; left > 0; ) {
       budget.signal.throwIfAborted();
-      // Also where it is another file of the batch that was too much.
+      // Also applies if another file of the batch exceeded the limit.
       if (budget.bytes < 0) throw Object.assign(new Error('too much to read'), { code: 'EFBIG' });
       const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, left), null);
       if (bytesRead === 0) break;
@@ -364,7 +366,10 @@ async function readFileEntry(place: Buffer, budget: Budget): Promise<Entry> {
   }
 }
 
-/** What a path is that has to be a folder; a link where one is on the way to it, too: git does not look behind one. */
+/**
+ * The kind of a path that must be a folder. `link` also if one of its parents is a link: git does not look behind
+ * links.
+ */
 type FolderKind = 'folder' | 'link' | 'absent';
 
 function rememberFolders(root: string): (path: string) => Promise<FolderKind> {
@@ -387,7 +392,7 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** Where a path of git's, which is latin1, lies on the disk. */
+/** Returns the path on disk of a git path in latin1. */
 function absolutePath(root: string, path: string): Buffer {
   return Buffer.concat([Buffer.from(root), Buffer.from(`/${path}`, 'latin1')]);
 }

@@ -1,46 +1,50 @@
 /**
- * What the agent changed in the workspace, as a count and a patch. Git is asked in the sandbox, the same way as the
- * agent's own commands: a nested repository, a filter or a `git` on PATH that the workspace brings along can make git
- * run whatever it likes, and there that gains nothing.
+ * Determines what the agent changed in the workspace, as a count and a patch. git runs in the sandbox, like the agent's
+ * own commands: a nested repository, a filter or a `git` on PATH that the workspace contains can make git run anything,
+ * which gains nothing there.
  */
 import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '../sandbox.ts';
 import { filterPatch, type LeftOut, PLAIN_GIT } from './patch.ts';
 
-/** The state of a workspace at one moment, to be compared with a later one. */
+/** The state of a workspace at one moment, for comparison with a later one. */
 export interface Changes {
   /**
-   * Compares the workspace with the moment this was made: untracked files count, ignored ones do not, nested
-   * repositories are left out. Null where git cannot tell, such as below a folder that the agent closed.
+   * Compares the workspace with that moment. Includes untracked files, but neither ignored files nor nested
+   * repositories. Null if git cannot tell, for example inside a folder that the agent closed.
    */
   compare(signal: AbortSignal): Promise<Comparison | null>;
 }
 
-/** What changed. */
+/** The result of a comparison. */
 export interface Comparison {
-  /** Those that the patch leaves out are counted. */
+  /** Includes files that the patch leaves out. */
   readonly changedFiles: number;
-  /** null where nothing changed that it holds, and where it is too large to be kept. */
+  /** null if the patch would be empty or is too large. */
   readonly patch: Buffer | null;
-  /** What `git apply` shall not bring unread, and what holds a secret. */
+  /** Files that `git apply` must not bring in unread, and files that contain a secret. */
   readonly leftOut: readonly LeftOut[];
 }
 
-/** The longest that the first and the last look may take, in milliseconds: the last one comes after the run's clock. */
+/** Timeouts of the first and the last snapshot in milliseconds; the last one comes after the run's time limit. */
 const FIRST_LOOK_MS = 30_000;
 const LAST_LOOK_MS = 10_000;
-/** The largest patch that is kept, in bytes. */
+/** Maximum size of the patch in bytes. */
 const MAX_PATCH_BYTES = 32 * 1024 * 1024;
 const MAX_REPORT_BYTES = 4_096;
 
-/** What git says of a folder or a file that it passes over. A name that holds these words makes less known, never more. */
+/**
+ * Messages of git about a folder or a file that it skips. A name that contains these words can only make the result
+ * less certain.
+ */
 const PASSED_OVER =
   'could not open directory|: (Permission denied|Operation not permitted|File ?name too long|Input/output error|Cannot allocate memory|Too many open files)';
 
 /**
- * A tree of the workspace as it is, written to an object folder of its own: the repository is not written to. The index
- * is a fresh copy of the repository's own each time, whose file times spare git from reading every file (a scratch copy
- * has the times, and other inodes); nested repositories are taken out of it, because their files are not this one's.
+ * Returns a script that writes a tree of the current workspace to a separate object folder; the repository is not
+ * written to. Each index is a new copy of the repository's own, whose file times save git from reading every file (a
+ * scratch copy preserves the times, but has other inodes). Nested repositories are removed from it, because their files
+ * do not belong to this one.
  */
 const tree = (folder: string, stat: string, prepare = '', complete = '') => `
 set -e
@@ -80,9 +84,9 @@ ${complete}tree="$(safe write-tree)"
 `;
 
 /**
- * Gives the files of a copy whose inode was changed since then a new time, so that git reads them: an edit may have kept the
- * size and set the time back, and the index knows nothing of the copy but sizes and times. No command can set back the
- * kernel's own time of a change. A find that does not know it gives every file a new time.
+ * Returns a script that sets a new time on files of a copy whose inode changed after `since`, so that git reads them:
+ * an edit may have preserved the size and reset the time, and for a copy the index knows only sizes and times. Commands
+ * cannot reset the ctime of the kernel. If find does not support it, every file gets a new time.
  */
 const refreshChanged = (since: number) => `
 renew() { find . -name .git -prune -o "$@" '(' -type f -o -type l ')' -exec touch -h -c -- '{}' +; }
@@ -91,9 +95,10 @@ if find . -prune -newerct '@${since}' >/dev/null; then renew -newerct '@${since}
 `;
 
 /**
- * Puts the ignore rules and attributes of before in the place of those that were written in a copy since then, or the agent's
- * own would hide its files, themselves included, and what it changed in others (`ident`, `text=auto`); the agent's are
- * added to the index afterwards, so that they are in the patch. Those of nested repositories are not this one's.
+ * Returns a script that restores the ignore rules and attributes that were changed in a copy after `since`. Otherwise
+ * those of the agent could hide its files, including themselves, and its changes to others (`ident`, `text=auto`). The
+ * agent's versions are then added to the index, so that the patch contains them. Those of nested repositories do not
+ * belong to this one.
  */
 const restoreRules = (since: number, before: string) => `
 export work
@@ -111,12 +116,13 @@ const KEEP_RULES = `
 if [ -s "$work/rules" ]; then safe update-index -z --index-info < "$work/rules"; fi
 `;
 
-/** Where the first look's objects lie. Commands can write there. */
+/** Folder with the objects of the first snapshot. Commands can write to it. */
 const FIRST = '.changes';
 
 /**
- * The first look's objects, each under the name that its bytes have: git believes the name of a loose object, and a command
- * may have put the bytes of another one there. One that is missing then makes the comparison fail, and that is said.
+ * Takes over the objects of the first snapshot and names each by its actual hash: git trusts the name of a loose
+ * object, and a command may have put other bytes there. If an object is then missing, the comparison fails, and this is
+ * reported.
  */
 const TAKE_OVER = `
 old="$TMPDIR/${FIRST}/objects"
@@ -125,10 +131,10 @@ old="$TMPDIR/${FIRST}/objects"
 `;
 
 /**
- * Remembers the workspace. Null where it is no git repository, or there is no git.
- * @param isCopy whether its files have the checkout's times and no more of it, and may be given new ones: else the index
- *   knows the kernel's own time of a change, which no command can set back.
- * @param holdsSecret whether a text holds a known secret: a file that does is not in the patch.
+ * Takes the first snapshot of the workspace. Null if it is not a git repository, or git is missing.
+ * @param isCopy whether the files have only the times of the checkout and may be given new ones; otherwise the index
+ * knows their ctime, which no command can reset.
+ * @param holdsSecret returns whether a text contains a known secret; a file that does is left out of the patch.
  */
 export async function rememberWorkspace(
   sandbox: Sandbox,
@@ -139,14 +145,14 @@ export async function rememberWorkspace(
   const stat = isCopy
     ? '-c core.checkStat=minimal -c core.trustctime=false'
     : '-c core.checkStat=default -c core.trustctime=true';
-  // The kernel takes its time from a clock that is a few milliseconds behind.
+  // The kernel takes file times from a clock that lags by a few milliseconds.
   const since = (Date.now() - 100) / 1_000;
   const first = `${tree(FIRST, stat)}printf 'tree %s\n' "$tree"`;
   const before = treeOf(await look(sandbox, first, FIRST_LOOK_MS, signal));
   if (before === null) return null;
   return {
     async compare(later) {
-      // A name that no command can have guessed: nothing lies there.
+      // An unpredictable name, so that no command can have created it.
       const fresh = `${FIRST}-${randomBytes(8).toString('hex')}`;
       const diff = `plain diff-tree -r --no-ext-diff --no-textconv --no-renames ${before} "$tree"`;
       const prepare = isCopy ? refreshChanged(since) + TAKE_OVER + restoreRules(since, before) : TAKE_OVER;
@@ -171,7 +177,7 @@ printf 'at %s\n' "$work"`;
   };
 }
 
-/** What a script printed; null where it failed or took too long. */
+/** Returns the output of a script; null if it failed or timed out. */
 async function look(
   sandbox: Sandbox,
   script: string,
@@ -187,7 +193,7 @@ function treeOf(report: string | null): string | null {
   return /^tree ([0-9a-f]{40,64})$/mu.exec(report ?? '')?.[1] ?? null;
 }
 
-/** The patch, whole; null where it is larger than what is kept. */
+/** Reads the whole patch; null if it exceeds the maximum size. */
 async function readPatch(sandbox: Sandbox, at: string): Promise<Buffer | null> {
   const view = await sandbox.read(at, MAX_PATCH_BYTES + 1);
   return view.kind === 'file' && view.bytes.length <= MAX_PATCH_BYTES ? view.bytes : null;
