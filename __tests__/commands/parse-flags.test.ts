@@ -66,7 +66,7 @@ describe('a command line', () => {
     [['-i', 'x'], /^-i is refused: a run asks once/u],
     [['--acp'], /^--acp is refused: that protocol/u],
     [['--experimental-acp'], /^--experimental-acp is refused: that protocol/u],
-    [['--yolo'], /^--yolo is refused: nothing is asked before a tool runs/u],
+    [['--yolo'], /^--yolo is refused: no permission is asked for before a tool runs/u],
     [['--resume', 'id'], /^--resume is refused: every run is a new one/u],
     [['--max-wall-time', '5m'], /^--max-wall-time is refused: the limit of time is --timeout-minutes/u],
   ])('%j is refused with the fix', (argv, sentence) => {

@@ -91,7 +91,7 @@ describe('a link to what is judged', () => {
   it('leads out where a part of the folder alone is judged', async () => {
     await symlink('../web', file('api/link'));
     expect(await look('api', 'web/b.txt')).toMatchObject({
-      why: expect.stringContaining('"api/link" is a link that leads out of what is judged'),
+      why: expect.stringContaining('"api/link" is a link that leads out of the judged files'),
     });
     expect(await look('api', 'web')).toMatchObject({ kind: 'tree' });
   });
