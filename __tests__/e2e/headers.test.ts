@@ -52,7 +52,7 @@ describe('values of headers', () => {
     expect(left(run)).not.toMatch(canaries);
   });
 
-  it('a wrong line is told by its number, and its value is masked all the same', async () => {
+  it('a wrong line is named by its number, and its value is masked all the same', async () => {
     const run = await runAction({
       script: [submits({ passed: true, summary: 'all well' })],
       inputs: { headers: 'X-A: 1\nvalue-canary' },

@@ -102,7 +102,7 @@ describe('the words of a gate', () => {
 const of = (context: ContextStatus, toolCalls: number) => ({ context, toolCalls, findings: [] });
 const firstWords = (texts: readonly string[]) => texts.map((text) => text.split(/[:.]/u, 1)[0]);
 
-describe('what a run is told to rest on', () => {
+describe('what a verdict rests on', () => {
   it.each([
     [of('complete', 1), []],
     [of('none', 1), []],

@@ -72,7 +72,7 @@ export function parseStrings(value: Json, validate: Validate): Repaired | null {
   return null;
 }
 
-interface Mended {
+interface RepairAttempt {
   readonly value: Json;
   readonly paths: readonly string[];
   readonly inexact: readonly InexactNumber[];
@@ -84,7 +84,7 @@ interface Found {
   readonly inexact: InexactNumber[];
 }
 
-function repairAll(value: Json, errors: readonly ErrorObject[]): Mended {
+function repairAll(value: Json, errors: readonly ErrorObject[]): RepairAttempt {
   const wanted = new Map<string, readonly string[]>();
   for (const error of errors) {
     // A property name is always a string; its error has the path of the object that contains it.

@@ -1,9 +1,12 @@
 /** Which processes a sweep looks for behind the namespaces of util-linux. */
 
 import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findUpToInit, readMountPoints } from '../../../src/sandbox/isolation/unshare.ts';
+import { findUpToInit, readMountPoints, rootScript } from '../../../src/sandbox/isolation/unshare.ts';
 import { createMark, shellWays, UNSHARE, until } from '../world.ts';
 
 const CHILDREN = 1_000;
@@ -97,4 +100,34 @@ it('of the mounts of a machine, those count that are seen', () => {
     { at: '/data', options: ['rw', 'noexec'] },
     { at: '/mnt/a b', options: ['rw'] },
   ]);
+});
+
+it.each([
+  ['the mount that was listed', 'from', 0],
+  ['the folder that it would be mounted on', 'to', 0],
+  ['neither', 'other', 32],
+])('a mount of this machine is skipped where %s is gone by then', (_, gone, status) => {
+  const folder = mkdtempSync(join(tmpdir(), 'submount-'));
+  for (const name of ['from', 'to', 'other']) mkdirSync(join(folder, name));
+  const script = rootScript({
+    mounts: [],
+    root: join(folder, 'root'),
+    mountPoints: [],
+    shellNetwork: false,
+    mark: 'mark',
+  });
+  const functions = script.split('\n').filter((line) => /^\w+\(\) \{/u.test(line));
+  // Whatever is to be mounted, another program is faster.
+  const lines = [
+    'set -eu',
+    ...functions,
+    'mount() { rmdir "$GONE"; return 32; }',
+    'submount "$PWD/from" "$PWD/to" ""',
+  ];
+  const { status: ended } = spawnSync('/bin/sh', ['-c', lines.join('\n')], {
+    cwd: folder,
+    env: { PATH: '/usr/bin:/bin', GONE: join(folder, gone) },
+  });
+  rmSync(folder, { recursive: true });
+  expect(ended === 0 ? 0 : 32).toBe(status);
 });

@@ -81,7 +81,7 @@ describe.each(['/proc', '/dev', '/sys'])('%s', (folder) => {
       shellNetwork: false,
       mark: 'mark',
     });
-    expect(script).toContain("readonly_bind '/srv/shown'");
-    expect(script).not.toContain(`readonly_bind '${folder}`);
+    expect(script).toContain("submount '/srv/shown'");
+    expect(script).not.toContain(`submount '${folder}`);
   });
 });

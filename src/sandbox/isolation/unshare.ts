@@ -246,16 +246,17 @@ export function rootScript({ mounts, root, mountPoints, shellNetwork, mark }: Ro
     'read -r self rest < /proc/self/stat',
     'empty() { mkdir -p "$1"; mount -t tmpfs -o nosuid,nodev,mode=0755 none "$1"; }',
     'place() { if [ -d "$1" ]; then mkdir -p "$2"; elif [ ! -e "$2" ]; then mkdir -p "$(dirname "$2")"; : > "$2"; fi; }',
-    `readonly_bind() { place "$1" "$2"; mount --bind "$1" "$2"; mount -o "remount,bind,ro,nosuid$3" "$2"; }`,
+    `readonly_bind() { place "$1" "$2"; mount --bind "$1" "$2" && mount -o "remount,bind,ro,nosuid$3" "$2"; }`,
     'writable_bind() { place "$1" "$2"; mount --rbind "$1" "$2"; mount -o remount,bind,rw,nosuid,nodev "$2"; }',
     // If a covered path is removed, its mount is removed too. Tries again if the path exists again, and stops if it
     // does not.
     'cover() { n=0; while [ -e "$2" ]; do if mount --bind "$1" "$2" && mount -o remount,bind,ro,nosuid,nodev "$2"; then return 0; fi; n=$((n + 1)); [ $n -lt 50 ] || return 1; done 2>/dev/null; }',
+    // Other programs mount and unmount meanwhile: what is gone on either side has nothing to show.
+    'submount() { [ ! -e "$1" ] || readonly_bind "$@" || [ ! -e "$1" ] || [ ! -e "$2" ]; }',
     `readonly_bind / ${quote(root)} ${quote(keptOptions(rootOptions))}`,
     // Mounts that cannot be bound (those of another user, automounts) are left out; the folder below them is read-only.
     ...others.map(
-      (point) =>
-        `[ ! -e ${quote(point.at)} ] || readonly_bind ${quote(point.at)} ${at(point.at)} ${quote(keptOptions(point.options))}`,
+      (point) => `submount ${quote(point.at)} ${at(point.at)} ${quote(keptOptions(point.options))}`,
     ),
     `readonly_bind /sys ${at('/sys')} ,nodev,noexec`,
     // The /proc of the run's namespace; each command covers it with its own.
@@ -317,7 +318,7 @@ function inner(mount: Mount, points: readonly MountPoint[], at: (path: string) =
     .sort(byDepth)
     .map((point) => {
       const there = at(`${mount.at}${point.at.slice(mount.from.length)}`);
-      return `[ ! -e ${quote(point.at)} ] || readonly_bind ${quote(point.at)} ${there} ${quote(keptOptions(point.options))}`;
+      return `submount ${quote(point.at)} ${there} ${quote(keptOptions(point.options))}`;
     });
 }
 
