@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/errors.ts';
 import { mergeConfigFrom } from '../support/fakes/runner/inputs.ts';
+import { refusalOf } from '../support/surroundings.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 
@@ -8,15 +8,7 @@ const least = { verdicts: 'verdicts', expect: 'api, web' };
 
 const parse = mergeConfigFrom;
 
-function refusal(inputs: Inputs) {
-  try {
-    parse(inputs);
-  } catch (error) {
-    if (error instanceof InputError) return { input: error.input, message: error.message };
-    throw error;
-  }
-  throw new Error('accepted');
-}
+const refusal = (inputs: Inputs) => refusalOf(() => parse(inputs));
 
 describe('the configuration of a merge', () => {
   it('has a default for everything but the folder and the legs', () => {
@@ -65,66 +57,48 @@ describe('the configuration of a merge', () => {
     ]);
   });
 
-  it.each([
-    [
-      { expect: 'api' },
-      'verdicts',
-      'verdicts is not given. Set it to the folder that actions/download-artifact wrote',
-    ],
-    [
-      { verdicts: 'v' },
-      'expect',
-      'expect is not given. Set it to the names of the legs, or how many envelopes',
-    ],
+  it.each<[Inputs, string]>([
+    [{ expect: 'api' }, 'verdicts is not given. Set it to the folder that actions/download-artifact wrote'],
+    [{ verdicts: 'v' }, 'expect is not given. Set it to the names of the legs, or how many envelopes'],
     [
       { ...least, expect: '10', votes: 'majority of 3' },
-      'expect',
       'expect is 10 envelopes, and votes has 3 for each leg: that makes no whole number of legs.',
     ],
     [
       { ...least, weights: 'api: 2' },
-      'weights',
       'weights is given, and neither rule nor votes is weighted:T. Use a weighted rule, or remove weights.',
     ],
     [
       { ...least, expect: '3', rule: 'weighted:1' },
-      'expect',
       'expect is a number, and a weighted rule has to know which legs are missing. Give the names of the legs.',
     ],
     [
       { ...least, rule: 'weighted:1', weights: 'apo: 2' },
-      'weights',
       'weights names "apo", which is no leg in expect. Did you mean "api"?',
     ],
     [
       { ...least, votes: 'weighted:1 of 2', weights: 'a: 1\nb: 1\nc: 1' },
-      'weights',
       'weights names 3 votes ("a", "b", "c"), and a leg has 2. Remove those that no leg has.',
     ],
     [
       { ...least, rule: 'weighted:2' },
-      'rule',
       'rule needs weights of more than 2, and all of them together are 2: it could never pass. Lower the threshold.',
     ],
     [
       { ...least, rule: 'weighted:0.3', weights: 'api: 0.1\nweb: 0.2' },
-      'rule',
       'rule needs weights of more than 0.3, and all of them together are 0.3',
     ],
     [
       { ...least, votes: 'weighted:4 of 3', weights: 'opus: 2' },
-      'votes',
       'votes needs weights of more than 4, and all of them together are 4',
     ],
-    [{ ...least, rule: 'some' }, 'rule', 'Use all, any, majority or weighted:T.'],
-    [{ ...least, 'signing-key': 'short' }, 'signing-key', 'openssl rand -hex 32'],
-    [{ ...least, comment: 'yes' }, 'comment', 'Use never, always or on-failure.'],
-    [{ ...least, prompt: 'Judge.' }, 'prompt', 'There is no input "prompt".'],
-    [{ ...least, vote: 'majority of 3' }, 'vote', 'Did you mean votes or gate?'],
-  ])('%j is refused', (inputs, input, message) => {
-    const refused = refusal(inputs);
-    expect(refused.input).toBe(input);
-    expect(refused.message).toContain(message);
+    [{ ...least, rule: 'some' }, 'rule is "some". Use all, any, majority or weighted:T.'],
+    [{ ...least, 'signing-key': 'short' }, 'openssl rand -hex 32'],
+    [{ ...least, comment: 'yes' }, 'comment is "yes". Use never, always or on-failure.'],
+    [{ ...least, prompt: 'Judge.' }, 'There is no input "prompt".'],
+    [{ ...least, vote: 'majority of 3' }, 'Did you mean votes or gate?'],
+  ])('%j is refused', (inputs, message) => {
+    expect(refusal(inputs).message).toContain(message);
   });
 
   it('names all that is wrong at once, and nothing that may follow from it', () => {
@@ -138,7 +112,7 @@ describe('the configuration of a merge', () => {
 
   it('refuses more legs and votes than a merge reads envelopes, by name too', () => {
     const legs = (count: number) => Array.from({ length: count }, (_, at) => `leg ${at}`).join();
-    expect(refusal({ ...least, expect: legs(101), votes: 'all of 199' })).toEqual({
+    expect(refusal({ ...least, expect: legs(101), votes: 'all of 199' })).toMatchObject({
       input: 'expect',
       message:
         'expect names 101 legs, and votes has 199 for each: that makes 20099 envelopes, and a merge reads at most 20000. Name fewer legs, or lower votes; merge more of them in several merges.',

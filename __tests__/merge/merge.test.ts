@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/errors.ts';
 import { WEIGHT_UNIT } from '../../src/merge/config.ts';
 import { merge } from '../../src/merge/merge.ts';
 import type { Merged } from '../../src/merge/types.ts';
 import type { Vote } from '../../src/merge/vote.ts';
 import type { Subject } from '../../src/types.ts';
+import { refusalOf } from '../support/surroundings.ts';
 import {
   envelopes,
   findingPayload,
@@ -21,13 +21,8 @@ const attempt = (run_attempt: number) => of({ run_attempt });
 const outcomes = (merged: Merged) => merged.legs.map(({ leg, outcome }) => [leg, outcome]);
 
 function refusal(casts: readonly Vote[], changes: Options = {}): string {
-  try {
-    merge(casts, options(changes));
-  } catch (error) {
-    if (error instanceof InputError) return `${error.input}: ${error.message}`;
-    throw error;
-  }
-  throw new Error('merged');
+  const { input, message } = refusalOf(() => merge(casts, options(changes)));
+  return `${input}: ${message}`;
 }
 
 describe('a merge', () => {
@@ -242,12 +237,8 @@ describe('a folder that cannot be believed', () => {
         legVote('api', null, 'pass'),
         legVote('web', null, outcome, { ...of(changes), file: 'w.json' }),
       ];
-      expect(refusal(casts)).toMatch(
-        new RegExp(
-          `^verdicts: "w\\.json" is of another ${what}: .*Download the verdicts of this run alone`,
-          'u',
-        ),
-      );
+      expect(refusal(casts)).toContain(`verdicts: "w.json" is of another ${what}: `);
+      expect(refusal(casts)).toContain('Download the verdicts of this run alone');
     }
   });
 
@@ -291,19 +282,12 @@ describe('a folder that cannot be believed', () => {
     ['version of structured-agent', { version: '0.2.0' }],
   ])('holds votes of one leg by judges that differ in their %s', (what, changes) => {
     const judge = { schema_sha256: 's', gate_sha256: null, prompt_sha256: 'p', version: '0.1.0', ...changes };
-    const casts = [
-      legVote('api', '1', 'pass', { file: 'one.json' }),
-      legVote('api', '2', 'fail', { file: 'two.json', policy: judge }),
-    ];
+    const first = legVote('api', '1', 'pass', { file: 'one.json' });
+    const casts = [first, legVote('api', '2', 'fail', { file: 'two.json', policy: judge })];
     const own = { expect: legs('api'), votes: majorityOf(2) };
     expect(refusal(casts, own)).toContain(`"one.json" and "two.json" differ in ${what}.`);
-    const apart = [casts[0], legVote('web', '2', 'pass', { policy: judge })].filter(
-      (each) => each !== undefined,
-    );
-    expect(merge(apart, options()).outcome).toBe('pass');
-    const open = [casts[0], legVote('api', '2', 'abstain', { policy: judge })].filter(
-      (each) => each !== undefined,
-    );
+    expect(merge([first, legVote('web', '2', 'pass', { policy: judge })], options()).outcome).toBe('pass');
+    const open = [first, legVote('api', '2', 'abstain', { policy: judge })];
     expect(merge(open, options(own)).outcome).toBe('abstain');
   });
 

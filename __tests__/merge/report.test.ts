@@ -5,22 +5,15 @@ import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
-import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
-import {
-  sampleFailedMerge,
-  sampleLeg,
-  sampleMerged,
-  sampleMergedReport,
-  sampleVote,
-} from './sample-merged.ts';
+import { captureLog, knowSecrets } from '../support/surroundings.ts';
+import { render, tagsOf } from '../support/texts/gfm.ts';
+import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from './sample-merged.ts';
 
 const MIB = 1024 * 1024;
 const facts = { secrets: createSecrets(), serverUrl: 'https://github.com' };
 const summary = (merged: Merged, changes: Partial<Report> = {}) =>
   summaryMarkdown(sampleMergedReport(merged, changes), facts, MIB);
 const comment = (merged: Merged) => commentBody(sampleMergedReport(merged), 'key', facts);
-const EVIL =
-  '</details></td><script>1</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) <!-- structured-agent:sticky --> /merge';
 
 /** Where every text is `text`. */
 function saying(text: string, outcome: Outcome): Merged {
@@ -75,74 +68,15 @@ function huge(text: string, outcome: Outcome): Merged {
 }
 
 describe('a merge in the job summary', () => {
-  it('tells the verdict, the legs, the findings and what they took', () => {
-    const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'fail'), sampleLeg('ui', 'abstain')];
-    const text = summary(sampleMerged({ legs, summary: 'One of three.' }));
-    expect(text.slice(0, text.indexOf('<details>'))).toMatchInlineSnapshot(`
-      "## ❌ Failure: 1 of 3 legs passes, 1 fails, 1 is missing
-
-      > [!CAUTION]
-      > The gate is not met: it wants every leg to pass &#40;rule: all&#41;, and 1 of 3 passes, 1 fails &#40;&#34;web&#34;&#41;; what is open cannot change it.
-
-      conclusion \`failure\` · reason \`gate_not_met\` · rule <code>all</code> · exit code \`1\`
-
-      | Leg | Says | Why | Turns | Cost | Attempt |
-      | :--- | :--- | :--- | ---: | ---: | :--- |
-      | ❌&nbsp;**web** | fails | The gate is not met: it wants <code>passed</code> to be true; the payload says false. | 2 | $0.0200 | [1](https://github.com/octo/demo/actions/runs/42/attempts/1) |
-      | ⬜&nbsp;**ui** | missing | No envelope of it is there. | 0 | – | – |
-      | ✅&nbsp;**api** | passes |  | 2 | $0.0200 | [1](https://github.com/octo/demo/actions/runs/42/attempts/1) |
-
-      ### findings (2)
-
-      | severity | path | rule | message | found by |
-      | :--- | :--- | :--- | :--- | :--- |
-      | 🔴&nbsp;error | [src/billing/invoice.ts:118](https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/src/billing/invoice.ts#L118) | rounding | The total is rounded too early<br>Round once, after <code>applyTax&#40;&#41;</code>. | api, billing · 4 runs |
-      | 🔵&nbsp;note |  |  | The changelog says nothing of it. | docs |
-
-      **claude-sonnet-4-5** · 2 runs · 4 turns · 6,420 tokens (6,000 in, 420 out) · $0.0400 · merged in 0.3 s
-
-      "
-    `);
-  });
-
   it('says a title once, and a range of lines only where it is one', () => {
     const finding = { severity: 'error', path: 'a.ts', line: 7, endLine: 7, rule: null } as const;
-    const one = {
-      ...finding,
-      title: 'It leaks',
-      message: 'It leaks: close it.',
-      legs: ['api'],
-      votes: 1,
-      outvoted: false,
-    };
+    const said = { title: 'It leaks', message: 'It leaks: close it.' };
+    const one = { ...finding, ...said, legs: ['api'], votes: 1, outvoted: false };
     const text = summary(sampleMerged({ findings: [one, { ...one, endLine: 9 }] }));
     expect(text).toContain('[a.ts:7](');
     expect(text).toContain('[a.ts:7-9](');
     expect(text).not.toContain('a.ts:7-7');
     expect(text).toContain('| It leaks: close it. |');
-  });
-
-  it.each([
-    [3, false],
-    [4, true],
-  ])('folds the files that did not count where there are more than three: %i', (count, folded) => {
-    const refused = Array.from({ length: count }, (_, at) => ({
-      file: `${at}.json`,
-      why: 'it is not signed',
-    }));
-    const text = summary(sampleMerged({ refused }));
-    expect(text.includes(`<summary>${count} files did not count</summary>`)).toBe(folded);
-    expect(text).toContain(`${count} files did not count`);
-  });
-
-  it('shows the legs and the findings so far where it is undecided', () => {
-    const legs = [sampleLeg('api', 'pass'), sampleLeg('web', 'abstain')];
-    const text = summary(sampleMerged({ legs }));
-    expect(text).toContain('## ⚠️ Undecided: 1 of 2 legs passes, 1 is missing\n\n> [!WARNING]\n');
-    expect(text).toContain('Re-run failed jobs');
-    expect(text).toContain('| ⬜&nbsp;**web** | missing |');
-    expect(text).toContain('### findings so far (2)');
-    expect(text).not.toContain('Payload as JSON');
   });
 
   it.each(['pass', 'fail', 'abstain'] as const)('says nothing of an agent’s own run: %s', (outcome) => {
@@ -152,20 +86,15 @@ describe('a merge in the job summary', () => {
       expect(text).not.toMatch(/sandbox|timeline|no gate|gate `|0 turns|the model/i);
   });
 
-  it('that failed before it could count tells its error and nothing more', () => {
-    const failed = sampleFailedMerge('verdicts: no file is there.', { reason: 'config', exitCode: 52 });
-    const text = summaryMarkdown(failed, facts, MIB);
-    expect(text).toBe(
-      '## ⚠️ Inconclusive: nothing was merged\n\n> [!WARNING]\n> verdicts: no file is there.\n\n' +
-        'conclusion `inconclusive` · reason `config` · exit code `52`\n\n',
-    );
-  });
-
   it('names the files that did not count, few of them openly', () => {
     const refused = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ file: `f${at}.json`, why: 'It is no JSON.' }));
     expect(summary(sampleMerged({ refused: refused(1) }))).toContain(
       '**1 file did not count:**\n\n- <code>f0.json</code>: It is no JSON.\n\n',
+    );
+    expect(summary(sampleMerged({ refused: refused(3) }))).toContain('**3 files did not count:**');
+    expect(summary(sampleMerged({ refused: refused(4) }))).toContain(
+      '<summary>4 files did not count</summary>',
     );
     const many = summary(sampleMerged({ refused: refused(120) }));
     expect(many).toContain('<details><summary>120 files did not count</summary>\n\n- <code>f0.json</code>');
@@ -198,22 +127,6 @@ describe('a merge in the job summary', () => {
     }
   });
 
-  it.each(['pass', 'fail', 'abstain'] as const)('every text of a hostile merge is inert: %s', (outcome) => {
-    const merged = saying(EVIL, outcome);
-    for (const markdown of [summary(merged), comment(merged)]) {
-      const html = render(markdown);
-      expect(html).not.toMatch(/<script|<img|<!--/u);
-      expect(tagsOf(html).filter((tag) => tag === 'h2' || tag === 'h1' || tag === 'h3')).toEqual([
-        'h2',
-        'h3',
-      ]);
-      expect(html.match(/<details>/g)?.length).toBe(html.match(/<\/details>/g)?.length);
-      expect(sparks(proseOf(html))).toEqual([]);
-      expect(markdown).not.toContain('<!--');
-      expect(markdown).not.toMatch(/^\s*\//mu);
-    }
-  });
-
   it('any text keeps the shape of the page', () => {
     const shape = (text: string) =>
       tagsOf(render(summary(saying(text, 'abstain')))).filter((tag) =>
@@ -241,5 +154,47 @@ describe('a merge in the job summary', () => {
         expect(page).toMatch(outcome === 'pass' ? /256 legs pass/ : /\*\*0/);
       }
     }
+  });
+});
+
+const { log } = captureLog(knowSecrets('sk-canary-1'));
+const lines = (merged: Merged): readonly string[] => {
+  const report = sampleMergedReport(merged);
+  return report.view?.logLines?.(report, log.excerpt) ?? [];
+};
+
+describe('the lines of the log', () => {
+  it('tell the tally, every leg that does not pass, what did not count and what it took', () => {
+    const legs = [
+      sampleLeg('api', 'pass'),
+      sampleLeg('ui', 'abstain'),
+      sampleLeg(null, 'abstain', [sampleVote('abstain', { conclusion: 'inconclusive', why: null })]),
+      sampleLeg('web', 'fail'),
+    ];
+    const refused = [{ file: 'a/b.json', why: 'It is no JSON.' }];
+    expect(lines(sampleMerged({ legs, refused, votes: 'any of 1' }))).toEqual([
+      '1 of 4 legs passes, 1 fails, 1 is missing, 1 is undecided (rule all, votes any of 1)',
+      '✗ web fails: The gate is not met: it wants `passed` to be true; the payload says false.',
+      '– ui is missing: No envelope of it is there.',
+      '? (no name) is undecided',
+      '• a/b.json did not count: It is no JSON.',
+      '3 runs · 4 turns · 6,420 tokens · $0.0400 · 0.3 s',
+    ]);
+  });
+
+  it('are few, however many legs and files there are', () => {
+    const legs = Array.from({ length: 256 }, (_, at) => sampleLeg(`leg-${at}`, 'fail'));
+    const refused = Array.from({ length: 30 }, () => ({ file: 'f', why: 'w' }));
+    const told = lines(sampleMerged({ legs, refused }));
+    expect(told).toHaveLength(1 + 21 + 21 + 1);
+    expect(told).toContain('… and 236 more legs');
+    expect(told).toContain('… and 10 more files');
+  });
+
+  it('hold no secret and no line break of other jobs', () => {
+    const evil = 'a\n::error::sk-canary-1\u001b[31m';
+    const legs = [sampleLeg(evil, 'fail', [sampleVote('fail', { why: evil })])];
+    const text = lines(sampleMerged({ legs, refused: [{ file: evil, why: evil }], rule: evil })).join('|');
+    expect(text).not.toMatch(/sk-canary|\n|::error|\u001b/);
   });
 });

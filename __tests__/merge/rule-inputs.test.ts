@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/errors.ts';
 import { parseExpectation, parseRule, parseVotes, parseWeights } from '../../src/merge/config.ts';
+import { refusalOf } from '../support/surroundings.ts';
 
-function refusal(parse: () => unknown): string {
-  try {
-    parse();
-  } catch (error) {
-    if (error instanceof InputError) return error.message;
-    throw error;
-  }
-  throw new Error('accepted');
-}
+const refusal = (parse: () => unknown): string => refusalOf(parse).message;
 
 describe('a rule', () => {
   it.each([
@@ -39,15 +31,8 @@ describe('a rule', () => {
     expect(refusal(() => parseRule('rule', text))).toBe(message);
   });
 
-  it.each([
-    'weighted:-1',
-    'weighted:1e3',
-    'weighted:.5',
-    'weighted:0.1234567',
-    'weighted:NaN',
-    'weighted:9999999',
-  ])('%s has no threshold', (text) => {
-    expect(refusal(() => parseRule('rule', text))).toContain('as in weighted:1.5');
+  it.each(['-1', '1e3', '.5', '0.1234567', 'NaN', '9999999'])('weighted:%s has no threshold', (threshold) => {
+    expect(refusal(() => parseRule('rule', `weighted:${threshold}`))).toContain('as in weighted:1.5');
   });
 });
 

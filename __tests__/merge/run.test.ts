@@ -9,23 +9,20 @@ import { InputError } from '../../src/errors.ts';
 import { type MergeInputName, parseMergeConfig } from '../../src/merge/config.ts';
 import { type MergeWorld, runMerge } from '../../src/merge/run.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
-import type { Report } from '../../src/reporters/report-types.ts';
+import type { Report, Reporter } from '../../src/reporters/report-types.ts';
 import type { EndListener } from '../../src/run/world.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { localFiles } from '../support/worlds/quiet.ts';
+import { SUBJECT as SAMPLE_SUBJECT } from './votes.ts';
 
 type Inputs = Partial<Record<MergeInputName, string>>;
 
 const SUBJECT: Subject = {
-  repository: 'octo/demo',
-  sha: '0123456789abcdef0123456789abcdef01234567',
-  ref: 'refs/heads/main',
-  event: 'push',
-  pull_request: null,
-  run_id: '42',
+  ...SAMPLE_SUBJECT,
   run_attempt: 1,
+  sha: '0123456789abcdef0123456789abcdef01234567',
 };
 const KEY = 'k'.repeat(32);
 const SECRET = 'correct-horse-battery-staple';
@@ -68,8 +65,7 @@ interface Merging {
 async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Merging> {
   const steps: string[] = [];
   const warnings: string[] = [];
-  const secrets = createSecrets();
-  secrets.add(SECRET);
+  const secrets = knowSecrets(SECRET);
   const raw = new Map<MergeInputName, string>();
   for (const [name, value] of Object.entries({ verdicts: 'verdicts', expect: 'api, web', ...inputs }))
     raw.set(name as MergeInputName, value);
@@ -105,6 +101,9 @@ async function merge(inputs: Inputs, more: Partial<MergeWorld> = {}): Promise<Me
   return { report, told: envelope(report, secrets.mask), steps, warnings };
 }
 
+const UNDECIDED = [1, 'inconclusive', 'undecided', false];
+const WRONG = [52, 'inconclusive', 'config', false];
+const PASSED = [0, 'success', 'accepted', true];
 const ending = ({ report: { verdict } }: Merging) => [
   verdict.exitCode,
   verdict.conclusion,
@@ -114,29 +113,18 @@ const ending = ({ report: { verdict } }: Merging) => [
 
 describe('a merge', () => {
   it('tells its reporters, then writes the envelope, and last the outputs, however it ends', async () => {
-    const wrong = await merge({ rule: 'most' });
-    expect([ending(wrong), wrong.steps]).toEqual([
-      [52, 'inconclusive', 'config', false],
-      ['reporter', 'envelope', 'outputs'],
-    ]);
-    expect(mergedIn(wrong.report)).toBeUndefined();
-    const empty = await merge({});
-    expect([ending(empty), empty.steps]).toEqual([
-      [52, 'inconclusive', 'config', false],
-      ['reporter', 'envelope', 'outputs'],
-    ]);
+    const ends = async (inputs: Inputs = {}) => {
+      const run = await merge(inputs);
+      expect(run.steps).toEqual(['reporter', 'envelope', 'outputs']);
+      expect(mergedIn(run.report) === undefined).toBe(ending(run)[2] === 'config');
+      return ending(run);
+    };
+    expect(await ends({ rule: 'most' })).toEqual(WRONG);
+    expect(await ends()).toEqual(WRONG);
     await keep('a', passing('api'));
-    const undecided = await merge({});
-    expect([ending(undecided), undecided.steps]).toEqual([
-      [1, 'inconclusive', 'undecided', false],
-      ['reporter', 'envelope', 'outputs'],
-    ]);
+    expect(await ends()).toEqual(UNDECIDED);
     await keep('b', passing('web'));
-    const decided = await merge({});
-    expect([ending(decided), decided.steps]).toEqual([
-      [0, 'success', 'accepted', true],
-      ['reporter', 'envelope', 'outputs'],
-    ]);
+    expect(await ends()).toEqual(PASSED);
   });
 
   it('a later attempt whose envelope does not count replaces the earlier one all the same', async () => {
@@ -180,7 +168,7 @@ describe('a merge', () => {
     expect(ending(await merge({}, { subject: second })).slice(1, 3)).toEqual(['success', 'accepted']);
     await keep('api-2', content);
     const run = await merge({}, { subject: second });
-    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(ending(run)).toEqual(UNDECIDED);
     expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
     expect(run.warnings).toEqual([expect.stringMatching(/"api-2\.json".*"Re-run all jobs"/u)]);
     // In the attempt that it is about, and after "Re-run all jobs", everything that counts is there.
@@ -225,7 +213,7 @@ describe('a merge', () => {
     await keep('b', { ...passing('api'), reason: 'of a version to come' });
     await keep('c', passing('web'));
     const run = await merge({});
-    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(ending(run)).toEqual(UNDECIDED);
     expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
     const subject = { ...SUBJECT, run_attempt: 2 };
     await keep('d', passing('api', { subject }));
@@ -235,7 +223,7 @@ describe('a merge', () => {
   it('files that are no envelopes abstain, also where there are no others', async () => {
     await keep('a', '{"type":');
     const run = await merge({});
-    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(ending(run)).toEqual(UNDECIDED);
     expect(mergedIn(run.report)).toMatchObject({ tally: { abstain: 2 } });
     expect(run.report.verdict.error).toContain('1 file did not count, "a.json": ');
   });
@@ -246,14 +234,14 @@ describe('a merge', () => {
     await keep('a', { ...api, signature: signEnvelope(api, key) });
     await keep('b', passing('web'));
     const run = await merge({ 'signing-key': key });
-    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(ending(run)).toEqual(UNDECIDED);
     expect(mergedIn(run.report)).toMatchObject({ tally: { pass: 1, abstain: 1 } });
     expect(run.report.verdict.error).toContain('1 file did not count, "b.json": it is not signed: ');
   });
 
   it('of a folder that is not there is a mistake', async () => {
     const run = await merge({ verdicts: 'nowhere' });
-    expect(ending(run)).toEqual([52, 'inconclusive', 'config', false]);
+    expect(ending(run)).toEqual(WRONG);
     expect(run.report.verdict.error).toContain('nowhere" does not exist');
   });
 
@@ -261,9 +249,9 @@ describe('a merge', () => {
     const subject = { ...SUBJECT, sha: 'b'.repeat(40) };
     await keep('a', passing('api', { subject }));
     await keep('b', passing('web', { subject }));
-    expect(ending(await merge({}))).toEqual([52, 'inconclusive', 'config', false]);
+    expect(ending(await merge({}))).toEqual(WRONG);
     const run = await merge({}, { anyCommit: true });
-    expect([ending(run), run.report.subject]).toEqual([[0, 'success', 'accepted', true], subject]);
+    expect([ending(run), run.report.subject]).toEqual([PASSED, subject]);
   });
 
   it('does not know what was judged where its legs checked out different commits, or do not say it', async () => {
@@ -277,13 +265,10 @@ describe('a merge', () => {
     };
     const [one, other] = ['b'.repeat(40), 'c'.repeat(40)];
     expect(await judged(one, one)).toEqual({ ...SUBJECT, checked_out: one });
-    for (const commits of [
-      [one, other],
-      [one, null],
-      [null, null],
-      [one, undefined],
-    ])
-      expect(await judged(...commits)).toEqual({ ...SUBJECT, checked_out: null });
+    expect(await judged(one, other)).toEqual({ ...SUBJECT, checked_out: null });
+    for (const commit of [null, undefined])
+      expect(await judged(one, commit)).toEqual({ ...SUBJECT, checked_out: null });
+    expect(await judged(null, null)).toEqual({ ...SUBJECT, checked_out: null });
     // Of a version that did not say it.
     expect(await judged(undefined, undefined)).toEqual(SUBJECT);
   });
@@ -295,10 +280,7 @@ describe('a merge', () => {
       {},
       { reporters: [{ name: 'summary', report: () => Promise.reject(new Error('no')) }] },
     );
-    expect([ending(run), run.warnings]).toEqual([
-      [0, 'success', 'accepted', true],
-      [expect.stringContaining('summary')],
-    ]);
+    expect([ending(run), run.warnings]).toEqual([PASSED, [expect.stringContaining('summary')]]);
   });
 
   it('with a bug in it is a failure that everybody is told of', async () => {
@@ -342,7 +324,7 @@ describe('the gate of a merge', () => {
       expect(run.report.policy.gate_sha256).toMatch(/^[0-9a-f]{64}$/u);
       expect(run.warnings).toEqual([]);
       const other = await merge({ gate: gate.replace('5', '3') });
-      expect(ending(other)).toEqual([0, 'success', 'accepted', true]);
+      expect(ending(other)).toEqual(PASSED);
       expect(other.report.policy.gate_sha256).not.toBe(run.report.policy.gate_sha256);
     },
   );
@@ -354,34 +336,39 @@ describe('the gate of a merge', () => {
       expect(ending(await merge({ gate: 'safe' }))).toEqual([1, 'failure', 'gate_not_met', true]);
     }
     await keep('b', passing('web', { payload: { safe: true } }));
-    expect(ending(await merge({ gate: 'safe' }))).toEqual([0, 'success', 'accepted', true]);
+    expect(ending(await merge({ gate: 'safe' }))).toEqual(PASSED);
   });
 
   it('that is none of these is a mistake', async () => {
     await keep('a', passing('api'));
-    for (const wrong of [
-      '@nowhere.json',
-      '{"type":"strin"}',
-      '{"type":',
-      '{"properties":{"n":{"const":9007199254740993}}}',
-    ])
-      expect(ending(await merge({ gate: wrong }))).toEqual([52, 'inconclusive', 'config', false]);
+    const inexact = '{"properties":{"n":{"const":9007199254740993}}}';
+    for (const wrong of ['@nowhere.json', '{"type":"strin"}', '{"type":', inexact])
+      expect(ending(await merge({ gate: wrong }))).toEqual(WRONG);
   });
 });
+
+/** Hears what ends a merge from outside. */
+function listening() {
+  const heard: EndListener[] = [];
+  const listener = () => {
+    const [first] = heard;
+    if (first === undefined) throw new Error('nobody listens');
+    return first;
+  };
+  return { listen: (each: EndListener) => void heard.push(each), listener };
+}
 
 describe('a signal', () => {
   /** Merges with a signal as soon as so many turns of the event loop have gone by since the folder was known. */
   async function interrupted(turns: number): Promise<Merging> {
-    let listener: EndListener | null = null;
+    const { listen, listener } = listening();
     return merge(
       { expect: '50' },
       {
-        listen: (each) => {
-          listener = each;
-        },
+        listen,
         async resolveVerdicts(typed) {
           const wait = (left: number): void => {
-            if (left === 0) listener?.signal('SIGTERM');
+            if (left === 0) listener().signal('SIGTERM');
             else setImmediate(wait, left - 1);
           };
           wait(turns);
@@ -406,16 +393,9 @@ describe('a signal', () => {
   it('once all is counted leaves the payload, and the exit code tells of it', async () => {
     await keep('a', passing('api'));
     await keep('b', passing('web'));
-    let listener: EndListener | null = null;
-    const run = await merge(
-      {},
-      {
-        listen: (each) => {
-          listener = each;
-        },
-        reporters: [{ name: 'slow', report: async () => listener?.signal('SIGINT') }],
-      },
-    );
+    const { listen, listener } = listening();
+    const slow: Reporter = { name: 'slow', report: async () => listener().signal('SIGINT') };
+    const run = await merge({}, { listen, reporters: [slow] });
     expect(ending(run)).toEqual([130, 'inconclusive', 'cancelled', true]);
     expect(run.report.payload).toMatchObject({ passed: true });
   });
@@ -432,8 +412,7 @@ describe('a secret of this job in an envelope', () => {
 
   it('is found in a finding that is too long, wherever it is: a cut leaves no half of it to be published', async () => {
     const secret = '密码(sk);9';
-    const secrets = createSecrets();
-    secrets.add(secret);
+    const secrets = knowSecrets(secret);
     await keep('b', passing('web'));
     for (const at of [3_990, 3_996, 4_010]) {
       const message = `${'数'.repeat(at)}${secret}${'数'.repeat(100)}`;
@@ -449,32 +428,25 @@ describe('a secret of this job in an envelope', () => {
   it('is masked where there is no verdict', async () => {
     await keep('a', passing('api', { leg: SECRET, vote: SECRET, model: SECRET }));
     const run = await merge({ expect: '2' });
-    expect(ending(run)).toEqual([1, 'inconclusive', 'undecided', false]);
+    expect(ending(run)).toEqual(UNDECIDED);
     expect(JSON.stringify(run.told)).not.toContain(SECRET);
   });
 
   it('is masked in what is said of the folder', async () => {
     await keep(SECRET, { ...passing('api'), leg: null });
     const run = await merge({});
-    expect(ending(run)).toEqual([52, 'inconclusive', 'config', false]);
+    expect(ending(run)).toEqual(WRONG);
     expect(JSON.stringify(run.told)).not.toContain(SECRET);
   });
 });
 
 it('an error that nothing caught ends a merge', async () => {
   await keep('a', passing('api'));
-  let listener: EndListener | null = null;
-  const run = await merge(
-    {},
-    {
-      listen: (each) => {
-        listener = each;
-      },
-      async resolveVerdicts(typed) {
-        listener?.crash(new InputError('verdicts', 'gone'));
-        return path.join(base, typed);
-      },
-    },
-  );
-  expect(ending(run)).toEqual([52, 'inconclusive', 'config', false]);
+  const { listen, listener } = listening();
+  const resolveVerdicts = async (typed: string) => {
+    listener().crash(new InputError('verdicts', 'gone'));
+    return path.join(base, typed);
+  };
+  const run = await merge({}, { listen, resolveVerdicts });
+  expect(ending(run)).toEqual(WRONG);
 });

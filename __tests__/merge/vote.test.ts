@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
-import { InputError } from '../../src/errors.ts';
 import { boundText, type LegGate, quoteName, readVote } from '../../src/merge/vote.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion, Reason } from '../../src/types.ts';
+import { knowSecrets, refusalOf } from '../support/surroundings.ts';
 import { findingPayload, sampleEnvelope } from './votes.ts';
 
 type Changes = Parameters<typeof sampleEnvelope>[0];
@@ -14,15 +14,8 @@ const said = (changes: Changes, gate: LegGate = null) => {
   return [outcome, why];
 };
 
-function refusal(changes: Changes, gate: LegGate = null): string {
-  try {
-    readVote(sampleEnvelope(changes), gate, createSecrets());
-  } catch (error) {
-    if (error instanceof InputError) return error.message;
-    throw error;
-  }
-  throw new Error('accepted');
-}
+const refusal = (changes: Changes) =>
+  refusalOf(() => readVote(sampleEnvelope(changes), null, createSecrets())).message;
 
 const met = { gate: { status: 'met', issues: [] } } as const;
 const notMet = { gate: { status: 'not_met', issues: [] } } as const;
@@ -193,25 +186,19 @@ describe('the findings of a vote', () => {
       message: `${at}`,
     }));
     const vote = readVote(sampleEnvelope({ payload: findingPayload(...rows) }), null, createSecrets());
-    expect([vote.findings.length, vote.findingsLeftOut, vote.findings[0]?.message]).toEqual([
-      300,
-      100,
-      '399',
-    ]);
+    expect(vote).toMatchObject({ findings: { length: 300, 0: { message: '399' } }, findingsLeftOut: 100 });
   });
 });
 
 describe('a text of another job', () => {
-  const knowing = (...values: readonly string[]) => {
-    const secrets = createSecrets();
-    for (const value of values) secrets.add(value);
-    return secrets;
-  };
   const cut = (text: string, max: number, ...secrets: readonly string[]) =>
-    boundText(text, max, knowing(...secrets)).replace(/…$/u, '');
+    boundText(text, max, knowSecrets(...secrets)).replace(/…$/u, '');
 
   it('is kept where it fits, and null is kept', () => {
-    expect([boundText('as it is', 8, knowing()), boundText(null, 8, knowing())]).toEqual(['as it is', null]);
+    expect([boundText('as it is', 8, knowSecrets()), boundText(null, 8, knowSecrets())]).toEqual([
+      'as it is',
+      null,
+    ]);
   });
 
   it.each<readonly [what: string, text: string, max: number, kept: string]>([
@@ -242,13 +229,8 @@ describe('a text of another job', () => {
   });
 
   it('with a known secret is not cut, so that it is found; a short one is masked first', () => {
-    for (const secret of [
-      'sk-0123456789',
-      'p(a)ss;w"ord',
-      '密码密码密码密码',
-      'two words',
-      'line one\nline two',
-    ])
+    const values = ['sk-0123456789', 'p(a)ss;w"ord', '密码密码密码密码', 'two words', 'line one\nline two'];
+    for (const secret of values)
       for (const form of [
         secret,
         [...secret].toReversed().join(''),
@@ -256,9 +238,9 @@ describe('a text of another job', () => {
       ]) {
         const text = `f("数据 ${form} 数据")${'.'.repeat(50)}`;
         for (let max = 0; max < text.length; max += 1)
-          expect(boundText(text, max, knowing(secret))).toBe(text);
+          expect(boundText(text, max, knowSecrets(secret))).toBe(text);
       }
-    expect(boundText('数密码密码数数数数', 6, knowing('密码密码'))).toBe('数***数数…');
+    expect(boundText('数密码密码数数数数', 6, knowSecrets('密码密码'))).toBe('数***数数…');
   });
 
   it('holds no part of a known secret but all of it, however texts and secrets overlap', () => {
@@ -271,10 +253,10 @@ describe('a text of another job', () => {
     fc.assert(
       fc.property(world, ([values, parts, max]) => {
         const text = parts.join('');
-        const kept = boundText(text, max, knowing(...values));
+        const kept = boundText(text, max, knowSecrets(...values));
         if (kept === text) return;
         expect(
-          knowing(...values)
+          knowSecrets(...values)
             .mask(text)
             .startsWith(kept.replace(/…$/u, '')),
         ).toBe(true);

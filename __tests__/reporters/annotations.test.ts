@@ -4,13 +4,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MergedFinding } from '../../src/merge/types.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
-import { createLog } from '../../src/reporters/log.ts';
 import { createLocator } from '../../src/reporters/source-locations.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { writeCommands } from '../support/fakes/runner/commands.ts';
 import { parseLog, withoutStopCommands } from '../support/fakes/runner/runner.ts';
+import { captureLog, knowSecrets, textOf } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 import { workspaces } from './workspace-world.ts';
 
@@ -20,13 +18,7 @@ function open(mode: 'findings' | 'none' = 'findings') {
   const workspace = make();
   workspace.checkout('sub', 'https://github.com/octo/demo');
   workspace.write('sub/src/a.js', 'one\ntwo\nthree\n');
-  let text = '';
-  const secrets = createSecrets();
-  secrets.add('sk-canary-123');
-  const write = (part: string) => {
-    text += part;
-  };
-  const log = createLog({ core: writeCommands(write), secrets, token: () => 'token' });
+  const { log, text } = captureLog(knowSecrets('sk-canary-123'));
   const locate = createLocator({
     workspace: workspace.root,
     workingDirectory: 'sub',
@@ -37,10 +29,10 @@ function open(mode: 'findings' | 'none' = 'findings') {
     workspace,
     log,
     reporter,
-    text: () => text,
+    text,
     annotate: async (payload: JsonObject) => {
       await reporter.report?.(sampleReport({ payload }), new AbortController().signal);
-      return parseLog(text);
+      return parseLog(text());
     },
   };
 }
@@ -63,13 +55,10 @@ describe('annotations', () => {
         message: 'b\nad',
       },
     ];
+    const place = { file: 'src/a.js', line: '2' };
     expect(await open().annotate({ findings })).toEqual([
-      {
-        name: 'error',
-        properties: { title: 'Bad', file: 'src/a.js', line: '2', endLine: '3' },
-        data: 'b\nad',
-      },
-      { name: 'warning', properties: { title: 'T', file: 'src/a.js', line: '2', col: '2' }, data: 'w' },
+      { name: 'error', properties: { title: 'Bad', ...place, endLine: '3' }, data: 'b\nad' },
+      { name: 'warning', properties: { title: 'T', ...place, col: '2' }, data: 'w' },
       { name: 'notice', properties: { title: 'Finding', file: 'src/a.js', line: '1' }, data: 'nit' },
     ]);
   });
@@ -143,31 +132,9 @@ describe('annotations', () => {
   });
 
   it('are the only commands that any payload gives', async () => {
-    const piece = fc.oneof(
-      fc.constantFrom(
-        '::',
-        '##[',
-        '\n',
-        '\r',
-        '%0A',
-        ',',
-        '=',
-        'error file=x',
-        'stop-commands',
-        'src/a.js',
-        ':1',
-      ),
-      fc.string({ unit: 'binary', maxLength: 4 }),
-    );
-    const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''));
-    const row = fc.record({
-      path: text,
-      title: text,
-      message: text,
-      severity: text,
-      rule: text,
-      line: fc.nat(5),
-    });
+    const text = textOf('::,##[,\n,\r,%0A,=,error file=x,stop-commands,src/a.js,:1'.split(',').concat(','));
+    const texts = { path: text, title: text, message: text, severity: text, rule: text };
+    const row = fc.record({ ...texts, line: fc.nat(5) });
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 4 }), async (findings) => {
         const { text: written, annotate } = open();
@@ -186,15 +153,8 @@ describe('annotations', () => {
 
 describe('the annotations of a merge', () => {
   const finding: MergedFinding = {
-    ...{
-      severity: 'error' as const,
-      path: 'sub/src/a.js',
-      line: 2,
-      endLine: null,
-      rule: null,
-      title: 'Leak',
-    },
-    ...{ message: 'Close it.', legs: ['api'], votes: 1, outvoted: true },
+    ...{ path: 'sub/src/a.js', line: 2, endLine: null, rule: null, title: 'Leak', message: 'Close it.' },
+    ...{ severity: 'error' as const, legs: ['api'], votes: 1, outvoted: true },
   };
   const told = async (changes: Parameters<typeof sampleMerged>[0]) => {
     const { reporter, text } = open();
@@ -205,16 +165,10 @@ describe('the annotations of a merge', () => {
   const outvoted = 'Outvoted: only failing runs have the finding, and the vote passes all the same.';
 
   it('are notices that say so where a finding was outvoted, behind those that were not', async () => {
-    const findings = [
+    const findings: readonly MergedFinding[] = [
       finding,
-      {
-        ...finding,
-        severity: 'warning',
-        path: null,
-        line: null,
-        message: 'Somewhere.',
-      } satisfies MergedFinding,
-      { ...finding, severity: 'note', message: 'A nit.', outvoted: false } satisfies MergedFinding,
+      { ...finding, severity: 'warning', path: null, line: null, message: 'Somewhere.' },
+      { ...finding, severity: 'note', message: 'A nit.', outvoted: false },
       { ...finding, line: 3, outvoted: false },
     ];
     expect(await told({ findings })).toEqual([
@@ -235,18 +189,6 @@ describe('the annotations of a merge', () => {
     const row = { severity: 'high', path: 'src/a.js', line: 2, title: 'Leak', message: 'x', outvoted: true };
     expect(await open().annotate({ findings: [row] })).toEqual([
       { name: 'error', properties: place, data: 'x' },
-    ]);
-  });
-
-  it('are its findings, in words where no repository is checked out', async () => {
-    const { payload } = sampleMergedReport();
-    expect(await open().annotate(payload ?? {})).toEqual([
-      {
-        name: 'error',
-        properties: { title: 'The total is rounded too early' },
-        data: 'src/billing/invoice.ts, line 118: Round once, after `applyTax()`.',
-      },
-      { name: 'notice', properties: { title: 'Finding' }, data: 'The changelog says nothing of it.' },
     ]);
   });
 });

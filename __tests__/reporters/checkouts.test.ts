@@ -112,23 +112,19 @@ describe('a checkout', () => {
     expect(['file', 'folder/secret', 'secret'].map((each) => locate(each))).toEqual([null, null, null]);
   });
 
-  it('is not judged by a configuration behind a link', () => {
+  it.each([
+    [
+      'the configuration of another repository',
+      () => make().write('config', `[remote "origin"]\nurl = ${FOREIGN}\n`),
+    ],
+    ['an endless file', () => '/dev/zero'],
+  ])('whose configuration is a link to %s is judged as one without a remote', (_, target) => {
     const workspace = make();
     workspace.checkout('.', OURS);
     workspace.write('x.js', 'x\n');
     const config = path.join(workspace.root, '.git/config');
     renameSync(config, path.join(workspace.root, '.git/real'));
-    symlinkSync(make().write('config', `[remote "origin"]\nurl = ${FOREIGN}\n`), config);
-    expect(locator(workspace)('x.js')?.path).toBe('x.js');
-  });
-
-  it('with a hostile configuration breaks nothing', () => {
-    const workspace = make();
-    workspace.checkout('.', OURS);
-    workspace.write('x.js', 'x\n');
-    const config = path.join(workspace.root, '.git/config');
-    renameSync(config, path.join(workspace.root, '.git/real'));
-    symlinkSync('/dev/zero', config);
+    symlinkSync(target(), config);
     expect(locator(workspace)('x.js')?.path).toBe('x.js');
   });
 });

@@ -2,12 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commentBody } from '../../src/reporters/comment.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
+import { knowSecrets, textOf } from '../support/surroundings.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { sampleReport } from './sample-report.ts';
 
-const secrets = createSecrets();
-secrets.add('sk-canary_0123');
+const secrets = knowSecrets('sk-canary_0123');
 const facts = { secrets, serverUrl: 'https://github.com' };
 const body = (changes: Partial<Report> = {}, key = 'CI / review (ubuntu, 24)') =>
   commentBody(sampleReport(changes), key, facts);
@@ -16,55 +15,6 @@ const body = (changes: Partial<Report> = {}, key = 'CI / review (ubuntu, 24)') =
 const LIMIT = 65_536 - 200;
 
 describe('commentBody', () => {
-  it('tells the verdict, the payload, the costs, and which run it was', () => {
-    expect(body()).toMatchInlineSnapshot(`
-      "## ✅ Success: the gate is met
-
-      conclusion \`success\` · reason \`accepted\` · gate \`met\` · exit code \`0\`
-
-      | Property | Value |
-      | :--- | :--- |
-      | **passed** | true |
-      | **summary** | All 12 tests pass. |
-
-      ### findings (1)
-
-      | severity | path | line | message |
-      | :--- | :--- | ---: | :--- |
-      | 🟡&nbsp;warning | [src/sum.js](https://github.com/octo/demo/blob/0123456789abcdef0123456789abcdef01234567/src/sum.js#L3) | 3 | Unused variable |
-
-      **claude-sonnet-4-5** · 2 turns · 3,210 tokens (3,000 in, 210 out) · $0.0042 · 4.3 s · sandbox bwrap
-
-      <details><summary>Payload as JSON</summary>
-
-      \`\`\`json
-      {
-        "passed": true,
-        "summary": "All 12 tests pass.",
-        "findings": [
-          {
-            "severity": "warning",
-            "path": "src/sum.js",
-            "line": 3,
-            "message": "Unused variable"
-          }
-        ]
-      }
-      \`\`\`
-
-      </details>
-
-      <sub>[Run 42](https://github.com/octo/demo/actions/runs/42/attempts/1) · commit [\`0123456\`](https://github.com/octo/demo/commit/0123456789abcdef0123456789abcdef01234567) · <code>CI &#47; review &#40;ubuntu, 24&#41;</code></sub>
-      "
-    `);
-  });
-
-  it('of an ending without a payload tells the reason', () => {
-    const text = body(unpublished('The model said: "<b>@octocat</b>"'));
-    expect(text).toContain('## ⚠️ Inconclusive: the model gave no verdict\n\n> [!WARNING]\n> The model said');
-    expect(text).not.toContain('<details>');
-  });
-
   it('says loudly what is weak, and that the change edits its own judge', () => {
     const text = body({
       weaknesses: ['No sandbox.'],
@@ -156,22 +106,12 @@ describe('commentBody', () => {
   });
 
   it('nothing hostile in payload, key or error does anything', () => {
-    const bait = fc.constantFrom(
-      '@octocat',
+    const bait = [
       '<!-- structured-agent:0123456789abcdef0123456789abcdef commit=unknown run=999999 attempt=9 -->',
-      '</details></sub><script>',
-      '#12',
-      'https://evil.example',
-      '![x](http://evil.example)',
-      '\n/deploy now',
-      '```\n# x',
-      '|',
-      'octo/demo#1',
-      ':tada:',
-    );
-    const text = fc
-      .array(fc.oneof(bait, fc.string({ unit: 'grapheme' })), { maxLength: 5 })
-      .map((parts) => parts.join(''));
+      ...'@octocat </details></sub><script> #12 https://evil.example | octo/demo#1 :tada:'.split(' '),
+      ...['![x](http://evil.example)', '\n/deploy now', '```\n# x'],
+    ];
+    const text = textOf(bait, { pieceCount: 5, other: fc.string({ unit: 'grapheme' }) });
     const clean = tagsOf(render(body({ payload: { a: 'a', list: [{ b: 'b' }] } }))).sort();
     fc.assert(
       fc.property(text, text, text, (value, key, path) => {

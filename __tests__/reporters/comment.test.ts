@@ -57,11 +57,7 @@ describe('the comment', () => {
   it.each([
     '',
     'javascript:alert(1)',
-    'https://x/$(id)',
-    'https://x/`id`',
-    'https://x/;id',
-    'https://x/\ny',
-    'https://x/&',
+    ...['$(id)', '`id`', ';id', '\ny', '&'].map((end) => `https://x/${end}`),
   ])('gives no page that is %j', async (url) => {
     expect((await told({}, {}, { outcome: 'created', url })).result).toBeUndefined();
   });
@@ -81,24 +77,16 @@ describe('the comment', () => {
     },
   );
 
-  it('says once where there is no pull request, and warns of nothing', async () => {
-    const { result, notices } = await told({}, {}, { outcome: 'no_pull_request', url: null });
-    expect([result, notices]).toEqual([undefined, ['No comment: this run is about no open pull request.']]);
-  });
-
-  it('says that a newer run has spoken, and gives the page of its word', async () => {
-    const { result, notices } = await told({}, {}, { ...CREATED, outcome: 'superseded' });
-    expect([result, notices]).toEqual([
-      { commentUrl: CREATED.url },
+  it.each<[WrittenComment, readonly string[]]>([
+    [{ outcome: 'no_pull_request', url: null }, ['No comment: this run is about no open pull request.']],
+    [
+      { ...CREATED, outcome: 'superseded' },
       ['A newer run has already commented; its comment stays as it is.'],
-    ]);
-  });
-
-  it('is silent where there was nothing to bring up to date', async () => {
-    expect(await told({}, {}, { outcome: 'none', url: null })).toMatchObject({
-      result: undefined,
-      notices: [],
-    });
+    ],
+    [{ outcome: 'none', url: null }, []],
+  ])('%j is said once, and the page is given that there is', async (written, said) => {
+    const { result, notices } = await told({}, {}, written);
+    expect([result, notices]).toEqual([written.url === null ? undefined : { commentUrl: written.url }, said]);
   });
 
   it('is none outside GitHub', async () => {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { GitHubError, ReportError } from '../../src/errors.ts';
 import { createCommitStatus, type StatusText } from '../../src/reporters/commit-status.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { knowSecrets, textOf } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const signal = new AbortController().signal;
@@ -16,9 +16,7 @@ const STARTED = {
   sessionId: 's',
   tools: [],
 } as const;
-const secrets = createSecrets();
-secrets.add('sk-canary_0123');
-secrets.add('pass  phrase');
+const secrets = knowSecrets('sk-canary_0123', 'pass  phrase');
 
 async function told(changes: Partial<Report> = {}) {
   const statuses: StatusText[] = [];
@@ -115,16 +113,11 @@ describe('the commit status', () => {
   });
 
   it('says at most 140 characters, none of them of four bytes, on one line, without secrets', async () => {
-    const text = fc.array(
-      fc.oneof(
-        fc.string({ unit: 'binary' }),
-        fc.constantFrom('🐙', 'sk-canary_0123', 'pass  phrase', '\n', 'word '),
-      ),
-      { maxLength: 80 },
-    );
+    const pieces = ['🐙', 'sk-canary_0123', 'pass  phrase', '\n', 'word '];
+    const text = textOf(pieces, { pieceCount: 80, other: fc.string({ unit: 'binary' }) });
     await fc.assert(
-      fc.asyncProperty(text, async (parts) => {
-        const [status] = await told(unpublished(parts.join('')));
+      fc.asyncProperty(text, async (error) => {
+        const [status] = await told(unpublished(error));
         const { description } = status ?? { description: '' };
         expect(description.length).toBeLessThanOrEqual(140);
         // Without the flag u, so that halves of pairs are seen.

@@ -1,67 +1,18 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { envelope } from '../../src/reporters/envelope.ts';
+import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
+import { InputError } from '../../src/errors.ts';
+import { envelope, writeResultFile } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { maxPayloadDepth, parseStrictJson } from '../../src/text/json.ts';
-import type { Repair } from '../../src/types.ts';
-import { sampleLeg, sampleMerged, sampleMergedReport, sampleVote } from '../merge/sample-merged.ts';
+import { isObject, maxPayloadDepth, parseStrictJson } from '../../src/text/json.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
 const same = (text: string) => text;
 
+// Which fields there are and in which order is in `golden/envelope/`.
 describe('envelope', () => {
-  it('tells a published payload, its fields in the documented order', () => {
-    const report = sampleReport({ repaired: { kind: 'parsed', paths: ['/a'] } });
-    const payload = report.payload;
-    const told = envelope(report, same);
-    expect(told).toEqual({
-      type: 'result',
-      subtype: 'success',
-      is_error: false,
-      exit_code: 0,
-      conclusion: 'success',
-      reason: 'accepted',
-      result: JSON.stringify(payload),
-      structured_result: payload,
-      structured_output: payload,
-      gate: { status: 'met', issues: [] },
-      num_turns: 2,
-      turns: 2,
-      rejections: 0,
-      repaired: { kind: 'parsed', paths: ['/a'] },
-      usage: { input_tokens: 3000, output_tokens: 210, cached_input_tokens: 1200, cache_write_tokens: 0 },
-      total_input_tokens: 3000,
-      total_output_tokens: 210,
-      total_cost_usd: 0.0042,
-      duration_ms: 4321,
-      model: 'claude-sonnet-4-5',
-      provider: 'anthropic',
-      session_id: '7f3c0c1e-0000-4000-8000-000000000000',
-      sandbox: 'bwrap',
-      subject: { ...report.subject },
-      judge: { ...report.policy },
-      leg: null,
-      vote: null,
-      reuse: null,
-    });
-    expect(Object.keys(told)).toEqual([
-      ...['type', 'subtype', 'is_error', 'exit_code', 'conclusion', 'reason', 'result', 'structured_result'],
-      ...[
-        'structured_output',
-        'gate',
-        'num_turns',
-        'turns',
-        'rejections',
-        'repaired',
-        'usage',
-        'total_input_tokens',
-        'total_output_tokens',
-        'total_cost_usd',
-        'duration_ms',
-      ],
-      ...['model', 'provider', 'session_id', 'sandbox', 'subject', 'judge', 'leg', 'vote', 'reuse'],
-    ]);
-  });
-
   it('tells what the verdict rests on behind what was reused, its paths masked and well formed', () => {
     const evidence = {
       context: 'missing',
@@ -89,14 +40,6 @@ describe('envelope', () => {
     expect(envelope(sampleReport({ replayed: false }), same)).not.toHaveProperty('replayed');
   });
 
-  it('tells every way in which a payload was repaired', () => {
-    const told = (repaired: Repair | null) => envelope(sampleReport({ repaired }), same)['repaired'];
-    expect([told({ kind: 'unwrapped', key: 'input' }), told(null)]).toEqual([
-      { kind: 'unwrapped', key: 'input' },
-      null,
-    ]);
-  });
-
   it('tells an error and no payload where none is published', () => {
     const report = sampleReport({
       ...unpublished('No key sk-1.'),
@@ -118,25 +61,6 @@ describe('envelope', () => {
     expect(Object.keys(told)).not.toContain('structured_result');
   });
 
-  it('E15 tells a payload and the issues of a gate that is not met, without an error', () => {
-    const issues = [{ path: '/passed', keyword: 'const', message: 'must be true' }];
-    const verdict = {
-      conclusion: 'failure',
-      reason: 'gate_not_met',
-      subtype: 'gate_not_met',
-      exitCode: 1,
-      published: true,
-      error: 'The gate is not met.',
-    } as const;
-    const told = envelope(sampleReport({ verdict, gate: { status: 'not_met', issues } }), same);
-    expect(told).toMatchObject({
-      is_error: true,
-      gate: { status: 'not_met', issues },
-      structured_output: { passed: true },
-    });
-    expect(Object.keys(told)).not.toContain('error');
-  });
-
   it('tells which leg and vote it is, and whose payload was taken', () => {
     const from = { run_id: '41', run_attempt: 2, session_id: 's' };
     const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
@@ -144,68 +68,6 @@ describe('envelope', () => {
     expect(told({ leg: 'api', vote: '2', reuse })).toMatchObject({ leg: 'api', vote: '2', reuse });
     expect(told({ reuse: { ...reuse, from: null } })['reuse']).toEqual({ ...reuse, from: null });
     expect(told({})).not.toHaveProperty('merged');
-  });
-
-  it('tells what a merge counted, decided or not, in snake_case and its sentences masked', () => {
-    const votes = [sampleVote('pass', { vote: '1' }), sampleVote('abstain', { why: 'No sk-1.' })];
-    const merged = sampleMerged({ votes: 'all of 2', legs: [sampleLeg('api', 'abstain', votes)] });
-    const told = envelope(sampleMergedReport(merged), (text) => text.replace('sk-1', '***'));
-    expect(told).toMatchObject({ reason: 'undecided', gate: null });
-    expect(told['merged']).toEqual({
-      rule: 'all',
-      votes: 'all of 2',
-      tally: { pass: 0, fail: 0, abstain: 1, expected: 1 },
-      legs: [
-        {
-          leg: 'api',
-          passed: null,
-          conclusion: 'inconclusive',
-          reason: 'undecided',
-          weight: 1,
-          num_turns: 2,
-          total_cost_usd: 0.02,
-          url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
-          votes: [
-            {
-              vote: '1',
-              passed: true,
-              conclusion: 'success',
-              reason: 'accepted',
-              why: null,
-              num_turns: 2,
-              usage: {
-                input_tokens: 3000,
-                output_tokens: 210,
-                cached_input_tokens: 1200,
-                cache_write_tokens: 0,
-              },
-              total_cost_usd: 0.02,
-              model: 'claude-sonnet-4-5',
-              reused: false,
-              evidence: null,
-              attempt: 1,
-              url: 'https://github.com/octo/demo/actions/runs/42/attempts/1',
-            },
-            {
-              vote: null,
-              passed: null,
-              conclusion: 'missing',
-              reason: 'missing',
-              why: 'No ***.',
-              num_turns: 0,
-              usage: { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, cache_write_tokens: 0 },
-              total_cost_usd: 0,
-              model: '',
-              reused: false,
-              evidence: null,
-              attempt: null,
-              url: null,
-            },
-          ],
-        },
-      ],
-    });
-    expect(envelope(sampleMergedReport(), same)).toHaveProperty('merged.tally.pass', 9);
   });
 
   it('writes half of a surrogate pair as U+FFFD wherever a text was cut, and nothing of the payload', () => {
@@ -228,5 +90,66 @@ describe('envelope', () => {
     });
     const failed = envelope(sampleReport(unpublished('cut \ud83d')), same);
     expect([failed['error'], failed['result']]).toEqual(['cut \ufffd', 'cut \ufffd']);
+  });
+});
+
+const folder = makeFolder();
+const secrets = knowSecrets('sk-canary');
+
+describe('writeResultFile', () => {
+  it('P5 writes the whole envelope, however large, as one line', () => {
+    const report = sampleReport({
+      payload: { text: 'x\u2028\n'.repeat(1024 * 1024) },
+      resultFile: path.join(folder, 'result.json'),
+    });
+    writeResultFile(report, secrets);
+    const text = readFileSync(path.join(folder, 'result.json'), 'utf8');
+    expect(text.split('\n').length).toBe(2);
+    expect(JSON.parse(text)).toEqual(envelope(report, secrets.mask));
+  });
+
+  it('signs what it writes, secrets masked and halves of characters mended, the signature last', () => {
+    const key = 'k'.repeat(32);
+    const file = path.join(folder, 'signed.json');
+    const report = sampleReport({
+      ...unpublished('Key sk-canary is cut \ud83d'),
+      leg: 'api',
+      resultFile: file,
+    });
+    writeResultFile(report, secrets, (told) => signEnvelope(told, key));
+    const parsed = parseStrictJson(readFileSync(file, 'utf8'));
+    const whole = parsed.ok && isObject(parsed.value) ? parsed.value : {};
+    expect(whole['error']).toBe('Key *** is cut \ufffd');
+    expect(Object.keys(whole).at(-1)).toBe('signature');
+    expect(verifyEnvelope(whole, key)).toBe(true);
+    expect(verifyEnvelope({ ...whole, leg: 'web' }, key)).toBe(false);
+  });
+
+  it('what cannot be signed is not written', () => {
+    const report = sampleReport({ resultFile: path.join(folder, 'unsigned.json') });
+    const sign = () => {
+      throw new Error('no key');
+    };
+    expect(() => writeResultFile(report, secrets, sign)).toThrow(InputError);
+    expect(readdirSync(folder)).not.toContain('unsigned.json');
+  });
+
+  it('a folder that the agent swapped for a link is an InputError, and nothing is written behind it', () => {
+    const hooks = path.join(folder, 'hooks');
+    mkdirSync(hooks);
+    symlinkSync(hooks, path.join(folder, 'out'));
+    const write = () =>
+      writeResultFile(sampleReport({ resultFile: path.join(folder, 'out', 'pre-commit') }), secrets);
+    expect(write).toThrow(InputError);
+    expect(write).toThrow(/^result-file ".*pre-commit" cannot be written: .*symbolic link/);
+    expect(readdirSync(hooks)).toEqual([]);
+  });
+
+  it('a file that cannot be written is an InputError that names the input', () => {
+    const write = () =>
+      writeResultFile(sampleReport({ resultFile: path.join(folder, 'signed.json', 'x') }), secrets);
+    expect(write).toThrow(InputError);
+    expect(write).toThrow(/^result-file ".*signed\.json/);
+    writeResultFile(sampleReport({ resultFile: null }), secrets);
   });
 });

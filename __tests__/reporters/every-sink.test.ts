@@ -1,9 +1,8 @@
 /** No sink tells a known secret, however the model or the repository has disguised it. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createReportPage } from '../../src/commands/report/report-page.ts';
 import { mergedJson } from '../../src/merge/payload.ts';
 import { describeMerge } from '../../src/merge/report.ts';
@@ -11,37 +10,26 @@ import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import { createCommitStatus } from '../../src/reporters/commit-status.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
+import type { WrittenLocation } from '../../src/reporters/findings.ts';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
-import { createLog } from '../../src/reporters/log.ts';
+import type { Log } from '../../src/reporters/log.ts';
 import { createMessages } from '../../src/reporters/messages.ts';
 import type { Report, Reporter, RunEvent } from '../../src/reporters/report-types.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
-import { createSecrets, type Secrets } from '../../src/text/secrets.ts';
+import type { Secrets } from '../../src/text/secrets.ts';
 import type { Json, JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from '../merge/sample-merged.ts';
-import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { captureLog, knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { notMet, sampleReport, unpublished } from './sample-report.ts';
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'every-sink-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 const LONG = 'sk-canary+0123456789/abcXYZ';
 const SHORT = 'hush7x';
-const HIDDEN = [
-  '\u200b',
-  '\u00ad',
-  '\ufe0f',
-  '\u{e0041}',
-  '\u{e01ef}',
-  '\u3164',
-  '\u2066',
-  '\0',
-  '\x7f',
-  '\x1b',
-];
+const HIDDEN = [...'\u200b\u00ad\ufe0f\u{e0041}\u{e01ef}\u3164\u2066\0\x7f\x1b'];
 const SEQUENCES = ['\x1b[31m', '\x9b0m', '\x1b]0;title\x07', '\x9dx\x9c'];
 const BLANKS = ['\n', '\r\n', ' ', '\t', '\u2028', '\u00a0', '\u3000'];
 
@@ -106,14 +94,7 @@ const said = (text: string): Report =>
 /** As above, but whole: envelopes of the tests are held against their schema. */
 const gated = (text: string): Report =>
   sampleReport({
-    verdict: {
-      ...sampleReport().verdict,
-      conclusion: 'failure',
-      reason: 'gate_not_met',
-      subtype: 'gate_not_met',
-      exitCode: 1,
-      error: `It says ${text} here.`,
-    },
+    verdict: { ...notMet, error: `It says ${text} here.` },
     payload: { passed: false },
     gate: {
       status: 'not_met',
@@ -125,15 +106,7 @@ const gated = (text: string): Report =>
   });
 
 const ofProse = (text: string): Report =>
-  sampleReport({
-    ...unpublished(`It says ${text} here.`, {
-      reason: 'plain_text',
-      subtype: 'error_plain_text',
-      exitCode: 1,
-    }),
-    model: text,
-    lastAssistantText: text,
-  });
+  sampleReport({ ...unpublished(`It says ${text} here.`), model: text, lastAssistantText: text });
 
 const findings = (text: string): Json => [
   { severity: 'error', path: text, line: 3, rule: text, title: text, message: text },
@@ -167,9 +140,7 @@ const eventsOf = (text: string): readonly RunEvent[] =>
   });
 
 function knowing(): Secrets {
-  const known = createSecrets();
-  known.add(LONG);
-  known.add(SHORT);
+  const known = knowSecrets(LONG, SHORT);
   const mask = (text: string) => {
     searched = Math.max(searched, text.length);
     return known.mask(text);
@@ -188,14 +159,11 @@ type Sink = (text: string) => Promise<string> | string;
 const secrets = knowing();
 const facts = { secrets, serverUrl: 'https://github.com' };
 
-function logged(use: (log: ReturnType<typeof createLog>, text: string) => Promise<void> | void): Sink {
-  return async (text) => {
-    let all = '';
-    const write = (part: string) => {
-      all += part;
-    };
-    await use(createLog({ core: writeCommands(write), secrets, token: () => 'token' }), text);
-    return all;
+function logged(use: (log: Log, text: string) => Promise<void> | void): Sink {
+  return async (said) => {
+    const { log, text } = captureLog(secrets);
+    await use(log, said);
+    return text();
   };
 }
 
@@ -206,6 +174,10 @@ const written = (make: (file: string) => Reporter, read = (text: string) => text
     return read(readFileSync(file, 'utf8'));
   };
 };
+
+const locate = (place: WrittenLocation) => ({ ...place, source: null });
+const tell = () => undefined;
+const sarifFacts = { version: '0', category: 'x', informationUri: 'https://example.com', serverUrl: null };
 
 const sinks: readonly (readonly [string, Sink])[] = [
   ['the job summary', (text) => summaryMarkdown(said(text), facts, 1e6)],
@@ -218,44 +190,11 @@ const sinks: readonly (readonly [string, Sink])[] = [
   ['the live log', logged((log, text) => hear(createLiveLog({ log, level: 'full' }), text))],
   [
     'the annotations of findings',
-    logged((log, text) =>
-      hear(
-        createAnnotations({
-          log,
-          mode: 'findings',
-          locate: (place) => ({ ...place, source: null }),
-          elsewhere: 'x',
-        }),
-        text,
-      ),
-    ),
+    logged((log, text) => hear(createAnnotations({ log, mode: 'findings', locate, elsewhere: 'x' }), text)),
   ],
   ['the transcript', written((file) => createTranscript({ file, secrets }), parsed)],
-  [
-    'the report page',
-    written(
-      (file) => createReportPage({ file, secrets, tell: () => undefined }),
-      (text) => text,
-      gated,
-    ),
-  ],
-  [
-    'the SARIF file',
-    written(
-      (file) =>
-        createSarif({
-          file,
-          secrets,
-          locate: (place) => ({ ...place, source: null }),
-          tell: () => undefined,
-          version: '0',
-          category: 'x',
-          informationUri: 'https://example.com',
-          serverUrl: null,
-        }),
-      parsed,
-    ),
-  ],
+  ['the report page', written((file) => createReportPage({ file, secrets, tell }), undefined, gated)],
+  ['the SARIF file', written((file) => createSarif({ file, secrets, locate, tell, ...sarifFacts }), parsed)],
   [
     'the commit status',
     async (text) => {

@@ -1,27 +1,67 @@
-/** What people are shown of every kind of verdict, compared with the files in `golden/`: `npx vitest run golden -u` writes them. */
+/** What is shown of every kind of verdict, compared with the files in `golden/`: `npx vitest run golden -u` writes them. */
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../../src/reporters/envelope.ts';
+import { createLiveLog } from '../../src/reporters/live-log.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
-import { proseOf, render, sparks } from '../support/texts/gfm.ts';
+import { captureLog } from '../support/surroundings.ts';
+import { actionsIn } from '../support/texts/gfm.ts';
 import { renderSample, sampleReports } from './sample-reports.ts';
 
 const samples = Object.entries(sampleReports);
-/** Whose comment is compared, too: it is made of the same parts as the summary. */
-const COMMENTED = ['accepted', 'gate-not-met', 'plain-text', 'config-error', 'merge-undecided', 'reused'];
+const samplesOf = (...names: readonly string[]) => samples.filter(([name]) => names.includes(name));
 /** Hundreds of rows show nothing more than a few do. */
 const isShort = ([name]: (typeof samples)[number]) => !name.includes('many');
+/** The comment is made of the same parts as the summary: it is compared for a few. */
+const commented = samplesOf(
+  ...['accepted', 'gate-not-met', 'plain-text', 'config-error', 'merge-undecided', 'reused'],
+);
+/** The last lines of the log. */
+const logged = samplesOf(
+  ...[
+    'accepted',
+    'gate-not-met',
+    'small',
+    'custom-schema',
+    'plain-text',
+    'skipped',
+    'config-error',
+    'hostile',
+  ],
+  ...['reused', 'merge-failure', 'merge-undecided', 'merge-nothing'],
+);
+const enveloped = samplesOf(
+  'accepted',
+  'custom-schema',
+  'gate-not-met',
+  'plain-text',
+  'reused',
+  'merge-weighted',
+  'merge-undecided',
+);
 
 describe('a report', () => {
   it.each(samples.filter(isShort))('is shown in the job summary: %s', async (name, report) => {
     await expect(renderSample(report, 'summary')).toMatchFileSnapshot(`../golden/summary/${name}.md`);
   });
 
-  it.each(samples.filter(([name]) => COMMENTED.includes(name)))(
-    'is shown in the comment: %s',
-    async (name, report) => {
-      await expect(renderSample(report, 'comment')).toMatchFileSnapshot(`../golden/comment/${name}.md`);
-    },
-  );
+  it.each(commented)('is shown in the comment: %s', async (name, report) => {
+    await expect(renderSample(report, 'comment')).toMatchFileSnapshot(`../golden/comment/${name}.md`);
+  });
+
+  it.each(logged)('is shown at the end of the log: %s', async (name, report) => {
+    const { log, text } = captureLog();
+    await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
+    await expect(text()).toMatchFileSnapshot(`../golden/log/${name}.txt`);
+  });
+
+  it.each(enveloped)('is written as an envelope: %s', async (name, report) => {
+    const text = JSON.stringify(
+      envelope(report, (each) => each),
+      null,
+      2,
+    );
+    await expect(`${text}\n`).toMatchFileSnapshot(`../golden/envelope/${name}.json`);
+  });
 
   it.each(samples)('is an envelope of the published schema: %s', (_, report) => {
     const written = JSON.stringify(envelope(report, (text) => text));
@@ -30,6 +70,6 @@ describe('a report', () => {
 
   it.each(samples)('does nothing but be read, in summary and comment: %s', (_, report) => {
     for (const kind of ['summary', 'comment'] as const)
-      expect(sparks(proseOf(render(renderSample(report, kind))))).toEqual([]);
+      expect(actionsIn(renderSample(report, kind), 'https://github.com/octo/demo/')).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cell, code, fence, inline, prose } from '../../src/reporters/markdown.ts';
+import { cell, code, fence, fitSections, inline, prose } from '../../src/reporters/markdown.ts';
+import { textOf } from '../support/surroundings.ts';
 import { proseOf, render, sparks, tagsOf } from '../support/texts/gfm.ts';
 
 /** What a reader sees, the gaps that keep GitHub from linking taken out. */
@@ -69,55 +70,9 @@ describe('inline', () => {
   });
 });
 
-const hostile = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom(
-        '\n',
-        '\r',
-        ' ',
-        '    ',
-        '|',
-        '`',
-        '```',
-        '~~~',
-        '<',
-        '>',
-        '</td>',
-        '<!--',
-        '-->',
-        '@',
-        '#',
-        '*',
-        '_',
-        '[',
-        ']',
-        '(',
-        ')',
-        '!',
-        '\\',
-        '&',
-        '&#64;',
-        ';',
-        'http://',
-        'www.',
-        'a.b',
-        ':x:',
-        '/',
-        '- ',
-        '1. ',
-        '$',
-        '---',
-        '===',
-        'abcdef1',
-        'GH-',
-        '1',
-      ),
-      fc.string({ unit: 'binary', maxLength: 3 }),
-    ),
-    { maxLength: 15 },
-  )
-  .map((parts) => parts.join(''));
+const SIGNS =
+  '| ` ``` ~~~ < > </td> <!-- --> @ # * _ [ ] ( ) ! \\ & &#64; ; http:// www. a.b :x: / $ --- === abcdef1 GH- 1';
+const hostile = textOf([...SIGNS.split(' '), '\n', '\r', ' ', '    ', '- ', '1. '], { pieceCount: 15 });
 
 describe('prose', () => {
   it.each(texts.filter(([, text]) => !text.includes('`')))('%s is shown as it is written', (_, text) => {
@@ -200,6 +155,32 @@ describe('fence', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(tagsOf(render(`${fence(text, 'json')}\n\nend`))).toEqual(['pre', 'code', 'p']);
+      }),
+    );
+  });
+});
+
+describe('fitSections', () => {
+  it('gives up what matters least, and says what', () => {
+    const sections = [
+      { name: 'first', rank: 1, texts: ['1111', '11'] },
+      { name: 'second', rank: 0, texts: ['222'] },
+      { name: 'third', rank: 2, texts: ['33'] },
+    ];
+    expect(fitSections(sections, 9)).toEqual({ text: '111122233', lost: [] });
+    expect(fitSections(sections, 6)).toEqual({ text: '11222', lost: ['third'] });
+    expect(fitSections(sections, 2)).toEqual({ text: '11', lost: ['second', 'third'] });
+  });
+
+  it('never takes more bytes than there are', () => {
+    const section = fc.record({
+      name: fc.string(),
+      rank: fc.nat(3),
+      texts: fc.array(fc.string({ unit: 'binary' }), { maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(section), fc.nat(100), (sections, max) => {
+        expect(Buffer.byteLength(fitSections(sections, max).text)).toBeLessThanOrEqual(max);
       }),
     );
   });

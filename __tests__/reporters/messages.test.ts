@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createMessages } from '../../src/reporters/messages.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, ToolCall } from '../../src/types.ts';
-import { PROSE, sampleEvents } from './sample-events.ts';
+import { knowSecrets } from '../support/surroundings.ts';
+import { sampleEvents } from './sample-events.ts';
 
-const session_id = '7f3c0c1e-0000-4000-8000-000000000000';
-const secrets = createSecrets();
-secrets.add('sk-canary-1');
+const secrets = knowSecrets('sk-canary-1');
 
 function told(events: readonly RunEvent[]): readonly JsonObject[] {
   const messages = createMessages({ version: '0.1.0', cwd: '/w', mask: secrets.mask });
@@ -42,87 +40,10 @@ function messageOf(event: RunEvent): unknown {
 }
 
 describe('the messages of a run', () => {
-  it('begin with one system message and the task', () => {
-    expect(told(sampleEvents).slice(0, 2)).toEqual([
-      {
-        type: 'system',
-        subtype: 'init',
-        session_id,
-        cwd: '/w',
-        model: 'claude-sonnet-4-5',
-        provider: 'anthropic',
-        tools: ['read_file', 'edit', 'shell', 'structured_output'],
-        version: '0.1.0',
-      },
-      {
-        type: 'user',
-        message: { role: 'user', content: [{ type: 'text', text: 'Judge this.' }] },
-        session_id,
-      },
-    ]);
-  });
-
-  it('are one for each turn and each result, in order', () => {
-    const messages = told(sampleEvents);
-    expect(messages.map(({ type }) => type)).toEqual([
-      'system',
-      'user',
-      'assistant',
-      'user',
-      'user',
-      'assistant',
-      'user',
-      'assistant',
-      'user',
-      'assistant',
-      'user',
-    ]);
-    expect(messages[2]).toEqual({
-      type: 'assistant',
-      message: {
-        id: `msg_${session_id}_1`,
-        type: 'message',
-        role: 'assistant',
-        model: 'claude-sonnet-4-5',
-        content: [
-          { type: 'text', text: PROSE },
-          { type: 'tool_use', id: 'c0', name: 'read_file', input: { redacted: true } },
-          { type: 'tool_use', id: 'c1', name: 'shell', input: { redacted: true } },
-        ],
-        stop_reason: 'tool_use',
-        stop_sequence: null,
-        usage: {
-          input_tokens: 3000,
-          cache_creation_input_tokens: 0,
-          cache_read_input_tokens: 0,
-          output_tokens: 210,
-        },
-      },
-      session_id,
-    });
-    expect(messages[4]).toEqual({
-      type: 'user',
-      message: {
-        role: 'user',
-        content: [
-          {
-            type: 'tool_result',
-            tool_use_id: 'c1',
-            content: 'OUTPUT-CANARY ***\n::endgroup::\n[exit code 1]',
-            is_error: false,
-          },
-        ],
-      },
-      session_id,
-    });
-  });
-
-  it('P3 tell a rejection by path and keyword, and hold nothing of the native form', () => {
-    const messages = told(sampleEvents);
-    expect(messages[6]).toMatchObject({
-      message: { content: [{ type: 'tool_result', content: 'Rejected: /passed (type)', is_error: true }] },
-    });
-    expect(JSON.stringify(messages)).not.toContain('NATIVE-CANARY');
+  it('P3 begin with the task, are one for each turn and each result, and tell a rejection by path and keyword', async () => {
+    const text = `${JSON.stringify(told(sampleEvents), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../golden/messages.json');
+    expect(text).not.toMatch(/NATIVE-CANARY|sk-canary/u);
   });
 
   it('count as the Messages API does: input tokens are those that no cache had a part in', () => {
@@ -164,14 +85,6 @@ describe('the messages of a run', () => {
   ])('%o has an object as its input', (call, expected) => {
     expect(messageOf(turn([call]))).toMatchObject({
       content: [{ type: 'tool_use', id: 'c0', name: 'shell', ...expected }],
-    });
-  });
-
-  it('hold no secret in any string or name', () => {
-    const rawArguments = JSON.stringify({ 'sk-canary-1': ['sk-canary-1', { deep: 'x sk-canary-1 y' }] });
-    const event = turn([{ id: 'sk-canary-1', name: 'sk-canary-1', rawArguments }]);
-    expect(messageOf(event)).toMatchObject({
-      content: [{ id: '***', name: '***', input: { '***': ['***', { deep: 'x *** y' }] } }],
     });
   });
 });

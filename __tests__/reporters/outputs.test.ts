@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MERGE_OUTPUTS, OUTPUTS } from '../../scripts/generate.ts';
 import { InputError } from '../../src/errors.ts';
 import { shellSafeJson } from '../../src/reporters/inert-json.ts';
@@ -12,10 +11,10 @@ import type { Report } from '../../src/reporters/report-types.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { parseOutputFile } from '../support/fakes/runner/runner.ts';
+import { makeFolder, textOf } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'outputs-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 const RUN_OUTPUTS = {
   'run-conclusion': 'success',
@@ -69,13 +68,8 @@ describe('stepOutputs', () => {
   });
 
   it('gives outputs about the run, and none of a payload, where none is published', () => {
-    const report = sampleReport({
-      ...unpublished('No.'),
-      costUsd: null,
-      changedFiles: null,
-      resultFile: null,
-      transcriptFile: null,
-    });
+    const none = { costUsd: null, changedFiles: null, resultFile: null, transcriptFile: null };
+    const report = sampleReport({ ...unpublished('No.'), ...none });
     expect(Object.fromEntries(stepOutputs(report).outputs)).toEqual({
       ...RUN_OUTPUTS,
       'run-conclusion': 'inconclusive',
@@ -114,15 +108,8 @@ describe('stepOutputs', () => {
   });
 
   it('P4 a name that would write other outputs never gets one, though it is asked for', () => {
-    const payload = {
-      'a\nb': 1,
-      'run-turns': 2,
-      RUN_x: 3,
-      structured_output: 4,
-      'Run-x': 5,
-      'a.b': 6,
-      '': 7,
-    };
+    const names = ['a\nb', 'run-turns', 'RUN_x', 'structured_output', 'Run-x', 'a.b', ''];
+    const payload = Object.fromEntries(names.map((name) => [name, 3]));
     expect(published(payload, Object.keys(payload)).own).toEqual({
       structured_output: JSON.stringify(payload),
       RUN_x: '3',
@@ -146,20 +133,13 @@ describe('stepOutputs', () => {
     ]);
   });
 
-  it('S11 leaves out a string with NUL; U+2028 survives', () => {
-    const { own, warnings } = published({ nul: 'a\0b', line: 'a\u2028b' }, ['nul', 'line']);
-    expect(own).toEqual({ structured_output: '{"nul":"a\\u0000b","line":"a\\u2028b"}', line: 'a\u2028b' });
+  it('S11 leaves out a string with NUL or half of a surrogate pair; U+2028 survives', () => {
+    const payload = { nul: 'a\0b', line: 'a\u2028b', half: 'a\ud800' };
+    const { own, warnings } = published(payload, Object.keys(payload));
+    const whole = '{"nul":"a\\u0000b","line":"a\\u2028b","half":"a\\ud800"}';
+    expect(own).toEqual({ structured_output: whole, line: 'a\u2028b' });
     expect(warnings).toEqual([
       expect.stringContaining('The output nul is left out: it holds a NUL character'),
-    ]);
-  });
-});
-
-describe('a string that is no text', () => {
-  it('S11 half of a surrogate pair is left out with a warning, and whole in structured_output', () => {
-    const { own, warnings } = published({ half: 'a\ud800' }, ['half']);
-    expect(own).toEqual({ structured_output: '{"half":"a\\ud800"}' });
-    expect(warnings).toEqual([
       expect.stringContaining('The output half is left out: it holds half of a surr'),
     ]);
   });
@@ -195,26 +175,9 @@ describe('writeOutputs', () => {
   });
 
   it('P4 D05 any payload comes back as exactly the expected outputs', () => {
-    const piece = fc.oneof(
-      fc.constantFrom(
-        '\n',
-        '\r',
-        '\r\n',
-        '<<',
-        '=',
-        'EOF',
-        'end_',
-        'conclusion=success',
-        'a<<E',
-        '\0',
-        '\u2028',
-        '\ufeff',
-        '__proto__',
-        'run-gate',
-      ),
-      fc.string({ unit: 'grapheme', maxLength: 4 }),
-    );
-    const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''));
+    const pieces =
+      '\n \r \r\n << = EOF end_ conclusion=success a<<E \0 \u2028 \ufeff __proto__ run-gate'.split(' ');
+    const text = textOf(pieces, { other: fc.string({ unit: 'grapheme', maxLength: 4 }) });
     const payload = fc.dictionary(
       text,
       fc.oneof(text, fc.boolean(), fc.integer(), fc.array(text, { maxLength: 3 })),

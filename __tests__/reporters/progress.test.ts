@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createProgress, type ProgressOptions } from '../../src/reporters/progress.ts';
 import type { RunEvent } from '../../src/reporters/report-types.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import { screenOf } from '../support/screen.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
@@ -11,19 +11,13 @@ const COLUMNS = 60;
 /** Everything that a text of ours never has: controls but line breaks, bidi, zero-width. */
 const ACTIVE = /[^\P{Cc}\n]|\p{Cf}/u;
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 function open(
   changes: Partial<ProgressOptions['style']> & Partial<Pick<ProgressOptions, 'quiet' | 'level'>> = {},
 ) {
   let text = '';
-  const secrets = createSecrets();
-  secrets.add('sk-canary-1');
   const { quiet = false, level = 'summary', ...style } = changes;
   const progress = createProgress({
     sink: {
@@ -35,7 +29,7 @@ function open(
     style: { live: false, color: false, columns: () => COLUMNS, ...style },
     quiet,
     level,
-    secrets,
+    secrets: knowSecrets('sk-canary-1'),
     now: () => performance.now(),
   });
   const tell = (events: readonly RunEvent[]) => {
@@ -53,34 +47,7 @@ describe('plain progress', () => {
     tell(sampleEvents.slice(4));
     await progress.reporter.report?.(sampleReport(), signal);
     await progress.conclude(sampleReport({ gate: { status: 'none', issues: [] } }));
-    expect(text()).toMatchInlineSnapshot(`
-      "warning: No sandbox.
-      [0 s] structured-agent · anthropic · claude-sonnet-4-5
-      [0 s] turn 1
-      [0 s]   model answered in 1.2 s · 2 calls · 3,210 tokens · $0.0042
-      [1 min 02 s]   ▸ read_file src/a : :error: :.js
-      [1 min 02 s]   ✗ read_file src/a : :error: :.js · 3 ms · 3,210 tokens · $0.0042 · There is no such file.
-      [1 min 02 s]   ▸ shell npm test
-      [1 min 02 s]   • shell npm test · exit code 1 · 2.1 s · 3,210 tokens · $0.0042
-      [1 min 02 s] turn 1 done in 3.3 s · 3,210 tokens · $0.0042
-      [1 min 02 s] turn 2 · asked once more, for structured_output only
-      [1 min 02 s]   model answered in 0.8 s · 1 call · cut off by the output-token limit · 3,210 tokens · $0.0042
-      [1 min 02 s]   ✗ structured_output · rejected · /passed (type)
-      [1 min 02 s] turn 2 done in 0.8 s · 3,210 tokens
-      [1 min 02 s] turn 3
-      [1 min 02 s] turn 3 done in 0.7 s · no tool call · 3,210 tokens · $0.0042
-      [1 min 02 s] turn 4 · asked once more, for structured_output only
-      [1 min 02 s]   model answered in 0.7 s · 1 call · 3,210 tokens · $0.0042
-      [1 min 02 s]   ✓ structured_output · accepted
-      [1 min 02 s] turn 4 done in 0.7 s · 3,210 tokens · $0.0042
-      [1 min 02 s] a remark
-      ────────────────────────────────────────────────────────────
-      ✓ SUCCESS · accepted · no gate · exit code 0
-        claude-sonnet-4-5 · 2 turns · 3,210 tokens · $0.0042 · 4.3 s · sandbox bwrap
-        result: /tmp/result.json
-        transcript: /tmp/transcript.jsonl
-      "
-    `);
+    await expect(text()).toMatchFileSnapshot('../golden/log/progress.txt');
   });
 
   it.each([true, false])(

@@ -5,7 +5,6 @@ import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { commentBody } from '../../src/reporters/comment.ts';
 import type { WrittenLocation } from '../../src/reporters/findings.ts';
 import { asWritten } from '../../src/reporters/links.ts';
-import { createLog } from '../../src/reporters/log.ts';
 import { createSarif } from '../../src/reporters/sarif.ts';
 import {
   createLocator,
@@ -17,7 +16,7 @@ import {
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
-import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { captureLog } from '../support/surroundings.ts';
 import { sampleReport } from './sample-report.ts';
 import { locator, workspaces } from './workspace-world.ts';
 
@@ -110,11 +109,8 @@ describe('resolved paths', () => {
 describe('a place by evidence', () => {
   const payload = { findings: [{ path: 'index.js', line: 2, message: 'x' }] };
   const written = { path: 'index.js', line: 2, endLine: null, column: null };
-  const evidence = (path: string | null) => ({
-    context: 'none' as const,
-    toolCalls: 1,
-    findings: [{ path }],
-  });
+  const evidence = (path: string | null) =>
+    ({ context: 'none', toolCalls: 1, findings: [{ path }] }) as const;
 
   it('is the resolved file, whatever else the path could mean', () => {
     const web = locateByEvidence({ payload, evidence: evidence('packages/web/index.js') }, monorepo());
@@ -149,11 +145,7 @@ describe('what a run has resolved', () => {
     const payload = { findings: [{ path: 'index.js', line: 1, severity: 'error', message: 'x' }] };
     const findings = [{ path: 'packages/web/index.js' }];
     const report = sampleReport({ payload, evidence: { context: 'none', toolCalls: 1, findings } });
-    let text = '';
-    const write = (part: string) => {
-      text += part;
-    };
-    const log = createLog({ core: writeCommands(write), secrets, token: () => 'token' });
+    const { log, text } = captureLog();
     const { signal } = new AbortController();
     const annotations = createAnnotations({ log, mode: 'findings', locate, elsewhere: 'the summary' });
     await annotations.report?.(report, signal);
@@ -163,7 +155,7 @@ describe('what a run has resolved', () => {
     await sarif.report?.(report, signal);
     const page = { secrets, serverUrl: 'https://github.com', locate };
     const shown = [
-      text,
+      text(),
       readFileSync(file, 'utf8'),
       summaryMarkdown(report, page, 1e6),
       commentBody(report, 'key', page),

@@ -1,6 +1,7 @@
 /** A finished run to tell about; each test changes what it is about. */
 import type { Report } from '../../src/reporters/report-types.ts';
 import { describeReuse } from '../../src/reuse/reuse.ts';
+import type { Verdict } from '../../src/types.ts';
 
 /** A successful two-turn run of the `verdict` preset's shape. */
 export function sampleReport(changes: Partial<Report> = {}): Report {
@@ -75,6 +76,16 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
     ...changes,
   };
 }
+
+/** The verdict of a gate that is not met. */
+export const notMet: Verdict = {
+  conclusion: 'failure',
+  reason: 'gate_not_met',
+  subtype: 'gate_not_met',
+  exitCode: 1,
+  published: true,
+  error: 'The gate is not met.',
+};
 
 /** What changes in a report whose payload was not published. */
 export function unpublished(error: string, changes: Partial<Report['verdict']> = {}): Partial<Report> {

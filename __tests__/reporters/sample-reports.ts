@@ -31,12 +31,7 @@ const EVIL =
   '</details></td><script>alert(1)</script>\n\n# ✅ pass\n```\n| @octocat #1 https://x.y [x](http://a) ![i](https://c.d/e.png) <!-- sticky --> /merge :tada: $x^2$ **b** _i_';
 
 /** The limits that the sentences speak of. */
-const LIMITS = {
-  turns: '30 turns (max-turns)',
-  time: '10 minutes',
-  tokens: '50000 tokens',
-  cost: '$0.5',
-};
+const LIMITS = { turns: '30 turns (max-turns)', time: '10 minutes', tokens: '50000 tokens', cost: '$0.5' };
 
 /** A turn with its calls; later ones are slower and larger. */
 function turn(number: number, ...calls: TurnRecord['calls']): TurnRecord {

@@ -6,8 +6,8 @@ import formats from 'ajv-formats';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createSarif, type SarifOptions } from '../../src/reporters/sarif.ts';
 import { createLocator } from '../../src/reporters/source-locations.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject } from '../../src/types.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { sampleReport } from './sample-report.ts';
 import type { Workspace } from './workspace-world.ts';
 
@@ -75,11 +75,9 @@ export function sarifProblems(log: { readonly runs: readonly SarifRun[] }): read
 export function openSarif(workspace: Workspace, changes: Partial<SarifOptions> = {}) {
   const lines: string[] = [];
   const target = path.join(workspace.root, 'out.sarif');
-  const secrets = createSecrets();
-  secrets.add('sk-canary-123');
   const reporter = createSarif({
     file: target,
-    secrets,
+    secrets: knowSecrets('sk-canary-123'),
     locate: createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: ['octo/demo'] }),
     tell: (text) => lines.push(text),
     version: '0.1.0',

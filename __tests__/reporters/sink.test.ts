@@ -1,17 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/types.ts';
+import { makeFolder } from '../support/surroundings.ts';
 import type { ToldScript } from '../support/worlds/reporting-process.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sink-')));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 const program = fileURLToPath(new URL('../support/worlds/reporting-process.ts', import.meta.url));
 
 /** Far more than a pipe holds on its own. */

@@ -79,28 +79,9 @@ describe('a written path', () => {
     writeFileSync(path.join(workspace.root, 'line\nend'), 'x\n');
     symlinkSync('line\nend', path.join(workspace.root, 'odd'));
     const locate = locator(workspace);
-    const written = [
-      '',
-      '.',
-      'src',
-      'nope.js',
-      'src/nope.js',
-      '/etc/passwd',
-      '../../etc/passwd',
-      '../x',
-      'out',
-    ];
-    written.push(
-      '.git/config',
-      'inside/config',
-      '.GIT/config',
-      'loop',
-      'odd',
-      'README.md/x',
-      'C:\\x',
-      '\0',
-      '~',
-    );
+    const names =
+      '. src nope.js src/nope.js /etc/passwd ../../etc/passwd ../x out loop odd README.md/x C:\\x \0 ~';
+    const written = ['', ...names.split(' '), '.git/config', 'inside/config', '.GIT/config'];
     expect(written.map((each) => locate(each))).toEqual(written.map(() => null));
   });
 
@@ -119,20 +100,7 @@ describe('a written path', () => {
   it('never throws and never leaves the repository, whatever it is', () => {
     const workspace = usual();
     const locate = locator(workspace);
-    const part = fc.constantFrom(
-      '..',
-      '.',
-      'src',
-      'a b.js',
-      '.git',
-      'HEAD',
-      'a',
-      '',
-      'README.md',
-      '\\',
-      '\ud800',
-      '~',
-    );
+    const part = fc.constantFrom('a b.js', '', ...'.. . src .git HEAD a README.md \\ \ud800 ~'.split(' '));
     const written = fc.array(part, { maxLength: 8 }).map((parts) => parts.join('/'));
     fc.assert(
       fc.property(fc.oneof(written, fc.string({ unit: 'binary' })), fc.integer(), (each, line) => {
@@ -199,14 +167,8 @@ describe('sourceFile', () => {
 
   it('gives lines without their ends, and nothing for lines that are not there', () => {
     const source = sourceFile('one\r\n two \nthree');
-    expect([0, 1, 2, 3, 4, 9].map((number) => source.line(number))).toEqual([
-      '',
-      'one',
-      ' two ',
-      'three',
-      '',
-      '',
-    ]);
+    const lines = [0, 1, 2, 3, 4, 9].map((number) => source.line(number));
+    expect(lines).toEqual(['', 'one', ' two ', 'three', '', '']);
   });
 
   it('tells equal lines apart by those above, blanks aside', () => {

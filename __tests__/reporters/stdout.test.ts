@@ -3,13 +3,12 @@ import { InputError } from '../../src/errors.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { createStdout, type OutputFormat } from '../../src/reporters/stdout.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Verdict } from '../../src/types.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { PROSE, sampleEvents } from './sample-events.ts';
-import { sampleReport, unpublished } from './sample-report.ts';
+import { notMet, sampleReport, unpublished } from './sample-report.ts';
 
-const secrets = createSecrets();
-secrets.add('sk-canary-1');
+const secrets = knowSecrets('sk-canary-1');
 const FORMATS = ['text', 'json', 'stream-json', 'object'] as const;
 
 /** Tells a run; `breaks` is what flushing then throws. */
@@ -33,31 +32,17 @@ async function told(format: OutputFormat, report: Report, events = sampleEvents)
   return written.join('');
 }
 
-const notMet: Verdict = {
-  conclusion: 'failure',
-  reason: 'gate_not_met',
-  subtype: 'gate_not_met',
-  exitCode: 1,
-  published: true,
-  error: 'The gate is not met.',
-};
-const cancelled: Verdict = {
-  conclusion: 'inconclusive',
-  reason: 'cancelled',
-  subtype: 'error_cancelled',
-  exitCode: 130,
-  published: true,
-  error: 'Cancelled.',
-};
+const ofSignal = { conclusion: 'inconclusive', reason: 'cancelled', subtype: 'error_cancelled' } as const;
+const cancelled: Verdict = { ...ofSignal, exitCode: 130, published: true, error: 'Cancelled.' };
+const wrongInput = sampleReport(
+  unpublished('No.', { reason: 'config', subtype: 'error_config', exitCode: 52 }),
+);
 const endings: readonly (readonly [string, Report])[] = [
   ['success', sampleReport()],
   ['failure', sampleReport({ verdict: notMet, gate: { status: 'not_met', issues: [] } })],
   ['a signal after acceptance', sampleReport({ verdict: cancelled })],
   ['plain text', sampleReport(unpublished('It said sk-canary-1.'))],
-  [
-    'a wrong input',
-    sampleReport(unpublished('No.', { reason: 'config', subtype: 'error_config', exitCode: 52 })),
-  ],
+  ['a wrong input', wrongInput],
 ];
 
 describe.each(endings)('after %s', (_, report) => {
@@ -95,10 +80,7 @@ describe.each(endings)('after %s', (_, report) => {
 
 describe('stdout', () => {
   it('P2 json of a run that never began is the envelope in an array', async () => {
-    const report = sampleReport(
-      unpublished('No.', { reason: 'config', subtype: 'error_config', exitCode: 52 }),
-    );
-    expect(JSON.parse(await told('json', report, []))).toEqual([envelope(report, secrets.mask)]);
+    expect(JSON.parse(await told('json', wrongInput, []))).toEqual([envelope(wrongInput, secrets.mask)]);
   });
 
   it('stream-json writes as events come, the others not before the end', () => {

@@ -1,17 +1,14 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ReportError } from '../../src/errors.ts';
 import { createTranscript } from '../../src/reporters/transcript.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
+import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { sampleEvents } from './sample-events.ts';
 import { sampleReport } from './sample-report.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'transcript-')));
-afterAll(() => rmSync(folder, { recursive: true }));
-const secrets = createSecrets();
-secrets.add('sk-canary-1');
+const folder = makeFolder();
+const secrets = knowSecrets('sk-canary-1');
 const signal = new AbortController().signal;
 
 describe('createTranscript', () => {
@@ -21,30 +18,8 @@ describe('createTranscript', () => {
     for (const event of sampleEvents) transcript.event?.(event);
     await transcript.report?.(sampleReport(), signal);
     const text = readFileSync(file, 'utf8');
-    const lines = text
-      .trimEnd()
-      .split('\n')
-      .map((line): unknown => JSON.parse(line));
-    expect(lines.length).toBe(sampleEvents.length + 1);
-    expect(lines[7]).toEqual({
-      type: 'tool_finished',
-      turn: 1,
-      call: { id: 'c1', name: 'shell', target: 'npm test' },
-      decision: 'ok',
-      duration_ms: 2100,
-      result: { call_id: 'c1', content: 'OUTPUT-CANARY ***\n::endgroup::\n[exit code 1]', is_error: false },
-      totals: {
-        turns: 1,
-        usage: { input_tokens: 3000, output_tokens: 210, cached_input_tokens: 0, cache_write_tokens: 0 },
-        cost_usd: 0.0042,
-      },
-    });
-    expect(lines.at(-1)).toMatchObject({
-      type: 'run_finished',
-      conclusion: 'success',
-      exit_code: 0,
-      turn_count: 2,
-    });
+    expect(text.trimEnd().split('\n')).toHaveLength(sampleEvents.length + 1);
+    await expect(text).toMatchFileSnapshot('../golden/transcript.jsonl');
     expect(text).not.toMatch(/sk-canary|NATIVE-CANARY/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createLiveLog } from '../../src/reporters/live-log.ts';
-import { createLog } from '../../src/reporters/log.ts';
 import { createMarkdownSanitizer } from '../../src/reporters/markdown.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import { summaryMarkdown } from '../../src/reporters/summary.ts';
@@ -10,55 +9,35 @@ import {
   gateReasons,
   verdictTitle,
 } from '../../src/reporters/verdict-text.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { ContextStatus } from '../../src/types.ts';
-import { sampleFailedMerge, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
-import { writeCommands } from '../support/fakes/runner/commands.ts';
+import { sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
+import { captureLog, knowSecrets } from '../support/surroundings.ts';
 import { sampleReport, sampleReusedReport, unpublished } from './sample-report.ts';
 
+// The other titles are in `golden/summary/`.
 describe('verdictTitle', () => {
-  it('tells a payload that no gate judged from a success', () => {
-    expect(verdictTitle(sampleReport())).toBe('✅ Success: the gate is met');
-    expect(verdictTitle(sampleReport({ gate: { status: 'none', issues: [] } }))).toBe(
-      '☑️ Accepted: no gate was asked for',
-    );
-  });
-
-  it('says of a replay that no model judged', () => {
-    expect(verdictTitle(sampleReport({ replayed: true }))).toBe(
-      '🔁 Replay, judged by no model. Success: the gate is met',
-    );
-    const mismatch = unpublished('x', { reason: 'replay_mismatch' });
-    expect(verdictTitle(sampleReport({ ...mismatch, replayed: true }))).toBe(
+  const mismatch = unpublished('x', { reason: 'replay_mismatch' });
+  it.each<[string, Report]>([
+    ['🔁 Replay, judged by no model. Success: the gate is met', sampleReport({ replayed: true })],
+    [
       '🔁 Replay, judged by no model. Inconclusive: the recording does not fit',
-    );
-  });
-});
-
-describe('the title of a merge', () => {
-  it('is what ended it where that was something else', () => {
-    const cancelled = sampleMergedReport(sampleMerged(), unpublished('x', { reason: 'cancelled' }));
-    expect([sampleFailedMerge('x', { reason: 'config' }), cancelled].map(verdictTitle)).toEqual([
-      '⚠️ Inconclusive: nothing was merged',
+      sampleReport({ ...mismatch, replayed: true }),
+    ],
+    [
       '⚠️ Inconclusive: cancelled',
-    ]);
-  });
-});
-
-describe('the title of a reused verdict', () => {
-  it('says that it is one', () => {
-    expect(verdictTitle(sampleReusedReport())).toBe('✅ Success (reused): the gate is met');
-    expect(verdictTitle(sampleReusedReport({ gate: { status: 'none', issues: [] } }))).toBe(
+      sampleMergedReport(sampleMerged(), unpublished('x', { reason: 'cancelled' })),
+    ],
+    [
       '☑️ Accepted (reused): no gate was asked for',
-    );
-    expect(verdictTitle(sampleReusedReport(unpublished('x')))).toBe(
-      '⚠️ Inconclusive: the model gave no verdict',
-    );
+      sampleReusedReport({ gate: { status: 'none', issues: [] } }),
+    ],
+    ['⚠️ Inconclusive: the model gave no verdict', sampleReusedReport(unpublished('x'))],
+  ])('is %s', (title, report) => {
+    expect(verdictTitle(report)).toBe(title);
   });
 });
 
-const secrets = createSecrets();
-secrets.add('sk-canary_0123');
+const secrets = knowSecrets('sk-canary_0123');
 const sanitizer = createMarkdownSanitizer(secrets);
 const judged = (reason: Report['verdict']['reason'], words?: readonly string[]) => ({
   verdict: { ...sampleReport().verdict, reason },
@@ -80,14 +59,9 @@ describe('the words of a gate', () => {
     expect(gateReasons(judged('accepted', ['a', 'b']), sanitizer)).toEqual([]);
   });
 
-  it('are a paragraph of their own where the verdict is about something else', () => {
+  it('are a paragraph of their own where a signal came after the payload', () => {
     const words = ['wants `passed` to be true; the payload agrees'];
-    expect(gateParagraph(judged('accepted', words), sanitizer)).toBe(
-      'The gate wants <code>passed</code> to be true; the payload agrees.\n\n',
-    );
     expect(gateParagraph(judged('cancelled', words), sanitizer)).toContain('The gate wants');
-    expect(gateParagraph(judged('gate_not_met', words), sanitizer)).toBe('');
-    expect(gateParagraph(judged('accepted', []), sanitizer)).toBe('');
     expect(gateParagraph({ ...judged('accepted'), gate: null }, sanitizer)).toBe('');
   });
 
@@ -131,7 +105,6 @@ describe('what a verdict rests on', () => {
 
   it('stands in the box of the summary, and among the last lines of the log', async () => {
     const report = sampleReport({ evidence: of('missing', 0), weaknesses: ['No sandbox.'] });
-    const secrets = createSecrets();
     const [, box = ''] = summaryMarkdown(report, { secrets, serverUrl: null }, 1e6).split('> [!WARNING]\n');
     expect(
       box
@@ -144,12 +117,13 @@ describe('what a verdict rests on', () => {
       '> - The payload was accepted without a s',
       '> - No sandbox.',
     ]);
-    let text = '';
-    const log = createLog({ core: writeCommands((part) => (text += part)), secrets, token: () => 'tok' });
+    const { log, text } = captureLog();
     await createLiveLog({ log, level: 'summary' }).report?.(report, new AbortController().signal);
-    expect(text).toContain(
+    expect(text()).toContain(
       '  weaker than it could be: The model was not given the diff of this pull request:',
     );
-    expect(text).toContain('  weaker than it could be: The payload was accepted without a single tool call:');
+    expect(text()).toContain(
+      '  weaker than it could be: The payload was accepted without a single tool call:',
+    );
   });
 });
