@@ -5,8 +5,8 @@
 
 import { stat } from 'node:fs/promises';
 import { createLocalWorld, currentFolder, localSecrets } from './cli/world.ts';
-import { parseConfig } from './config/config.ts';
 import { inputsOf, schemaValidator, secretOptions } from './config/library-options.ts';
+import { parseConfig } from './config/parse-config.ts';
 import { InputError } from './errors.ts';
 import { envelope } from './reporters/envelope.ts';
 import type { Report, RunEvent } from './reporters/report-types.ts';

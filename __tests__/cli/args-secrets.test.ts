@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCliArgs } from '../../src/cli/args.ts';
-import { parseConfig } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { InputError } from '../../src/errors.ts';
 import { inputsOf, parseRun, refusal, TERMINAL } from './lines.ts';
 

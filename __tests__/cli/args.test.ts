@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCliArgs, type RunOptions } from '../../src/cli/args.ts';
 import { FLAGS } from '../../src/cli/flags.ts';
-import { parseConfig } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { argumentsOf, inputsOf, PIPED, parseRun, refusal, refusals, TERMINAL } from './lines.ts';
 
 const PLAIN: RunOptions = {

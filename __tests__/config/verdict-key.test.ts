@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { verdictKey } from '../../src/config/reporting.ts';
 
 const runner = { GITHUB_WORKFLOW: 'CI  checks', GITHUB_JOB: 'review', GITHUB_ACTION: '__org_agent' };

@@ -20,7 +20,7 @@ function expectConfigError(run: ActionRun, says: RegExp): void {
   expect(run.leftovers).toEqual([]);
 }
 
-/** One of each kind; every input is refused in __tests__/config/config.test.ts. */
+/** One of each kind; every input is refused in __tests__/config/parse-config.test.ts. */
 const cases: readonly [
   title: string,
   inputs: Readonly<Record<string, string>>,

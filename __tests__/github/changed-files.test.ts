@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { createChangedFiles, LaterPushError } from '../../src/github/changed-files.ts';
 import { findPolicyChanges } from '../../src/github/changed-policy.ts';
 import type { JudgedCommit } from '../../src/github/checked-out.ts';
-import { createContextFinder } from '../../src/github/context.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
+import { createContextFinder } from '../../src/github/pull-request-context.ts';
 import { answering } from '../support/fakes/github/answers.ts';
 
 const [judged, later, base, merge] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(40)) as [

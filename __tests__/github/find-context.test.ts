@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile, ListChangedFiles } from '../../src/github/changed-files.ts';
-import { createContextFinder } from '../../src/github/context.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
+import { createContextFinder } from '../../src/github/pull-request-context.ts';
 import { answering } from '../support/fakes/github/answers.ts';
 
 it('where nobody can say whether there is a pull request, that is told', async () => {

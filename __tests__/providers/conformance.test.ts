@@ -179,7 +179,7 @@ describe.each(wires)('$name', (wire: Wire) => {
 
   // The streams of these servers come in pieces of a few characters.
   it.skipIf(wire.stream)(
-    'drops arguments longer than 4 MiB, and replays them as an empty object',
+    'drops arguments longer than 2 MiB, and replays them as an empty object',
     async () => {
       const calls = [maxArguments, maxArguments + 1].map((length, at) => ({
         id: `c${at}`,

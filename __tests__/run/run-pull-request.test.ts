@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LoadedContext } from '../../src/github/context.ts';
+import type { LoadedContext } from '../../src/github/pull-request-context.ts';
 import type { World } from '../../src/run/world.ts';
 import type { Reply } from '../support/fakes/model/server.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config/config.ts';
 import type { InputName } from '../../src/config/inputs.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { InputError, messageFor } from '../../src/errors.ts';
 import { providerError } from '../../src/providers/errors.ts';
 import { verdictOf } from '../../src/run/endings.ts';

@@ -104,7 +104,7 @@ describe('calls that cannot be run are answered', () => {
     expect(answers[0]?.content).toContain('cut off by the output limit');
     expect(answers[4]?.content).toContain('not valid JSON');
     expect(answers[6]?.content).toContain('must be a JSON object');
-    expect(answers[8]?.content).toContain('longer than 4 MiB');
+    expect(answers[8]?.content).toContain('longer than 2 MiB');
   });
 
   it('missing, mistyped and unknown arguments are named, all at once', async () => {

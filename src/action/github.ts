@@ -1,14 +1,14 @@
 /** The action's access to GitHub, built once from the event, the token and the configuration. */
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/parse-config.ts';
 import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
 import type { GitHub } from '../github/api.ts';
 import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
 import { findPolicyChanges } from '../github/changed-policy.ts';
 import type { JudgedCommit } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
-import { createContextFinder } from '../github/context.ts';
 import { type EventFacts, readEvent } from '../github/event.ts';
 import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-request.ts';
+import { createContextFinder } from '../github/pull-request-context.ts';
 import { createPolicyFiles } from '../github/trusted-files.ts';
 import type { World } from '../run/world.ts';
 

@@ -1,11 +1,11 @@
 /** The reporters of the action, in the order in which they run. */
 
 import { createReportPage } from '../commands/report/report-page.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/parse-config.ts';
 import { verdictKey } from '../config/reporting.ts';
 import { createCommentWriter } from '../github/comment.ts';
 import { textAt } from '../github/event.ts';
-import { createStatusSetter } from '../github/status.ts';
+import { createStatusSetter } from '../github/status-commit.ts';
 import { createAnnotations } from '../reporters/annotations.ts';
 import { createComment } from '../reporters/comment.ts';
 import { createCommitStatus } from '../reporters/commit-status.ts';

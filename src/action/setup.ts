@@ -4,14 +4,14 @@ import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, realpath, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Config, parseConfig } from '../config/config.ts';
+import { type Config, parseConfig } from '../config/parse-config.ts';
 import { resolveOutputFile } from '../config/paths.ts';
 import type { Reporting } from '../config/reporting.ts';
 import type { Parsed } from '../config/values.ts';
 import { InputError } from '../errors.ts';
 import { type RunnerFiles, requireOutputFile } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
-import { readActionInputs } from './inputs.ts';
+import { readActionInputs } from './raw-inputs.ts';
 
 /** The configuration, its problems, and the paths of files to write. */
 export interface Setup<C> {

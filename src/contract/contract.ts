@@ -172,7 +172,7 @@ const incomplete: Readonly<Record<Exclude<ArgumentStatus, 'complete'>, string>> 
   malformed:
     'the arguments did not arrive as valid JSON, so they were not read. Send one complete JSON object.',
   too_long:
-    'the arguments are longer than 4 MiB, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
+    'the arguments are longer than 2 MiB, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
 };
 
 function notAnObject(value: Json): string {

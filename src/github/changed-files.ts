@@ -2,8 +2,8 @@
 
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
-import { type EventFacts, member, textAt } from './event.ts';
-import { headOfEvent, type PullRequestFinder } from './pull-request.ts';
+import { type EventFacts, headOfEvent, member, textAt } from './event.ts';
+import type { PullRequestFinder } from './pull-request.ts';
 
 /** A changed file; its names are chosen by the author and hostile. */
 export interface ChangedFile {

@@ -91,6 +91,15 @@ function readPayload(eventPath: string | undefined): unknown {
   }
 }
 
+/** Returns the commit that the event names as its head; empty if it names none. */
+export function headOfEvent({ payload }: EventFacts): string {
+  return (
+    textAt(payload, 'pull_request', 'head', 'sha') ||
+    textAt(payload, 'merge_group', 'head_sha') ||
+    textAt(payload, 'workflow_run', 'head_sha')
+  );
+}
+
 /** Returns an own property of a value; undefined if the value is not an object. */
 export function member(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,8 +1,8 @@
 /** Finds the pull request of a run, from the event or else from the API. */
-import { GitHubError } from '../errors.ts';
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
-import { type EventFacts, member, pullRequestNumber, textAt } from './event.ts';
+import { type EventFacts, headOfEvent, member, pullRequestNumber, textAt } from './event.ts';
+import { findStatusCommit, type StatusCommit } from './status-commit.ts';
 
 /** A pull request. Title, body, author and branch names are hostile text. */
 export interface PullRequest {
@@ -34,15 +34,6 @@ export interface PullRequestFinder {
   findStatusCommit(judged?: string | null): Promise<StatusCommit>;
 }
 
-/** A commit, and whether the verdict on the judged files applies to it. */
-export interface StatusCommit {
-  readonly sha: string;
-  /**
-   * Why the files of this commit may differ from the judged ones, in one or two sentences; null if they are the same.
-   */
-  readonly problem: string | null;
-}
-
 /**
  * Creates the finder of a run's pull request.
  * @param github null if there is no token; then only the event is read.
@@ -62,31 +53,9 @@ export function createPullRequestFinder(
   return {
     number,
     find,
-    async findStatusCommit(judged) {
-      const eventHead = headOfEvent(event);
-      const pull = eventHead === '' && number !== null ? await find() : null;
-      const head = eventHead || (pull?.head.sha ?? event.sha);
-      const commit = judged === undefined ? (checkedOut?.sha ?? null) : judged;
-      if (commit === null) return { sha: head, problem: judged === null ? UNLIKE : UNKNOWN };
-      const parents = commit === checkedOut?.sha ? checkedOut.parents : null;
-      if (commit === head || (await isMergeOf(head, { sha: commit, parents }, event, github)))
-        return { sha: head, problem: null };
-      // The current head may have been pushed after the checkout; then the older commit was judged. The event's own
-      // commit is the base branch's here, and a status on it would be useless.
-      const base = textAt(event.payload, 'pull_request', 'base', 'sha') || pull?.base.sha;
-      const isBase = commit === event.sha || commit === base;
-      return isBase ? { sha: head, problem: otherCommit(commit, head) } : { sha: commit, problem: null };
-    },
+    findStatusCommit: (judged) =>
+      findStatusCommit({ event, github, checkedOut, findPullRequest: number === null ? null : find }, judged),
   };
-}
-
-const UNKNOWN =
-  'It is not known which commit was judged: in the workspace there is no checkout that git made, or there are several. Check out the commit with actions/checkout before this step, and where there are several checkouts name the folder of the judged one in working-directory.';
-const UNLIKE =
-  'It is not known which commit was judged: the legs checked out different ones, or do not say which. Let every leg check out the same commit before its step.';
-
-function otherCommit(commit: string, head: string): string {
-  return `The checkout is at ${commit.slice(0, 12)}, and not at the head ${head.slice(0, 12)} of the pull request, nor at a merge of it. Check out the head before this step: actions/checkout with its commit as ref.`;
 }
 
 const PULLS = '/repos/{owner}/{repo}/pulls';
@@ -145,47 +114,6 @@ async function candidatesOf(
           per_page: 100,
         });
   return Array.isArray(data) ? data : [];
-}
-
-/**
- * Whether a commit merges the head with another commit, like GitHub's test merge of a pull request with its base. The
- * raw commit object is used if available; otherwise (a merge of verdicts without a checkout) the runner's variables or
- * the API.
- */
-async function isMergeOf(
-  head: string,
-  { sha, parents }: JudgedCommit,
-  event: EventFacts,
-  github: GitHub | null,
-): Promise<boolean> {
-  const isMerge = (all: readonly string[]) => all.length > 1 && all.includes(head);
-  if (parents !== null) return isMerge(parents);
-  const isTestMerge = event.name.startsWith('pull_request') && /^refs\/pull\/\d+\/merge$/u.test(event.ref);
-  if (isTestMerge && sha === event.sha) return true;
-  if (github === null) return false;
-  const [owner = '', repo = ''] = event.repository.split('/');
-  try {
-    const { data } = await github.request('GET', '/repos/{owner}/{repo}/commits/{ref}', {
-      owner,
-      repo,
-      ref: sha,
-    });
-    const listed = member(data, 'parents');
-    return Array.isArray(listed) && isMerge(listed.map((parent) => textAt(parent, 'sha')));
-  } catch (error) {
-    // GitHub does not know the commit: it was created on this machine.
-    if (error instanceof GitHubError && (error.kind === 'not_found' || error.status === 422)) return false;
-    throw error;
-  }
-}
-
-/** Returns the commit that the event names as its head; empty if it names none. */
-export function headOfEvent({ payload }: EventFacts): string {
-  return (
-    textAt(payload, 'pull_request', 'head', 'sha') ||
-    textAt(payload, 'merge_group', 'head_sha') ||
-    textAt(payload, 'workflow_run', 'head_sha')
-  );
 }
 
 /** In a merge queue, replaces the commits with those of the merge group. */

@@ -1,7 +1,7 @@
 /** Runs a merge: inputs → envelopes → votes → legs → verdict → finish. */
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { readInputs } from '../action/inputs.ts';
+import { readInputs } from '../action/raw-inputs.ts';
 import { type Folders, type Known, readStepSetup, type Setup } from '../action/setup.ts';
 import { createContract, createGate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/parse-config.ts';
 import { isInside, resolveReuseFolder } from '../config/paths.ts';
 import { type Envelope, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /** The model of a run: live, replayed or recorded, and its price. */
 import path from 'node:path';
 import type { Price } from '../agent/budget.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/parse-config.ts';
 import { InputError } from '../errors.ts';
 import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';

@@ -1,6 +1,6 @@
 /** The policy of a run: schema, gate and prompt, read once and frozen before the first model call. */
 import { createHash } from 'node:crypto';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/parse-config.ts';
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
 import { parseGateArgument, parseSchemaArgument, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';

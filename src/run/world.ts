@@ -1,11 +1,11 @@
 /** The environment of a run (`World`) and its state so far (`RunState`). */
 import { randomUUID } from 'node:crypto';
 import { type AgentRecord, createRecord } from '../agent/agent.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../config/parse-config.ts';
 import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
 import type { PolicyFile } from '../github/changed-policy.ts';
-import type { PullRequestContext } from '../github/context.ts';
+import type { PullRequestContext } from '../github/pull-request-context.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Evidence, Report, Reporter, Reuse } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';

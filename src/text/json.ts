@@ -7,7 +7,7 @@ import { isExactNumber } from './number-literal.ts';
 export { rawSlice } from './raw-slice.ts';
 
 /** The maximum length of a call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
-export const maxArguments = 4 * 1024 * 1024;
+export const maxArguments = 2 * 1024 * 1024;
 
 /** The maximum nesting depth of arrays and objects. Deeper texts are refused, so that later recursion is safe. */
 export const maxDepth = 500;

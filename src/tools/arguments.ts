@@ -19,7 +19,7 @@ export function readArguments(call: ToolCall, spec: ToolSpec): ReadArguments {
   }
   if (call.status === 'too_long') {
     return wrong(
-      `The arguments of ${spec.name} are longer than 4 MiB, so it did not run. Call it again with shorter arguments.`,
+      `The arguments of ${spec.name} are longer than 2 MiB, so it did not run. Call it again with shorter arguments.`,
     );
   }
   if (call.status === 'malformed')

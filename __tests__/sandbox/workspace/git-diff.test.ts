@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeGitDiff } from '../../../src/sandbox/workspace/patch.ts';
+import { writeGitDiff } from '../../../src/sandbox/workspace/git-diff.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
 import { createWorld, shellWays, type World } from '../world.ts';
 

@@ -15,7 +15,7 @@ import { createReader } from '../../../src/config/values.ts';
 import { parseStrings } from '../../../src/contract/repair.ts';
 import { foldName, refuseComponents } from '../../../src/files/protected-names.ts';
 import { readCheckedOut } from '../../../src/github/checked-out.ts';
-import { contextFiles } from '../../../src/github/context.ts';
+import { contextFiles } from '../../../src/github/pull-request-context.ts';
 import { mergeFindings } from '../../../src/merge/findings.ts';
 import { boundText, quoteName } from '../../../src/merge/vote.ts';
 import { isOverflow, isToolless } from '../../../src/providers/errors.ts';
@@ -113,7 +113,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'name of a socket': (text) => boundNames(`\n1: 1 1 1 1 1 1 ${text}`),
   'mount points': readMountPoints,
   'name of a file': foldName,
-  path: (text) => refuseComponents(text.split('/'), 'edit', true),
+  path: (text) => refuseComponents(text.split('/').filter(Boolean), 'edit', true),
   'events of a stream': async (text) => {
     for await (const data of streamOf(text).pipeThrough(normalizeEvents(() => undefined))) void data;
   },
@@ -273,7 +273,7 @@ export interface Limit {
 
 const MIB = 1024 ** 2;
 const workflow: Limit = { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 };
-const call: Limit = { file: 'text/json.ts', constant: 'maxArguments', most: 4 * MIB };
+const call: Limit = { file: 'text/json.ts', constant: 'maxArguments', most: 2 * MIB };
 const config: Limit = {
   file: 'sandbox/workspace/git-config.ts',
   constant: 'MAX_CONFIG_BYTES',
@@ -298,8 +298,10 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   finding: call,
   alert: call,
   alerts: call,
-  path: call,
-  'name of a file': call,
+  path: { file: 'files/protected-names.ts', constant: 'MAX_PATH_BYTES', most: 4_000 },
+  'name of a file': { file: 'files/protected-names.ts', constant: 'MAX_PATH_BYTES', most: 4_000 },
+  'raw slice': call,
+  'raw slice of a string': call,
   'git config': config,
   'value in a git config': config,
   'remotes of a checkout': { ...config, file: 'reporters/checkouts.ts' },

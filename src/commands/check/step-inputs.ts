@@ -1,6 +1,7 @@
 /** Reads the inputs of a step from its `with:`, as far as they are literal. */
-import { parseConfig } from '../../config/config.ts';
+
 import { INPUTS, type InputName, meantInputs } from '../../config/inputs.ts';
+import { parseConfig } from '../../config/parse-config.ts';
 import { embedded } from './expression.ts';
 import { error, type Fault, refused } from './finding.ts';
 import { STEP } from './rules.ts';

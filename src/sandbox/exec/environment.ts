@@ -5,6 +5,7 @@ import { isInside } from '../workspace/path-policy.ts';
 /** Inputs of `buildEnvironment`. */
 interface EnvironmentOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Names that the configuration has checked. */
   readonly passEnv: readonly string[];
   readonly shellNetwork: boolean;
   /** Returns whether a value is or contains a secret. */
@@ -36,14 +37,6 @@ const NETWORK = new Set(
   `HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy NODE_EXTRA_CA_CERTS
   SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO`.split(/\s+/u),
 );
-const NEVER =
-  /^(?:INPUT_.*|ACTIONS_.*|STRUCTURED_AGENT_.*|GITHUB_(?:TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)|RUNNER_TEMP|HOME|TMPDIR)$/iu;
-
-/** Whether `pass-env` may name a variable at all; never true for the runner's inputs, tokens and file-command paths. */
-export function isPassable(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/u.test(name) && !NEVER.test(name);
-}
-
 /**
  * Returns the proxy variables that contain a user name or a password. With `shell-network`, commands receive them
  * anyway: the proxy accepts no request without them, and anyone with access to that network has what they grant.
@@ -60,7 +53,7 @@ export function openProxies(environment: EnvironmentOptions['environment']): rea
  */
 export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
   const { environment, shellNetwork, isSecret, tmp, workspace } = options;
-  const passed = new Set(options.passEnv.filter(isPassable));
+  const passed = new Set(options.passEnv);
   const result: Record<string, string> = {
     LANG: 'C.UTF-8',
     TERM: 'dumb',
@@ -120,6 +113,7 @@ function toolchains(path: string | undefined): Readonly<Record<string, string>> 
 /** The step's variables and which of them a command receives. */
 interface PreloadOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Names that the configuration has checked. */
   readonly passEnv: readonly string[];
   /** An absolute path. */
   readonly workspace: string;

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
 import type { IsolationBackend, Launch } from '../isolation/backend.ts';
-import { type Captured, createCapture } from './capture.ts';
+import { type Captured, createCapture } from './bounded-output.ts';
 import { findHelper, runHelper } from './host-program.ts';
 
 /** Limits and resources of one command. */

@@ -100,7 +100,7 @@ function parseValue(text: string): string {
   let value = '';
   let solid = 0;
   let quoted = false;
-  for (const [part] of text.trimStart().matchAll(/\\.|[\s\S]/gu)) {
+  for (const [part] of text.trimStart().matchAll(/\\.|[^\\"#;\s]+|[\s\S]/gu)) {
     if (!quoted && (part === '#' || part === ';')) break;
     if (part === '"') quoted = !quoted;
     else value += unescaped(part);

@@ -5,7 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '../sandbox.ts';
-import { filterPatch, type LeftOut, PLAIN_GIT } from './patch.ts';
+import { PLAIN_GIT } from './git-diff.ts';
+import { filterPatch, type LeftOut } from './patch.ts';
 
 /** The state of a workspace at one moment, for comparison with a later one. */
 export interface Changes {

@@ -1,6 +1,6 @@
 /** The configuration of inputs as the runner passes them. */
-import * as action from '../../../../src/action/inputs.ts';
-import { type Config, parseConfig } from '../../../../src/config/config.ts';
+import * as action from '../../../../src/action/raw-inputs.ts';
+import { type Config, parseConfig } from '../../../../src/config/parse-config.ts';
 import type { Parsed } from '../../../../src/config/values.ts';
 import { type InputError, throwProblems } from '../../../../src/errors.ts';
 import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from '../../../../src/merge/config.ts';

@@ -1,7 +1,7 @@
 /** The pull request as files that the agent can read, labelled as data. */
 import { type ChangedFile, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
-import type { EventFacts } from './event.ts';
-import { headOfEvent, type PullRequest, type PullRequestFinder } from './pull-request.ts';
+import { type EventFacts, headOfEvent } from './event.ts';
+import type { PullRequest, PullRequestFinder } from './pull-request.ts';
 
 /** Context of a pull request for the agent. */
 export interface PullRequestContext {

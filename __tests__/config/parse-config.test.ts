@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/parse-config.ts';
 import { configFrom, onlyProblem, parseInputs, readActionInputs } from '../support/fakes/runner/inputs.ts';
 
 const least = { prompt: 'Judge.', model: 'claude-sonnet-4-5', 'api-key': 'sk-1' };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createGitHub } from '../../src/github/client.ts';
-import { createStatusSetter } from '../../src/github/status.ts';
+import { createStatusSetter } from '../../src/github/status-commit.ts';
 import { type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
 

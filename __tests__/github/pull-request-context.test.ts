@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile } from '../../src/github/changed-files.ts';
-import { contextFiles, isTruncated } from '../../src/github/context.ts';
+import { contextFiles, isTruncated } from '../../src/github/pull-request-context.ts';
 
 const pull = {
   number: 7,

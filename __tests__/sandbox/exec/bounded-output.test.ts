@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { createCapture, MAX_SPILL_BYTES } from '../../../src/sandbox/exec/capture.ts';
+import { createCapture, MAX_SPILL_BYTES } from '../../../src/sandbox/exec/bounded-output.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'capture-'));
 afterAll(() => rmSync(folder, { recursive: true }));
