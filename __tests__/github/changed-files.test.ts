@@ -6,17 +6,9 @@ import { createPullRequestFinder } from '../../src/github/pull-request.ts';
 import { createContextFinder } from '../../src/github/pull-request-context.ts';
 import { answering } from '../support/fakes/github/answers.ts';
 
-const [judged, later, base, merge] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(40)) as [
-  string,
-  string,
-  string,
-  string,
-];
-const pullAt = (head: string) => ({
-  number: 7,
-  base: { ref: 'main', sha: base },
-  head: { ref: 't', sha: head },
-});
+const [judged, later] = ['a'.repeat(40), 'b'.repeat(40)];
+const [base, merge] = ['c'.repeat(40), 'd'.repeat(40)];
+const pullAt = (sha: string) => ({ number: 7, base: { ref: 'main', sha: base }, head: { ref: 't', sha } });
 const file = (head: string, status = 'modified') => ({
   ...{ filename: 'a.js', status, additions: 1, deletions: 0, patch: '+a' },
   contents_url: `https://api.github.com/repos/o/r/contents/a.js?ref=${head}`,

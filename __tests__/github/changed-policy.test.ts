@@ -1,18 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChangedFile } from '../../src/github/changed-files.ts';
 import { findPolicyChanges, type PolicyChangesOptions } from '../../src/github/changed-policy.ts';
+import { makeFolder } from '../support/surroundings.ts';
+
+const folders = makeFolder();
+const makeWorkspace = () => mkdtempSync(path.join(folders, 'judge-'));
 
 const changed = (path: string, previous = ''): ChangedFile => ({
-  path,
-  previous,
-  status: 'modified',
-  additions: 1,
-  deletions: 1,
-  patch: null,
-  blob: '',
+  ...{ path, previous, status: 'modified', additions: 1, deletions: 1, patch: null, blob: '' },
 });
 const options = (more: Partial<PolicyChangesOptions> = {}): PolicyChangesOptions => ({
   event: { repository: 'o/r', name: 'pull_request', sha: '', ref: '', payload: null },
@@ -42,16 +39,15 @@ describe('a pull request that changes its judge', () => {
   });
 
   it('is found out where it changes what a link leads to', async () => {
-    const workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'judge-')));
+    const workspace = makeWorkspace();
     writeFileSync(path.join(workspace, 'schema.json'), '{}');
     symlinkSync('schema.json', path.join(workspace, 'gate.json'));
     const found = await findPolicyChanges(files, options({ workspace }));
-    rmSync(workspace, { recursive: true });
     expect(found).toContainEqual({ what: 'gate', path: 'schema.json', applied: true });
   });
 
   it('is found out where it turns a link on the way to a policy', async () => {
-    const workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'judge-')));
+    const workspace = makeWorkspace();
     for (const folder of ['strict', 'mild/deep']) {
       mkdirSync(path.join(workspace, folder), { recursive: true });
       writeFileSync(path.join(workspace, folder, 'gate.json'), '{}');
@@ -59,13 +55,11 @@ describe('a pull request that changes its judge', () => {
     symlinkSync('second', path.join(workspace, 'policy'));
     symlinkSync('./mild/deep', path.join(workspace, 'second'));
     const gate = [{ what: 'gate', path: 'policy/gate.json' }] as const;
-    const found = async (...names: readonly string[]) =>
-      (
-        await findPolicyChanges(
-          gate,
-          options({ workspace, changed: async () => names.map((name) => changed(name)) }),
-        )
-      ).map((change) => change.path);
+    const found = async (...names: readonly string[]) => {
+      const list = async () => names.map((name) => changed(name));
+      const changes = await findPolicyChanges(gate, options({ workspace, changed: list }));
+      return changes.map((change) => change.path);
+    };
     for (const name of ['policy', 'second', 'mild/deep/gate.json', 'policy/gate.json', 'mild'])
       expect(await found(name)).toEqual([name]);
     expect(await found('strict/gate.json', 'polic', 'gate.json', 'mild/deep/other.json')).toEqual([]);
@@ -74,7 +68,6 @@ describe('a pull request that changes its judge', () => {
     expect(await findPolicyChanges(loop, options({ workspace }))).toEqual([
       { what: 'workflow', path: '.github/workflows/ci.yml', applied: true },
     ]);
-    rmSync(workspace, { recursive: true });
   });
 
   it('is held to be one where it changes so many files that GitHub does not list them all', async () => {

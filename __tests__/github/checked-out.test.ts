@@ -10,30 +10,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readCheckedOut } from '../../src/github/checked-out.ts';
+import { makeFolder } from '../support/surroundings.ts';
+import { gitIn } from '../support/worlds/checkout.ts';
 
 const SHA = 'a'.repeat(40);
+const folders = makeFolder();
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'checked-out-'));
+  folder = mkdtempSync(path.join(folders, 'checked-out-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
-
-/** Git in a folder of the test's own. */
-function gitIn(cwd: string) {
-  const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false'];
-  return (...args: readonly string[]) =>
-    execFileSync('git', [...identity, ...args], {
-      cwd,
-      encoding: 'utf8',
-      env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-}
 
 /** A repository at `folder`/repo whose HEAD merges `topic` into `main`. */
 function makeMerge(format: 'sha1' | 'sha256' = 'sha1') {

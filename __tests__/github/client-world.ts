@@ -1,6 +1,7 @@
 /** GitHub as the client sees it: a server, and how long the client waited. */
 import { vi } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
+import type { GitHub } from '../../src/github/api.ts';
 import { createGitHub, type GitHubOptions } from '../../src/github/client.ts';
 import { type GitHubServer, type GitHubWorld, startGitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
@@ -41,6 +42,14 @@ export async function start(changes: Partial<GitHubOptions> = {}, world: GitHubW
     ...changes,
   });
 }
+
+/** Asks for the pull request of the world. */
+export const getPull = (github: GitHub, number = 7) =>
+  github.request('GET', PULL, { ...HERE, pull_number: number });
+
+/** Comments on it. */
+export const postComment = (github: GitHub, body = 'x') =>
+  github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body });
 
 /** What a promise is rejected with, as a plain object. */
 export async function failureOf(promise: Promise<unknown>) {

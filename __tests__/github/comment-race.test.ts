@@ -56,13 +56,8 @@ describe('other jobs at the same time', () => {
       ),
       { maxLength: 5 },
     );
-    const runs = fc.array(
-      fc.record({ runId: fc.integer({ min: 1, max: 9 }).map(String), create: fc.boolean() }),
-      {
-        minLength: 1,
-        maxLength: 5,
-      },
-    );
+    const run = fc.record({ runId: fc.integer({ min: 1, max: 9 }).map(String), create: fc.boolean() });
+    const runs = fc.array(run, { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(runs, faults, async (jobs, broken) => {
         const write = await start();

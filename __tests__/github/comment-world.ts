@@ -31,12 +31,7 @@ export async function start(pull: Partial<FakePull> = {}, token = 'test-token') 
 }
 
 export function writer(token = 'test-token', number: number | null = 7) {
-  const github = createGitHub({
-    token,
-    apiUrl: server.apiUrl,
-    fetch,
-    userAgent: 'structured-agent/0.1.0',
-  });
+  const github = createGitHub({ token, apiUrl: server.apiUrl, fetch, userAgent: 'structured-agent/0.1.0' });
   const place = number === null ? null : { repository: 'octo/demo', number };
   return createCommentWriter({ github, findPullRequest: async () => place });
 }

@@ -112,12 +112,8 @@ describe('whose comment it is', () => {
   it('takes no marker behind the first line, nor a broken one', async () => {
     const write = await start();
     const marker = await markerOf({ runId: '999' });
-    for (const body of [
-      `Hello\n${marker}\n`,
-      ` ${marker}\n`,
-      marker.replace('-->', ''),
-      marker.replace('run=', 'run=x'),
-    ])
+    const broken = [marker.replace('-->', ''), marker.replace('run=', 'run=x')];
+    for (const body of [`Hello\n${marker}\n`, ` ${marker}\n`, ...broken])
       server.addComment({ pull: 7, author: BOT, body });
     await write(TEXT);
     expect(server.comments().length).toBe(5);

@@ -1,13 +1,23 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { skipWaits } from '../support/waits.ts';
-import { COMMENTS, failureOf, HERE, PULL, server, start, stop, waits } from './client-world.ts';
+import {
+  COMMENTS,
+  failureOf,
+  getPull,
+  PULL,
+  postComment,
+  server,
+  start,
+  stop,
+  waits,
+} from './client-world.ts';
 
 describe('a refusal', () => {
   afterEach(stop);
 
   it('401 names the input', async () => {
     const github = await start({ token: 'wrong' });
-    expect(await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }))).toEqual({
+    expect(await failureOf(getPull(github))).toEqual({
       kind: 'unauthorized',
       status: 401,
       message: `GitHub answered 401 (Bad credentials) to GET ${PULL}. The token is wrong or no longer valid: see the input github-token.`,
@@ -18,7 +28,7 @@ describe('a refusal', () => {
     const github = await start();
     const headers = { 'x-accepted-github-permissions': 'issues=write; pull_requests=write' };
     server.fail('POST', { status: 403, headers, message: 'Resource not accessible by integration' });
-    const asked = github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x' });
+    const asked = postComment(github);
     expect(await failureOf(asked)).toEqual({
       kind: 'forbidden',
       status: 403,
@@ -28,10 +38,8 @@ describe('a refusal', () => {
 
   it('404 and 422 say what GitHub says', async () => {
     const github = await start();
-    const missing = await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 8 }));
-    const invalid = await failureOf(
-      github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x'.repeat(65_537) }),
-    );
+    const missing = await failureOf(getPull(github, 8));
+    const invalid = await failureOf(postComment(github, 'x'.repeat(65_537)));
     expect([missing.kind, invalid.kind]).toEqual(['not_found', 'invalid']);
     expect(invalid.message).toContain('(Validation Failed: body is too long (maximum is 65536 characters))');
   });
@@ -39,7 +47,7 @@ describe('a refusal', () => {
   it('quotes GitHub on one short line, and never the token', async () => {
     const github = await start();
     server.fail('GET', { status: 418, message: `a\u001b[31m\n::error::b\u202e${'x'.repeat(5_000)}` });
-    const { message } = await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    const { message } = await failureOf(getPull(github));
     expect(message).toMatch(/^[\x20-\x7e…]{1,400}$/u);
     expect(message).not.toContain('test-token');
   });
@@ -59,8 +67,7 @@ describe('what the plugins of the client do of their own', () => {
 
   it('they keep no time between two writes', async () => {
     const github = await start();
-    for (const body of ['one', 'two'])
-      await github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body });
+    for (const body of ['one', 'two']) await postComment(github, body);
     expect([server.comments().length, waits]).toEqual([2, []]);
   });
 
@@ -68,7 +75,7 @@ describe('what the plugins of the client do of their own', () => {
     const github = await start();
     const printed = vi.spyOn(console, 'warn').mockReturnValue();
     server.fail('GET', { status: 404, headers: { deprecation: 'true', sunset: 'soon' } });
-    await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    await failureOf(getPull(github));
     expect(printed).not.toHaveBeenCalled();
     printed.mockRestore();
   });
@@ -80,40 +87,35 @@ describe('a failure that may pass', () => {
   it.each([500, 502, 503])('%i is asked again, after growing waits', async (status) => {
     const github = await start();
     server.fail('GET', { status }, 2);
-    await github.request('GET', PULL, { ...HERE, pull_number: 7 });
+    await getPull(github);
     expect([server.requests.length, waits]).toEqual([3, [1_000, 4_000]]);
   });
 
   it.each(['cut', 'broken_json'] as const)('%s is asked again', async (kind) => {
     const github = await start();
     server.fail('GET', { kind });
-    await github.request('GET', PULL, { ...HERE, pull_number: 7 });
+    await getPull(github);
     expect(server.requests.length).toBe(2);
   });
 
   it('ends after three tries', async () => {
     const github = await start();
     server.fail('GET', { kind: 'cut' }, 9);
-    expect(await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
-      kind: 'unavailable',
-      status: null,
-    });
+    expect(await failureOf(getPull(github))).toMatchObject({ kind: 'unavailable', status: null });
     expect(server.requests.length).toBe(3);
   });
 
   it('ends after three tries even where GitHub would have us go on', async () => {
     const github = await start();
     server.fail('GET', { status: 429, headers: { 'retry-after': '1' } }, 9);
-    expect(await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
-      kind: 'rate_limited',
-    });
+    expect(await failureOf(getPull(github))).toMatchObject({ kind: 'rate_limited' });
     expect(waits).toEqual([1_000, 1_000]);
   });
 
   it('of a POST is not asked again where it may have been done', async () => {
     const github = await start();
     server.fail('POST', { kind: 'lost' });
-    const asked = github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x' });
+    const asked = postComment(github);
     expect(await failureOf(asked)).toMatchObject({ kind: 'unavailable' });
     expect([server.requests.length, server.comments().length]).toEqual([1, 1]);
   });
@@ -122,14 +124,14 @@ describe('a failure that may pass', () => {
     const github = await start();
     server.fail('POST', { status: 403, headers: { 'retry-after': '7' } });
     server.fail('POST', { status: 429, headers: { 'retry-after': '2' } });
-    await github.request('POST', COMMENTS, { ...HERE, issue_number: 7, body: 'x' });
+    await postComment(github);
     expect([waits, server.comments().length]).toEqual([[7_000, 2_000], 1]);
   });
 
   it('a rate limit that outlasts the patience is told at once', async () => {
     const github = await start();
     server.fail('GET', { status: 429, headers: { 'retry-after': '60' } });
-    const { kind, message } = await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    const { kind, message } = await failureOf(getPull(github));
     expect([kind, waits]).toEqual(['rate_limited', []]);
     expect(message).toContain('ends in 60 s');
   });
@@ -141,7 +143,7 @@ describe('a failure that may pass', () => {
       status: 403,
       headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset },
     });
-    await github.request('GET', PULL, { ...HERE, pull_number: 7 });
+    await getPull(github);
     expect([4_000, 5_000]).toContain(waits[0]);
     expect(waits).toHaveLength(1);
   });
@@ -151,7 +153,7 @@ describe('a failure that may pass', () => {
     server.fail('GET', { status: 502 });
     server.fail('GET', { status: 429, headers: { 'retry-after': '2' } });
     server.fail('GET', { status: 502 }, 9);
-    await failureOf(github.request('GET', PULL, { ...HERE, pull_number: 7 }));
+    await failureOf(getPull(github));
     expect([server.requests.length, waits]).toEqual([3, [1_000, 2_000]]);
   });
 
@@ -161,7 +163,7 @@ describe('a failure that may pass', () => {
     vi.unstubAllGlobals();
     skipWaits(() => waiting.abort());
     server.fail('GET', { status: 500 }, 9);
-    expect(await failureOf(first.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
+    expect(await failureOf(getPull(first))).toMatchObject({
       kind: 'unavailable',
       message: 'GitHub was not asked to the end: the run was interrupted.',
     });
@@ -172,8 +174,6 @@ describe('a failure that may pass', () => {
     const second = await start({ signal: silent.signal });
     server.fail('GET', { kind: 'silent' });
     server.before('GET', () => silent.abort());
-    expect(await failureOf(second.request('GET', PULL, { ...HERE, pull_number: 7 }))).toMatchObject({
-      status: null,
-    });
+    expect(await failureOf(getPull(second))).toMatchObject({ status: null });
   });
 });

@@ -182,8 +182,6 @@ describe('the pull request', () => {
     const payload = { issue: { number: 7, pull_request: {} } };
     await expect(
       createPullRequestFinder(event('issue_comment', payload), github).find(),
-    ).rejects.toMatchObject({
-      name: 'GitHubError',
-    });
+    ).rejects.toMatchObject({ name: 'GitHubError' });
   });
 });

@@ -8,39 +8,28 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { InputError } from '../../src/errors.ts';
 import { findRunnerFiles, findSecrets, keepFiles, requireOutputFile } from '../../src/github/runner.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
+const folders = makeFolder();
 let folder = '';
 const at = (name: string) => path.join(folder, name);
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'runner-'));
+  folder = mkdtempSync(path.join(folders, 'runner-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the file-command files', () => {
   it('are all that the runner named for this step', () => {
-    const environment = {
-      GITHUB_OUTPUT: '/f/output',
-      GITHUB_STEP_SUMMARY: '/f/summary',
-      GITHUB_ENV: '/f/env',
-      GITHUB_PATH: '/f/path',
-      GITHUB_STATE: '/f/state',
-    };
-    expect(findRunnerFiles(environment)).toEqual({
-      output: '/f/output',
-      summary: '/f/summary',
-      all: ['/f/output', '/f/summary', '/f/env', '/f/path', '/f/state'],
-    });
-    expect(findRunnerFiles({ GITHUB_OUTPUT: '', GITHUB_ENV: '/f/env' })).toEqual({
-      output: null,
-      summary: null,
-      all: ['/f/env'],
-    });
+    const commands = { GITHUB_ENV: '/f/env', GITHUB_PATH: '/f/path', GITHUB_STATE: '/f/state' };
+    const environment = { GITHUB_OUTPUT: '/f/output', GITHUB_STEP_SUMMARY: '/f/summary', ...commands };
+    const all = Object.values(environment);
+    expect(findRunnerFiles(environment)).toEqual({ output: '/f/output', summary: '/f/summary', all });
+    const few = findRunnerFiles({ GITHUB_OUTPUT: '', GITHUB_ENV: '/f/env' });
+    expect(few).toEqual({ output: null, summary: null, all: ['/f/env'] });
   });
 
   it('the one for outputs must be a regular file', () => {
@@ -88,22 +77,11 @@ describe('files that are kept', () => {
 });
 
 describe('secrets of the environment', () => {
-  it.each([
-    'INPUT_API-KEY',
-    'INPUT_GITHUB-TOKEN',
-    'OPENAI_API_KEY',
-    'Mistral_Api_Key',
-    'ACTIONS_RUNTIME_TOKEN',
-    'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
-    'GITHUB_TOKEN',
-    'GH_TOKEN',
-    'ANTHROPIC_AUTH_TOKEN',
-    'AWS_SECRET_ACCESS_KEY',
-    'AWS_SESSION_TOKEN',
-    'NODE_AUTH_TOKEN',
-    'NPM_TOKEN',
-  ])('%s holds one', (name) => {
-    expect(findSecrets({ [name]: 'value-1' })).toEqual(['value-1']);
+  it('are in the variables that hold keys and tokens', () => {
+    const names =
+      'INPUT_API-KEY INPUT_GITHUB-TOKEN OPENAI_API_KEY Mistral_Api_Key ACTIONS_RUNTIME_TOKEN ACTIONS_ID_TOKEN_REQUEST_TOKEN GITHUB_TOKEN GH_TOKEN ANTHROPIC_AUTH_TOKEN AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN NODE_AUTH_TOKEN NPM_TOKEN';
+    for (const name of names.split(' '))
+      expect(findSecrets({ [name]: 'value-1' }), name).toEqual(['value-1']);
   });
 
   it('are not the plain words and page addresses of headers', () => {
@@ -115,24 +93,13 @@ describe('secrets of the environment', () => {
   it('are the values of headers, with and without their scheme, in right lines and in wrong ones', () => {
     const headers =
       'Authorization: Bearer tok:en-1\r\nX-Team:blue\n x-flag: true\nno-colon-here\nbad name: value-2\n:v3';
-    expect(findSecrets({ INPUT_HEADERS: headers })).toEqual([
-      'Bearer tok:en-1',
-      'tok:en-1',
-      'no-colon-here',
-      'value-2',
-      ':v3',
-    ]);
+    const found = ['Bearer tok:en-1', 'tok:en-1', 'no-colon-here', 'value-2', ':v3'];
+    expect(findSecrets({ INPUT_HEADERS: headers })).toEqual(found);
   });
 
   it('are found as given and without the blanks around them, each once; empty ones are none', () => {
-    const environment = {
-      OPENAI_API_KEY: ' k1\n',
-      GITHUB_TOKEN: 'k2',
-      GH_TOKEN: 'k2',
-      NPM_TOKEN: '',
-      GITHUB_SHA: 'abc',
-      INPUT_PROMPT: 'Judge.',
-    };
+    const tokens = { OPENAI_API_KEY: ' k1\n', GITHUB_TOKEN: 'k2', GH_TOKEN: 'k2', NPM_TOKEN: '' };
+    const environment = { ...tokens, GITHUB_SHA: 'abc', INPUT_PROMPT: 'Judge.' };
     expect(findSecrets(environment)).toEqual([' k1\n', 'k1', 'k2']);
   });
 });

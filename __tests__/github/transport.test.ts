@@ -1,12 +1,12 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Bounds, boundedFetch } from '../../src/github/transport.ts';
 import { type RawServer, startRawServer } from '../support/fakes/raw-server.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
 const BOUNDS: Bounds = { fetch, signal: undefined, timeoutMs: 60_000, maxBytes: 100, expectsJson: false };
 let server: RawServer;
@@ -67,12 +67,12 @@ describe('boundedFetch', () => {
 });
 
 describe('loading the client', () => {
+  const folders = makeFolder();
   const front = fileURLToPath(new URL('../../src/github/client.ts', import.meta.url));
 
   it.each(['a pipe', 'no JSON', 'not there'])('is independent of an event file that is %s', async (kind) => {
     server = await startRawServer((response) => response.end('{"number":7}'));
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'event-'));
-    const event = path.join(folder, 'event.json');
+    const event = path.join(mkdtempSync(path.join(folders, 'event-')), 'event.json');
     if (kind === 'a pipe') execFileSync('mkfifo', [event]);
     if (kind === 'no JSON') writeFileSync(event, '{broken');
     const script = `
@@ -86,6 +86,5 @@ describe('loading the client', () => {
     const killed = { env, timeout: 20_000, killSignal: 'SIGKILL' } as const;
     const { stdout } = await promisify(execFile)(process.execPath, args, killed);
     expect(stdout).toBe(`7 ${event}\n`);
-    rmSync(folder, { recursive: true });
   });
 });

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GitHubError } from '../../src/errors.ts';
 import type { EventFacts } from '../../src/github/event.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
@@ -11,17 +10,14 @@ import {
   repositoryPath,
 } from '../../src/github/trusted-files.ts';
 import { type Answers, answering } from '../support/fakes/github/answers.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
-const workspace = mkdtempSync(path.join(os.tmpdir(), 'judge-'));
-afterAll(() => rmSync(workspace, { recursive: true, force: true }));
+const workspace = makeFolder();
 mkdirSync(path.join(workspace, 'sub', '.git'), { recursive: true });
 mkdirSync(path.join(workspace, 'sub', 'judges', '.git'), { recursive: true });
 /** The event's own commit, and another one that a step before checked out. */
 const [own, other] = ['c'.repeat(40), 'd'.repeat(40)];
-for (const [name, sha] of [
-  ['own', own],
-  ['other', other],
-] as const) {
+for (const [name, sha] of Object.entries({ own, other })) {
   mkdirSync(path.join(workspace, name, '.git'), { recursive: true });
   writeFileSync(path.join(workspace, name, '.git', 'HEAD'), `${sha}\n`);
 }
@@ -39,14 +35,8 @@ function open(
   { event = {}, ...more }: Partial<Omit<PolicyFilesOptions, 'event'>> & { event?: Partial<EventFacts> } = {},
 ) {
   const { github, asked } = answering(answers);
-  const facts = {
-    repository: 'o/r',
-    name: 'pull_request',
-    sha: 'm',
-    ref: '',
-    payload: { pull_request: pull },
-    ...event,
-  };
+  const ofPull = { name: 'pull_request', payload: { pull_request: pull } };
+  const facts = { repository: 'o/r', sha: 'm', ref: '', ...ofPull, ...event };
   const client = more.github === undefined ? github : more.github;
   const files = createPolicyFiles({
     trusted: 'base',

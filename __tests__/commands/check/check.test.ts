@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkIn, findingsOf, repository, workflowOf } from './workflow-world.ts';
+import { checkIn, findingsOf, foundIn, repository, workflowOf } from './workflow-world.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const CHECKOUT = '- uses: actions/checkout@v5\n  with: { persist-credentials: false }';
@@ -124,37 +124,37 @@ describe('the examples', () => {
 });
 
 describe('the inputs of a step', () => {
-  it.each<[string, readonly string[]]>([
-    ['prompt: Judge.', []],
-    ['promt: Judge.', ['error input-prompt at id:', 'error unknown-input at promt:']],
+  it.each<[string, string]>([
+    ['prompt: Judge.', ''],
+    ['promt: Judge.', 'error input-prompt at id:\nerror unknown-input at promt:'],
     [
       'prompt: Judge.\nprompt-file: a.md',
-      ['error input-prompt-file at prompt-file:', 'error input-prompt-file at prompt-file:'],
+      'error input-prompt-file at prompt-file:\nerror input-prompt-file at prompt-file:',
     ],
-    ['prompt: Judge.\nmax-turns: many', ['error input-max-turns at max-turns:']],
+    ['prompt: Judge.\nmax-turns: many', 'error input-max-turns at max-turns:'],
     [
       'prompt: Judge.\nmax-turns: many\nsandbox: maybe',
-      ['error input-max-turns at max-turns:', 'error input-sandbox at sandbox:'],
+      'error input-max-turns at max-turns:\nerror input-sandbox at sandbox:',
     ],
-    ['prompt: Judge.\nmax-turns: ${{ inputs.turns }}', []],
-    ['prompt: Judge.\ntools: [shell]', ['error input-tools at tools:']],
-    ['prompt: " "', ['error input-prompt at prompt:']],
-    ['prompt: Judge.\nmodel: my-model', ['error input-provider at id:']],
-    ['prompt: Judge.\nmodel: my-model\nbase-url: ${{ vars.URL }}', []],
-    ['prompt: Judge.\nprovider: azure-openai\nmodel: m', ['error input-base-url at id:']],
-    ['prompt: Judge.\nprovider: ${{ vars.P }}\nmodel: m\nbase-url: https://x.test/?api-version=1', []],
-    ['prompt: Judge.\nschema: verdit', ['error schema-source at schema:']],
-    ['prompt: Judge.\nschema: "@missing.json"', ['error schema-source at schema:']],
-    ['prompt: Judge.\nschema: "@org/judges/a.json@v1"', []],
-    ['prompt: Judge.\nschema: ./missing.json', ['error schema-source at schema:']],
-    ['prompt: Judge.\ngate: missing.json', ['error gate-source at gate:']],
-    ['prompt: Judge.\ngate: pased', ['error gate-root at gate:']],
-    ['prompt: Judge.\ngate: true', ['error gate-shape at gate:']],
-    ['prompt: Judge.\nworking-directory: ../up', ['error input-working-directory at working-directory:']],
-    ['prompt-file: ${{ inputs.file }}', []],
-    ['PROMPT: Judge.\nMax-Turns: 3', []],
+    ['prompt: Judge.\nmax-turns: ${{ inputs.turns }}', ''],
+    ['prompt: Judge.\ntools: [shell]', 'error input-tools at tools:'],
+    ['prompt: " "', 'error input-prompt at prompt:'],
+    ['prompt: Judge.\nmodel: my-model', 'error input-provider at id:'],
+    ['prompt: Judge.\nmodel: my-model\nbase-url: ${{ vars.URL }}', ''],
+    ['prompt: Judge.\nprovider: azure-openai\nmodel: m', 'error input-base-url at id:'],
+    ['prompt: Judge.\nprovider: ${{ vars.P }}\nmodel: m\nbase-url: https://x.test/?api-version=1', ''],
+    ['prompt: Judge.\nschema: verdit', 'error schema-source at schema:'],
+    ['prompt: Judge.\nschema: "@missing.json"', 'error schema-source at schema:'],
+    ['prompt: Judge.\nschema: "@org/judges/a.json@v1"', ''],
+    ['prompt: Judge.\nschema: ./missing.json', 'error schema-source at schema:'],
+    ['prompt: Judge.\ngate: missing.json', 'error gate-source at gate:'],
+    ['prompt: Judge.\ngate: pased', 'error gate-root at gate:'],
+    ['prompt: Judge.\ngate: true', 'error gate-shape at gate:'],
+    ['prompt: Judge.\nworking-directory: ../up', 'error input-working-directory at working-directory:'],
+    ['prompt-file: ${{ inputs.file }}', ''],
+    ['PROMPT: Judge.\nMax-Turns: 3', ''],
   ])('%j', async (inputs, expected) => {
-    expect(await findingsOf(workflowOf({ inputs }))).toEqual(expected);
+    expect(await foundIn(workflowOf({ inputs }))).toBe(expected);
   });
 
   it.each(['./', '', '@', '@./'])('schema and gate are files with %j before their path', async (before) => {
@@ -212,27 +212,27 @@ describe('the inputs of a step', () => {
     },
   );
 
-  it.each<[string, readonly string[]]>([
-    ['model: claude-sonnet-4-5', []],
-    ['model: claude-sonnet-9-9', ['error input-max-cost-usd at max-cost-usd:']],
-    ['model: mine\nbase-url: https://models.example.com/v1', ['error input-max-cost-usd at max-cost-usd:']],
-    ['model: mine\nbase-url: ${{ vars.URL }}', []],
-    ['model: ${{ vars.MODEL }}', []],
-    ['model: claude-sonnet-9-9\nreplay: ${{ vars.RECORDING }}', []],
+  it.each<[string, string]>([
+    ['model: claude-sonnet-4-5', ''],
+    ['model: claude-sonnet-9-9', 'error input-max-cost-usd at max-cost-usd:'],
+    ['model: mine\nbase-url: https://models.example.com/v1', 'error input-max-cost-usd at max-cost-usd:'],
+    ['model: mine\nbase-url: ${{ vars.URL }}', ''],
+    ['model: ${{ vars.MODEL }}', ''],
+    ['model: claude-sonnet-9-9\nreplay: ${{ vars.RECORDING }}', ''],
   ])('a limit on money with %j: %j', async (inputs, expected) => {
-    expect(await findingsOf(workflowOf({ inputs: `prompt: Judge.\nmax-cost-usd: 2\n${inputs}` }))).toEqual(
+    expect(await foundIn(workflowOf({ inputs: `prompt: Judge.\nmax-cost-usd: 2\n${inputs}` }))).toBe(
       expected,
     );
   });
 
-  it.each<[string, readonly string[]]>([
-    ['structured_output', ['error no-verdict at exclude-tools:']],
-    ['shell, structured_output', ['error no-verdict at exclude-tools:']],
-    ['shell', []],
-    ['${{ vars.TOOLS }}', []],
+  it.each<[string, string]>([
+    ['structured_output', 'error no-verdict at exclude-tools:'],
+    ['shell, structured_output', 'error no-verdict at exclude-tools:'],
+    ['shell', ''],
+    ['${{ vars.TOOLS }}', ''],
   ])('exclude-tools: %s: %j', async (tools, expected) => {
     const inputs = `prompt: Judge.\nexclude-tools: ${tools}`;
-    expect(await findingsOf(workflowOf({ inputs }))).toEqual(expected);
+    expect(await foundIn(workflowOf({ inputs }))).toBe(expected);
   });
 
   it.each([
@@ -308,54 +308,51 @@ describe('the inputs of a step', () => {
 });
 
 describe('what is read', () => {
-  it.each<[string, readonly string[]]>([
-    ["steps.review.outputs.passed == 'true'", []],
-    ["steps.review.outputs.passed == 'true' && github.ref == 'x'", []],
-    ["steps.review.outputs.passed != 'false'", ['error fails-open at steps.review.outputs.passed']],
-    ["${{ 'false' != steps.review.outputs['passed'] }}", ["error fails-open at 'false'"]],
-    ["${{ !(steps.review.outputs.passed == 'false') }}", ['error fails-open at steps.review.outputs.passed']],
-    ["${{ !!(steps.review.outputs.passed == 'true') }}", []],
-    [
-      "steps.review.outputs.passed != 'true'",
-      ['warning true-without-verdict at steps.review.outputs.passed'],
-    ],
-    ["steps.review.outputs.passed != ''", []],
-    ['steps.review.outputs.passed', ['error text-as-condition at steps.review.outputs.passed']],
-    ['${{ !steps.review.outputs.passed }}', ['error text-as-condition at steps.review.outputs.passed']],
-    ['steps.review.outputs.summary', []],
-    ['steps.review.outputs.passed == true', ['error never-true at steps.review.outputs.passed']],
-    ['steps.review.outputs.passed == false', ['error never-true at steps.review.outputs.passed']],
-    ['steps.review.outputs.run-turns == 0', ['error fails-open at steps.review.outputs.run-turns']],
-    ["steps.review.outputs.run-turns == '0'", []],
-    ['steps.review.outputs.run-turns < 5', ['error fails-open at steps.review.outputs.run-turns']],
-    ['steps.review.outputs.run-turns > 5', []],
-    ["steps.review.outputs.run-conclusion == 'success' && steps.review.outputs.run-turns < 5", []],
-    ["steps.review.outputs.run-gate != 'not_met'", ['error fails-open at steps.review.outputs.run-gate']],
-    ["steps.review.outputs.run-reason == 'max_turns' || failure()", []],
+  it.each<[string, string]>([
+    ["steps.review.outputs.passed == 'true'", ''],
+    ["steps.review.outputs.passed == 'true' && github.ref == 'x'", ''],
+    ["steps.review.outputs.passed != 'false'", 'error fails-open at steps.review.outputs.passed'],
+    ["${{ 'false' != steps.review.outputs['passed'] }}", "error fails-open at 'false'"],
+    ["${{ !(steps.review.outputs.passed == 'false') }}", 'error fails-open at steps.review.outputs.passed'],
+    ["${{ !!(steps.review.outputs.passed == 'true') }}", ''],
+    ["steps.review.outputs.passed != 'true'", 'warning true-without-verdict at steps.review.outputs.passed'],
+    ["steps.review.outputs.passed != ''", ''],
+    ['steps.review.outputs.passed', 'error text-as-condition at steps.review.outputs.passed'],
+    ['${{ !steps.review.outputs.passed }}', 'error text-as-condition at steps.review.outputs.passed'],
+    ['steps.review.outputs.summary', ''],
+    ['steps.review.outputs.passed == true', 'error never-true at steps.review.outputs.passed'],
+    ['steps.review.outputs.passed == false', 'error never-true at steps.review.outputs.passed'],
+    ['steps.review.outputs.run-turns == 0', 'error fails-open at steps.review.outputs.run-turns'],
+    ["steps.review.outputs.run-turns == '0'", ''],
+    ['steps.review.outputs.run-turns < 5', 'error fails-open at steps.review.outputs.run-turns'],
+    ['steps.review.outputs.run-turns > 5', ''],
+    ["steps.review.outputs.run-conclusion == 'success' && steps.review.outputs.run-turns < 5", ''],
+    ["steps.review.outputs.run-gate != 'not_met'", 'error fails-open at steps.review.outputs.run-gate'],
+    ["steps.review.outputs.run-reason == 'max_turns' || failure()", ''],
     [
       "${{ !contains(steps.review.outputs.findings, 'error') }}",
-      ['error fails-open at contains(steps.review.outputs.findings,'],
+      'error fails-open at contains(steps.review.outputs.findings,',
     ],
-    ["always() || steps.review.outputs.passed == 'true'", ['error outputs-do-not-count at always()']],
-    ["${{ steps.review.outputs.passed == 'true' }} && true", ['error always-true at ${{']],
-    ["steps.review.outputs.passed == 'false'", ['warning never-runs at steps.review.outputs.passed']],
-    ["${{ !cancelled() && steps.review.outputs.passed == 'false' }}", []],
-    ["steps.review.outputs.passed == 'false' || github.ref == 'x'", []],
-    ["failure() && steps.review.outputs.run-conclusion == 'failure'", []],
-    ["steps.review.outputs.pased == 'true'", ['error unknown-output at steps.review.outputs.pased']],
+    ["always() || steps.review.outputs.passed == 'true'", 'error outputs-do-not-count at always()'],
+    ["${{ steps.review.outputs.passed == 'true' }} && true", 'error always-true at ${{'],
+    ["steps.review.outputs.passed == 'false'", 'warning never-runs at steps.review.outputs.passed'],
+    ["${{ !cancelled() && steps.review.outputs.passed == 'false' }}", ''],
+    ["steps.review.outputs.passed == 'false' || github.ref == 'x'", ''],
+    ["failure() && steps.review.outputs.run-conclusion == 'failure'", ''],
+    ["steps.review.outputs.pased == 'true'", 'error unknown-output at steps.review.outputs.pased'],
     [
       "steps.review.outputs.run-coclusion == 'x'",
-      ['error unknown-output at steps.review.outputs.run-coclusion'],
+      'error unknown-output at steps.review.outputs.run-coclusion',
     ],
     [
       'contains(steps.review.outputs.findings)',
-      ['error expression at contains(steps.review.outputs.findings)'],
+      'error expression at contains(steps.review.outputs.findings)',
     ],
-    ["steps.review.outputs.passed == 'true", ['error expression at steps.review.outputs.passed']],
-    ["steps.reviw.outputs.passed == 'true'", ['error unknown-step at steps.reviw.outputs.passed']],
-    ["STEPS.Review.OUTPUTS.Passed == 'true'", []],
+    ["steps.review.outputs.passed == 'true", 'error expression at steps.review.outputs.passed'],
+    ["steps.reviw.outputs.passed == 'true'", 'error unknown-step at steps.reviw.outputs.passed'],
+    ["STEPS.Review.OUTPUTS.Passed == 'true'", ''],
   ])('if: %s', async (condition, expected) => {
-    expect(await findingsOf(workflowOf({ after: later(condition) }))).toEqual(expected);
+    expect(await foundIn(workflowOf({ after: later(condition) }))).toBe(expected);
   });
 
   it('a step that fails the job may ask for the absence of a verdict', async () => {
@@ -439,16 +436,16 @@ describe('what is read', () => {
   const next = (condition: string, needs = 'judge', run = 'echo') =>
     `deploy:\n  if: ${condition}\n  needs: [${needs}]\n  runs-on: ubuntu-latest\n  steps:\n    - run: ${run}`;
 
-  it.each<[string, string, readonly string[]]>([
-    ["needs.judge.outputs.passed == 'true'", 'judge', []],
-    ["needs.judge.outputs.passed != 'false'", 'judge', ['error fails-open at needs.judge.outputs.passed']],
-    ["needs.judge.outputs.pased == 'true'", 'judge', ['error unknown-output at needs.judge.outputs.pased']],
-    ["needs.judge.outputs.passed == 'true'", '', ['error not-needed at needs.judge.outputs.passed']],
-    ["needs.judge.outputs.passed == 'false'", 'judge', ['warning never-runs at needs.judge.outputs.passed']],
-    ['always()', 'judge', ['warning runs-regardless at if:']],
-    ["${{ !cancelled() && needs.judge.result == 'success' }}", 'judge', []],
+  it.each<[string, string, string]>([
+    ["needs.judge.outputs.passed == 'true'", 'judge', ''],
+    ["needs.judge.outputs.passed != 'false'", 'judge', 'error fails-open at needs.judge.outputs.passed'],
+    ["needs.judge.outputs.pased == 'true'", 'judge', 'error unknown-output at needs.judge.outputs.pased'],
+    ["needs.judge.outputs.passed == 'true'", '', 'error not-needed at needs.judge.outputs.passed'],
+    ["needs.judge.outputs.passed == 'false'", 'judge', 'warning never-runs at needs.judge.outputs.passed'],
+    ['always()', 'judge', 'warning runs-regardless at if:'],
+    ["${{ !cancelled() && needs.judge.result == 'success' }}", 'judge', ''],
   ])('another job with if: %s and needs: [%s]', async (condition, needs, expected) => {
-    expect(await findingsOf(workflowOf({ job, jobs: next(condition, needs) }))).toEqual(expected);
+    expect(await foundIn(workflowOf({ job, jobs: next(condition, needs) }))).toBe(expected);
   });
 
   it('an output of a matrix says nothing of its legs', async () => {
@@ -463,78 +460,78 @@ describe('what stands around a step', () => {
     `- uses: actions/checkout@v4\n  with: { persist-credentials: false, ref: "${ref}" }`;
   const head = checkout('${{ github.event.pull_request.head.sha }}');
 
-  it.each<[string, Parameters<typeof workflowOf>[0], readonly string[]]>([
+  it.each<[string, Parameters<typeof workflowOf>[0], string]>([
     [
       'continue-on-error that nobody sees to',
       { step: 'continue-on-error: true' },
-      ['error continue-on-error at continue-on-error:'],
+      'error continue-on-error at continue-on-error:',
     ],
     [
       'continue-on-error with a look at the outcome',
       { step: 'continue-on-error: true', after: later("steps.review.outcome != 'success'", 'exit 1') },
-      ['warning continue-on-error at continue-on-error:'],
+      'warning continue-on-error at continue-on-error:',
     ],
     [
       'a comment without the right',
       { inputs: 'prompt: a\ncomment: always' },
-      ['error missing-permission at permissions:'],
+      'error missing-permission at permissions:',
     ],
     [
       'a comment with the right',
       { inputs: 'prompt: a\ncomment: always', permissions: '{ contents: read, pull-requests: write }' },
-      [],
+      '',
     ],
     [
       'a status without the right',
       { inputs: 'prompt: a\ncommit-status: A' },
-      ['error missing-permission at permissions:'],
+      'error missing-permission at permissions:',
     ],
-    ['another token', { inputs: 'prompt: a\ncommit-status: A\ngithub-token: ${{ secrets.BOT }}' }, []],
+    ['another token', { inputs: 'prompt: a\ncommit-status: A\ngithub-token: ${{ secrets.BOT }}' }, ''],
     [
       'a pull request without the right to read it',
       { on: 'pull_request', permissions: '{ contents: read }' },
-      ['warning missing-permission at permissions:'],
+      'warning missing-permission at permissions:',
     ],
-    ['more rights than needed', { permissions: 'write-all' }, ['warning spare-permission at permissions:']],
+    ['more rights than needed', { permissions: 'write-all' }, 'warning spare-permission at permissions:'],
     [
       'credentials in the checkout',
       { before: '- uses: actions/checkout@v4' },
-      ['warning persisted-credentials at uses:'],
+      'warning persisted-credentials at uses:',
     ],
-    ['a job that ends too soon', { job: 'timeout-minutes: 10' }, ['warning timeout at timeout-minutes:']],
+    ['a job that ends too soon', { job: 'timeout-minutes: 10' }, 'warning timeout at timeout-minutes:'],
     [
       'no wall on a privileged trigger',
       { on: 'pull_request_target', inputs: 'prompt: a\nsandbox: off', before: head },
-      ['error open-sandbox at sandbox:'],
+      'error open-sandbox at sandbox:',
     ],
     [
       'no wall on a trigger that strangers start too',
       { on: 'discussion_comment', inputs: 'prompt: a\nsandbox: off' },
-      ['error open-sandbox at sandbox:'],
+      'error open-sandbox at sandbox:',
     ],
-    ['no wall where members alone start it', { on: 'schedule', inputs: 'prompt: a\nsandbox: off' }, []],
+    ['no wall where members alone start it', { on: 'schedule', inputs: 'prompt: a\nsandbox: off' }, ''],
     [
       "strangers' code beside secrets",
       { on: 'pull_request_target', before: `${head}\n- run: npm ci` },
-      ['warning strangers-code at run:'],
+      'warning strangers-code at run:',
     ],
     [
       'a judge that the change brings',
       { on: 'pull_request_target', inputs: 'prompt-file: a.md', before: head },
-      ['warning judge-in-change at prompt-file:'],
+      'warning judge-in-change at prompt-file:',
     ],
     [
       'the base of a privileged trigger',
       { on: 'pull_request_target', before: `${checkout('')}\n- run: npm ci` },
-      [],
+      '',
     ],
     [
       'skipping where there is never a key',
       { inputs: 'prompt: no key\non-missing-key: skip' },
-      ['warning never-judged at on-missing-key:'],
+      'warning never-judged at on-missing-key:',
     ],
   ])('%s', async (_name, parts, expected) => {
-    expect(await findingsOf(workflowOf(parts), { 'a.md': 'Judge.' })).toEqual(expected);
+    expect(await foundIn(workflowOf(parts), { 'a.md': 'Judge.' })).toBe(expected);
   });
 
   it('no permissions at all', async () => {

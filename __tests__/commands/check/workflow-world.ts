@@ -106,3 +106,7 @@ export async function findingsOf(
     return `${severity} ${rule} at ${/^[^\s:]+:?/u.exec(at)?.[0] ?? ''}`;
   });
 }
+
+/** The findings of a workflow as a text, one a line. */
+export const foundIn = async (text: string, files: Readonly<Record<string, string>> = {}): Promise<string> =>
+  (await findingsOf(text, files)).join('\n');

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readLines } from '../../../src/commands/report/lines.ts';
 import { InputError } from '../../../src/errors.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'lines-')));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 function read(content: string | Buffer, maxBytes?: number) {
   const file = path.join(folder, 'file');

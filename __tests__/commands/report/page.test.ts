@@ -1,21 +1,18 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportSamples } from '../../../scripts/report-samples.ts';
 import { runReport } from '../../../src/commands/report/report.ts';
 import { type Browser, openBrowser } from '../../support/browser.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'page-')));
+const folder = makeFolder();
 let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
 });
-afterAll(async () => {
-  await browser.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => browser.close());
 
 /** Makes the page of a transcript and opens it; gives its text. */
 async function show(lines: readonly string[], result: object | null = null): Promise<string> {
@@ -81,29 +78,19 @@ function hostile(): readonly string[] {
   const usage = { input_tokens: 10, output_tokens: 5, cached_input_tokens: 0, cache_write_tokens: 0 };
   const totals = { turns: 1, usage, cost_usd: 0.1 };
   const call = { id: TRAP, name: TRAP, target: TRAP };
+  const raw_arguments = JSON.stringify({ [TRAP]: TRAP, list: [TRAP] });
+  const message = {
+    text: TRAP,
+    tool_calls: [
+      { id: TRAP, name: TRAP, raw_arguments, status: 'complete' },
+      { id: 'b', name: TRAP, raw_arguments: TRAP, status: 'malformed' },
+    ],
+  };
   const entries = [
     { type: 'run_started', model: TRAP, provider: TRAP, prompt: TRAP },
     { type: 'notice', level: 'warning', text: TRAP },
     { type: 'turn_started', turn: 1, forced: true },
-    {
-      type: 'turn_completed',
-      turn: 1,
-      usage,
-      totals,
-      stop_reason: TRAP,
-      message: {
-        text: TRAP,
-        tool_calls: [
-          {
-            id: TRAP,
-            name: TRAP,
-            raw_arguments: JSON.stringify({ [TRAP]: TRAP, list: [TRAP] }),
-            status: 'complete',
-          },
-          { id: 'b', name: TRAP, raw_arguments: TRAP, status: 'malformed' },
-        ],
-      },
-    },
+    { type: 'turn_completed', turn: 1, usage, totals, stop_reason: TRAP, message },
     {
       type: 'tool_finished',
       turn: 1,
@@ -327,12 +314,8 @@ describe('the page in a browser', () => {
   });
 
   it.each([320, 400, 1280])('needs no scrolling sideways at %d pixels', async (width) => {
-    await browser.tab.send('Emulation.setDeviceMetricsOverride', {
-      width,
-      height: 800,
-      deviceScaleFactor: 1,
-      mobile: false,
-    });
+    const screen = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+    await browser.tab.send('Emulation.setDeviceMetricsOverride', screen);
     await show([...hostile(), JSON.stringify({ type: 'user_message', text: 'x'.repeat(5_000) })], envelope);
     await see("document.getElementById('unfold').click()");
     expect(await see('document.documentElement.scrollWidth')).toBe(width);

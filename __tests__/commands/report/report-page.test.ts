@@ -1,17 +1,14 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createReportPage } from '../../../src/commands/report/report-page.ts';
 import { ReportError } from '../../../src/errors.ts';
-import { createSecrets } from '../../../src/text/secrets.ts';
 import { PROSE, sampleEvents } from '../../reporters/sample-events.ts';
 import { sampleReport, unpublished } from '../../reporters/sample-report.ts';
+import { knowSecrets, makeFolder } from '../../support/surroundings.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'report-page-')));
-afterAll(() => rmSync(folder, { recursive: true }));
-const secrets = createSecrets();
-secrets.add('sk-canary-1');
+const folder = makeFolder();
+const secrets = knowSecrets('sk-canary-1');
 const told: string[] = [];
 const tell = (text: string) => void told.push(text);
 const signal = new AbortController().signal;
@@ -23,18 +20,8 @@ describe('createReportPage', () => {
     for (const event of sampleEvents) reporter.event?.(event);
     await reporter.report?.(sampleReport({ payload: { a: 'PAYLOAD-CANARY sk-canary-1' } }), signal);
     const page = readFileSync(file, 'utf8');
-    for (const text of [
-      'Success: the gate is met',
-      PROSE,
-      'OUTPUT-CANARY ***',
-      'octo/demo',
-      'npm test',
-      'bwrap',
-      'What was found',
-      'PAYLOAD-CANARY ***',
-    ]) {
-      expect(page).toContain(text);
-    }
+    const shown = ['Success: the gate is met', PROSE, 'OUTPUT-CANARY ***', 'octo/demo', 'npm test', 'bwrap'];
+    for (const text of [...shown, 'What was found', 'PAYLOAD-CANARY ***']) expect(page).toContain(text);
     expect(page).not.toMatch(/sk-canary|NATIVE-CANARY/);
     expect(page).not.toContain('the verdict is not in it');
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -46,11 +33,8 @@ describe('createReportPage', () => {
     const reporter = createReportPage({ file, secrets, tell });
     expect(reporter.repeatable).toBe(true);
     await reporter.report?.(sampleReport(), signal);
-    const taken = unpublished('outputs cannot be written: sk-canary-1', {
-      reason: 'config',
-      subtype: 'error_config',
-      exitCode: 52,
-    });
+    const config = { reason: 'config', subtype: 'error_config', exitCode: 52 } as const;
+    const taken = unpublished('outputs cannot be written: sk-canary-1', config);
     await reporter.report?.(sampleReport(taken), signal);
     const page = readFileSync(file, 'utf8');
     expect(page).toContain('Inconclusive: config');

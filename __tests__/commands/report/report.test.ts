@@ -1,21 +1,11 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reportSamples } from '../../../scripts/report-samples.ts';
 import { runReport } from '../../../src/commands/report/report.ts';
+import { makeFolder } from '../../support/surroundings.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'report-')));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 const { lines = [], envelope = null } = reportSamples()['review'] ?? {};
 const whole = `${lines.join('\n')}\n`;
 writeFileSync(path.join(folder, 't.jsonl'), whole);
@@ -30,12 +20,8 @@ async function reportIn(place: string, ...argv: string[]) {
   const told = { stdout: '', stderr: '' };
   const code = await runReport(argv, {
     cwd: path.join(folder, place),
-    stdout: (text) => {
-      told.stdout += text;
-    },
-    stderr: (text) => {
-      told.stderr += text;
-    },
+    stdout: (text) => (told.stdout += text),
+    stderr: (text) => (told.stderr += text),
   });
   return { code, ...told };
 }
@@ -100,8 +86,7 @@ describe('runReport', () => {
       't.jsonl',
       '-o',
       '-',
-      '--result',
-      't.jsonl',
+      '--result=t.jsonl',
     ],
     ['a page over its transcript', /is what the page is made from/, 't.jsonl', '-o', './folder/../t.jsonl'],
     ['a page over a folder', /"folder" is there already and no file/, 't.jsonl', '-o', 'folder'],
@@ -151,12 +136,8 @@ describe('runReport', () => {
   });
 
   it('keeps an empty line at the beginning of a result', async () => {
-    const entry = {
-      type: 'tool_finished',
-      call: { name: 'shell' },
-      decision: 'ok',
-      result: { content: '\nx' },
-    };
+    const call = { name: 'shell' };
+    const entry = { type: 'tool_finished', call, decision: 'ok', result: { content: '\nx' } };
     expect(await pageOf(JSON.stringify(entry))).toContain('<pre>\n\nx</pre>');
   });
 
@@ -240,12 +221,8 @@ describe('runReport', () => {
   });
 
   it('shows the sentence of an ending that quotes nothing', async () => {
-    const failed = {
-      type: 'result',
-      conclusion: 'inconclusive',
-      reason: 'sandbox',
-      error: 'Install <bubblewrap>.',
-    };
+    const ending = { type: 'result', conclusion: 'inconclusive', reason: 'sandbox' };
+    const failed = { ...ending, error: 'Install <bubblewrap>.' };
     writeFileSync(path.join(folder, 'failed'), JSON.stringify(failed));
     const page = await pageOf(lines.slice(0, 3).join('\n'), '--result', 'failed');
     expect(page).toContain('Install &lt;bubblewrap&gt;.');
@@ -253,17 +230,10 @@ describe('runReport', () => {
   });
 
   it.each(['constructor', '__proto__', 'toString'])('takes %s for a word like any other', async (word) => {
-    const finished = {
-      type: 'tool_finished',
-      call: { name: word },
-      decision: word,
-      result: { content: word },
-    };
-    const odd = [
-      ...lines.slice(0, 3),
-      JSON.stringify(finished),
-      `{"type":"turn_completed","stop_reason":"${word}"}`,
-    ];
+    const call = { name: word };
+    const finished = { type: 'tool_finished', call, decision: word, result: { content: word } };
+    const turn = { type: 'turn_completed', stop_reason: word };
+    const odd = [...lines.slice(0, 3), JSON.stringify(finished), JSON.stringify(turn)];
     const ending = { type: 'result', conclusion: 'success', reason: word, gate: { status: word } };
     writeFileSync(path.join(folder, 'odd'), JSON.stringify(ending));
     const page = await pageOf(odd.join('\n'), '--result', 'odd');

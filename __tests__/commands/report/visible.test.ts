@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createShowing, html, verbatim, visible } from '../../../src/commands/report/visible.ts';
-import { createSecrets } from '../../../src/text/secrets.ts';
 
 describe('visible', () => {
   it.each([
@@ -54,15 +53,6 @@ describe('createShowing', () => {
     expect(showing.text(hidden)).toEqual({ text: '⟨U+200B⟩'.repeat(7_500), missing: 92_500 });
     expect(showing.label(hidden)).toBe(`${'⟨U+200B⟩'.repeat(25)}…`);
     expect(Math.max(...lengths)).toBe(100_000);
-  });
-
-  it('masks a secret with invisible characters between its letters', () => {
-    const secrets = createSecrets();
-    secrets.add('sk-canary-0123456789');
-    const showing = createShowing(secrets.mask);
-    const split = [...'sk-canary-0123456789'].join('\u200b');
-    expect(showing.text(`a ${split} b`).text).toBe('a *** b');
-    expect(showing.label(`a ${split} b`)).toBe('a *** b');
   });
 
   it('cuts long texts, no pair in half, and all the more once much was shown', () => {
