@@ -1,29 +1,24 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { joinedMessage } from '../../src/providers/anthropic.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
+import { type RawServer, sendEvents, sendJson } from '../support/fakes/raw-server.ts';
+import { raw } from './conformance-server.ts';
 
 const whole = wireOf('anthropic', 'whole');
 const streamed = wireOf('anthropic', 'streamed');
-const open: RawServer[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
-
 async function serving(
   answer: JsonObject | readonly unknown[],
   settings: Partial<ProviderSettings> = {},
 ): Promise<{ provider: Provider; server: RawServer }> {
   const isStream = Array.isArray(answer);
-  const server = await startRawServer((response) =>
+  const server = await raw((response) =>
     isStream ? sendEvents(response, answer) : sendJson(response, JSON.stringify(answer)),
   );
-  open.push(server);
   const wire = isStream ? streamed : whole;
   return { provider: await providerAt(wire, server.url, settings), server };
 }
@@ -34,29 +29,15 @@ const mark = { cache_control: { type: 'ephemeral' } };
 
 const thinking = { type: 'thinking', thinking: 'Hm. Well.', signature: 'c2ln' };
 const redacted = { type: 'redacted_thinking', data: 'b3BhcXVl' };
-const use = {
-  type: 'tool_use',
-  id: 'x',
-  name: 'shell',
-  input: { command: 'ls' },
-  caller: { type: 'direct' },
-};
+const input = { command: 'ls' };
+const use = { type: 'tool_use', id: 'x', name: 'shell', input, caller: { type: 'direct' } };
 const cited = { type: 'text', text: 'Prose.', citations: [{ n: 1 }] };
 
+const cached = { cache_read_input_tokens: 7, cache_creation_input_tokens: 11 };
+const begun = { model: 'served', content: [], usage: { input_tokens: 5, ...cached, output_tokens: 1 } };
+
 const events: readonly unknown[] = [
-  {
-    type: 'message_start',
-    message: {
-      model: 'served',
-      content: [],
-      usage: {
-        input_tokens: 5,
-        cache_read_input_tokens: 7,
-        cache_creation_input_tokens: 11,
-        output_tokens: 1,
-      },
-    },
-  },
+  { type: 'message_start', message: begun },
   { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm. ' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Well.' } },
@@ -68,11 +49,7 @@ const events: readonly unknown[] = [
   { type: 'content_block_start', index: 3, content_block: { ...use, input: {} } },
   { type: 'content_block_delta', index: 3, delta: { type: 'input_json_delta', partial_json: '{"command"' } },
   { type: 'content_block_delta', index: 3, delta: { type: 'input_json_delta', partial_json: ': "ls"}' } },
-  {
-    type: 'message_delta',
-    delta: { stop_reason: 'tool_use' },
-    usage: { input_tokens: null, output_tokens: 30 },
-  },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 30 } },
   { type: 'message_stop' },
 ];
 
@@ -80,7 +57,7 @@ const message = {
   model: 'served',
   content: [thinking, redacted, cited, use],
   stop_reason: 'tool_use',
-  usage: { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 11, output_tokens: 30 },
+  usage: { input_tokens: 5, ...cached, output_tokens: 30 },
 };
 
 describe.each([
@@ -96,16 +73,6 @@ describe.each([
       { role: 'assistant', content: message.content },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: 'result 0', ...mark }] },
     ]);
-  });
-
-  it('counts cached tokens as a part of the input', async () => {
-    const { provider } = await serving(answer);
-    expect((await provider.complete(asking())).usage).toEqual({
-      inputTokens: 23,
-      outputTokens: 30,
-      cachedInputTokens: 7,
-      cacheWriteTokens: 11,
-    });
   });
 });
 
@@ -206,24 +173,17 @@ describe('a request', () => {
     await provider.complete(asking());
     const told = await serving(message, { model, maxOutputTokens: 7 });
     await told.provider.complete(asking());
-    expect([sentBody(server, 0)['max_tokens'], sentBody(told.server, 0)['max_tokens']]).toEqual([
-      expected,
-      7,
-    ]);
+    const limits = [server, told.server].map((each) => sentBody(each, 0)['max_tokens']);
+    expect(limits).toEqual([expected, 7]);
   });
 
   it('finds the endpoint although the base URL was copied with /v1', async () => {
-    const server = await startRawServer((response) => sendJson(response, JSON.stringify(message)));
-    open.push(server);
+    const server = await raw((response) => sendJson(response, JSON.stringify(message)));
     for (const tail of ['/v1', '/v1/', '/', '/gateway/v1']) {
       await (await providerAt(whole, server.url, { baseUrl: `${server.url}${tail}` })).complete(asking());
     }
-    expect(server.requests.map((request) => request.path)).toEqual([
-      '/v1/messages',
-      '/v1/messages',
-      '/v1/messages',
-      '/gateway/v1/messages',
-    ]);
+    const path = '/v1/messages';
+    expect(server.requests.map((request) => request.path)).toEqual([path, path, path, `/gateway${path}`]);
   });
 
   it('names the version of the API that the SDK names', async () => {
@@ -248,5 +208,33 @@ describe('an error inside a stream', () => {
     ]);
     await expect(provider.complete(asking())).rejects.toMatchObject({ failure: expected, status: null });
     expect(server.requests).toHaveLength(tries);
+  });
+});
+
+describe('joinedMessage', () => {
+  it('takes what each delta of a message knows, and leaves the rest', () => {
+    const { message } = joinedMessage([
+      {
+        type: 'message_start',
+        message: { id: 'm', stop_reason: null, usage: { input_tokens: 3, output_tokens: 1 } },
+      },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: null },
+        usage: { input_tokens: null, output_tokens: 5 },
+      },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
+    ]);
+    const usage = { input_tokens: 3, output_tokens: 7 };
+    expect(message).toEqual({ id: 'm', stop_reason: 'end_turn', usage });
+  });
+
+  it('takes deltas of a message without end in time that does not grow with their product', () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, n]));
+    const { message } = joinedMessage([
+      { type: 'message_start', message: { ...many, usage: many } },
+      ...Array.from({ length: 2_000 }, () => ({ type: 'message_delta' })),
+    ]);
+    expect(message).toEqual({ ...many, usage: many });
   });
 });

@@ -1,31 +1,19 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import { asking, providerAt, testKey, wireOf } from '../support/fakes/model/wires.ts';
-import { type RawServer, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
-
-const open: RawServer[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
+import { sendJson } from '../support/fakes/raw-server.ts';
+import { raw } from './conformance-server.ts';
 
 const answer = '{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}';
 
-async function requestTo(
-  tail: string,
-  settings: Partial<ProviderSettings> = {},
-): Promise<{ path: string; body: unknown; headers: unknown }> {
-  const server = await startRawServer((response) => sendJson(response, answer));
-  open.push(server);
+async function requestTo(tail: string, settings: Partial<ProviderSettings> = {}) {
+  const server = await raw((response) => sendJson(response, answer));
   const made = { baseUrl: `${server.url}${tail}`, ...settings };
   await (await providerAt(wireOf('azure-openai', 'whole'), server.url, made)).complete(asking());
   const [request] = server.requests;
-  return {
-    path: request?.path ?? '',
-    body: objectOf(JSON.parse(request?.raw ?? '{}')),
-    headers: request?.headers,
-  };
+  const { path = '', headers, raw: text = '{}' } = request ?? {};
+  return { path, headers, body: objectOf(JSON.parse(text)) };
 }
 
 describe('createAzureOpenAi', () => {
@@ -70,19 +58,10 @@ describe('createAzureOpenAi', () => {
   });
 
   it('E18 a prompt that the content filter refused is a refusal, asked once', async () => {
-    const error = {
-      message: 'The response was filtered due to the prompt triggering the content management policy.',
-      type: null,
-      param: 'prompt',
-      code: 'content_filter',
-      status: 400,
-      innererror: {
-        code: 'ResponsibleAIPolicyViolation',
-        content_filter_result: { jailbreak: { filtered: true, detected: true } },
-      },
-    };
-    const server = await startRawServer((response) => sendJson(response, JSON.stringify({ error }), 400));
-    open.push(server);
+    const filtered = { jailbreak: { filtered: true, detected: true } };
+    const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: filtered };
+    const error = { message: 'Filtered.', type: null, param: 'prompt', code: 'content_filter', innererror };
+    const server = await raw((response) => sendJson(response, JSON.stringify({ error }), 400));
     for (const kind of ['whole', 'streamed'] as const) {
       const provider = await providerAt(wireOf('azure-openai', kind), server.url);
       expect(await provider.complete(asking())).toEqual({

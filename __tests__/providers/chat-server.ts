@@ -1,26 +1,19 @@
 /** A server of the Chat Completions API that answers as it is told, and parts of its answers. */
-import { afterEach } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
+import { type RawServer, sendEvents, sendJson } from '../support/fakes/raw-server.ts';
+import { raw } from './conformance-server.ts';
 
 export const whole = wireOf('openai-compatible', 'whole');
 export const streamed = wireOf('openai-compatible', 'streamed');
-export const open: RawServer[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
-
 /** A provider whose server answers every request with this body, or with these chunks. */
 export async function serving(
   answer: string | readonly unknown[],
 ): Promise<{ provider: Provider; server: RawServer }> {
-  const server = await startRawServer((response) =>
+  const server = await raw((response) =>
     typeof answer === 'string' ? sendJson(response, answer) : sendEvents(response, answer),
   );
-  open.push(server);
   const wire = typeof answer === 'string' ? whole : streamed;
   return { provider: await providerAt(wire, server.url), server };
 }

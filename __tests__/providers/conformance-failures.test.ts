@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
@@ -34,30 +33,6 @@ describe.each(wires)('$name', (wire: Wire) => {
       }
     });
 
-    it('E16 401 without a key says that none was given', async () => {
-      const told = await failing(401, { message: 'who?' }, {}, { apiKey: null });
-      expect(told.message).toContain('no key was given');
-    });
-
-    it('E17 429 for ever ends after a bounded number of tries', async () => {
-      const told = await failing(429, { type: 'rate_limit_error', message: 'slow down' });
-      expect(told).toMatchObject({ failure: 'rate_limit', status: 429, tries: 4 });
-      expect((await failing(429, { code: 'insufficient_quota', message: 'pay' })).message).toContain('quota');
-    });
-
-    it.each([
-      [500, 'error'],
-      [502, 'error'],
-      [503, 'overloaded'],
-      [529, 'overloaded'],
-    ])('%i is tried again and ends as %s', async (status, expected) => {
-      expect(await failing(status, { type: 'api_error', message: 'broken' })).toMatchObject({
-        failure: expected,
-        status,
-        tries: 4,
-      });
-    });
-
     it('404 and 410 point at model and base-url', async () => {
       for (const status of [404, 410]) {
         const told = await failing(status, { type: 'not_found_error', message: 'no such model' });
@@ -65,24 +40,6 @@ describe.each(wires)('$name', (wire: Wire) => {
         expect(told.message).toContain('check `model` and `base-url`');
         expect(told.message).toContain(status === 410 ? 'retired, for good' : 'not found');
       }
-    });
-
-    it('a conversation that is too long is a context overflow, by code and by words', async () => {
-      for (const error of [
-        { code: 'context_length_exceeded', message: 'x' },
-        { type: 'exceed_context_size_error', message: 'x' },
-        { type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' },
-        { message: "This model's maximum context length is 8192 tokens." },
-      ]) {
-        expect(await failing(400, error)).toMatchObject({
-          failure: 'context_overflow',
-          status: 400,
-          tries: 1,
-        });
-      }
-      expect(await failing(413, { type: 'request_too_large', message: 'x' })).toMatchObject({
-        failure: 'context_overflow',
-      });
     });
 
     it('E4 a 400 that names tool choice is a refused forced choice only when one was forced', async () => {
@@ -115,19 +72,6 @@ describe.each(wires)('$name', (wire: Wire) => {
       }
     });
 
-    it('HTML instead of JSON is said to be HTML, whatever its status', async () => {
-      for (const status of [200, 400, 502]) {
-        const server = await raw((response) => {
-          response
-            .writeHead(status, { 'content-type': 'text/html', ...atOnce })
-            .end('<!doctype html><p>Login</p>');
-        });
-        const { message } = await failure((await at(server)).complete(asking()));
-        expect(message).toContain('HTML instead of JSON');
-        expect(message).not.toContain('<p>');
-      }
-    });
-
     it('does not follow redirects, and so never takes the key elsewhere', async () => {
       const other = await raw((response) => response.end());
       const server = await raw((response) => response.writeHead(307, { location: `${other.url}/` }).end());
@@ -136,32 +80,6 @@ describe.each(wires)('$name', (wire: Wire) => {
         status: 307,
       });
       expect(other.requests).toEqual([]);
-    });
-
-    it('a connection that is refused names the host and the code', async () => {
-      const listener = createServer().listen(0, '127.0.0.1');
-      await new Promise((resolve) => listener.once('listening', resolve));
-      const address = listener.address();
-      const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-      await new Promise((resolve) => listener.close(resolve));
-      const told = await failure((await at({ url: `http://${host}` })).complete(asking()));
-      expect(told).toMatchObject({ failure: 'error', status: null });
-      expect(told.message).toContain(`No connection to ${host} (ECONNREFUSED)`);
-    });
-
-    it('an answer that breaks off is asked for again, in one place, three times in all', async () => {
-      const server = await raw((response) => wire.begin(response, 'cut'));
-      const told = await failure((await at(server)).complete(asking()));
-      expect(told).toMatchObject({ failure: 'error', status: null });
-      expect(told.message).toContain('broke off');
-      expect(server.requests).toHaveLength(3);
-    });
-
-    it('an answer that is whole at the second try is an answer', async () => {
-      const server = await raw((response, _, n) =>
-        n === 0 ? wire.begin(response, 'cut') : wire.answer(response, { text: 'whole' }),
-      );
-      expect((await (await at(server)).complete(asking())).message.text).toBe('whole');
     });
   });
 

@@ -56,10 +56,8 @@ describe.each(wires)('$name', (wire: Wire) => {
     };
 
     it('gives plain text', async () => {
-      const { provider } = await emulated(() => ({
-        text: 'Grüße, 👋',
-        usage: { inputTokens: 7, outputTokens: 3 },
-      }));
+      const usage = { inputTokens: 7, outputTokens: 3 };
+      const { provider } = await emulated(() => ({ text: 'Grüße, 👋', usage }));
       expect(await provider.complete(asking())).toEqual({
         message: { role: 'assistant', text: 'Grüße, 👋', toolCalls: [], native: expect.anything() },
         stopReason: 'end',
@@ -187,14 +185,8 @@ describe.each(wires)('$name', (wire: Wire) => {
         arguments: JSON.stringify({ command: 'a'.repeat(length - JSON.stringify({ command: '' }).length) }),
       }));
       const { completion, server } = await once({ calls });
-      const got = completion.message.toolCalls.map(({ rawArguments, status }) => [
-        rawArguments.length,
-        status,
-      ]);
-      expect(got).toEqual([
-        [maxArguments, 'complete'],
-        [0, 'too_long'],
-      ]);
+      const got = completion.message.toolCalls.map((call) => `${call.rawArguments.length} ${call.status}`);
+      expect(got).toEqual([`${maxArguments} complete`, '0 too_long']);
       await (await at(server)).complete(asking({ messages: answered(asking().messages, completion) }));
       const sent = server.requests.at(-1)?.raw.length ?? 0;
       expect(sent).toBeGreaterThan(maxArguments);
@@ -230,13 +222,9 @@ describe.each(wires)('$name', (wire: Wire) => {
     await (await at(server)).complete(asking());
     await (await at(server, { reasoningEffort: 'low' })).complete(asking());
     const [without, { ...asked } = {}] = server.requests.map(body);
-    const field = {
-      openai: { reasoning: { effort: 'low' } },
-      anthropic: { output_config: { effort: 'low' } },
-      gemini: { reasoning_effort: 'low' },
-      'azure-openai': { reasoning_effort: 'low' },
-      'openai-compatible': { reasoning_effort: 'low' },
-    }[wire.provider];
+    const chat = { reasoning_effort: 'low' };
+    const own = { openai: { reasoning: { effort: 'low' } }, anthropic: { output_config: { effort: 'low' } } };
+    const field = { gemini: chat, 'azure-openai': chat, 'openai-compatible': chat, ...own }[wire.provider];
     expect(asked).toEqual({ ...without, ...field });
     expect(without).not.toMatchObject(field);
   });
@@ -245,11 +233,8 @@ describe.each(wires)('$name', (wire: Wire) => {
     const server = await raw((response) => wire.answer(response, { text: 'x' }));
     const headers = { 'X-Team': 'ci', Authorization: 'Custom 1', 'User-Agent': 'mine' };
     await (await at(server, { headers })).complete(asking());
-    expect(server.requests[0]?.headers).toMatchObject({
-      'x-team': 'ci',
-      authorization: 'Custom 1',
-      'user-agent': 'mine',
-    });
+    const sent = { 'x-team': 'ci', authorization: 'Custom 1', 'user-agent': 'mine' };
+    expect(server.requests[0]?.headers).toMatchObject(sent);
   });
 
   it('sends the key as a bearer where that is asked for, and nowhere else', async () => {
@@ -297,15 +282,11 @@ describe.each(wires)('$name', (wire: Wire) => {
     vi.stubEnv('AZURE_OPENAI_ENDPOINT', 'http://127.0.0.1:9');
     vi.stubEnv('OPENAI_API_VERSION', 'env-version');
     for (const vendor of ['OPENAI', 'ANTHROPIC', 'AZURE_OPENAI', 'GEMINI']) {
-      vi.stubEnv(`${vendor}_API_KEY`, 'env-key');
-      vi.stubEnv(`${vendor}_AUTH_TOKEN`, 'env-key');
-      vi.stubEnv(`${vendor}_ADMIN_KEY`, 'env-key');
+      for (const name of ['API_KEY', 'AUTH_TOKEN', 'ADMIN_KEY', 'ORG_ID', 'PROJECT_ID', 'PROFILE'])
+        vi.stubEnv(`${vendor}_${name}`, 'env-value');
       vi.stubEnv(`${vendor}_BASE_URL`, 'http://127.0.0.1:9');
-      vi.stubEnv(`${vendor}_ORG_ID`, 'env-org');
-      vi.stubEnv(`${vendor}_PROJECT_ID`, 'env-project');
-      vi.stubEnv(`${vendor}_CUSTOM_HEADERS`, 'x-env: env-header\nauthorization: Bearer env-key');
+      vi.stubEnv(`${vendor}_CUSTOM_HEADERS`, 'x-env: env-header\nauthorization: Bearer env-value');
       vi.stubEnv(`${vendor}_LOG`, 'debug');
-      vi.stubEnv(`${vendor}_PROFILE`, 'env-profile');
     }
     const server = await raw((response, _, n) =>
       n === 0 ? wire.error(response, 500, {}, atOnce) : wire.answer(response, { text: 'x' }),

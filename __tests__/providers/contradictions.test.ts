@@ -1,25 +1,20 @@
 /** Answers that no server sends that means well: nothing of them is taken for what the model said. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ProviderName } from '../../src/providers/registry.ts';
 import { isArray } from '../../src/text/json.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
-
-const open: RawServer[] = [];
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
+import { sendEvents, sendJson } from '../support/fakes/raw-server.ts';
+import { raw } from './conformance-server.ts';
 
 /** The calls that an answer gives, or how often it was asked for before it was given up. */
 async function completeWith(
   name: ProviderName,
   answer: JsonObject | readonly JsonObject[],
 ): Promise<unknown> {
-  const server = await startRawServer((response) =>
+  const server = await raw((response) =>
     isArray(answer) ? sendEvents(response, answer) : sendJson(response, JSON.stringify(answer)),
   );
-  open.push(server);
   const provider = await providerAt(wireOf(name, isArray(answer) ? 'streamed' : 'whole'), server.url);
   try {
     const { message } = await provider.complete(asking());

@@ -3,17 +3,17 @@ import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProviderError } from '../../src/errors.ts';
-import { providerError } from '../../src/providers/errors.ts';
 import type { Completion, CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { verdictOf } from '../../src/run/endings.ts';
 import { startModel } from '../support/fakes/model/server.ts';
 import {
   asking,
+  beginningOf,
+  bytesOf,
   providerAt,
   testKey,
   type Wire,
-  type WireAnswer,
   wireOf,
   wires,
 } from '../support/fakes/model/wires.ts';
@@ -70,17 +70,6 @@ function ending({ error }: Told): readonly [string, number] {
   const limits = { turns: '', time: '', tokens: '', cost: '' };
   const verdict = verdictOf({ kind: 'failed', error }, { turns: 0, gate: null, limits, entry: 'action' });
   return [verdict.reason, verdict.exitCode];
-}
-
-/** An answer's type and bytes, as a wire sends them. */
-async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
-  const server = await startRawServer((response) => wire.answer(response, answer));
-  try {
-    const response = await fetch(server.url);
-    return { type: response.headers.get('content-type') ?? '', text: await response.text() };
-  } finally {
-    await server.close();
-  }
 }
 
 /** Sends the first part of an answer, and then ends, breaks the connection, or says nothing more. */
@@ -153,6 +142,7 @@ describe.each(wires)('$name', (wire) => {
     it('HTML of a gateway is told as such, and asked again by its status alone', async () => {
       for (const [status, tries] of [
         [200, 1],
+        [400, 1],
         [502, 4],
       ] as const) {
         const told = await ask(wire, (response) =>
@@ -160,6 +150,7 @@ describe.each(wires)('$name', (wire) => {
         );
         expect([...ending(told), told.tries]).toEqual(['provider_error', 1, tries]);
         expect(told.error?.message).toContain('HTML instead of JSON');
+        expect(told.error?.message).not.toContain('Sign in');
       }
     });
 
@@ -196,14 +187,7 @@ describe.each(wires)('$name', (wire) => {
   });
 
   describe('an answer that breaks off', () => {
-    /** Everything but its end: the call is named, and its arguments are whole. */
-    const almost = async () => {
-      const { type, text } = await bytesOf(wire, { text: 'Prose.', calls: [call] });
-      const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
-        .map((word) => text.indexOf(word))
-        .find((at) => at >= 0);
-      return { type, text: text.slice(0, wire.stream ? end : text.length - 10) };
-    };
+    const almost = () => beginningOf(wire, { text: 'Prose.', calls: [call] });
 
     it.each(['cut', 'end'] as const)(
       'behind a named call is asked again, three times in all: %s',
@@ -534,6 +518,11 @@ describe('what servers say, and no code tells', () => {
     expect(ending(await say(400, { message }))).toEqual(['context_overflow', 1]);
   });
 
+  it('a conversation is too long by the type of the error alone', async () => {
+    const told = await say(400, { type: 'exceed_context_size_error', message: 'x' });
+    expect(ending(told)).toEqual(['context_overflow', 1]);
+  });
+
   it.each([
     [400, 'max_tokens must be at most 8192'],
     [400, 'messages: roles must alternate'],
@@ -585,37 +574,6 @@ describe('what servers say, and no code tells', () => {
     const told = await say(status, {});
     expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 1]);
     expect(told.error?.message).toContain(advice);
-  });
-
-  it('a name that does not resolve points at base-url', () => {
-    const cause = new TypeError('fetch failed', {
-      cause: Object.assign(new Error('no'), { code: 'ENOTFOUND' }),
-    });
-    const failure = {
-      status: null,
-      type: 'connection',
-      code: null,
-      param: null,
-      message: '',
-      requestId: null,
-      cause,
-    };
-    const context = {
-      model: 'm',
-      keySource: 'k',
-      hasKey: true,
-      host: 'h',
-      hasDefaultHost: false,
-      forced: false,
-      chatHint: false,
-    };
-    expect(providerError(failure, context).message).toBe(
-      'No connection to h (ENOTFOUND). The name does not resolve: check `base-url`.',
-    );
-    // Without a base-url there is nothing to check about it.
-    expect(providerError(failure, { ...context, hasDefaultHost: true }).message).toBe(
-      'No connection to h (ENOTFOUND). The name does not resolve. Check the network, DNS and, behind a proxy, HTTPS_PROXY.',
-    );
   });
 
   it('an error that came packed is read', async () => {

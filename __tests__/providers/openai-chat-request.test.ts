@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import type { Message } from '../../src/types.ts';
 import { asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
-import { sendJson, startRawServer } from '../support/fakes/raw-server.ts';
-import { open, serving, whole } from './chat-server.ts';
+import { sendJson } from '../support/fakes/raw-server.ts';
+import { serving, whole } from './chat-server.ts';
+import { raw } from './conformance-server.ts';
+
+const answer = '{"choices":[{"message":{"content":"x"}}]}';
 
 describe('a request', () => {
   it('asks a compatible server for max_tokens, and for usage only where it streams', async () => {
     const fields = async (stream: 'on' | 'off') => {
-      const server = await startRawServer((response) =>
-        sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
-      );
-      open.push(server);
+      const server = await raw((response) => sendJson(response, answer));
       await (await providerAt(whole, server.url, { stream, maxOutputTokens: 9 })).complete(asking());
       const { messages: _, tools: __, ...rest } = objectOf(JSON.parse(server.requests[0]?.raw ?? '{}'));
       return rest;
@@ -26,10 +26,7 @@ describe('a request', () => {
   });
 
   it('sends Gemini no field that it does not know', async () => {
-    const server = await startRawServer((response) =>
-      sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
-    );
-    open.push(server);
+    const server = await raw((response) => sendJson(response, answer));
     const settings = { maxOutputTokens: 9, reasoningEffort: 'low' };
     const provider = await providerAt(wireOf('gemini', 'streamed'), server.url, settings);
     await provider.complete(asking({ toolChoice: { tool: 'shell' } }));
@@ -50,16 +47,9 @@ describe('a request', () => {
       code: 400,
       message: 'API key not valid. Please pass a valid API key.',
       status: 'INVALID_ARGUMENT',
-      details: [
-        {
-          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-          reason: 'API_KEY_INVALID',
-          domain: 'googleapis.com',
-        },
-      ],
+      details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
     };
-    const server = await startRawServer((response) => sendJson(response, JSON.stringify([{ error }]), 400));
-    open.push(server);
+    const server = await raw((response) => sendJson(response, JSON.stringify([{ error }]), 400));
     const provider = await providerAt(wireOf('gemini', 'whole'), server.url);
     await expect(provider.complete(asking())).rejects.toMatchObject({
       failure: 'auth',
@@ -69,7 +59,7 @@ describe('a request', () => {
   });
 
   it('sends neither an empty list of tools nor an empty system message', async () => {
-    const { provider, server } = await serving('{"choices":[{"message":{"content":"x"}}]}');
+    const { provider, server } = await serving(answer);
     const messages: readonly Message[] = [{ role: 'user', text: 'Go.' }];
     await provider.complete(asking({ system: '', tools: [], messages }));
     expect(JSON.parse(server.requests[0]?.raw ?? '{}')).toEqual({

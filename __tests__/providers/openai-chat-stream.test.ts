@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { joinedChat } from '../../src/providers/openai-chat.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { asking, providerAt } from '../support/fakes/model/wires.ts';
-import { sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
-import { chunk, open, part, replay, serving, streamed } from './chat-server.ts';
+import { sendEvents, sendJson } from '../support/fakes/raw-server.ts';
+import { chunk, part, replay, serving, streamed } from './chat-server.ts';
+import { raw } from './conformance-server.ts';
 
 const event = (delta: JsonObject): JsonObject => ({ choices: [{ index: 0, delta }] });
 
@@ -75,38 +76,9 @@ describe('joinedChat', () => {
 describe('a stream', () => {
   const calls = async (...chunks: readonly unknown[]) => {
     const { provider } = await serving([...chunks, chunk({}, 'tool_calls'), '[DONE]']);
-    return (await provider.complete(asking())).message.toolCalls.map(({ id, name, rawArguments, status }) => [
-      id,
-      name,
-      rawArguments,
-      status,
-    ]);
+    const { message } = await provider.complete(asking());
+    return message.toolCalls.map(({ id, name, rawArguments, status }) => [id, name, rawArguments, status]);
   };
-
-  it('joins calls by index, in any order', async () => {
-    const given = await calls(
-      part({ index: 0, id: 'a', function: { name: 'shell', arguments: '{"a"' } }),
-      part({ index: 1, id: 'b', function: { name: 'edit', arguments: '{"b"' } }),
-      part({ index: 0, function: { arguments: ':1}' } }),
-      part({ index: 1, id: 'b', function: { name: 'edit', arguments: ':2}' } }),
-    );
-    expect(given).toEqual([
-      ['a', 'shell', '{"a":1}', 'complete'],
-      ['b', 'edit', '{"b":2}', 'complete'],
-    ]);
-  });
-
-  it('joins calls without an index, by id and by order', async () => {
-    const given = await calls(
-      part({ id: 'a', function: { name: 'shell', arguments: '{"a"' } }),
-      part({ function: { arguments: ':1}' } }),
-      part({ id: 'b', function: { name: 'edit', arguments: '{}' } }),
-    );
-    expect(given).toEqual([
-      ['a', 'shell', '{"a":1}', 'complete'],
-      ['b', 'edit', '{}', 'complete'],
-    ]);
-  });
 
   it('tells whole calls apart that have neither index nor id, or all index 0', async () => {
     const one = { function: { name: 'shell', arguments: '{}' } };
@@ -118,12 +90,6 @@ describe('a stream', () => {
       ['a', 'shell', '{}', 'complete'],
       ['b', 'shell', '{}', 'complete'],
     ]);
-  });
-
-  it('arguments that arrive as an object have lost their text', async () => {
-    expect(
-      await calls(part({ index: 0, id: 'a', function: { name: 'shell', arguments: { a: 1 } } })),
-    ).toEqual([['a', 'shell', '', 'malformed']]);
   });
 
   it('replays fields that it does not know, joined', async () => {
@@ -176,39 +142,15 @@ describe('a stream', () => {
   });
 
   it('an answer that is not streamed is read all the same', async () => {
-    const server = await startRawServer((response) =>
-      sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'),
-    );
-    open.push(server);
+    const server = await raw((response) => sendJson(response, '{"choices":[{"message":{"content":"x"}}]}'));
     const provider = await providerAt(streamed, server.url);
     expect((await provider.complete(asking())).message.text).toBe('x');
   });
 
   it('what breaks after the finish reason does not undo the answer', async () => {
-    const server = await startRawServer((response) =>
-      sendEvents(response, [chunk({ content: 'x' }, 'stop')], 'cut'),
-    );
-    open.push(server);
+    const server = await raw((response) => sendEvents(response, [chunk({ content: 'x' }, 'stop')], 'cut'));
     expect((await (await providerAt(streamed, server.url)).complete(asking())).message.text).toBe('x');
     expect(server.requests).toHaveLength(1);
-  });
-
-  it('an error inside a stream ends the run when another try cannot help, and is tried again when it may', async () => {
-    const { provider, server } = await serving([
-      chunk({ content: 'x' }),
-      { error: { code: 'bad', message: 'no' } },
-    ]);
-    await expect(provider.complete(asking())).rejects.toMatchObject({
-      failure: 'error',
-      message: expect.stringContaining('"no"'),
-    });
-    expect(server.requests).toHaveLength(1);
-    const passing = await serving([chunk({ content: 'x' }), { error: { code: 502, message: 'upstream' } }]);
-    await expect(passing.provider.complete(asking())).rejects.toMatchObject({
-      failure: 'error',
-      status: 502,
-    });
-    expect(passing.server.requests).toHaveLength(3);
   });
 
   it.each(['error', 'abort', 'insufficient_system_resource'])(

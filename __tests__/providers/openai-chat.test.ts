@@ -1,20 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { chatUsage } from '../../src/providers/openai-chat.ts';
 import { asking } from '../support/fakes/model/wires.ts';
 import { replay, serving } from './chat-server.ts';
 
 describe('a whole answer', () => {
-  it('takes arguments that are an object from the text of the body', async () => {
-    const call = '{"id":"x","function":{"name":"shell","arguments": {"a": 1,  "a":12345678901234567890} }}';
-    const { provider } = await serving(
-      `{"choices":[{"message":{"tool_calls":[${call}]},"finish_reason":"stop"}]}`,
-    );
-    const { message, stopReason } = await provider.complete(asking());
-    expect(message.toolCalls).toEqual([
-      { id: 'x', name: 'shell', rawArguments: '{"a": 1,  "a":12345678901234567890}', status: 'complete' },
-    ]);
-    expect(stopReason).toBe('tool_calls');
-  });
-
   it('S6 missing and null arguments are an empty text', async () => {
     const calls =
       '[{"id":"x","function":{"name":"shell"}},{"id":"y","function":{"name":"shell","arguments":null}}]';
@@ -27,17 +16,13 @@ describe('a whole answer', () => {
   });
 
   it('replays fields that it does not know verbatim', async () => {
-    const call = {
-      id: 'x',
-      type: 'function',
-      function: { name: 'shell', arguments: '{"a" : 1}' },
-      extra_content: { google: { thought_signature: 's' } },
-    };
+    const shell = { id: 'x', type: 'function', function: { name: 'shell', arguments: '{"a" : 1}' } };
+    const tool_calls = [{ ...shell, extra_content: { google: { thought_signature: 's' } } }];
     const message = {
       role: 'assistant',
       content: null,
       reasoning_content: 'Hm.',
-      tool_calls: [call],
+      tool_calls,
       annotations: [],
     };
     const { provider, server } = await serving(
@@ -92,26 +77,25 @@ describe('a whole answer', () => {
   });
 
   it.each([
+    ['what was cached', { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }, [2, 4]],
+    ['what was cached by another name', { completion_tokens: 2, prompt_cache_hit_tokens: 6 }, [2, 6]],
     [
-      {
-        prompt_tokens: 10,
-        completion_tokens: 2,
-        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
-      },
-      [10, 2, 4, 3],
+      'more cached than sent',
+      { completion_tokens: 2, prompt_tokens_details: { cached_tokens: 40 } },
+      [2, 10],
     ],
-    [{ prompt_tokens: 10, completion_tokens: 2, prompt_cache_hit_tokens: 6 }, [10, 2, 6, 0]],
-    [
-      { prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 40 } },
-      [10, 2, 10, 0],
-    ],
-    [{ prompt_tokens: '10', completion_tokens: -2 }, null],
-  ])('counts the tokens of %j', async (usage, expected) => {
-    const { provider } = await serving(JSON.stringify({ usage, choices: [{ message: { content: 'x' } }] }));
-    const got = (await provider.complete(asking())).usage;
-    expect(got && [got.inputTokens, got.outputTokens, got.cachedInputTokens, got.cacheWriteTokens]).toEqual(
-      expected,
-    );
+    ['thinking, which OpenAI counts in', { completion_tokens: 400, total_tokens: 410 }, [400, 0]],
+    ['thinking, which Gemini leaves to the total', { completion_tokens: 12, total_tokens: 410 }, [400, 0]],
+    ['nothing but thoughts of Gemini', { total_tokens: 410 }, [400, 0]],
+    ['no total', { completion_tokens: 12 }, [12, 0]],
+    ['a total that is too small', { completion_tokens: 12, total_tokens: 3 }, [12, 0]],
+  ])('counts %s', (_, usage, [outputTokens, cachedInputTokens]) => {
+    const counted = { inputTokens: 10, outputTokens, cachedInputTokens, cacheWriteTokens: 0 };
+    expect(chatUsage({ prompt_tokens: 10, ...usage })).toEqual(counted);
+  });
+
+  it('counts nothing where a count is no count', () => {
+    expect(chatUsage({ prompt_tokens: '10', completion_tokens: -2 })).toBeNull();
   });
 
   it('an error inside a 200 is an error, with its own status', async () => {

@@ -1,55 +1,58 @@
 import { describe, expect, it } from 'vitest';
 import { createPricer } from '../../src/providers/pricing.ts';
+import type { Usage } from '../../src/types.ts';
+
+type Settings = Parameters<typeof createPricer>[0];
 
 const million = { inputTokens: 1_000_000, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+const haiku = { provider: 'anthropic', model: 'claude-3-haiku-20240307', baseUrl: null } as const;
+
+/** What a million tokens of input cost, and what they cost with other counts. */
+const prices = (settings: Settings, ...others: readonly Partial<Usage>[]) => {
+  const price = createPricer(settings);
+  return Promise.all(
+    [{}, ...others].map(async (each) => (await price({ ...million, ...each })) ?? Number.NaN),
+  );
+};
 
 describe('createPricer', () => {
   it('prices a known model of a named vendor, behind a gateway too', async () => {
-    const direct = await createPricer({
-      provider: 'anthropic',
-      model: 'claude-3-haiku-20240307',
-      baseUrl: null,
-    })(million);
-    const behind = await createPricer({
-      provider: 'anthropic',
-      model: 'claude-3-haiku-20240307',
-      baseUrl: 'http://localhost:1',
-    })(million);
-    expect([direct, behind]).toEqual([0.25, 0.25]);
+    expect(await prices(haiku)).toEqual([0.25]);
+    expect(await prices({ ...haiku, baseUrl: 'http://localhost:1' })).toEqual([0.25]);
   });
 
-  it('cached input costs less, output more', async () => {
-    const price = createPricer({ provider: 'openai', model: 'gpt-4.1-mini', baseUrl: null });
-    const plain = (await price(million)) ?? Number.NaN;
-    const cached = (await price({ ...million, cachedInputTokens: 500_000 })) ?? Number.NaN;
-    const more = (await price({ ...million, outputTokens: 1000 })) ?? Number.NaN;
+  it.each<Settings>([
+    haiku,
+    { provider: 'openai', model: 'gpt-4.1', baseUrl: null },
+    { provider: 'gemini', model: 'gemini-2.5-flash', baseUrl: null },
+    { provider: 'azure-openai', model: 'gpt-4.1', baseUrl: 'https://r.openai.azure.com' },
+  ])('of $provider what is read from the cache costs less, and output costs more', async (settings) => {
+    const read = { cachedInputTokens: 1_000_000 };
+    const [plain = 0, cached, more] = await prices(settings, read, { outputTokens: 1000 });
     expect(cached).toBeLessThan(plain);
     expect(more).toBeGreaterThan(plain);
   });
 
-  it('prices a compatible server by its host', async () => {
-    const settings = {
-      provider: 'openai-compatible',
-      model: 'deepseek-chat',
-      baseUrl: 'https://api.deepseek.com/v1',
-    } as const;
-    expect(await createPricer(settings)(million)).toBeGreaterThan(0);
+  it("of Anthropic's what is read costs far less, and what is written more", async () => {
+    const counts = [{ cachedInputTokens: 1_000_000 }, { cacheWriteTokens: 1_000_000 }];
+    const [plain = 0, read, written] = await prices(haiku, ...counts);
+    expect(read).toBeLessThan(plain / 5);
+    expect(written).toBeGreaterThan(plain * 1.1);
   });
 
-  it.each([
-    { provider: 'gemini', model: 'gemini-2.5-flash', baseUrl: null },
+  it.each<Settings>([
     { provider: 'gemini', model: 'gemini-2.5-flash', baseUrl: 'https://gateway.example/v1' },
-    { provider: 'azure-openai', model: 'gpt-4.1', baseUrl: 'https://r.openai.azure.com' },
+    { provider: 'openai-compatible', model: 'deepseek-chat', baseUrl: 'https://api.deepseek.com/v1' },
     {
       provider: 'openai-compatible',
       model: 'gemini-2.5-flash',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     },
-  ] as const)('knows a price for %j', async (settings) => {
+  ])('knows a price for %j', async (settings) => {
     expect(await createPricer(settings)(million)).toBeGreaterThan(0);
   });
 
-  it.each([
+  it.each<Settings>([
     { provider: 'azure-openai', model: 'my-deployment', baseUrl: 'https://r.openai.azure.com' },
     { provider: 'azure-openai', model: 'gpt-4.1-production', baseUrl: 'https://r.openai.azure.com' },
     { provider: 'gemini', model: 'gpt-4.1', baseUrl: null },
@@ -57,7 +60,7 @@ describe('createPricer', () => {
     { provider: 'openai', model: 'claude-3-haiku-20240307', baseUrl: null },
     { provider: 'openai-compatible', model: 'gpt-4.1', baseUrl: 'http://localhost:8000/v1' },
     { provider: 'openai-compatible', model: 'gpt-4.1', baseUrl: null },
-  ] as const)('knows no price for %j', async (settings) => {
+  ])('knows no price for %j', async (settings) => {
     expect(await createPricer(settings)(million)).toBeNull();
   });
 });

@@ -38,34 +38,21 @@ describe('createProvider', () => {
   });
 
   it.each([
-    'ftp://x/v1',
-    'localhost:8000',
-    '',
-    'http://',
-    'https://user:pass@x/v1',
-    'https://x/v1?key=1',
-    'https://x/#f',
+    ...['ftp://x/v1', 'localhost:8000', '', 'http://', 'ftp://x', 'https://user@x', 'https://:word@x'],
+    ...['https://user:pass@x/v1', 'https://x/v1?key=1', 'https://x/#f'],
   ])('the base URL %j is refused by name', async (baseUrl) => {
-    expect(await refused({ provider: 'openai-compatible', baseUrl })).toEqual([
-      'InputError',
-      'base-url',
-      expect.stringMatching(/^base-url /),
-    ]);
+    const told = await refused({ provider: 'openai-compatible', baseUrl });
+    expect(told).toEqual(['InputError', 'base-url', expect.stringMatching(/^base-url /)]);
   });
 
-  it.each([
-    'https://r.openai.azure.com/?api-version=',
-    'https://r.openai.azure.com/?api-version=a&api-version=b',
-    'https://r.openai.azure.com/?api-version=a&key=b',
-    'https://r.openai.azure.com/?api-version=a/b',
-    'https://r.openai.azure.com/?key=b',
-  ])("Azure's base URL %j is refused by name", async (baseUrl) => {
-    expect(await refused({ provider: 'azure-openai', baseUrl })).toEqual([
-      'InputError',
-      'base-url',
-      expect.stringContaining('other than ?api-version='),
-    ]);
-  });
+  it.each(['api-version=', 'api-version=a&api-version=b', 'api-version=a&key=b', 'api-version=a/b', 'key=b'])(
+    "Azure's base URL with ?%s is refused by name",
+    async (query) => {
+      const baseUrl = `https://r.openai.azure.com/?${query}`;
+      const told = await refused({ provider: 'azure-openai', baseUrl });
+      expect(told).toEqual(['InputError', 'base-url', expect.stringContaining('other than ?api-version=')]);
+    },
+  );
 
   it("only Azure's base URL may hold a version", async () => {
     const baseUrl = 'https://r.openai.azure.com/?api-version=2024-10-21';
@@ -75,87 +62,59 @@ describe('createProvider', () => {
     }
   });
 
-  it('Azure needs a base URL, and says of which kind', async () => {
-    expect(await refused({ provider: 'azure-openai' })).toMatchObject([
-      'InputError',
-      'base-url',
-      expect.stringMatching(/needs base-url.*https:\/\/NAME\.openai\.azure\.com/),
-    ]);
+  it.each([
+    ['azure-openai', /needs base-url.*https:\/\/NAME\.openai\.azure\.com/],
+    ['openai-compatible', /needs base-url/],
+  ] as const)('%s needs a base URL', async (provider, says) => {
+    const told = await refused({ provider });
+    expect(told).toEqual(['InputError', 'base-url', expect.stringMatching(says)]);
   });
 
-  it("streams at the vendors' own endpoints only, unless told otherwise", async () => {
+  it.each<[string, boolean, Partial<ProviderSettings>]>([
+    ['api.openai.com', true, { provider: 'openai' }],
+    ['api.anthropic.com', true, { provider: 'anthropic' }],
+    ['generativelanguage.googleapis.com', true, { provider: 'gemini' }],
+    ['r.openai.azure.com', true, { provider: 'azure-openai' }],
+    ['r.cognitiveservices.azure.com', true, { provider: 'azure-openai' }],
+    ['r.services.ai.azure.com', true, { provider: 'azure-openai' }],
+    ['r.openai.azure.us', true, { provider: 'azure-openai' }],
+    ['r.openai.azure.com.example', false, { provider: 'azure-openai' }],
+    ['gateway.example', false, { provider: 'azure-openai' }],
+    ['gateway.example', false, { provider: 'openai', baseUrl: 'https://gateway.example/v1' }],
+    ['gateway.example', true, { provider: 'openai', baseUrl: 'https://gateway.example/v1', stream: 'on' }],
+    ['generativelanguage.googleapis.com', false, { provider: 'gemini', stream: 'off' }],
+  ])('of %s is asked for a stream: %s', async (host, streams, fields) => {
     const sent: string[] = [];
     const send: typeof fetch = async (input, init) => {
       const url = input instanceof Request ? input.url : String(input);
       sent.push(`${new URL(url).host} ${String(init?.body).includes('"stream":true')}`);
       return new Response('{"error":{}}', { status: 400 });
     };
-    const ask = async (fields: Partial<ProviderSettings>) => {
-      const provider = await createProvider({ ...settings, fetch: send, ...fields });
-      await provider.complete(asking()).catch(() => undefined);
-    };
-    await ask({ provider: 'openai' });
-    await ask({ provider: 'anthropic' });
-    await ask({ provider: 'gemini' });
-    await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' });
-    await ask({ provider: 'azure-openai', baseUrl: 'https://r.cognitiveservices.azure.com' });
-    await ask({ provider: 'azure-openai', baseUrl: 'https://r.services.ai.azure.com' });
-    await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.us' });
-    await ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com.example' });
-    await ask({ provider: 'azure-openai', baseUrl: 'https://gateway.example' });
-    await ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1' });
-    await ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1', stream: 'on' });
-    await ask({ provider: 'gemini', stream: 'off' });
-    expect(sent).toEqual([
-      'api.openai.com true',
-      'api.anthropic.com true',
-      'generativelanguage.googleapis.com true',
-      'r.openai.azure.com true',
-      'r.cognitiveservices.azure.com true',
-      'r.services.ai.azure.com true',
-      'r.openai.azure.us true',
-      'r.openai.azure.com.example false',
-      'gateway.example false',
-      'gateway.example false',
-      'gateway.example true',
-      'generativelanguage.googleapis.com false',
-    ]);
+    const baseUrl = fields.provider === 'azure-openai' ? `https://${host}` : null;
+    const provider = await createProvider({ ...settings, baseUrl, fetch: send, ...fields });
+    await provider.complete(asking()).catch(() => undefined);
+    expect(sent).toEqual([`${host} ${streams}`]);
   });
 
-  it('a name that does not resolve points at base-url, except at an endpoint that nobody typed', async () => {
+  it.concurrent.each<[string, Partial<ProviderSettings>]>([
+    ['. Check the network, DNS and, behind a proxy, HTTPS_PROXY.', { provider: 'openai' }],
+    ['. Check the network, DNS and, behind a proxy, HTTPS_PROXY.', { provider: 'anthropic' }],
+    ['. Check the network, DNS and, behind a proxy, HTTPS_PROXY.', { provider: 'gemini' }],
+    [': check `base-url`.', { provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' }],
+    [': check `base-url`.', { provider: 'openai', baseUrl: 'https://gateway.example/v1' }],
+  ])('a name that does not resolve is told with%s for %j', async (advice, fields) => {
     const send: typeof fetch = async () => {
       throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) });
     };
-    const ask = async (fields: Partial<ProviderSettings>) => {
-      const provider = await createProvider({ ...settings, fetch: send, ...fields });
-      const error: unknown = await provider.complete(asking()).catch((thrown: unknown) => thrown);
-      return error instanceof Error && error.message.includes('`base-url`');
-    };
-    const asked = [
-      ask({ provider: 'openai' }),
-      ask({ provider: 'anthropic' }),
-      ask({ provider: 'gemini' }),
-      ask({ provider: 'azure-openai', baseUrl: 'https://r.openai.azure.com' }),
-      ask({ provider: 'openai', baseUrl: 'https://gateway.example/v1' }),
-    ];
-    expect(await Promise.all(asked)).toEqual([false, false, false, true, true]);
-  });
-
-  it('an openai-compatible provider needs a base URL', async () => {
-    expect(await refused({ provider: 'openai-compatible' })).toMatchObject([
-      'InputError',
-      'base-url',
-      expect.stringContaining('needs base-url'),
-    ]);
+    const provider = await createProvider({ ...settings, fetch: send, ...fields });
+    await expect(provider.complete(asking())).rejects.toThrow(
+      `(ENOTFOUND). The name does not resolve${advice}`,
+    );
   });
 
   it('E16 a key that no header can carry is refused without showing it, one with blanks around it is trimmed', async () => {
     const told = await refused({ apiKey: 'sk-secret\nsk-other' });
-    expect(told).toMatchObject([
-      'InputError',
-      'api-key',
-      expect.stringContaining('the variable OPENAI_API_KEY'),
-    ]);
+    expect(told).toEqual(['InputError', 'api-key', expect.stringContaining('the variable OPENAI_API_KEY')]);
     expect(JSON.stringify(told)).not.toContain('sk-');
     expect(await refused({ apiKey: ' sk-secret\n' })).toBeNull();
   });

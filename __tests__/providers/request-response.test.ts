@@ -1,25 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { answered, asking, providerAt, wireOf } from '../support/fakes/model/wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
-
-const open: RawServer[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
-
-async function serve(...parameters: Parameters<typeof startRawServer>): Promise<RawServer> {
-  const server = await startRawServer(...parameters);
-  open.push(server);
-  return server;
-}
+import { sendEvents, sendJson } from '../support/fakes/raw-server.ts';
+import { raw } from './conformance-server.ts';
 
 describe('answers of servers that mean no good', () => {
   it('a stream of errors behind the end is an answer that is not whole, and does not hold this thread', async () => {
     const wire = wireOf('openai-compatible', 'streamed');
     const end = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
     const errors = Array.from({ length: 60_000 }, () => ({ error: 1 }));
-    const server = await serve((response) => sendEvents(response, [end, ...errors]));
+    const server = await raw((response) => sendEvents(response, [end, ...errors]));
     const asked = (await providerAt(wire, server.url)).complete(asking());
     await expect(asked).rejects.toMatchObject({ message: expect.stringContaining('broke off in every try') });
     expect(server.requests).toHaveLength(3);
@@ -27,13 +16,9 @@ describe('answers of servers that mean no good', () => {
 
   it('a body of nothing but calls is read as far as one body of the longest kind would be', async () => {
     const wire = wireOf('anthropic', 'whole');
-    const content = Array.from({ length: 4_000 }, (_, n) => ({
-      type: 'tool_use',
-      id: `t${n}`,
-      name: 'x',
-      input: {},
-    }));
-    const server = await serve((response) =>
+    const call = { type: 'tool_use', name: 'x', input: {} };
+    const content = Array.from({ length: 4_000 }, (_, n) => ({ ...call, id: `t${n}` }));
+    const server = await raw((response) =>
       sendJson(response, JSON.stringify({ content, stop_reason: 'tool_use' })),
     );
     const { message } = await (await providerAt(wire, server.url)).complete(asking());
@@ -48,7 +33,7 @@ describe('answers of servers that mean no good', () => {
       const wire = wireOf('openai-compatible', kind);
       const said = `{"content":"x","odd":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
       const choices = `{"choices":[{"message":${said},"delta":${said},"finish_reason":"stop"}]}`;
-      const server = await serve((response) =>
+      const server = await raw((response) =>
         kind === 'whole' ? sendJson(response, choices) : response.end(`data: ${choices}\n\n`),
       );
       const asked = (await providerAt(wire, server.url)).complete(asking());
@@ -64,7 +49,7 @@ describe('answers of servers that mean no good', () => {
     const wire = wireOf('anthropic', 'whole');
     const input = `{"a":${'['.repeat(1_500)}${']'.repeat(1_500)}}`;
     const call = `{"type":"tool_use","id":"t","name":"x","input":${input}}`;
-    const server = await serve((response) =>
+    const server = await raw((response) =>
       sendJson(response, `{"content":[${call}],"stop_reason":"tool_use"}`),
     );
     const provider = await providerAt(wire, server.url);
@@ -85,7 +70,7 @@ describe('an error inside an answer', () => {
     [400, 'error', 1],
   ])('a gateway says %i in a body of status 200', async (code, failure, requests) => {
     const wire = wireOf('openai-compatible', 'whole');
-    const server = await serve((response) =>
+    const server = await raw((response) =>
       sendJson(response, JSON.stringify({ error: { message: 'Provider returned error', code } })),
     );
     const asked = (await providerAt(wire, server.url)).complete(asking());

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import { maxRequests, type RequestResult, retryRequest } from '../../src/providers/request.ts';
+import {
+  type Api,
+  maxRequests,
+  maxRetries,
+  type RequestResult,
+  retryRequest,
+  sendRequest,
+} from '../../src/providers/request.ts';
 
 const cut: RequestResult<string> = { ok: false, again: true, error: new ProviderError('error', 'cut') };
 
@@ -63,5 +70,32 @@ describe('retryRequest', () => {
       expect(tries).toBe(expected);
     }
     await ending;
+  });
+});
+
+describe('sendRequest', () => {
+  it('asks an SDK for its retries, and for no limit of time but the caller’s', async () => {
+    const seen: unknown[] = [];
+    const api: Api = {
+      send({ fetchOptions: { transport }, signal, ...options }) {
+        seen.push({ ...options, idleMs: transport.idleMs, isStream: transport.isStream });
+        return Object.assign(Promise.resolve(null), {
+          asResponse: async () => new Response('{"whole":true}'),
+        });
+      },
+      context: {
+        ...{ model: 'm', keySource: 'k', hasKey: true, host: 'h' },
+        ...{ hasDefaultHost: false, forced: false, chatHint: false },
+      },
+      asSdkError: () => null,
+      isWhole: () => false,
+      isResponse: (body) => body['whole'] === true,
+    };
+    const run = { signal: new AbortController().signal, notify: () => undefined };
+    const result = await sendRequest(api, { stream: false, idleTimeoutMs: 70 }, run);
+    expect(result.ok).toBe(true);
+    // The longest time that a timer takes: the SDKs' own ten minutes would end a slower answer, and ask again.
+    const timeout = 2 ** 31 - 1;
+    expect(seen).toEqual([{ timeout, maxRetries, idleMs: 70, isStream: false }]);
   });
 });

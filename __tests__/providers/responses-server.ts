@@ -1,17 +1,11 @@
 /** A server of the Responses API that answers as it is told, and parts of its answers. */
-import { afterEach } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf } from '../../src/providers/tool-calls.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { providerAt, wireOf } from '../support/fakes/model/wires.ts';
-import { type RawServer, sendEvents, sendJson, startRawServer } from '../support/fakes/raw-server.ts';
-
-const open: RawServer[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close();
-});
+import { type RawServer, sendEvents, sendJson } from '../support/fakes/raw-server.ts';
+import { raw } from './conformance-server.ts';
 
 type Answer = JsonObject | readonly JsonObject[];
 
@@ -20,14 +14,13 @@ export async function serving(
   answers: readonly Answer[],
   settings: Partial<ProviderSettings> = {},
 ): Promise<{ provider: Provider; server: RawServer }> {
-  const server = await startRawServer((response, _, n) => {
+  const server = await raw((response, _, n) => {
     const answer = answers[Math.min(n, answers.length - 1)] ?? {};
     if (Array.isArray(answer)) sendEvents(response, answer);
     else if ('status' in answer && typeof answer['status'] === 'number') {
       sendJson(response, JSON.stringify({ error: answer['error'] ?? {} }), answer['status']);
     } else sendJson(response, JSON.stringify(answer));
   });
-  open.push(server);
   const kind = answers.some((answer) => Array.isArray(answer)) ? 'streamed' : 'whole';
   return { provider: await providerAt(wireOf('openai', kind), server.url, settings), server };
 }

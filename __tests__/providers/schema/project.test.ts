@@ -32,74 +32,62 @@ describe('projectSchema', () => {
     }
   });
 
-  it('folds allOf, through references, and needs no note when nothing is lost', () => {
-    const schema = {
-      $schema: 'http://json-schema.org/draft-07/schema#',
-      $id: 'https://example.com/verdict.json',
-      allOf: [{ $ref: '#/definitions/Base' }, { required: ['b'], properties: { b: { type: 'number' } } }],
-      definitions: { Base: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
-    };
-    expect(projectSchema(schema, 'anthropic')).toEqual({
-      parameters: {
+  it('folds what the root may not hold, and says the rest in words', async () => {
+    const a = { a: { type: 'string' } };
+    const b = { b: { type: 'number' } };
+    const schemas: Readonly<Record<string, JsonObject>> = {
+      'allOf, through references, of which nothing is lost': {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        $id: 'https://example.com/verdict.json',
+        allOf: [{ $ref: '#/definitions/Base' }, { required: ['b'], properties: b }],
+        definitions: { Base: { type: 'object', properties: a, required: ['a'] } },
+      },
+      'a root that is nothing but a reference': {
+        $ref: '#/definitions/Verdict',
+        definitions: { Verdict: { type: 'object', properties: a, additionalProperties: false } },
+      },
+      'allOf with a closed branch, and two schemas of one property': {
         type: 'object',
-        properties: { a: { type: 'string' }, b: { type: 'number' } },
-        required: ['a', 'b'],
-        definitions: schema.definitions,
+        allOf: [
+          { properties: a, additionalProperties: false },
+          { properties: { a: { minLength: 2 }, ...b } },
+        ],
       },
-      note: null,
-    });
-  });
-
-  it('makes the definition the root where the root is nothing but a reference to it', () => {
-    const Verdict = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
-    const schema = { $ref: '#/definitions/Verdict', definitions: { Verdict } };
-    expect(projectSchema(schema, 'openai')).toEqual({
-      parameters: { ...Verdict, definitions: { Verdict } },
-      note: null,
-    });
-  });
-
-  it('notes an allOf of which a closed branch or two schemas of one property are left out', () => {
-    const allOf = [
-      { properties: { a: { type: 'string' } }, additionalProperties: false },
-      { properties: { a: { minLength: 2 }, b: { type: 'number' } } },
-    ];
-    expect(projectSchema({ type: 'object', allOf }, 'openai')).toEqual({
-      parameters: tool({ a: { type: 'string' }, b: { type: 'number' } }),
-      note: noteOf({ allOf }),
-    });
-    const same = [{ properties: { a: { minLength: 2 } } }];
-    expect(projectSchema({ ...tool({ a: { type: 'string' } }), allOf: same }, 'openai')).toEqual({
-      parameters: tool({ a: { type: 'string' } }),
-      note: noteOf({ allOf: same }),
-    });
-  });
-
-  it('folds oneOf to the union of properties and the intersection of required, and says the rest in words', () => {
-    const oneOf = [
-      {
-        properties: { kind: { const: 'a' }, x: { type: 'string' } },
-        required: ['kind', 'x'],
-        additionalProperties: false,
+      'a property, and allOf with another schema of it': {
+        ...tool(a),
+        allOf: [{ properties: { a: { minLength: 2 } } }],
       },
-      {
-        properties: { kind: { const: 'b' }, y: { type: 'number' } },
-        required: ['kind', 'y'],
-        additionalProperties: false,
+      'oneOf: the union of properties and the intersection of required': {
+        type: 'object',
+        oneOf: ['a', 'b'].map((kind) => ({
+          properties: { kind: { const: kind }, [`of_${kind}`]: { type: 'string' } },
+          required: ['kind', `of_${kind}`],
+          additionalProperties: false,
+        })),
       },
-    ];
-    expect(projectSchema({ type: 'object', oneOf }, 'openai')).toEqual({
-      parameters: {
+      'tuples and nullable of draft-07': {
         type: 'object',
         properties: {
-          kind: { anyOf: [{ const: 'a' }, { const: 'b' }] },
-          x: { type: 'string' },
-          y: { type: 'number' },
+          pair: { type: 'array', items: [{ type: 'string' }, true], additionalItems: false },
+          list: { type: ['array', 'null'] },
+          maybe: { type: 'string', nullable: true },
         },
-        required: ['kind'],
+        dependencies: { pair: ['list'], list: { required: ['maybe'] } },
       },
-      note: noteOf({ oneOf }),
+      'property names that Anthropic refuses': {
+        ...tool({ 'a b': { type: 'string' }, ok: { type: 'boolean' } }),
+        required: ['a b'],
+        additionalProperties: false,
+      },
+    };
+    const told = Object.entries(schemas).map(([title, schema]) => {
+      const projections = wholeDialects.map((dialect) => {
+        const { parameters, note } = projectSchema(schema, dialect);
+        return `  ${dialect}: ${JSON.stringify(parameters)}\n  ${note?.replaceAll('\n', '\n  ') ?? 'no note'}\n`;
+      });
+      return `${title}\n  ${JSON.stringify(schema)}\n${projections.join('')}`;
     });
+    await expect(told.join('\n')).toMatchFileSnapshot('../../golden/projections/root.txt');
   });
 
   it('never touches literals, nor properties that are named like keywords', () => {
@@ -115,30 +103,6 @@ describe('projectSchema', () => {
     };
     for (const dialect of wholeDialects)
       expect(projectSchema(schema, dialect)).toEqual({ parameters: schema, note: null });
-  });
-
-  it('writes draft-07 tuples and nullable in draft 2020-12', () => {
-    const schema = {
-      type: 'object',
-      properties: {
-        pair: { type: 'array', items: [{ type: 'string' }, true], additionalItems: false },
-        list: { type: ['array', 'null'] },
-        maybe: { type: 'string', nullable: true },
-      },
-      dependencies: { pair: ['list'], list: { required: ['maybe'] } },
-    };
-    expect(projectSchema(schema, 'anthropic')).toEqual({
-      parameters: {
-        type: 'object',
-        properties: {
-          pair: { type: 'array', prefixItems: [{ type: 'string' }, {}], items: false },
-          list: { type: ['array', 'null'], items: {} },
-          maybe: { type: ['string', 'null'] },
-        },
-        dependencies: schema.dependencies,
-      },
-      note: null,
-    });
   });
 
   it('keeps references working when what they lead to moves, by pointer or anchor', () => {
@@ -243,23 +207,6 @@ describe('projectSchema', () => {
     const { parameters, note } = projectSchema(unevaluated, 'anthropic');
     expect(validatorOfWire(parameters)({ pq: 's' })).toBe(true);
     expect(note).toContain('"unevaluatedProperties":false');
-  });
-
-  it('leaves out property names that Anthropic refuses, says so, and keeps them for OpenAI', () => {
-    const schema = {
-      type: 'object',
-      properties: { 'a b': { type: 'string' }, ok: { type: 'boolean' } },
-      required: ['a b'],
-      additionalProperties: false,
-    };
-    const { parameters, note } = projectSchema(schema, 'anthropic');
-    expect(parameters).toEqual({
-      type: 'object',
-      properties: { ok: { type: 'boolean' } },
-      required: ['a b'],
-    });
-    expect(note).toBe(noteOf({ properties: { 'a b': { type: 'string' } }, additionalProperties: false }));
-    expect(projectSchema(schema, 'openai').parameters).toEqual(schema);
   });
 
   it('is safe for schemas of any depth, chains of references, and branches that multiply', () => {

@@ -5,7 +5,7 @@ import type { ProviderName, ProviderSettings } from '../../../../src/providers/r
 import { createProvider } from '../../../../src/providers/registry.ts';
 import { objectsOf } from '../../../../src/providers/tool-calls.ts';
 import type { JsonObject, Message, ToolSpec } from '../../../../src/types.ts';
-import { sendEvents, sendJson } from '../raw-server.ts';
+import { sendEvents, sendJson, startRawServer } from '../raw-server.ts';
 
 /** A call; `asObject` puts its arguments into the answer as JSON where the format wants a string of it. */
 export interface WireCall {
@@ -306,6 +306,26 @@ export const wires: readonly Wire[] = [responses, compatible, gemini, azure, ant
   wire(false),
   wire(true),
 ]);
+
+/** An answer's type and bytes, as a wire sends them. */
+export async function bytesOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
+  const server = await startRawServer((response) => wire.answer(response, answer));
+  try {
+    const response = await fetch(server.url);
+    return { type: response.headers.get('content-type') ?? '', text: await response.text() };
+  } finally {
+    await server.close();
+  }
+}
+
+/** Everything of an answer with a call but its end: the call is named, and its arguments are whole. */
+export async function beginningOf(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
+  const { type, text } = await bytesOf(wire, answer);
+  const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
+    .map((word) => text.indexOf(word))
+    .find((at) => at >= 0);
+  return { type, text: text.slice(0, wire.stream ? end : text.length - 10) };
+}
 
 /** The wire of a provider. */
 export function wireOf(provider: ProviderName, kind: 'whole' | 'streamed'): Wire {
