@@ -72,65 +72,40 @@ describe('check', () => {
     );
   });
 
-  it('S2 a missing property is named, with the keys that are there', async () => {
-    expect(await checking(passed, '{"passed":true,"list":[]}')).toEqual({
-      ok: false,
-      issues: [
-        {
-          path: '',
-          keyword: 'required',
-          message: 'the required property "summary" is missing; the keys here are "passed", "list".',
-        },
+  it.each([
+    [
+      'S2 a missing property is named, with the keys that are there',
+      '{"passed":true,"list":[]}',
+      [' required: the required property "summary" is missing; the keys here are "passed", "list".'],
+    ],
+    [
+      'S3 two errors are both reported',
+      '{"passed":1}',
+      [
+        ' required: the required property "summary" is missing; the keys here are "passed".',
+        '/passed type: must be boolean, but is a number.',
       ],
-    });
-  });
-
-  it('S3 two errors are both reported', async () => {
-    expect(await checking(passed, '{"passed":1}')).toEqual({
-      ok: false,
-      issues: [
-        {
-          path: '',
-          keyword: 'required',
-          message: 'the required property "summary" is missing; the keys here are "passed".',
-        },
-        { path: '/passed', keyword: 'type', message: 'must be boolean, but is a number.' },
+    ],
+    [
+      'S4 nothing is coerced',
+      '{"passed":"true","summary":"s"}',
+      ['/passed type: must be boolean, but is a string; write it as JSON, without quotes around it.'],
+    ],
+    ['S4 no number', '{"passed":1,"summary":"s"}', ['/passed type: must be boolean, but is a number.']],
+    ['S4 no text', '{"passed":true,"summary":1}', ['/summary type: must be string, but is a number.']],
+    ['S4 no null', '{"passed":null,"summary":"s"}', ['/passed type: must be boolean, but is null.']],
+    [
+      'S5 an extra property under additionalProperties: false is rejected by name',
+      '{"passed":true,"summary":"s","conclusion":"success"}',
+      [
+        ' additionalProperties: the property "conclusion" is not allowed here; the properties allowed are "passed", "summary", "list", "more".',
       ],
-    });
-  });
-
-  it('S4 nothing is coerced', async () => {
-    expect(await checking(passed, '{"passed":"true","summary":"s"}')).toEqual({
-      ok: false,
-      issues: [
-        {
-          path: '/passed',
-          keyword: 'type',
-          message: 'must be boolean, but is a string; write it as JSON, without quotes around it.',
-        },
-      ],
-    });
-    for (const raw of [
-      '{"passed":1,"summary":"s"}',
-      '{"passed":true,"summary":1}',
-      '{"passed":null,"summary":"s"}',
-    ]) {
-      expect((await checking(passed, raw)).ok).toBe(false);
-    }
-  });
-
-  it('S5 an extra property under additionalProperties: false is rejected by name', async () => {
-    expect(await checking(passed, '{"passed":true,"summary":"s","conclusion":"success"}')).toEqual({
-      ok: false,
-      issues: [
-        {
-          path: '',
-          keyword: 'additionalProperties',
-          message:
-            'the property "conclusion" is not allowed here; the properties allowed are "passed", "summary", "list", "more".',
-        },
-      ],
-    });
+    ],
+  ])('%s', async (_, raw, told) => {
+    const check = await checking(passed, raw);
+    expect(
+      check.ok ? [] : check.issues.map((each) => `${each.path} ${each.keyword}: ${each.message}`),
+    ).toEqual(told);
   });
 
   it('S6 no arguments, and an empty text, are an empty object', async () => {
@@ -213,31 +188,14 @@ describe('check', () => {
     });
   });
 
-  it.each(['truncated', 'malformed', 'too_long'] as const)(
-    'S8 %s arguments are rejected, however valid they look',
-    async (status) => {
-      const contract = await createContract({});
-      const check = contract.check({ rawArguments: '{"passed":true}', status });
-      expect(check).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'arguments' }] });
-    },
-  );
-
-  it('S8 the model is told that its arguments were cut off', async () => {
-    const check = (await createContract({})).check({
-      rawArguments: '{"passed":true,"summary":"al',
-      status: 'truncated',
-    });
-    expect(check).toMatchObject({
-      ok: false,
-      issues: [
-        {
-          path: '',
-          keyword: 'arguments',
-          message:
-            'the arguments were cut off by the output limit before they were complete, so they were not read. Send the call again with a shorter payload: fewer items, shorter texts.',
-        },
-      ],
-    });
+  it.each([
+    ['truncated', 'shorter payload: fewer items, shorter texts.'],
+    ['malformed', ''],
+    ['too_long', ''],
+  ] as const)('S8 %s arguments are rejected, however valid they look', async (status, words) => {
+    const check = (await createContract({})).check({ rawArguments: '{"passed":true}', status });
+    const message = expect.stringContaining(words);
+    expect(check).toMatchObject({ ok: false, issues: [{ path: '', keyword: 'arguments', message }] });
   });
 
   it.each([
@@ -357,35 +315,11 @@ describe('check', () => {
     });
   });
 
-  it('S9 a catastrophic pattern gives an issue in bounded time, and no repair is tried', async () => {
-    const schema = { properties: { a: { type: 'string', pattern: '^(a+)+b$' } } };
-    expect(await checking(schema, JSON.stringify({ a: 'a'.repeat(40) }))).toMatchObject({
-      ok: false,
-      issues: [{ keyword: 'deadline' }],
-    });
-  });
-
-  it('S9 a check that ran out of time is not tried again in other clothes', async () => {
+  it('S9 a check that ran out of time is an issue, and is not tried again in other clothes', async () => {
     const title = 'a'.repeat(40);
     const schema = { title, patternProperties: { '^(a+)+b$': { type: 'string' } } };
-    expect(await checking(schema, `{"${title}":{}}`)).toMatchObject({
-      ok: false,
-      issues: [{ keyword: 'deadline' }],
-    });
-  });
-
-  it('S9b endless recursion is a rejection', async () => {
-    expect(await checking({ allOf: [{ $ref: '#' }] }, '{}')).toMatchObject({
-      ok: false,
-      issues: [{ keyword: 'validator' }],
-    });
-  });
-
-  it('S9c an inherited constructor does not satisfy required', async () => {
-    expect(await checking({ required: ['constructor'] }, '{}')).toMatchObject({
-      ok: false,
-      issues: [{ keyword: 'required' }],
-    });
+    const check = await checking(schema, `{"${title}":{}}`);
+    expect(check).toMatchObject({ ok: false, issues: [{ keyword: 'deadline' }] });
   });
 
   it('S10 __proto__ and constructor are data, and nothing is polluted', async () => {
@@ -394,10 +328,6 @@ describe('check', () => {
     expect(JSON.stringify(check.ok && check.payload)).toBe(raw);
     expect('polluted' in {}).toBe(false);
     expect((await checking({ additionalProperties: false }, raw)).ok).toBe(false);
-  });
-
-  it('S11 U+2028, NUL and pairs of surrogates survive', async () => {
-    expect(await checking({}, '{"a":"\u2028\\u0000\\ud83d\\ude00"}')).toEqual(accepted({ a: '\u2028\0😀' }));
   });
 });
 

@@ -58,225 +58,119 @@ const at = (name: string, part: Json): JsonObject => ({ properties: { [name]: pa
 const lint = async (gate: JsonObject, schema: JsonObject = SCHEMA) =>
   (await createGate({ kind: 'schema', schema: gate }, await createContract(schema))).warnings;
 
-/** Expects a gate to be refused before a model is asked, with some words. */
-async function expectRefusal(gate: JsonObject, words: string, schema = SCHEMA): Promise<void> {
+/** What is said of a gate that is refused before a model is asked. */
+async function refusalOf(gate: JsonObject, schema = SCHEMA): Promise<string> {
   const error: unknown = await lint(gate, schema).catch((thrown) => thrown);
-  expect(error).toBeInstanceOf(ContractError);
-  expect(error).toMatchObject({ message: expect.stringContaining(words) });
+  if (!(error instanceof ContractError)) throw new Error(`accepted: ${JSON.stringify(gate)}`);
+  return error.message;
 }
 
-describe('a gate that no payload can meet is refused', () => {
-  it.each<[JsonObject, string]>([
-    [
-      at('passed', { const: 'true' }),
-      'The gate wants `passed` to be "true", but the schema requires it to be of the type boolean, so no payload can meet the gate. Write {"const": true}, without quotes.',
-    ],
-    [at('failure_count', { const: -1 }), 'at least 0, so no payload can meet the gate. Write {"const": 0}.'],
-    [at('failure_count', { const: '0' }), 'Write {"const": 0}, without quotes.'],
-    [at('failure_count', { const: 1.5 }), 'to be of the type integer'],
-    [at('failure_count', { maximum: -1 }), 'Write {"maximum": 0}.'],
-    [
-      at('coverage', { minimum: 101 }),
-      'at most 100, so no payload can meet the gate. Write {"minimum": 100}.',
-    ],
-    [at('coverage', { exclusiveMinimum: 100 }), 'to be more than 100'],
-    [at('coverage', { minimum: 5, maximum: 3 }), 'to be at least 5 and to be at most 3'],
-    [at('failure_count', { exclusiveMinimum: 0, exclusiveMaximum: 1 }), 'to be less than 1'],
-    [at('summary', { const: 5 }), 'Write {"const": "5"}, in quotes.'],
-    [
-      at('summary', { type: 'integer' }),
-      'of the type integer, but the schema requires it to be of the type string',
-    ],
-    [
-      at('risk', { const: 'hihg' }),
-      'one of "low", "medium", "high", so no payload can meet the gate. Write {"const": "high"}.',
-    ],
-    [at('risk', { enum: ['none', 'critical'] }), 'one of "low", "medium", "high"'],
-    [at('commit', { const: 'HEAD' }), 'to match the pattern'],
-    [at('maybe', { const: 'true' }), 'Write {"const": true}, without quotes.'],
-    [at('owner', { const: 5 }), 'Write {"const": "5"}, in quotes.'],
-    [at('stats', at('ok', { const: 'yes' })), 'The gate wants `/stats/ok` to be "yes"'],
-    [
-      at('stats', { properties: { tests: { maximum: -1 } }, required: ['tests'] }),
-      '`/stats/tests` to be at most -1',
-    ],
-    [
-      at('stats', { required: ['test'] }),
-      'about `/stats/test`, which the schema does not allow, so no payload can meet the gate. Did you mean `tests`?',
-    ],
-    [
-      at('pased', { const: true }),
-      'about `pased`, which the schema does not allow, so no payload can meet the gate. Did you mean `passed`?',
-    ],
-    [{ allOf: [{ required: ['zzzzzzzzzzzz'] }] }, 'Correct the name, or declare it in the schema.'],
-    [at('passed', false), 'To ask for its absence, write {"not": {"required": ["passed"]}}.'],
-    [at('passed', { not: {} }), 'not to satisfy `{}`, which nothing satisfies'],
-    [{ not: {} }, 'The gate wants the payload not to satisfy `{}`, which nothing satisfies'],
-    [
-      { properties: { passed: { const: true } }, additionalProperties: false },
-      'The gate allows no property `summary`, but the schema requires it',
-    ],
-    [{ allOf: [at('coverage', { minimum: 80 }), at('coverage', { maximum: 70 })] }, 'to be at least 80'],
-    [{ allOf: [{ $ref: '#/$defs/ok' }], $defs: { ok: at('passed', { const: 1 }) } }, '`passed` to be 1'],
-  ])('%j', expectRefusal);
+/** Compares each gate and what is said of it with the golden file. */
+async function expectRefusals(name: string, gates: readonly JsonObject[]): Promise<void> {
+  const told = gates.map(async (gate) => `${JSON.stringify(gate)}\n  ${await refusalOf(gate)}\n`);
+  const text = (await Promise.all(told)).join('\n');
+  await expect(text).toMatchFileSnapshot(`../golden/gates/${name}.txt`);
+}
+
+const NEVER_MET: readonly JsonObject[] = [
+  at('passed', { const: 'true' }),
+  at('failure_count', { const: -1 }),
+  at('failure_count', { const: '0' }),
+  at('failure_count', { const: 1.5 }),
+  at('failure_count', { maximum: -1 }),
+  at('coverage', { minimum: 101 }),
+  at('coverage', { exclusiveMinimum: 100 }),
+  at('coverage', { minimum: 5, maximum: 3 }),
+  at('failure_count', { exclusiveMinimum: 0, exclusiveMaximum: 1 }),
+  at('summary', { const: 5 }),
+  at('summary', { type: 'integer' }),
+  at('risk', { const: 'hihg' }),
+  at('risk', { enum: ['none', 'critical'] }),
+  at('commit', { const: 'HEAD' }),
+  at('maybe', { const: 'true' }),
+  at('owner', { const: 5 }),
+  at('stats', at('ok', { const: 'yes' })),
+  at('stats', { properties: { tests: { maximum: -1 } }, required: ['tests'] }),
+  at('stats', { required: ['test'] }),
+  at('pased', { const: true }),
+  { allOf: [{ required: ['zzzzzzzzzzzz'] }] },
+  at('passed', false),
+  at('passed', { not: {} }),
+  { not: {} },
+  { properties: { passed: { const: true } }, additionalProperties: false },
+  { allOf: [at('coverage', { minimum: 80 }), at('coverage', { maximum: 70 })] },
+  { allOf: [{ $ref: '#/$defs/ok' }], $defs: { ok: at('passed', { const: 1 }) } },
+];
+
+it('a gate that no payload can meet is refused', async () => {
+  await expectRefusals('never-met', NEVER_MET);
 });
 
-describe('a gate that every payload meets is refused', () => {
-  it.each<[JsonObject, string]>([
-    [
-      {},
-      'The gate checks nothing: every payload meets it. Write what must hold, such as {"properties": {"passed": {"const": true}}}, or leave the gate out.',
-    ],
-    [
-      at('failure_count', { minimum: 0 }),
-      'The gate checks nothing: it wants `failure_count` to be at least 0, and every payload that the schema accepts meets that.',
-    ],
-    [at('failure_count', { type: 'integer' }), 'to be of the type integer, and every payload'],
-    [at('failure_count', { exclusiveMinimum: -1 }), 'to be more than -1'],
-    [at('coverage', { maximum: 100 }), 'to be at most 100'],
-    [at('coverage', { minimum: -5, maximum: 200 }), 'to be at least -5'],
-    [at('passed', { type: 'boolean' }), 'to be of the type boolean'],
-    [at('passed', { enum: [true, false] }), 'to be one of true, false'],
-    [at('passed', { anyOf: [{ const: true }, { const: false }] }), 'to satisfy anyOf'],
-    [at('passed', { not: { const: 'false' } }), 'not to be "false"'],
-    [at('passed', { description: 'must be true' }), 'every payload meets it.'],
-    [at('summary', { minimum: 5 }), 'to be at least 5'],
-    [at('summary', { minLength: 1 }), 'to have at least 1 character'],
-    [at('stats', at('tests', { minimum: 0 })), '`/stats/tests` to be at least 0'],
-    [
-      at('stats', at('okay', { const: true })),
-      'The schema does not declare `/stats/okay`. Did you mean `ok`?',
-    ],
-    [
-      at('findings', { items: at('severity', { enum: ['critical', 'high', 'low'] }) }),
-      'every `severity` in `findings`',
-    ],
-    [{ required: ['passed'] }, 'The gate checks nothing'],
-    [{ minimum: 5, maximum: 3 }, 'The gate checks nothing'],
-    [{ allOf: [{}] }, 'every payload meets it.'],
-  ])('%j', expectRefusal);
+const ALWAYS_MET: readonly JsonObject[] = [
+  {},
+  { type: 'object' },
+  { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: {}, required: [] },
+  { description: 'It must have passed.', definitions: { passed: { const: true } } },
+  at('failure_count', { minimum: 0 }),
+  at('failure_count', { type: 'integer' }),
+  at('failure_count', { exclusiveMinimum: -1 }),
+  at('coverage', { maximum: 100 }),
+  at('coverage', { minimum: -5, maximum: 200 }),
+  at('passed', { type: 'boolean' }),
+  at('passed', { enum: [true, false] }),
+  at('passed', { anyOf: [{ const: true }, { const: false }] }),
+  at('passed', { not: { const: 'false' } }),
+  at('passed', { description: 'must be true' }),
+  at('summary', { minimum: 5 }),
+  at('summary', { minLength: 1 }),
+  at('stats', at('tests', { minimum: 0 })),
+  at('stats', at('okay', { const: true })),
+  at('findings', { items: at('severity', { enum: ['critical', 'high', 'low'] }) }),
+  { required: ['passed'] },
+  { minimum: 5, maximum: 3 },
+  { allOf: [{}] },
+];
 
-  it.each([
-    {},
-    { additionalProperties: true },
-    { additionalProperties: {} },
-    { additionalProperties: false },
-  ])('a copy of the schema, with %j', async (others) => {
-    const { passed, summary } = { passed: { type: 'boolean' }, summary: { type: 'string' } };
-    const copy = {
-      type: 'object',
-      properties: { passed, summary },
-      required: ['passed', 'summary'],
-      ...others,
-    };
-    await expectRefusal(copy, 'The gate checks nothing', copy);
+describe('a gate that every payload meets is refused', () => {
+  it('as one that checks nothing', async () => {
+    await expectRefusals('always-met', ALWAYS_MET);
   });
+
+  it.each([{}, ...[true, {}, false].map((additionalProperties) => ({ additionalProperties }))])(
+    'a copy of the schema, with %j',
+    async (others) => {
+      const properties = { passed: { type: 'boolean' }, summary: { type: 'string' } };
+      const copy = { type: 'object', properties, required: ['passed', 'summary'], ...others };
+      expect(await refusalOf(copy, copy)).toContain('The gate checks nothing');
+    },
+  );
 });
 
 describe('a gate that may mean what it says is not refused', () => {
-  const numbers = [0, 0.5, 1, 3, 79.5, 80, 99.9];
-  const limits = (name: string): readonly JsonObject[] =>
-    numbers
-      .flatMap((number): readonly JsonObject[] => [
-        ...[{ const: number }, { minimum: number }, { maximum: number }, { exclusiveMinimum: number }],
-        ...[{ exclusiveMaximum: number + 1 }, { minimum: number, maximum: number + 10 }],
-      ])
-      .map((part) => at(name, part));
-  const parts: readonly (readonly [string, readonly Json[]])[] = [
-    [
-      'passed',
-      [
-        { const: true },
-        { const: false },
-        { enum: [true] },
-        { not: { const: false } },
-        { type: 'boolean', const: true },
-      ],
-    ],
-    [
-      'summary',
-      [
-        { minLength: 20 },
-        { maxLength: 200 },
-        { pattern: '^OK' },
-        { const: 'ok' },
-        { not: { pattern: 'TODO' } },
-        { const: 'true' },
-        { format: 'email' },
-      ],
-    ],
-    [
-      'risk',
-      [
-        { const: 'low' },
-        { enum: ['low', 'medium'] },
-        { not: { const: 'high' } },
-        { enum: ['low', 'none'] },
-        { pattern: '^l' },
-      ],
-    ],
-    ['commit', [{ const: 'abcd' }, { pattern: '^abc' }, { minLength: 40 }, { const: '0123456789' }]],
-    ['maybe', [{ const: true }, { const: null }, { type: 'boolean' }, { not: { const: false } }]],
-    ['owner', [{ const: 'me' }, { type: 'string' }, { type: 'null' }, { minLength: 1 }]],
-    [
-      'tags',
-      [
-        { minItems: 1 },
-        { maxItems: 0 },
-        { contains: { const: 'x' } },
-        { items: { const: 5 } },
-        { items: false },
-        { uniqueItems: true },
-        { not: { contains: { const: 'x' } } },
-      ],
-    ],
-    ['step', [{ maximum: 10 }, { minimum: 0.5 }, { const: 5 }, { minimum: 1, maximum: 4 }]],
-    ['note', [{ const: 5 }, { const: 'x' }, { minimum: 5, maximum: 3 }, { type: 'string' }, { minimum: 5 }]],
-    [
-      'stats',
-      [
-        at('ok', { const: true }),
-        at('tests', { minimum: 1 }),
-        { required: ['runner'] },
-        at('runner', { const: 5 }),
-        at('runner', { const: 'vitest' }),
-      ],
-    ],
-    [
-      'extra',
-      [
-        at('ok', { const: true }),
-        at('ok', { const: 'true' }),
-        { required: ['ok'] },
-        at('score', { minimum: 5, maximum: 3 }),
-        at('other', false),
-      ],
-    ],
-    [
-      'findings',
-      [
-        { maxItems: 0 },
-        { maxItems: 3 },
-        { items: at('severity', { enum: ['low'] }) },
-        { items: at('severity', { const: 'none' }) },
-        { items: at('line', { minimum: 0.5, maximum: 0.7 }) },
-        { contains: at('severity', { const: 'critical' }) },
-        { not: { contains: at('severity', { const: 'critical' }) } },
-        { type: 'array', maxItems: 0 },
-      ],
-    ],
+  const single: readonly JsonObject[] = [
+    ...[{ const: true }, { enum: [true] }, { not: { const: false } }].map((part) => at('passed', part)),
+    ...[{ minLength: 20 }, { pattern: '^OK' }, { const: 'true' }].map((part) => at('summary', part)),
+    ...[{ const: 'low' }, { enum: ['low', 'none'] }, { pattern: '^l' }].map((part) => at('risk', part)),
+    ...[{ const: 'abcd' }, { pattern: '^abc' }, { minLength: 40 }].map((part) => at('commit', part)),
+    ...[{ const: null }, { type: 'boolean' }].map((part) => at('maybe', part)),
+    ...[{ const: 'me' }, { type: 'null' }, { minLength: 1 }].map((part) => at('owner', part)),
+    ...[{ maxItems: 0 }, { contains: { const: 'x' } }, { items: false }].map((part) => at('tags', part)),
+    ...[{ maximum: 10 }, { minimum: 0.5 }, { const: 5 }].map((part) => at('step', part)),
+    ...[{ const: 5 }, { minimum: 5, maximum: 3 }, { type: 'string' }].map((part) => at('note', part)),
+    ...[0.5, 1, 80].flatMap((number) => [
+      at('coverage', { minimum: number }),
+      at('coverage', { const: number }),
+    ]),
+    ...[{ const: 0 }, { maximum: 3 }, { minimum: 0.5 }].map((part) => at('failure_count', part)),
+    at('stats', at('ok', { const: true })),
+    at('stats', { required: ['runner'] }),
+    at('stats', at('runner', { const: 5 })),
+    at('extra', at('ok', { const: 'true' })),
+    at('extra', at('other', false)),
+    at('findings', { items: at('severity', { const: 'none' }) }),
+    at('findings', { contains: at('severity', { const: 'critical' }) }),
+    at('findings', { not: { contains: at('severity', { const: 'critical' }) } }),
   ];
-  const single = [
-    ...parts.flatMap(([name, all]) => all.map((part) => at(name, part))),
-    ...limits('coverage'),
-    ...limits('failure_count'),
-  ].filter(
-    // Half of a failure, or 1 at least of none: refused with reason above.
-    (gate) =>
-      !/"failure_count":\{"const":(?:0\.5|79\.5|99\.9)|"failure_count":\{"minimum":0\}|"coverage":\{"minimum":0\}|"coverage":\{"exclusiveMaximum":100\.9/.test(
-        JSON.stringify(gate),
-      ),
-  );
   const [first] = single;
   const combined = single.flatMap((gate, index): readonly JsonObject[] => [
     gate,
@@ -299,7 +193,7 @@ describe('a gate that may mean what it says is not refused', () => {
   });
 
   it('in a few hundred ordinary gates', async () => {
-    expect(combined.length).toBeGreaterThan(500);
+    expect(combined.length).toBeGreaterThan(200);
     const refused: string[] = [];
     const schema = await createContract(SCHEMA);
     for (const gate of combined) {

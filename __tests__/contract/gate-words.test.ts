@@ -112,27 +112,19 @@ describe('a gate that is a schema', () => {
   });
 });
 
-describe('a gate that is met', () => {
-  it.each<[JsonObject, readonly string[]]>([
-    [{}, []],
-    [{ title: 'a', required: ['a'] }, []],
-    [{ properties: { a: {} } }, ['wants `a` to be there; the payload agrees']],
-    [
-      { properties: { a: { type: 'integer', minimum: 3, maximum: 5 }, b: { type: 'null' } } },
-      ['wants `a` to be at least 3, `a` to be at most 5 and `b` to be of the type null; the payload agrees'],
-    ],
-    [
-      { allOf: [{ $ref: '#/$defs/g' }], $defs: { g: { properties: { passed: { const: true } } } } },
-      ['wants `passed` to be true; the payload agrees'],
-    ],
-    [{ allOf: [{ $ref: '#' }] }, []],
-    [
-      JSON.parse('{"if": {"required": ["a"]}, "then": {"required": ["b"]}}'),
-      ['wants the payload to keep to its rule with `if`; the payload agrees'],
-    ],
-  ])('%j', (gate, words) => {
-    expect(metWords(gate)).toEqual(words);
-  });
+const MET: readonly JsonObject[] = [
+  {},
+  { title: 'a', required: ['a'] },
+  { properties: { a: {} } },
+  { properties: { a: { type: 'integer', minimum: 3, maximum: 5 }, b: { type: 'null' } } },
+  { allOf: [{ $ref: '#/$defs/g' }], $defs: { g: { properties: { passed: { const: true } } } } },
+  { allOf: [{ $ref: '#' }] },
+  JSON.parse('{"if": {"required": ["a"]}, "then": {"required": ["b"]}}'),
+];
+
+it('a gate that is met says what it wanted, and nothing where it wants nothing that can be told', async () => {
+  const text = MET.map((gate) => `${JSON.stringify(gate)}\n  ${metWords(gate).join('; ')}\n`).join('\n');
+  await expect(text).toMatchFileSnapshot('../golden/gates/words-met.txt');
 });
 
 describe('listedWords', () => {
@@ -161,79 +153,56 @@ async function said(gate: Json, a: Json): Promise<readonly string[]> {
   return words ?? [];
 }
 
+/** Gates over the property `a`, and values of it that do not meet them. */
+const UNMET: readonly (readonly [gate: Json, a: Json])[] = [
+  [{ const: true }, false],
+  [{ const: 'high' }, 'low'],
+  [{ const: null }, 0],
+  [{ enum: ['low', 'medium'] }, 'high'],
+  [{ enum: ['low'] }, null],
+  [{ enum: Array.from({ length: 12 }, (_, at) => at) }, -1],
+  [{ type: 'integer' }, 1.5],
+  [{ type: ['string', 'null'] }, []],
+  [{ type: 'string' }, {}],
+  [{ minimum: 80 }, 79.5],
+  [{ maximum: 3 }, 4],
+  [{ exclusiveMinimum: 0 }, 0],
+  [{ exclusiveMaximum: 1 }, 1],
+  [{ multipleOf: 2 }, 3],
+  [{ maxItems: 3 }, [1, 2, 3, 4, 5]],
+  [{ maxItems: 0 }, [1]],
+  [{ minItems: 1 }, []],
+  [{ uniqueItems: true }, [1, 1]],
+  [{ minLength: 3 }, '😀😀'],
+  [{ maxLength: 0 }, 'low'],
+  [{ minProperties: 2 }, { x: 1 }],
+  [{ maxProperties: 1 }, { x: 1, y: 2 }],
+  [{ additionalProperties: false }, { x: 1 }],
+  [{ additionalProperties: false }, { b: 1 }],
+  [{ additionalProperties: { const: 1 } }, { CANARY: 2 }],
+  [{ additionalProperties: { const: 1 } }, { b: 2 }],
+  [{ required: ['b'] }, {}],
+  [{ pattern: '^x' }, 'high'],
+  [{ pattern: '^x' }, 'other'],
+  [{ format: 'date' }, 'other'],
+  [{ not: { const: 3 } }, 3],
+  [{ not: { enum: [3, 4] } }, 3],
+  [{ not: { type: 'array' } }, []],
+  [{ contains: { const: 1 } }, [2, 3]],
+  [{ anyOf: [{ const: 1 }, { const: 2 }] }, 3],
+  [{ propertyNames: { pattern: '^x' } }, { y: 1 }],
+  [JSON.parse('{"if": {"minimum": 3}, "then": {"multipleOf": 2}}'), 5],
+];
+
+const asText = (value: unknown) => JSON.stringify(value);
+
 describe('the words for a keyword', () => {
-  it.each<[Json, Json, string]>([
-    [{ const: true }, false, '`a` to be true; the payload says false'],
-    [{ const: 'high' }, 'low', '`a` to be "high"; the payload says "low"'],
-    [{ const: null }, 0, '`a` to be null; the payload says 0'],
-    [{ enum: ['low', 'medium'] }, 'high', '`a` to be one of "low", "medium"; the payload says "high"'],
-    [{ enum: ['low'] }, null, '`a` to be "low"; the payload says null'],
-    [
-      { enum: Array.from({ length: 12 }, (_, at) => at) },
-      -1,
-      '`a` to be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more; the payload says -1',
-    ],
-    [{ type: 'integer' }, 1.5, '`a` to be of the type integer; the payload says 1.5'],
-    [
-      { type: ['string', 'null'] },
-      [],
-      '`a` to be of the type string or null; the payload has another list there',
-    ],
-    [{ type: 'string' }, {}, '`a` to be of the type string; the payload has another object there'],
-    [{ minimum: 80 }, 79.5, '`a` to be at least 80; the payload says 79.5'],
-    [{ maximum: 3 }, 4, '`a` to be at most 3; the payload says 4'],
-    [{ exclusiveMinimum: 0 }, 0, '`a` to be more than 0; the payload says 0'],
-    [{ exclusiveMaximum: 1 }, 1, '`a` to be less than 1; the payload says 1'],
-    [{ multipleOf: 2 }, 3, '`a` to be a multiple of 2; the payload says 3'],
-    [{ maxItems: 3 }, [1, 2, 3, 4, 5], '`a` to have at most 3 entries; the payload has 5'],
-    [{ maxItems: 0 }, [1], '`a` to be empty; the payload has 1'],
-    [{ minItems: 1 }, [], '`a` to have at least 1 entry; the payload has none'],
-    [{ uniqueItems: true }, [1, 1], '`a` to have no entry twice; the payload has 2'],
-    [{ minLength: 3 }, '😀😀', '`a` to have at least 3 characters; the payload has 2'],
-    [{ maxLength: 0 }, 'low', '`a` to be empty; the payload has 3'],
-    [{ minProperties: 2 }, { x: 1 }, '`a` to have at least 2 properties; the payload has 1'],
-    [{ maxProperties: 1 }, { x: 1, y: 2 }, '`a` to have at most 1 property; the payload has 2'],
-    [
-      { additionalProperties: false },
-      { x: 1 },
-      '`a` to have no property that is not named; the payload has one',
-    ],
-    [
-      { additionalProperties: false },
-      { b: 1 },
-      '`a` to have no property that is not named; the payload has "b"',
-    ],
-    [{ additionalProperties: { const: 1 } }, { CANARY: 2 }, 'every entry of `a` to be 1; the payload says 2'],
-    [{ additionalProperties: { const: 1 } }, { b: 2 }, '`/a/b` to be 1; the payload says 2'],
-    [{ required: ['b'] }, {}, '`/a/b` to be there; the payload has none'],
-    [{ pattern: '^x' }, 'high', '`a` to match the pattern "^x"; the payload says "high"'],
-    [{ pattern: '^x' }, 'other', '`a` to match the pattern "^x"; the payload does not'],
-    [{ format: 'date' }, 'other', '`a` to be of the format "date"; the payload does not'],
-    [{ not: { const: 3 } }, 3, '`a` not to be 3; the payload says 3'],
-    [{ not: { enum: [3, 4] } }, 3, '`a` not to be one of 3, 4; the payload says 3'],
-    [
-      { not: { type: 'array' } },
-      [],
-      '`a` not to satisfy `{"type":"array"}`; the payload has another list there',
-    ],
-    [{ contains: { const: 1 } }, [2, 3], '`a` to have an entry with `{"const":1}`; the payload does not'],
-    [
-      { anyOf: [{ const: 1 }, { const: 2 }] },
-      3,
-      '`a` to satisfy anyOf `[{"const":1},{"const":2}]`; the payload says 3',
-    ],
-    [
-      { propertyNames: { pattern: '^x' } },
-      { y: 1 },
-      '`a` to satisfy propertyNames `{"pattern":"^x"}`; the payload does not',
-    ],
-    [
-      JSON.parse('{"if": {"minimum": 3}, "then": {"multipleOf": 2}}'),
-      5,
-      '`a` to be a multiple of 2; the payload says 5',
-    ],
-  ])('%j of %j', async (gate, a, words) => {
-    expect(await said(gate, a)).toEqual([`wants ${words}`]);
+  it('say what was wanted, and what the payload has there', async () => {
+    const told = UNMET.map(async ([gate, a]) => [gate, a, ...(await said(gate, a))]);
+    const text = (await Promise.all(told)).map(
+      ([gate, a, words]) => `${asText(gate)} of ${asText(a)}\n  ${words}\n`,
+    );
+    await expect(text.join('\n')).toMatchFileSnapshot('../golden/gates/words-unmet.txt');
   });
 
   it('P3 quote no text of the payload but words that the schema lists', async () => {

@@ -7,18 +7,8 @@ describe('outputNames', () => {
   });
 
   it.each([
-    '',
-    '1a',
-    'a.b',
-    'a b',
-    'ä',
-    'a\nb',
-    'a\n',
-    '-a',
-    'structured_output',
-    'Structured_Output',
-    'run-turns',
-    'RUN-x',
+    ...['', '1a', 'a.b', 'a b', 'ä', 'a\nb', 'a\n', '-a', 'structured_output', 'Structured_Output'],
+    ...['run-turns', 'RUN-x'],
   ])('P4 %j gets no output of its own, and a warning', (name) => {
     const { names, warnings } = outputNames(['ok', name]);
     expect(names).toEqual(['ok']);
