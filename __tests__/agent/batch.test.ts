@@ -15,71 +15,45 @@ function results(messages: readonly Message[]) {
   return messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
 }
 
-describe('a batch', () => {
-  it('N1 structured_output first: the edit beside it never runs, and there is one model call', async () => {
-    let made = true;
-    const run = await runScripted([{ calls: [good, create] }], {
-      keep: async (workspace) => {
-        made = existsSync(path.join(workspace, 'made.txt'));
-      },
-    });
-    expect(run.outcome).toEqual({
-      kind: 'submitted',
-      payload: { passed: true, summary: 'all well' },
-      repaired: null,
-    });
-    expect(made).toBe(false);
-    expect(run.provider.requests).toHaveLength(1);
-    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(['accepted', 'skipped']);
-  });
+/** What came of a script, and whether a file was in the workspace in the end. */
+async function runKeeping(answers: Parameters<typeof runScripted>[0], file: string) {
+  let isThere = true;
+  const keep = async (workspace: string) => {
+    isThere = existsSync(path.join(workspace, file));
+  };
+  return { run: await runScripted(answers, { keep }), isThere };
+}
 
-  it('N2 structured_output last: the edit before it never runs either', async () => {
-    let made = true;
-    const run = await runScripted([{ calls: [create, good] }], {
-      keep: async (workspace) => {
-        made = existsSync(path.join(workspace, 'made.txt'));
-      },
-    });
-    expect(run.outcome.kind).toBe('submitted');
-    expect(made).toBe(false);
+const accepted = { kind: 'submitted', payload: { passed: true, summary: 'all well' }, repaired: null };
+
+describe('a batch', () => {
+  it.each([
+    ['N1 structured_output first', [good, create], ['accepted', 'skipped']],
+    ['N2 structured_output last', [create, good], ['skipped', 'accepted']],
+    ['N5 two valid calls: the first wins', [good, good2], ['accepted', 'skipped']],
+  ])('%s: what is beside it never runs, and there is one model call', async (_, calls, decisions) => {
+    const { run, isThere } = await runKeeping([{ calls }], 'made.txt');
+    expect([run.outcome, isThere]).toEqual([accepted, false]);
     expect(run.provider.requests).toHaveLength(1);
-    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(['skipped', 'accepted']);
+    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(decisions);
   });
 
   it('N3 a rejected call before a valid one: the second is accepted in the same turn', async () => {
     const run = await runScripted([{ calls: [bad, good2] }]);
-    expect(run.outcome).toEqual({
-      kind: 'submitted',
-      payload: { passed: false, summary: 'second' },
-      repaired: null,
-    });
+    expect(run.outcome).toEqual({ ...accepted, payload: { passed: false, summary: 'second' } });
     expect(run.record).toMatchObject({ rejections: 1, totals: { turns: 1 } });
   });
 
   it('N4 a rejected call beside a command: the command never ran, and both ids get their result', async () => {
     const touch = call('shell', { command: 'touch ran.txt' });
-    let ran = true;
-    const run = await runScripted([{ calls: [bad, touch] }, { calls: [good] }], {
-      keep: async (workspace) => {
-        ran = existsSync(path.join(workspace, 'ran.txt'));
-      },
-    });
-    expect(ran).toBe(false);
-    expect(run.outcome.kind).toBe('submitted');
+    const { run, isThere } = await runKeeping([{ calls: [bad, touch] }, { calls: [good] }], 'ran.txt');
+    expect([run.outcome, isThere]).toEqual([accepted, false]);
+    const rejected = expect.stringMatching(/^Rejected: .*\n- \/passed: /u);
+    const skipped = expect.stringMatching(/^Skipped: .*Re-issue this call in a separate turn/u);
     expect(results(run.provider.requests[1]?.messages ?? [])).toEqual([
-      { callId: 'call_0_0', isError: true, content: expect.stringMatching(/^Rejected: .*\n- \/passed: /u) },
-      {
-        callId: 'call_0_1',
-        isError: true,
-        content: expect.stringMatching(/^Skipped: .*Re-issue this call in a separate turn/u),
-      },
+      { callId: 'call_0_0', isError: true, content: rejected },
+      { callId: 'call_0_1', isError: true, content: skipped },
     ]);
-  });
-
-  it('N5 two valid calls: the first wins', async () => {
-    const run = await runScripted([{ calls: [good, good2] }]);
-    expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
-    expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(['accepted', 'skipped']);
   });
 
   it('N6 two rejected calls: two error results and one retry turn', async () => {
@@ -87,10 +61,7 @@ describe('a batch', () => {
     expect(run.outcome.kind).toBe('submitted');
     expect(run.provider.requests).toHaveLength(2);
     const given = results(run.provider.requests[1]?.messages ?? []);
-    expect(given.map((each) => [each.callId, each.isError])).toEqual([
-      ['call_0_0', true],
-      ['call_0_1', true],
-    ]);
+    expect(given).toMatchObject(['call_0_0', 'call_0_1'].map((callId) => ({ callId, isError: true })));
     expect(run.record.rejections).toBe(2);
   });
 
@@ -102,11 +73,8 @@ describe('a batch', () => {
       files: { 'a.txt': 'hello\n' },
     });
     const given = results(run.provider.requests[1]?.messages ?? []);
-    expect(given.map((each) => [each.callId, each.isError])).toEqual([
-      ['call_0_0', false],
-      ['call_0_1', false],
-      ['call_0_2', false],
-    ]);
+    const ids = ['call_0_0', 'call_0_1', 'call_0_2'];
+    expect(given).toMatchObject(ids.map((callId) => ({ callId, isError: false })));
     expect(given[0]?.content).toContain('hello');
     expect(given[2]?.content).toContain('hello');
     expect(run.outcome.kind).toBe('submitted');

@@ -1,59 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/agent/budget.ts';
+import type { Usage } from '../../src/types.ts';
 
 const usage = { inputTokens: 60, outputTokens: 40, cachedInputTokens: 10, cacheWriteTokens: 5 };
 const none = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null };
 
+/** What is exhausted before the first turn and after each of them, and the totals; a turn has its usage and its price. */
+async function budgetOf(
+  limits: Partial<Record<keyof typeof none, number>>,
+  ...turns: readonly (readonly [usage: Usage | null, price: number | null])[]
+) {
+  const prices = turns.map(([, price]) => price);
+  const budget = createBudget({ ...none, ...limits }, async () => prices.shift() ?? null);
+  const ends = [budget.exhausted()];
+  for (const [used] of turns) {
+    await budget.add(used);
+    ends.push(budget.exhausted());
+  }
+  return { ends, totals: budget.totals() };
+}
+
 describe('a budget', () => {
   it('sums turns, every kind of token, and money', async () => {
-    const budget = createBudget(none, async () => 0.25);
-    await budget.add(usage);
-    await budget.add(usage);
-    expect(budget.totals()).toEqual({
-      turns: 2,
-      usage: { inputTokens: 120, outputTokens: 80, cachedInputTokens: 20, cacheWriteTokens: 10 },
-      costUsd: 0.5,
-    });
-    expect(budget.exhausted()).toBeNull();
+    const { ends, totals } = await budgetOf({}, [usage, 0.25], [usage, 0.25]);
+    expect(ends).toEqual([null, null, null]);
+    const sum = { inputTokens: 120, outputTokens: 80, cachedInputTokens: 20, cacheWriteTokens: 10 };
+    expect(totals).toEqual({ turns: 2, usage: sum, costUsd: 0.5 });
   });
 
-  it('each limit is reached inclusively', async () => {
-    const turns = createBudget({ ...none, maxTurns: 1 }, async () => null);
-    expect(turns.exhausted()).toBeNull();
-    await turns.add(usage);
-    expect(turns.exhausted()).toBe('turns');
-    const tokens = createBudget({ ...none, maxTotalTokens: 200 }, async () => null);
-    await tokens.add(usage);
-    expect(tokens.exhausted()).toBeNull();
-    await tokens.add(usage);
-    expect(tokens.exhausted()).toBe('tokens');
-    const cost = createBudget({ ...none, maxCostUsd: 0.3 }, async () => 0.2);
-    await cost.add(usage);
-    expect(cost.exhausted()).toBeNull();
-    await cost.add(usage);
-    expect(cost.exhausted()).toBe('cost');
-    expect(createBudget({ ...none, maxTurns: 0 }, async () => null).exhausted()).toBe('turns');
+  it('each limit is reached inclusively, and where it cannot be measured', async () => {
+    expect((await budgetOf({ maxTurns: 0 })).ends).toEqual(['turns']);
+    expect((await budgetOf({ maxTurns: 1 }, [usage, null])).ends).toEqual([null, 'turns']);
+    const tokens = await budgetOf({ maxTotalTokens: 200 }, [usage, null], [usage, null]);
+    expect(tokens.ends).toEqual([null, null, 'tokens']);
+    expect((await budgetOf({ maxCostUsd: 0.3 }, [usage, 0.2], [usage, 0.2])).ends).toEqual([
+      null,
+      null,
+      'cost',
+    ]);
+    expect((await budgetOf({ maxTotalTokens: 1_000_000 }, [null, 0.1])).ends).toEqual([null, 'tokens']);
+    expect((await budgetOf({ maxCostUsd: 100 }, [usage, null])).ends).toEqual([null, 'cost']);
   });
 
   it('an unknown price or unreported usage makes the cost unknown for good', async () => {
-    const prices = [0.1, null, 0.1];
-    const budget = createBudget({ ...none, maxCostUsd: 1 }, async () => prices.shift() ?? null);
-    await budget.add(usage);
-    expect(budget.totals().costUsd).toBe(0.1);
-    await budget.add(usage);
-    await budget.add(usage);
-    expect(budget.totals().costUsd).toBeNull();
-    const silent = createBudget(none, async () => 0.1);
-    await silent.add(null);
-    expect(silent.totals()).toMatchObject({ turns: 1, costUsd: null });
-  });
-
-  it('a limit that cannot be measured counts as reached', async () => {
-    const tokens = createBudget({ ...none, maxTotalTokens: 1_000_000 }, async () => 0.1);
-    await tokens.add(null);
-    expect(tokens.exhausted()).toBe('tokens');
-    const cost = createBudget({ ...none, maxCostUsd: 100 }, async () => null);
-    await cost.add(usage);
-    expect(cost.exhausted()).toBe('cost');
+    expect((await budgetOf({}, [usage, 0.1], [usage, null], [usage, 0.1])).totals.costUsd).toBeNull();
+    expect((await budgetOf({}, [null, 0.1])).totals).toMatchObject({ turns: 1, costUsd: null });
   });
 });

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { DROPPED } from '../../src/agent/prompt.ts';
-import { type Wire, type WireAnswer, wires } from '../support/fakes/model/wires.ts';
-import { startRawServer } from '../support/fakes/raw-server.ts';
+import { beginningOf, type Wire, type WireAnswer, wires } from '../support/fakes/model/wires.ts';
 import { counting, delivery, runOverWire } from './wire-run.ts';
 
 /** Answers one after the other; the last for ever. */
@@ -13,27 +12,9 @@ const script =
 
 const done = { calls: [delivery] };
 
-/** An answer's bytes up to behind the first call's name and arguments, and nothing more. */
-async function beginning(wire: Wire, answer: WireAnswer): Promise<{ type: string; text: string }> {
-  const server = await startRawServer((response) => wire.answer(response, answer));
-  try {
-    const response = await fetch(server.url);
-    const text = await response.text();
-    const end = ['"finish_reason":"tool', 'event: message_delta', 'event: response.completed']
-      .map((word) => text.indexOf(word))
-      .find((at) => at >= 0);
-    return {
-      type: response.headers.get('content-type') ?? '',
-      text: text.slice(0, wire.stream ? end : text.length - 10),
-    };
-  } finally {
-    await server.close();
-  }
-}
-
 describe.each(wires)('$name', (wire) => {
   it('executes nothing of an answer that broke off behind a call, and what the next try calls just once', async () => {
-    const cut = await beginning(wire, { calls: [counting('one', 'a')] });
+    const cut = await beginningOf(wire, { calls: [counting('one', 'a')] });
     expect(cut.text).toContain('shell');
     const run = await runOverWire(wire, (response, _, index) => {
       if (index === 0 || index === 2) {
@@ -46,18 +27,8 @@ describe.each(wires)('$name', (wire) => {
     expect(run.record.totals.turns).toBe(2);
   });
 
-  it('executes nothing where every try broke off', async () => {
-    const cut = await beginning(wire, { calls: [counting('one', 'a')] });
-    const run = await runOverWire(wire, (response) => {
-      response.writeHead(200, { 'content-type': cut.type });
-      response.write(cut.text, () => response.destroy());
-    });
-    expect(run).toMatchObject({ reason: 'provider_error', exitCode: 1, executed: {} });
-    expect(run.record.totals.turns).toBe(0);
-  });
-
   it('accepts no result of an answer that broke off', async () => {
-    const cut = await beginning(wire, done);
+    const cut = await beginningOf(wire, done);
     const run = await runOverWire(wire, (response) => {
       response.writeHead(200, { 'content-type': cut.type });
       response.end(cut.text);
@@ -83,25 +54,6 @@ describe.each(wires)('$name', (wire) => {
     ]);
     expect(run.requests[1]?.raw).toContain('cut off by the output limit, so it did not run');
     expect(run.requests[2]?.raw).toContain('Rejected: ');
-  });
-
-  it('E18 a refusal ends the run, and what it calls is not executed', async () => {
-    const stop = wire.words.refusal;
-    const run = await runOverWire(wire, script(wire, [{ text: 'No.', calls: [counting('one', 'a')], stop }]));
-    expect(run).toMatchObject({ reason: 'refusal', exitCode: 1, executed: {} });
-  });
-
-  it('E2 an empty answer ends as plain text', async () => {
-    const run = await runOverWire(wire, script(wire, [{}]));
-    expect(run).toMatchObject({ reason: 'plain_text', exitCode: 1 });
-  });
-
-  it('prose of a server that ignores tools ends as plain text, after one forced ask', async () => {
-    const run = await runOverWire(wire, script(wire, [{ text: '<tool_call>{"name":"shell"}</tool_call>' }]), {
-      forceOutput: true,
-    });
-    expect(run).toMatchObject({ reason: 'plain_text', exitCode: 1, executed: {} });
-    expect(run.requests).toHaveLength(2);
   });
 
   it('malformed arguments, an unknown tool and arguments that are no object are answered, and not executed', async () => {
@@ -133,28 +85,6 @@ describe.each(wires)('$name', (wire) => {
       script(wire, [{ calls: [counting('one', 'same'), counting('two', 'same')] }, done]),
     );
     expect(run).toMatchObject({ reason: 'accepted', executed: { one: 1, two: 1 } });
-  });
-
-  it('arguments that come as an object are read as the text that they were', async () => {
-    const run = await runOverWire(
-      wire,
-      script(wire, [{ calls: [{ ...counting('one', 'a'), asObject: true }] }, done]),
-    );
-    expect(run.reason).toBe('accepted');
-    // A stream leaves them no text: the model is told so, instead of executing what nobody wrote.
-    expect([{}, { one: 1 }]).toContainEqual(run.executed);
-  });
-
-  it('no usage is no usage, and no obstacle', async () => {
-    const run = await runOverWire(
-      wire,
-      script(wire, [
-        { calls: [counting('one', 'a')], usage: null },
-        { ...done, usage: null },
-      ]),
-    );
-    expect(run).toMatchObject({ reason: 'accepted', executed: { one: 1 } });
-    expect(run.record.turns.map((turn) => turn.usage)).toEqual([null, null]);
   });
 
   it('a conversation that is too long loses its oldest results on the wire, and goes on', async () => {
@@ -196,27 +126,6 @@ describe.each(wires)('$name', (wire) => {
     // No request ends with the assistant's own words: several servers refuse to go on from there.
     const conversations = run.requests.map((request) => JSON.parse(request.raw)[wire.conversation]);
     expect(conversations.map((entries) => entries.at(-1).role)).toEqual(['user', 'user', 'user']);
-  });
-
-  it('another refusal of a forced request ends the run', async () => {
-    const run = await runOverWire(
-      wire,
-      (response, _, index) =>
-        index === 0
-          ? wire.answer(response, { text: 'Prose.' })
-          : wire.error(response, 400, { message: 'messages are wrong' }),
-      { forceOutput: true },
-    );
-    expect(run).toMatchObject({ reason: 'provider_error', exitCode: 1 });
-    expect(run.requests).toHaveLength(2);
-  });
-
-  it('a conversation that cannot become shorter ends as an overflow', async () => {
-    const run = await runOverWire(wire, (response) =>
-      wire.error(response, 400, { code: 'context_length_exceeded', message: 'too long' }),
-    );
-    expect(run).toMatchObject({ reason: 'context_overflow', exitCode: 1 });
-    expect(run.requests).toHaveLength(1);
   });
 
   describe('a wait that a server asks for', () => {

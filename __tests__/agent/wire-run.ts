@@ -12,6 +12,7 @@ import { type Ending, verdictOf } from '../../src/run/endings.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { structuredOutputSpec } from '../../src/tools/structured-output.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';
+import { CLOSED } from '../sandbox/world.ts';
 import { providerAt, type Wire, type WireCall } from '../support/fakes/model/wires.ts';
 import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
 import { VERDICT_SCHEMA } from '../support/worlds/agent-run.ts';
@@ -55,18 +56,8 @@ export async function runOverWire(
   await mkdir(runFolder, { mode: 0o700 });
   const server = await startRawServer(answer);
   const sandbox = await openSandbox({
-    workspace,
-    workingDirectory: workspace,
-    mode: 'off',
-    access: 'in-place',
-    shellNetwork: false,
-    readable: [],
-    passEnv: [],
-    environment: { PATH: process.env['PATH'] },
-    home: base,
-    runnerTemp: base,
-    isSecret: () => false,
-    runFolder,
+    ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'off', runFolder },
+    ...{ environment: { PATH: process.env['PATH'] }, home: base, runnerTemp: base },
   });
   const contract = await createContract(VERDICT_SCHEMA);
   const toolbox = createToolbox({

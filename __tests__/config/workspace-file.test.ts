@@ -17,10 +17,12 @@ import { maxSchemaBytes, readTrustedFile } from '../../src/config/workspace-file
 let base: string;
 let root: string;
 const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: maxSchemaBytes });
+/** The same where the user of a command line may name a file anywhere. */
+const readAnywhere = (path: string, maxBytes = 1e6) =>
+  readTrustedFile(path, { root, outside: 'allowed', maxBytes });
 const problem = (text: string) => ({ ok: false, problem: text });
-const missing = (text: string) => ({ ...problem(text), isMissing: true });
-const MISSING =
-  'there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.';
+const text = (text: string) => ({ ok: true, text });
+const SPECIAL = 'must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.';
 
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'trusted-')));
@@ -32,52 +34,46 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 describe('readTrustedFile', () => {
   it('A3 reads a regular file, by a relative and by an absolute path', async () => {
     writeFileSync(join(root, 's.json'), '{"a":"ä"}');
-    expect(await read('s.json')).toEqual({ ok: true, text: '{"a":"ä"}' });
-    expect(await read(join(root, 's.json'))).toEqual({ ok: true, text: '{"a":"ä"}' });
+    expect(await read('s.json')).toEqual(text('{"a":"ä"}'));
+    expect(await read(join(root, 's.json'))).toEqual(text('{"a":"ä"}'));
   });
 
   it('A7 a missing file could not be read', async () => {
-    expect(await read('nope.json')).toEqual(missing(`could not read "nope.json": ${MISSING}`));
     writeFileSync(join(root, 'file'), '');
-    expect(await read('file/x')).toEqual(missing(`could not read "file/x": ${MISSING}`));
+    for (const path of ['nope.json', 'file/x'])
+      expect(await read(path)).toEqual({
+        ok: false,
+        isMissing: true,
+        problem: `could not read "${path}": there is no such file. Check the path; in a workflow, also that the repository is checked out before this step.`,
+      });
   });
 
   it('A8 a directory, a FIFO, a device and a socket are refused at once', async () => {
     mkdirSync(join(root, 'folder'));
     execFileSync('/usr/bin/env', ['mkfifo', join(root, 'fifo')]);
     const server = createServer().listen(join(root, 'socket'));
-    const other = 'must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.';
     expect(await read('folder')).toEqual(problem('"folder" must be a regular file, but is a directory.'));
-    expect(await read('fifo')).toEqual(problem(`"fifo" ${other}`));
-    expect(await read('socket')).toEqual(problem(`"socket" ${other}`));
-    expect(await readTrustedFile('/dev/zero', { root, outside: 'allowed', maxBytes: 10 })).toEqual(
-      problem(`"/dev/zero" ${other}`),
-    );
+    for (const path of ['fifo', 'socket']) expect(await read(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
+    // What the kernel makes up is refused whatever its size.
+    for (const path of ['/dev/zero', '/proc/self/environ'])
+      expect(await readAnywhere(path)).toEqual(problem(`"${path}" ${SPECIAL}`));
     await new Promise((done) => server.close(done));
   });
 
   it('A9 exactly 4 MiB are read, one byte more is refused by size', async () => {
     const file = join(root, 'large.json');
     writeFileSync(file, ' '.repeat(maxSchemaBytes));
-    expect(await read('large.json')).toEqual({ ok: true, text: ' '.repeat(maxSchemaBytes) });
+    expect(await read('large.json')).toEqual(text(' '.repeat(maxSchemaBytes)));
     truncateSync(file, maxSchemaBytes + 1);
     expect(await read('large.json')).toEqual(
       problem('"large.json" is larger than 4 MiB; only smaller files are read.'),
     );
   });
 
-  it('a file that the kernel makes up is refused, whatever its size', async () => {
-    expect(await readTrustedFile('/proc/self/environ', { root, outside: 'allowed', maxBytes: 1e6 })).toEqual(
-      problem(
-        '"/proc/self/environ" must be a regular file, but is a device, a pipe, a socket, or a file of /proc or /sys.',
-      ),
-    );
-  });
-
   it('A11 a symlink inside the workspace is read', async () => {
     writeFileSync(join(root, 's.json'), '{}');
     symlinkSync('s.json', join(root, 'link'));
-    expect(await read('link')).toEqual({ ok: true, text: '{}' });
+    expect(await read('link')).toEqual(text('{}'));
   });
 
   it('A11 what leaves the workspace is refused, by symlink, by symlinked folder, by dots and by absolute path', async () => {
@@ -103,16 +99,13 @@ describe('readTrustedFile', () => {
     symlinkSync('workspace', join(base, 'alias'));
     writeFileSync(join(root, 's.json'), '{}');
     const limits = { root: join(base, 'alias'), outside: 'refused', maxBytes: 10 } as const;
-    expect(await readTrustedFile('s.json', limits)).toEqual({ ok: true, text: '{}' });
+    expect(await readTrustedFile('s.json', limits)).toEqual(text('{}'));
     expect((await readTrustedFile('../x', limits)).ok).toBe(false);
   });
 
   it('a file that the user of a command line names anywhere is read', async () => {
     writeFileSync(join(base, 's.json'), '{}');
-    expect(await readTrustedFile(join(base, 's.json'), { root, outside: 'allowed', maxBytes: 10 })).toEqual({
-      ok: true,
-      text: '{}',
-    });
+    expect(await readAnywhere(join(base, 's.json'), 10)).toEqual(text('{}'));
   });
 
   describe('what an attacker commits as a link to', () => {
@@ -174,14 +167,13 @@ describe('readTrustedFile', () => {
     mkdirSync(join(root, '.git'));
     writeFileSync(join(root, '.git', 'COMMIT_EDITMSG'), 'fix: x');
     writeFileSync(join(base, 'prompt.md'), 'review');
-    const limits = { root, outside: 'allowed', maxBytes: 100 } as const;
-    expect(await readTrustedFile('.git/COMMIT_EDITMSG', limits)).toEqual({ ok: true, text: 'fix: x' });
-    expect(await readTrustedFile('../prompt.md', limits)).toEqual({ ok: true, text: 'review' });
+    expect(await readAnywhere('.git/COMMIT_EDITMSG')).toEqual(text('fix: x'));
+    expect(await readAnywhere('../prompt.md')).toEqual(text('review'));
   });
 
   it('A12 a BOM is taken away', async () => {
     writeFileSync(join(root, 's.json'), '\uFEFF{}');
-    expect(await read('s.json')).toEqual({ ok: true, text: '{}' });
+    expect(await read('s.json')).toEqual(text('{}'));
   });
 
   it('bytes that are not UTF-8 are refused', async () => {

@@ -33,6 +33,15 @@ const canBeRoot =
   existsSync('/usr/bin/setpriv') &&
   (isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0);
 
+/** A sandbox that opens nothing and holds nothing back, in place. */
+export const CLOSED = {
+  access: 'in-place',
+  shellNetwork: false,
+  readable: [],
+  passEnv: [],
+  isSecret: () => false,
+} as const;
+
 /** The isolation backend of util-linux, as it is called for this user. */
 export const UNSHARE = isRoot ? 'unshare' : 'sudo-unshare';
 
@@ -56,6 +65,8 @@ export interface World {
   readonly socket: string;
   reached(): number;
   open(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
+  /** The same, once it stands. */
+  openReady(options?: Partial<SandboxOptions>): Promise<OpenedSandbox>;
   close(): Promise<void>;
 }
 
@@ -81,6 +92,23 @@ export async function createWorld(): Promise<World> {
   const address = web.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const opened: OpenedSandbox[] = [];
+  async function open(options: Partial<SandboxOptions> = {}): Promise<OpenedSandbox> {
+    const environment = { ...process.env, HOME: home, API_KEY: CANARY, INPUT_API_KEY: CANARY };
+    const sandbox = await openSandbox({
+      ...CLOSED,
+      workspace,
+      workingDirectory: workspace,
+      mode: hasBwrap ? 'required' : 'off',
+      environment: { ...environment, ACTIONS_RUNTIME_TOKEN: CANARY },
+      home,
+      runnerTemp: temp,
+      isSecret: (value) => value === CANARY,
+      runFolder: mkdtempSync(join(temp, 'run-')),
+      ...options,
+    });
+    opened.push(sandbox);
+    return sandbox;
+  }
 
   return {
     base,
@@ -90,30 +118,10 @@ export async function createWorld(): Promise<World> {
     port,
     socket,
     reached: () => reached,
-    async open(options = {}) {
-      const runFolder = mkdtempSync(join(temp, 'run-'));
-      const sandbox = await openSandbox({
-        workspace,
-        workingDirectory: workspace,
-        mode: hasBwrap ? 'required' : 'off',
-        access: 'in-place',
-        shellNetwork: false,
-        readable: [],
-        passEnv: [],
-        environment: {
-          ...process.env,
-          HOME: home,
-          API_KEY: CANARY,
-          INPUT_API_KEY: CANARY,
-          ACTIONS_RUNTIME_TOKEN: CANARY,
-        },
-        home,
-        runnerTemp: temp,
-        isSecret: (value) => value === CANARY,
-        runFolder,
-        ...options,
-      });
-      opened.push(sandbox);
+    open,
+    async openReady(options) {
+      const sandbox = await open(options);
+      await sandbox.ready();
       return sandbox;
     },
     async close() {
@@ -126,12 +134,14 @@ export async function createWorld(): Promise<World> {
   };
 }
 
+/** Runs git in a folder as somebody who may commit; gives what it printed, without the line break at its end. */
+export function gitIn(folder: string, ...args: readonly string[]): string {
+  const options = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'protocol.file.allow=always'];
+  return execFileSync('git', [...options, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
 function makeRepository(workspace: string): void {
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
-      cwd: workspace,
-      stdio: 'pipe',
-    });
+  const git = (...args: string[]) => gitIn(workspace, ...args);
   mkdirSync(join(workspace, '.github', 'workflows'), { recursive: true });
   writeFileSync(join(workspace, '.github', 'workflows', 'ci.yml'), 'on: push\n');
   writeFileSync(join(workspace, 'README.md'), 'hello\n');
