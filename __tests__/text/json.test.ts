@@ -47,36 +47,24 @@ describe('parseStrictJson', () => {
     );
   });
 
-  it.each([
-    ['', 'syntax at line 1, column 1'],
-    [' ', 'syntax at line 1, column 2'],
-    ['{', 'syntax at line 1, column 2'],
-    ['{"a":1,}', 'syntax at line 1, column 8'],
-    ['[1,]', 'syntax at line 1, column 4'],
-    ['{"a"\n:\n01}', 'syntax at line 3, column 2'],
-    ['"\n"', 'syntax at line 1, column 2'],
-    ['"\\x"', 'syntax at line 1, column 3'],
-    ['"\\u12G4"', 'syntax at line 1, column 3'],
-    ['nul', 'syntax at line 1, column 1'],
-    ['NaN', 'syntax at line 1, column 1'],
-    ['1 2', 'syntax at line 1, column 3'],
-    ['-', 'syntax at line 1, column 2'],
-    ['1.', 'syntax at line 1, column 3'],
-    ['1e+', 'syntax at line 1, column 4'],
-    ['1e999', 'number at line 1, column 1'],
-    ['[-1e999]', 'number at line 1, column 2'],
-    ['[9007199254740993]', 'number at line 1, column 2'],
-    ['{"a": [1.50, 79.99999999999999999]}', 'number at line 1, column 14'],
-    ['-1e-400', 'number at line 1, column 1'],
-    ['"\\ud800"', 'surrogate at line 1, column 1'],
-    ['"\\udc00\\ud800"', 'surrogate at line 1, column 1'],
-    ['{"\\ud800":1}', 'surrogate at line 1, column 2'],
-    ['"\ud800"', 'surrogate at line 1, column 1'],
-    ['{"a":1,"b":2,"a":3}', 'duplicate_key at line 1, column 14'],
-    ['{"a":1,"\\u0061":3}', 'duplicate_key at line 1, column 8'],
-    ['{"__proto__":1,"__proto__":3}', 'duplicate_key at line 1, column 16'],
-  ])('refuses %j', (text, problem) => {
-    expect(problemOf(text)).toBe(problem);
+  it.each<[fault: string, line: number, column: number, texts: readonly string[]]>([
+    ['syntax', 1, 1, ['', 'nul', 'NaN']],
+    ['syntax', 1, 2, [' ', '{', '"\n"', '-']],
+    ['syntax', 1, 8, ['{"a":1,}']],
+    ['syntax', 1, 4, ['[1,]', '1e+']],
+    ['syntax', 3, 2, ['{"a"\n:\n01}']],
+    ['syntax', 1, 3, ['"\\x"', '"\\u12G4"', '1 2', '1.']],
+    ['number', 1, 1, ['1e999', '-1e-400']],
+    ['number', 1, 2, ['[-1e999]', '[9007199254740993]']],
+    ['number', 1, 14, ['{"a": [1.50, 79.99999999999999999]}']],
+    ['surrogate', 1, 1, ['"\\ud800"', '"\\udc00\\ud800"', '"\ud800"']],
+    ['surrogate', 1, 2, ['{"\\ud800":1}']],
+    ['duplicate_key', 1, 14, ['{"a":1,"b":2,"a":3}']],
+    ['duplicate_key', 1, 8, ['{"a":1,"\\u0061":3}']],
+    ['duplicate_key', 1, 16, ['{"__proto__":1,"__proto__":3}']],
+  ])('refuses by %s at line %i, column %i: %j', (fault, line, column, texts) => {
+    for (const text of texts)
+      expect([text, problemOf(text)]).toEqual([text, `${fault} at line ${line}, column ${column}`]);
   });
 
   it('names the pointer of a key given twice', () => {
@@ -119,15 +107,10 @@ describe('parseStrictJson', () => {
   );
 
   it('quotes nothing of a text that is not JSON', () => {
-    const parsed = parseStrictJson('{"ok": sk-canary-value}');
-    expect(parsed).toEqual({
-      ok: false,
-      fault: 'syntax',
-      slip: null,
-      place: 'line 1, column 8',
-      problem:
-        'The text is not valid JSON: it has an unexpected character where a value belongs (line 1, column 8).',
-    });
+    const problem =
+      'The text is not valid JSON: it has an unexpected character where a value belongs (line 1, column 8).';
+    const refused = { ok: false, fault: 'syntax', slip: null, place: 'line 1, column 8', problem };
+    expect(parseStrictJson('{"ok": sk-canary-value}')).toEqual(refused);
   });
 
   it('reads pairs of surrogates, NUL escapes and U+2028 as they are', () => {
@@ -167,12 +150,8 @@ describe('parseStrictJson', () => {
 
 describe('isDeeperThan', () => {
   it('counts levels of arrays and objects', () => {
-    expect([
-      isDeeperThan(1, 0),
-      isDeeperThan([], 0),
-      isDeeperThan({ a: [1] }, 2),
-      isDeeperThan({ a: [{}] }, 2),
-    ]).toEqual([false, true, false, true]);
+    expect([isDeeperThan(1, 0), isDeeperThan([], 0)]).toEqual([false, true]);
+    expect([isDeeperThan({ a: [1] }, 2), isDeeperThan({ a: [{}] }, 2)]).toEqual([false, true]);
   });
 
   it('survives any depth', () => {

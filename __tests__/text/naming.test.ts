@@ -50,24 +50,12 @@ describe('the words of an entry', () => {
     ]);
   });
 
-  it.each<[string, Partial<Record<InputName, string>>, readonly string[]]>([
-    ['a number', { 'max-turns': 'ten' }, ['max-turns is "ten"', '--max-turns is "ten"', 'maxTurns is "ten"']],
-    [
-      'a list',
-      { 'pass-env': 'A=1' },
-      ['pass-env names "A=1"', '--pass-env names "A=1"', 'passEnv names "A=1"'],
-    ],
-    [
-      'a URL',
-      { 'base-url': 'nowhere' },
-      ['base-url is not a URL', '--base-url is not a URL', 'baseUrl is not a URL'],
-    ],
-    [
-      'a header',
-      { headers: 'x' },
-      ['Line 1 of headers has', 'Line 1 of --headers has', 'Line 1 of headers has'],
-    ],
-  ])('%s that is wrong', (_, inputs, beginnings) => {
+  it.each<[Partial<Record<InputName, string>>, readonly string[]]>([
+    [{ 'max-turns': 'ten' }, ['max-turns is "ten"', '--max-turns is "ten"', 'maxTurns is "ten"']],
+    [{ 'pass-env': 'A=1' }, ['pass-env names "A=1"', '--pass-env names "A=1"', 'passEnv names "A=1"']],
+    [{ 'base-url': 'x' }, ['base-url is not a URL', '--base-url is not a URL', 'baseUrl is not a URL']],
+    [{ headers: 'x' }, ['Line 1 of headers has', 'Line 1 of --headers has', 'Line 1 of headers has']],
+  ])('%j is wrong', (inputs, beginnings) => {
     const found = sentences(inputs);
     for (const [at, beginning] of beginnings.entries())
       expect(found[at]?.startsWith(beginning), found[at]).toBe(true);
@@ -76,13 +64,8 @@ describe('the words of an entry', () => {
   it("the failures of a model's API", () => {
     const failure = { status: 401, type: null, code: null, param: null, message: '', requestId: null };
     const context = {
-      model: 'm',
-      keySource: 'k',
-      hasKey: false,
-      host: 'h',
-      hasDefaultHost: false,
-      forced: false,
-      chatHint: false,
+      ...{ model: 'm', keySource: 'k', hasKey: false, host: 'h' },
+      ...{ hasDefaultHost: false, forced: false, chatHint: false },
     };
     const error = providerError({ ...failure, cause: null }, context);
     expect(ENTRIES.map((entry) => messageFor(error, entry).split('given. ')[1])).toEqual([
@@ -95,18 +78,10 @@ describe('the words of an entry', () => {
 
   it('the limits of a run', () => {
     const limits = { turns: '3 turns', time: '', tokens: '', cost: '' };
-    const ended = ENTRIES.map(
-      (entry) =>
-        verdictOf(
-          { kind: 'exhausted', limit: 'turns', lastIssues: [] },
-          { turns: 3, gate: null, limits, entry },
-        ).error,
-    );
-    expect(ended).toEqual([
-      expect.stringContaining('or max-turns is'),
-      expect.stringContaining('or --max-turns is'),
-      expect.stringContaining('or maxTurns is'),
-    ]);
+    const ending = { kind: 'exhausted', limit: 'turns', lastIssues: [] } as const;
+    const ended = ENTRIES.map((entry) => verdictOf(ending, { turns: 3, gate: null, limits, entry }).error);
+    const names = ['max-turns', '--max-turns', 'maxTurns'];
+    expect(ended).toEqual(names.map((name) => expect.stringContaining(`or ${name} is`)));
   });
 
   it('an error that names no input says the same everywhere, and its message is that of the action', () => {

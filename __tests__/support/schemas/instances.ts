@@ -150,18 +150,7 @@ function string(all: readonly JsonObject[], maker: Maker): string {
   const least = Math.max(0, ...all.map(({ minLength }) => (typeof minLength === 'number' ? minLength : 0)));
   const pattern = all.map((each) => each['pattern']).find((each) => typeof each === 'string');
   const guesses = [
-    'a',
-    'A',
-    '1',
-    '1.2.3',
-    'a-b',
-    '/a',
-    '#a',
-    'x-a',
-    'a/b',
-    '0xab',
-    'https://host.example/a',
-    '',
+    ...['a', 'A', '1', '1.2.3', 'a-b', '/a', '#a', 'x-a', 'a/b', '0xab', 'https://host.example/a', ''],
   ];
   const fitting = guesses.filter((each) => each.length >= least && matches(each, pattern));
   return fitting.length > 0 ? String(pick(fitting, maker)) : 'a'.repeat(Math.min(least, 1000));

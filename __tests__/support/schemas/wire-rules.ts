@@ -7,17 +7,7 @@ import type { Json, JsonObject } from '../../../src/types.ts';
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
 const refusedAtRoot = [
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'not',
-  'enum',
-  'const',
-  'if',
-  'then',
-  'else',
-  '$ref',
-  '$dynamicRef',
+  ...['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const', 'if', 'then', 'else', '$ref', '$dynamicRef'],
 ];
 const refusedIdentifiers = ['$schema', '$id', '$comment', '$anchor'];
 
@@ -40,29 +30,17 @@ export function wireViolations(parameters: JsonObject, dialect: Dialect): readon
   return found;
 }
 
-/** The fields of `Schema` in Google's API reference, and the one type that each belongs to. */
+const fieldsOf = (types: readonly string[], names: string) =>
+  names.split(' ').map((name) => [name, types] as const);
+
+/** The fields of `Schema` in Google's API reference, and the types that each belongs to; none for all of them. */
 const geminiFields: ReadonlyMap<string, readonly string[]> = new Map([
-  ['type', []],
-  ['title', []],
-  ['description', []],
-  ['nullable', []],
-  ['default', []],
-  ['example', []],
-  ['format', ['string', 'number', 'integer']],
-  ['enum', ['string']],
-  ['minLength', ['string']],
-  ['maxLength', ['string']],
-  ['pattern', ['string']],
-  ['minimum', ['number', 'integer']],
-  ['maximum', ['number', 'integer']],
-  ['items', ['array']],
-  ['minItems', ['array']],
-  ['maxItems', ['array']],
-  ['properties', ['object']],
-  ['required', ['object']],
-  ['propertyOrdering', ['object']],
-  ['minProperties', ['object']],
-  ['maxProperties', ['object']],
+  ...fieldsOf([], 'type title description nullable default example'),
+  ...fieldsOf(['string', 'number', 'integer'], 'format'),
+  ...fieldsOf(['string'], 'enum minLength maxLength pattern'),
+  ...fieldsOf(['number', 'integer'], 'minimum maximum'),
+  ...fieldsOf(['array'], 'items minItems maxItems'),
+  ...fieldsOf(['object'], 'properties required propertyOrdering minProperties maxProperties'),
 ]);
 
 /** Google: proto3 `Schema`, where an unknown name, a list for a type and a field beside another type are a 400. */
@@ -119,14 +97,8 @@ export function asJsonSchema(schema: Json): Json {
 
 const refusedByCompatible = [
   ...['uniqueItems', 'pattern', 'patternProperties', 'not', 'if', 'then', 'else', 'const', 'definitions'],
-  ...[
-    'propertyNames',
-    'contains',
-    'dependentRequired',
-    'dependentSchemas',
-    'unevaluatedProperties',
-    'nullable',
-  ],
+  ...['propertyNames', 'contains', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'],
+  'nullable',
 ];
 
 /** Servers that make a grammar of a schema (llama.cpp and what is built on it), and hosts with a validator of theirs. */
@@ -151,14 +123,7 @@ function compatibleViolations(schema: JsonObject, at: string, found: string[]): 
 }
 
 const schemaKeywords = [
-  'additionalProperties',
-  'contains',
-  'else',
-  'if',
-  'items',
-  'not',
-  'propertyNames',
-  'then',
+  ...['additionalProperties', 'contains', 'else', 'if', 'items', 'not', 'propertyNames', 'then'],
 ];
 const listKeywords = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const mapKeywords = ['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties'];
