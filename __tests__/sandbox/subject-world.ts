@@ -1,6 +1,5 @@
 /** A repository whose files are named in a sandbox, as a run would. */
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,8 +7,7 @@ import { InputError } from '../../src/errors.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { OpenedSandbox } from '../../src/sandbox/sandbox.ts';
 import { findSubjectTree, type SubjectTree } from '../../src/sandbox/workspace/tree-hash.ts';
-
-const hasBwrap = existsSync('/usr/bin/bwrap');
+import { CLOSED, gitIn, hasBwrap } from './world.ts';
 
 /** How the files are reached. */
 export const WAYS = hasBwrap ? (['scratch', 'in-place', 'off'] as const) : (['off'] as const);
@@ -26,15 +24,6 @@ export interface Place {
 }
 
 const NEVER = new AbortController().signal;
-
-/** Runs git in a folder as somebody who may commit. */
-export function gitIn(folder: string, ...args: readonly string[]): string {
-  return execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
-    cwd: folder,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-}
 
 /** A committed repository to take copies of: each process that a test starts costs more than its files. */
 export async function makeTemplate(): Promise<string> {
@@ -71,17 +60,15 @@ export async function makeSubjectWorld(how: (typeof WAYS)[number], template: str
     const runFolder = path.join(base, `run-${opened.length}`);
     await mkdir(runFolder, { mode: 0o700 });
     const sandbox = await openSandbox({
+      ...CLOSED,
       workspace,
       workingDirectory,
       mode: how === 'off' ? 'off' : 'required',
       access: how === 'off' ? 'in-place' : how,
-      shellNetwork: false,
-      readable: [],
       passEnv: Object.keys(passed),
       environment: { PATH: process.env['PATH'], ...passed },
       home: path.join(base, 'home'),
       runnerTemp: path.join(base, 'temp'),
-      isSecret: () => false,
       runFolder,
     });
     opened.push(sandbox);

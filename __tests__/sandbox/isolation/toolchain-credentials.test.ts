@@ -125,8 +125,8 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     await sandbox.ready();
     const works = await exec(sandbox, NAMES.map(programOf).join('; '));
     expect(works.output).toBe(NAMES.map((name) => `${name} works\n`).join(''));
-    const found = await exec(sandbox, `grep -rlF ${CANARY} '${world.home}' 2>/dev/null; echo end`);
-    expect(found.output).toBe('end\n');
+    const look = `grep -rlF ${CANARY} '${world.home}'; touch '${world.home}/.cargo/bin/x' || echo closed`;
+    expect((await exec(sandbox, `(${look}) 2>/dev/null`)).output).toBe('closed\n');
     expect(sandbox.notes().join('\n')).toMatch(
       /only the user of this step may read them: .*\.pulumi\/credentials\.json/u,
     );

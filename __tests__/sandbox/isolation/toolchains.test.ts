@@ -20,24 +20,30 @@ function folder(...names: string[]): string {
   return join(home, ...names);
 }
 
-const reader = { uid: process.getuid?.() ?? 0, signal: new AbortController().signal };
+/** What is found for folders on PATH, in a home that is hidden. */
+function find(pathFolders: readonly string[], options: Partial<Parameters<typeof visibleFolders>[0]> = {}) {
+  const reader = { uid: process.getuid?.() ?? 0, signal: new AbortController().signal };
+  const workspace = join(home, 'work', 'repo');
+  return visibleFolders({
+    pathFolders,
+    readable: [],
+    hidden: [home],
+    closed: [],
+    workspace,
+    ...reader,
+    ...options,
+  });
+}
 
 async function shown(pathFolders: readonly string[], readable: readonly string[] = []) {
-  const closed = [join(home, 'work', '_temp'), home];
-  const workspace = join(home, 'work', 'repo');
-  const options = { pathFolders, readable, hidden: [home], closed, workspace, ...reader };
-  return (await visibleFolders(options)).folders.map((each) => each.folder.slice(home.length + 1));
+  const { folders } = await find(pathFolders, { readable, closed: [join(home, 'work', '_temp'), home] });
+  return folders.map((each) => each.folder.slice(home.length + 1));
 }
 
 it('a folder on PATH brings its toolchain, and nothing beside it', async () => {
   folder('.rustup');
   folder('.ssh');
-  const path = [
-    folder('.cargo', 'bin'),
-    folder('.pyenv', 'shims'),
-    folder('go', 'bin'),
-    folder('sdk', '1.2', 'bin'),
-  ];
+  const path = ['.cargo/bin', '.pyenv/shims', 'go/bin', 'sdk/1.2/bin'].map((name) => folder(name));
   expect(await shown(path)).toEqual(['.cargo', '.rustup', '.pyenv', 'go', 'sdk/1.2']);
 });
 
@@ -60,23 +66,11 @@ it('sandbox-read shows what it names, and its credentials are named for hiding',
   const m2 = folder('.m2');
   writeFileSync(join(m2, 'settings.xml'), 'x');
   folder('.m2', '.ssh');
-  const options = {
-    pathFolders: [],
-    readable: [m2],
-    hidden: [home],
-    closed: [],
-    workspace: join(home, 'work', 'repo'),
-    ...reader,
-  };
-  expect((await visibleFolders(options)).folders).toEqual([
-    {
-      folder: m2,
-      credentials: [
-        { path: join(m2, '.ssh'), kind: 'directory' },
-        { path: join(m2, 'settings.xml'), kind: 'file' },
-      ],
-    },
-  ]);
+  const credentials = [
+    { path: join(m2, '.ssh'), kind: 'directory' },
+    { path: join(m2, 'settings.xml'), kind: 'file' },
+  ];
+  expect((await find([], { readable: [m2] })).folders).toEqual([{ folder: m2, credentials }]);
 });
 
 it.each<[boolean, string]>([
@@ -93,9 +87,7 @@ it.each<[boolean, string]>([
   const cargo = folder('.cargo');
   folder('.cargo', 'bin');
   writeFileSync(join(cargo, 'config.toml'), text);
-  const options = { pathFolders: [join(cargo, 'bin')], readable: [], hidden: [home], closed: [] };
-  const workspace = join(home, 'work', 'repo');
-  const [found] = (await visibleFolders({ ...options, ...reader, workspace })).folders;
+  const [found] = (await find([join(cargo, 'bin')])).folders;
   expect(found).toEqual({
     folder: cargo,
     credentials: isHidden ? [{ path: join(cargo, 'config.toml'), kind: 'file' }] : [],
@@ -108,16 +100,13 @@ it('a config of Cargo’s that is too large to be looked through is hidden, and 
   const config = join(cargo, 'config.toml');
   writeFileSync(config, '[registry]\ntoken = "cio-1"\n');
   truncateSync(config, 3 * 1024 ** 3);
-  const options = { pathFolders: [join(cargo, 'bin')], readable: [], hidden: [home], closed: [] };
-  const workspace = join(home, 'work', 'repo');
-  const [found] = (await visibleFolders({ ...options, ...reader, workspace })).folders;
+  const [found] = (await find([join(cargo, 'bin')])).folders;
   expect(found?.credentials).toEqual([{ path: config, kind: 'file' }]);
 });
 
 /** What is shown of a folder on PATH whose toolchain holds files that only this user may read. */
 async function hiddenAround(programs: string, readable: readonly string[] = []) {
-  const options = { pathFolders: [programs], readable, hidden: [home], closed: [home], ...reader };
-  const found = await visibleFolders({ ...options, workspace: join(home, 'work', 'repo') });
+  const found = await find([programs], { readable, closed: [home] });
   const name = (path: string) => path.slice(home.length + 1);
   return {
     folders: found.folders.map((one) => name(one.folder)),
@@ -152,20 +141,15 @@ it('of a toolchain with too many such files only the programs are shown, and not
     writeFileSync(join(folder('.many', 'data'), `file-${n}`), 'x', { mode: 0o600 });
   writeFileSync(join(bin, 'key'), 'x', { mode: 0o600 });
   const masked = ['.many/bin/key'];
-  expect(await hiddenAround(bin)).toEqual({
-    folders: ['.many/bin'],
-    masked,
-    ownerOnly: masked,
-    narrowed: ['.many'],
-  });
+  const folders = ['.many/bin'];
+  expect(await hiddenAround(bin)).toEqual({ folders, masked, ownerOnly: masked, narrowed: ['.many'] });
   for (let n = 0; n < 201; n += 1) writeFileSync(join(bin, `key-${n}`), 'x', { mode: 0o600 });
   expect(await hiddenAround(bin)).toMatchObject({ folders: [], narrowed: ['.many', '.many/bin'] });
 });
 
 it('of a toolchain that cannot be searched only the programs are shown', async () => {
   const bin = folder('.unsearched', 'bin');
-  const options = { pathFolders: [bin], readable: [], hidden: [home], closed: [home], ...reader };
-  const found = await visibleFolders({ ...options, workspace: '/none', signal: AbortSignal.abort() });
+  const found = await find([bin], { closed: [home], workspace: '/none', signal: AbortSignal.abort() });
   expect(found.folders.map((one) => one.folder)).toEqual([bin]);
   expect(found.narrowed).toEqual([join(home, '.unsearched')]);
 });

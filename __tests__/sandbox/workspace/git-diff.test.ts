@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeGitDiff } from '../../../src/sandbox/workspace/git-diff.ts';
 import { rememberWorkspace } from '../../../src/sandbox/workspace/workspace-diff.ts';
-import { createWorld, shellWays, type World } from '../world.ts';
+import { createWorld, gitIn, shellWays, type World } from '../world.ts';
 
 const never = new AbortController().signal;
 
@@ -14,13 +14,7 @@ describe('the diff out of the history of the checkout', () => {
   let base = '';
   let repo = '';
   const env = () => ({ PATH: process.env['PATH'], HOME: base, TMPDIR: path.join(base, 'tmp') });
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
-      cwd: repo,
-      env: env(),
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
+  const git = (...args: readonly string[]) => gitIn(repo, ...args);
   /** A shell without a sandbox. */
   const shellIn = (cwd: string) => ({
     exec: async (script: string) => {
@@ -32,6 +26,9 @@ describe('the diff out of the history of the checkout', () => {
       };
     },
   });
+  /** What is told of the diff from a commit, in the repository or one of its folders. */
+  const diffFrom = (from: string, head = '', partial: 'write' | 'drop' = 'write', cwd = repo) =>
+    writeGitDiff(shellIn(cwd), { base: from, head, partial }, never);
   const context = (name: string) => path.join(base, 'tmp', 'context', name);
 
   beforeEach(async () => {
@@ -51,14 +48,10 @@ describe('the diff out of the history of the checkout', () => {
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(repo, 'api/a.txt'), 'two\n');
     git('commit', '-qam', 'second');
-    expect(
-      await writeGitDiff(shellIn(path.join(repo, 'api')), { base: first, head: '', partial: 'write' }, never),
-    ).toBe('complete');
+    expect(await diffFrom(first, '', 'write', path.join(repo, 'api'))).toBe('complete');
     expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tapi/a.txt\n');
     expect(readFileSync(context('diff.patch'), 'utf8')).toContain('+two');
-    expect(
-      await writeGitDiff(shellIn(repo), { base: 'f'.repeat(40), head: '', partial: 'write' }, never),
-    ).toBe('missing');
+    expect(await diffFrom('f'.repeat(40))).toBe('missing');
   });
 
   it('is truncated where it is longer than the agent is given', async () => {
@@ -67,7 +60,7 @@ describe('the diff out of the history of the checkout', () => {
       await writeFile(path.join(repo, 'api/large.txt'), `${'x'.repeat(99)}\n`.repeat(bytes / 100));
       git('add', '-A');
       git('commit', '-qm', 'grown');
-      return writeGitDiff(shellIn(repo), { base: first, head: '', partial: 'write' }, never);
+      return diffFrom(first);
     };
     expect(await grow(3_900_000)).toBe('complete');
     expect(await grow(4_000_000)).toBe('truncated');
@@ -79,13 +72,9 @@ describe('the diff out of the history of the checkout', () => {
     const rules = ['*.js -diff', '*.ts binary', '*.py diff=hide', '*.md text working-tree-encoding=UTF-16'];
     await writeFile(path.join(repo, '.gitattributes'), `${rules.join('\n')}\n`);
     await writeFile(path.join(repo, 'api/.gitattributes'), '* !text -diff\n');
-    await writeFile(
-      path.join(repo, '.gitmodules'),
-      '[submodule "m"]\n\tpath = m\n\turl = m\n\tignore = all\n',
-    );
-    git('config', 'diff.hide.textconv', 'true');
-    git('config', 'diff.hide.command', 'true');
-    git('config', 'diff.hide.binary', 'true');
+    const module = '[submodule "m"]\n\tpath = m\n\turl = m\n\tignore = all\n';
+    await writeFile(path.join(repo, '.gitmodules'), module);
+    for (const key of ['textconv', 'command', 'binary']) git('config', `diff.hide.${key}`, 'true');
     for (const name of ['a.js', 'a.ts', 'a.py', 'api/b.js'])
       await writeFile(path.join(repo, name), `evil in ${name}\n`);
     await writeFile(path.join(repo, 'a.png'), Buffer.from([1, 0, 2]));
@@ -94,9 +83,7 @@ describe('the diff out of the history of the checkout', () => {
     git('commit', '-qm', 'second');
     git('update-index', '--cacheinfo', `160000,${'2'.repeat(40)},m`);
     git('commit', '-qm', 'third');
-    expect(await writeGitDiff(shellIn(repo), { base: first, head: '', partial: 'write' }, never)).toBe(
-      'complete',
-    );
+    expect(await diffFrom(first)).toBe('complete');
     const diff = readFileSync(context('diff.patch'), 'utf8');
     expect(diff.match(/^\+(?:evil|Subproject).*$/gmu)).toEqual([
       '+evil in a.js',
@@ -107,13 +94,7 @@ describe('the diff out of the history of the checkout', () => {
     ]);
     expect(diff.match(/^Binary files .*$/gmu)).toEqual(['Binary files /dev/null and b/a.png differ']);
     expect(readFileSync(context('diff-as-text.patch'), 'latin1')).toContain('\n+\u0001\0\u0002\n');
-    expect(
-      await writeGitDiff(
-        shellIn(path.join(repo, 'api')),
-        { base: git('rev-parse', 'HEAD~1'), head: '', partial: 'write' },
-        never,
-      ),
-    ).toBe('complete');
+    expect(await diffFrom(git('rev-parse', 'HEAD~1'), '', 'write', path.join(repo, 'api'))).toBe('complete');
     expect(readFileSync(context('changed-files.txt'), 'utf8')).toBe('M\tm\n');
     expect(readdirSync(path.join(base, 'tmp'))).toEqual(['context']);
   });
@@ -122,9 +103,7 @@ describe('the diff out of the history of the checkout', () => {
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(repo, 'api/a.txt'), 'one\nevil\0\n');
     git('commit', '-qam', 'second');
-    expect(await writeGitDiff(shellIn(repo), { base: first, head: '', partial: 'drop' }, never)).toBe(
-      'complete',
-    );
+    expect(await diffFrom(first, '', 'drop')).toBe('complete');
     expect(readFileSync(context('diff.patch'), 'utf8')).toContain('\nBinary files ');
     expect(readFileSync(context('diff-as-text.patch'), 'utf8')).toContain('\n one\n+evil\0\n');
   });
@@ -134,10 +113,9 @@ describe('the diff out of the history of the checkout', () => {
     await writeFile(path.join(repo, 'a.bin'), Buffer.alloc(4_000_000));
     git('add', '-A');
     git('commit', '-qm', 'second');
-    const ask = (partial: 'write' | 'drop') =>
-      writeGitDiff(shellIn(repo), { base: first, head: '', partial }, never);
-    expect([await ask('drop'), existsSync(path.join(base, 'tmp/context'))]).toEqual(['missing', false]);
-    expect(await ask('write')).toBe('truncated');
+    const dropped = await diffFrom(first, '', 'drop');
+    expect([dropped, existsSync(path.join(base, 'tmp/context'))]).toEqual(['missing', false]);
+    expect(await diffFrom(first)).toBe('truncated');
     expect(readFileSync(context('diff.patch'), 'utf8')).toContain('\nBinary files ');
     expect(readFileSync(context('diff-as-text.patch')).length).toBe(4_000_000);
   });
@@ -151,11 +129,9 @@ describe('the diff out of the history of the checkout', () => {
     };
     const head = await commit('two');
     const newer = await commit('three');
-    const ask = (from: string, to: string) =>
-      writeGitDiff(shellIn(repo), { base: from, head: to, partial: 'write' }, never);
-    expect([await ask(first, head), await ask(first, newer)]).toEqual(['complete', 'complete']);
+    expect([await diffFrom(first, head), await diffFrom(first, newer)]).toEqual(['complete', 'complete']);
     git('commit', '-q', '--allow-empty', '-m', 'nothing');
-    expect(await ask(newer, '')).toBe('missing');
+    expect(await diffFrom(newer)).toBe('missing');
     git('checkout', '-q', first);
     // The base, an older state of it, and a newer one.
     for (const [from, to] of [
@@ -163,10 +139,10 @@ describe('the diff out of the history of the checkout', () => {
       [first, head],
       [newer, ''],
     ] as const)
-      expect(await ask(from, to)).toBe('missing');
+      expect(await diffFrom(from, to)).toBe('missing');
     await commit('main goes on');
-    expect(await ask(first, head)).toBe('missing');
-    expect(await ask(first, 'x; touch /')).toBe('missing');
+    expect(await diffFrom(first, head)).toBe('missing');
+    expect(await diffFrom(first, 'x; touch /')).toBe('missing');
   });
 
   it('a folder that the change made look like a repository has no say in it', async () => {
@@ -178,9 +154,7 @@ describe('the diff out of the history of the checkout', () => {
     await writeFile(path.join(api, 'a.txt'), 'two\n');
     git('add', '-A');
     git('commit', '-qm', 'second');
-    expect(await writeGitDiff(shellIn(api), { base: first, head: '', partial: 'write' }, never)).toBe(
-      'missing',
-    );
+    expect(await diffFrom(first, '', 'write', api)).toBe('missing');
     expect(existsSync(context('diff.patch'))).toBe(false);
   });
 });
@@ -193,18 +167,13 @@ describe.each(shellWays)('behind $name', ({ options }) => {
   afterEach(() => world.close());
 
   it('a change that calls its files binary wants its diff, and what the agent did, to be unread', async () => {
-    const git = (...args: readonly string[]) =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
-        cwd: world.workspace,
-        encoding: 'utf8',
-      }).trim();
+    const git = (...args: readonly string[]) => gitIn(world.workspace, ...args);
     const first = git('rev-parse', 'HEAD');
     await writeFile(path.join(world.workspace, '.gitattributes'), '* -diff\n');
     await writeFile(path.join(world.workspace, 'a.js'), 'evil\n');
     git('add', '-A');
     git('commit', '-qm', 'second');
-    const sandbox = await world.open({ ...options, access: 'scratch' });
-    await sandbox.ready();
+    const sandbox = await world.openReady({ ...options, access: 'scratch' });
     const changes = await rememberWorkspace(sandbox, never, true);
     expect(await writeGitDiff(sandbox, { base: first, head: '', partial: 'write' }, never)).toBe('complete');
     const limits = { timeoutMs: 10_000, maxOutputBytes: 10_000, signal: never };

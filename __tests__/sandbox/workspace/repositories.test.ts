@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
 import { findGitLocations, findRepositories } from '../../../src/sandbox/workspace/repositories.ts';
+import { gitIn } from '../world.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
 // The shell's: a tree of these is deeper than a path can name.
@@ -21,55 +22,41 @@ afterAll(() => execFileSync('/bin/rm', ['-rf', base]));
 
 function repository(path: string): string {
   mkdirSync(path, { recursive: true });
-  git(path, 'init', '-q', '-b', 'main', '.');
-  git(path, 'commit', '--allow-empty', '-qm', 'first');
+  gitIn(path, 'init', '-q', '-b', 'main', '.');
+  gitIn(path, 'commit', '--allow-empty', '-qm', 'first');
   return path;
 }
 
-function git(cwd: string, ...args: string[]): void {
-  const options = ['-c', 'user.name=a', '-c', 'user.email=b@c.d', '-c', 'protocol.file.allow=always'];
-  execFileSync('git', [...options, ...args], { cwd, stdio: 'pipe' });
-}
+/** A repository as it is found where nothing is special about it. */
+const plain = (root: string) => ({
+  ...{ root, dotGit: join(root, '.git'), elsewhere: [], configs: [], gitFolders: [], hidden: [] },
+  unconfirmed: null,
+});
 
 it('the workspace, checkouts in it, their modules and worktrees are found', async () => {
   const module = repository(join(base, 'module'));
   const workspace = repository(join(base, 'ws'));
-  repository(join(workspace, 'a', 'nested'));
-  git(workspace, 'submodule', '-q', 'add', module, 'sub');
+  const nested = repository(join(workspace, 'a', 'nested'));
+  gitIn(workspace, 'submodule', '-q', 'add', module, 'sub');
   const tree = join(base, 'tree');
-  git(workspace, 'worktree', 'add', '-q', tree);
+  gitIn(workspace, 'worktree', 'add', '-q', tree);
 
   const dot = join(workspace, '.git');
   const modules = join(dot, 'modules', 'sub');
   const found = await findRepositories(workspace);
   expect(found).toEqual([
     {
-      root: workspace,
-      dotGit: dot,
-      elsewhere: [],
+      ...plain(workspace),
       configs: [join(dot, 'config'), join(modules, 'config')],
       gitFolders: [dot, modules, join(dot, 'worktrees', 'tree')],
-      hidden: [],
-      unconfirmed: null,
     },
     {
-      root: join(workspace, 'sub'),
-      dotGit: join(workspace, 'sub', '.git'),
+      ...plain(join(workspace, 'sub')),
       elsewhere: [modules],
       configs: [join(modules, 'config')],
       gitFolders: [modules],
-      hidden: [],
-      unconfirmed: null,
     },
-    {
-      root: join(workspace, 'a', 'nested'),
-      dotGit: join(workspace, 'a', 'nested', '.git'),
-      elsewhere: [],
-      configs: [join(workspace, 'a', 'nested', '.git', 'config')],
-      gitFolders: [join(workspace, 'a', 'nested', '.git')],
-      hidden: [],
-      unconfirmed: null,
-    },
+    { ...plain(nested), configs: [join(nested, '.git', 'config')], gitFolders: [join(nested, '.git')] },
   ]);
   expect((await findRepositories(tree)).map(({ elsewhere }) => elsewhere)).toEqual([
     [join(dot, 'worktrees', 'tree'), dot],
@@ -81,17 +68,7 @@ it('a .git file that names a folder which is not git’s opens nothing', async (
   mkdirSync(join(base, 'secrets'), { recursive: true });
   mkdirSync(workspace);
   writeFileSync(join(workspace, '.git'), `gitdir: ${join(base, 'secrets')}\n`);
-  expect(await findRepositories(workspace)).toEqual([
-    {
-      root: workspace,
-      dotGit: join(workspace, '.git'),
-      elsewhere: [],
-      configs: [],
-      gitFolders: [],
-      hidden: [],
-      unconfirmed: null,
-    },
-  ]);
+  expect(await findRepositories(workspace)).toEqual([plain(workspace)]);
 });
 
 it('a git folder under another name in the workspace is believed where the .git at the top names it', async () => {
@@ -99,13 +76,13 @@ it('a git folder under another name in the workspace is believed where the .git 
     const workspace = join(base, `separate-${kind}`);
     mkdirSync(join(workspace, 'stores'), { recursive: true });
     const store = join(workspace, 'stores', 'one');
-    git(workspace, 'init', '-q', `--separate-git-dir=${store}`, '.');
+    gitIn(workspace, 'init', '-q', `--separate-git-dir=${store}`, '.');
     if (kind === 'link') {
       rmSync(join(workspace, '.git'));
       symlinkSync('stores/one', join(workspace, '.git'));
     }
-    git(workspace, 'commit', '--allow-empty', '-qm', 'first');
-    git(workspace, 'worktree', 'add', '-q', 'tree');
+    gitIn(workspace, 'commit', '--allow-empty', '-qm', 'first');
+    gitIn(workspace, 'worktree', 'add', '-q', 'tree');
     const found = (await findRepositories(workspace)).toSorted((a, b) => (a.root < b.root ? -1 : 1));
     const worktree = join(store, 'worktrees', 'tree');
     expect(found.map(({ elsewhere, unconfirmed }) => [elsewhere, unconfirmed])).toEqual([
@@ -139,11 +116,8 @@ it('wants a source folder closed: one that a .git further down names as git’s 
     target,
     join(target, 'worktrees', 'x'),
   ]);
-  expect(
-    found
-      .flatMap(({ elsewhere, configs, gitFolders, hidden }) => [elsewhere, configs, gitFolders, hidden])
-      .flat(),
-  ).toEqual([]);
+  for (const each of found)
+    expect(each).toMatchObject({ elsewhere: [], configs: [], gitFolders: [], hidden: [] });
 });
 
 it('wants files outside of its own .git covered: nothing in a .git that a package brought along leads out of it', async () => {
@@ -163,14 +137,9 @@ it('wants files outside of its own .git covered: nothing in a .git that a packag
   for (const name of ['config', 'config.worktree', 'credentials', 'deep/link'])
     symlinkSync(join(target, 'config'), join(dot, name));
   const found = await findRepositories(workspace);
-  const touched = found
-    .flatMap(({ elsewhere, configs, gitFolders, hidden }) => [
-      elsewhere,
-      configs,
-      gitFolders,
-      hidden.map(({ path }) => path),
-    ])
-    .flat();
+  const touched = found.flatMap(({ elsewhere, configs, gitFolders, hidden }) => {
+    return [...elsewhere, ...configs, ...gitFolders, ...hidden.map(({ path }) => path)];
+  });
   const real = touched.map((path) => realpathSync(path).slice(workspace.length));
   expect(real.filter((path) => !path.split('/').includes('.git'))).toEqual([]);
 });
@@ -187,16 +156,8 @@ it('wants this process to hang or to swell: pipes, devices and long files in a .
       truncateSync(path, 3 * 1024 ** 3);
     },
   ];
-  const names = [
-    'config',
-    'config.worktree',
-    'HEAD',
-    'commondir',
-    'gitdir',
-    'modules',
-    'worktrees',
-    'credentials',
-  ];
+  const folders = ['modules', 'worktrees', 'commondir', 'gitdir'];
+  const names = ['config', 'config.worktree', 'HEAD', 'credentials', ...folders];
   for (const [n, make] of kinds.entries()) {
     const dot = join(workspace, String(n), '.git');
     mkdirSync(dot, { recursive: true });
@@ -209,7 +170,7 @@ it('wants this process to hang or to swell: pipes, devices and long files in a .
 
 it('keys and tokens in a git folder are hidden, and what a config in it includes; what is git’s own is not', async () => {
   const workspace = repository(join(base, 'keys'));
-  git(workspace, 'config', 'include.path', 'hooks/auth.inc');
+  gitIn(workspace, 'config', 'include.path', 'hooks/auth.inc');
   const dot = join(workspace, '.git');
   const own = ['HEAD', 'index', 'COMMIT_EDITMSG', 'packed-refs', 'FETCH_HEAD', 'MERGE_MODE', 'info/exclude'];
   const keys = [
@@ -224,10 +185,8 @@ it('keys and tokens in a git folder are hidden, and what a config in it includes
     mkdirSync(join(dot, name, '..'), { recursive: true });
     writeFileSync(join(dot, name), 'x');
   }
-  writeFileSync(
-    join(dot, 'hooks', 'auth.inc'),
-    '[include]\n\tpath = ../info/more.inc\n\tpath = ../../README\n',
-  );
+  const includes = '[include]\n\tpath = ../info/more.inc\n\tpath = ../../README\n';
+  writeFileSync(join(dot, 'hooks', 'auth.inc'), includes);
   writeFileSync(join(workspace, 'README'), 'hello');
   const [found] = await findRepositories(workspace);
   expect(found?.hidden.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
@@ -244,8 +203,8 @@ it('a bare repository is a folder like any other, whatever its config holds', as
   const workspace = join(base, 'bares');
   const mirror = join(workspace, 'a', 'mirror.git');
   mkdirSync(mirror, { recursive: true });
-  git(mirror, 'init', '-q', '--bare', '.');
-  git(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
+  gitIn(mirror, 'init', '-q', '--bare', '.');
+  gitIn(mirror, 'config', 'remote.origin.url', 'https://user:pass@example.com/x.git');
   expect(await findRepositories(workspace)).toEqual([]);
   expect(await findGitLocations(workspace)).toEqual({ roots: [], bare: [Buffer.from(mirror)], closed: [] });
 });
@@ -253,8 +212,8 @@ it('a bare repository is a folder like any other, whatever its config holds', as
 it('a .git that leads out of the workspace is believed where git’s own folder names it back, and nowhere else', async () => {
   const victim = repository(join(base, 'victim'));
   const module = repository(join(base, 'module2'));
-  git(victim, 'submodule', '-q', 'add', module, 'sub');
-  git(victim, 'worktree', 'add', '-q', join(base, 'linked'));
+  gitIn(victim, 'submodule', '-q', 'add', module, 'sub');
+  gitIn(victim, 'worktree', 'add', '-q', join(base, 'linked'));
   const folders = async (workspace: string) =>
     (await findRepositories(workspace)).flatMap(({ gitFolders }) => gitFolders);
   const modules = join(victim, '.git', 'modules', 'sub');

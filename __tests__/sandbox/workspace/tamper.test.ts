@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTamperCheck } from '../../../src/sandbox/workspace/tamper.ts';
-import { createWorld, type World } from '../world.ts';
+import { createWorld, gitIn, type World } from '../world.ts';
 
 let world: World;
 const at = (...names: string[]) => join(world.workspace, ...names);
@@ -21,6 +21,10 @@ beforeEach(async () => {
   world = await createWorld();
 });
 afterEach(() => world.close());
+
+function init(folder: string, ...options: string[]): void {
+  gitIn(world.workspace, 'init', '-q', ...options, at(folder));
+}
 
 async function verdictAfter(change: () => void, extra: readonly string[] = []): Promise<string | null> {
   const found = await tamperingAfter(change, extra);
@@ -40,21 +44,16 @@ describe('a change of what later steps trust is named', () => {
     ['.git/hooks/pre-push', () => writeFileSync(at('.git', 'hooks', 'pre-push'), '#!/bin/sh\n')],
     ['.git/info/attributes', () => writeFileSync(at('.git', 'info', 'attributes'), '* filter=x\n')],
     ['.git/config.worktree', () => writeFileSync(at('.git', 'config.worktree'), '')],
-    [
-      '.github/workflows/ci.yml',
-      () => writeFileSync(at('.github', 'workflows', 'ci.yml'), 'on: pull_request_target\n'),
-    ],
+    ['.github/workflows/ci.yml', () => writeFileSync(at('.github/workflows/ci.yml'), 'on: pull\n')],
     ['.github/workflows/new.yml', () => writeFileSync(at('.github', 'workflows', 'new.yml'), '')],
     ['.github', () => renameSync(at('.github'), at('.g2'))],
     ['action.yml', () => writeFileSync(at('action.yml'), '')],
     ['.GitHub', () => mkdirSync(at('.GitHub'))],
     ['.github/workflows/ci.yml', () => chmodSync(at('.github', 'workflows', 'ci.yml'), 0o777)],
   ];
-  for (const [name, change] of changes) {
-    it(`${name} (change ${changes.findIndex((row) => row[1] === change) + 1})`, async () => {
-      expect(await verdictAfter(change)).toBe(name);
-    });
-  }
+  it.each(changes)('%s', async (name, change) => {
+    expect(await verdictAfter(change)).toBe(name);
+  });
 
   it('a file of credentials that an earlier step left', async () => {
     writeFileSync(at('gha-creds-1.json'), '{"type":"external_account"}');
@@ -84,7 +83,7 @@ describe('a change of what later steps trust is named', () => {
   it('the git folder replaced by another', async () => {
     const swap = () => {
       renameSync(at('.git'), at('.git-old'));
-      execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace });
+      init('.');
     };
     expect(await verdictAfter(swap)).toBe('.git/config');
   });
@@ -92,16 +91,10 @@ describe('a change of what later steps trust is named', () => {
   const makers: readonly (readonly [wish: string, file: string, make: () => void])[] = [
     ['a repository in the empty folder of a submodule', 'sub/.git', () => init('sub')],
     ['a repository deep in an ignored folder', 'node_modules/a/b/.git', () => init('node_modules/a/b')],
-    [
-      'a .git file that names a folder',
-      'sub/.git',
-      () => writeFileSync(at('sub', '.git'), 'gitdir: ../fake\n'),
-    ],
+    ['a .git file that names a folder', 'sub/.git', () => writeFileSync(at('sub/.git'), 'gitdir: ../fake\n')],
     ['a .git link', 'sub/.git', () => symlinkSync('../fake', at('sub', '.git'))],
     ['a repository without a .git', 'packages/a/HEAD', () => init('packages/a', '--bare')],
   ];
-  const init = (folder: string, ...options: string[]) =>
-    execFileSync('git', ['init', '-q', ...options, at(folder)]);
   it.each(makers)('wants git to run its command in a later step, by %s', async (_, file, make) => {
     mkdirSync(at('sub'));
     expect(await verdictAfter(make)).toBe(file);
@@ -171,8 +164,7 @@ describe('a change of what later steps trust is named', () => {
   });
 
   it('the hooks of a nested checkout', async () => {
-    mkdirSync(at('nested'));
-    execFileSync('git', ['init', '-q', '.'], { cwd: at('nested') });
+    init('nested');
     expect(await verdictAfter(() => writeFileSync(at('nested', '.git', 'hooks', 'pre-push'), ''))).toBe(
       'nested/.git/hooks/pre-push',
     );
@@ -186,19 +178,17 @@ describe('a change of what later steps trust is named', () => {
   });
 
   it('a .git folder replaced by a file or a link, at the top of any repository', async () => {
-    mkdirSync(at('a', 'nested'), { recursive: true });
-    execFileSync('git', ['init', '-q', '.'], { cwd: at('a', 'nested') });
-    const swap = (make: () => void) => () => {
-      renameSync(at('a', 'nested', '.git'), at('a', 'nested', 'meta'));
-      make();
+    init('a/nested');
+    const swap = () => {
+      renameSync(at('a/nested/.git'), at('a/nested/meta'));
+      symlinkSync('meta', at('a/nested/.git'));
     };
-    const link = swap(() => symlinkSync('meta', at('a', 'nested', '.git')));
-    expect(await verdictAfter(link)).toBe('a/nested/.git');
+    expect(await verdictAfter(swap)).toBe('a/nested/.git');
   });
 
   it('the .git file of a worktree', async () => {
     const tree = join(world.base, 'tree');
-    execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: world.workspace, stdio: 'pipe' });
+    gitIn(world.workspace, 'worktree', 'add', '-q', tree);
     const check = createTamperCheck({ workspace: tree, extra: [], inPlace: true });
     await check.snapshot();
     expect(await check.compare()).toBeNull();
@@ -216,10 +206,8 @@ describe('what an agent does every day is no tampering', () => {
   it('new files, commits, a changed index', async () => {
     const work = () => {
       writeFileSync(at('src.ts'), 'x');
-      execFileSync('git', ['add', '.'], { cwd: world.workspace });
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=b@c.d', 'commit', '-qm', 'second'], {
-        cwd: world.workspace,
-      });
+      gitIn(world.workspace, 'add', '.');
+      gitIn(world.workspace, 'commit', '-qm', 'second');
     };
     expect(await verdictAfter(work)).toBeNull();
   });
@@ -231,8 +219,6 @@ describe('what an agent does every day is no tampering', () => {
   it('a workspace without git', async () => {
     rmSync(at('.git'), { recursive: true });
     expect(await verdictAfter(() => writeFileSync(at('x'), ''))).toBeNull();
-    expect(await verdictAfter(() => execFileSync('git', ['init', '-q', '.'], { cwd: world.workspace }))).toBe(
-      '.git',
-    );
+    expect(await verdictAfter(() => init('.'))).toBe('.git');
   });
 });
