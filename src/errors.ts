@@ -18,10 +18,14 @@ abstract class WordedError extends Error {
   }
 }
 
+/** Returns the message of any thrown value, in the wording of the action. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Returns the message of any thrown value, in the wording of an entry. */
 export function messageFor(error: unknown, entry: Entry): string {
-  if (error instanceof WordedError) return error.messageFor(entry);
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof WordedError ? error.messageFor(entry) : messageOf(error);
 }
 
 /** Returns the `code` of a system or Node error (`ENOENT`, `EACCES`, …); null for anything else. */

@@ -10,7 +10,6 @@ import { errorCode } from '../errors.ts';
 
 /** Why a file was not read. */
 export type ReadFailure =
-  /** Nothing exists at the path. */
   | 'missing'
   /** The last component of the path is a symbolic link, and links are refused. */
   | 'link'
@@ -18,7 +17,6 @@ export type ReadFailure =
   /** A device, a pipe, a socket, or a file in `/proc` or `/sys`, whose contents the kernel generates. */
   | 'special'
   | 'too_large'
-  /** The system denied access. */
   | 'denied'
   /** A cycle of links. */
   | 'loop'
@@ -40,7 +38,6 @@ export type StartRead =
   | (Extract<BoundedRead, { ok: true }> & { readonly size: number })
   | Extract<BoundedRead, { ok: false }>;
 
-/** How a file is opened. */
 export interface OpenBounds {
   /** Inclusive; a larger file is not opened. */
   readonly maxBytes?: number;
@@ -50,7 +47,6 @@ export interface OpenBounds {
   readonly refuse?: (realPath: string) => string | null;
 }
 
-/** How a file is read. */
 export interface ReadBounds extends OpenBounds {
   readonly maxBytes: number;
 }

@@ -72,7 +72,7 @@ function split(text: string): string[] {
 }
 
 /** Returns the target of a link; null if the path is not a link. */
-function readLink(place: string): string | null {
+export function readLink(place: string): string | null {
   try {
     return readlinkSync(place);
   } catch {

@@ -30,7 +30,6 @@ export interface CallRecord {
  */
 export type CallDecision = 'ok' | 'error' | 'skipped' | 'accepted' | 'rejected';
 
-/** One turn in the timeline of a run. */
 export interface TurnRecord {
   readonly turn: number;
   readonly forced: boolean;
@@ -53,7 +52,6 @@ export interface Reuse {
   } | null;
 }
 
-/** The resolved location of one finding of a payload. */
 export interface FindingEvidence {
   /** The file, relative to the repository root, with `/`; null if the finding names no file that was found. */
   readonly path: string | null;
@@ -120,7 +118,6 @@ export interface Report {
   readonly weaknesses: readonly string[];
 }
 
-/** A section of a Markdown page. */
 export interface Section {
   /** The name used in the note that lists omitted sections. */
   readonly name: string;
@@ -253,6 +250,35 @@ export interface Totals {
   readonly turns: number;
   readonly usage: Usage;
   readonly costUsd: number | null;
+}
+
+/** A comment to write. All runs with the same key share one comment; a later run or attempt overwrites it. */
+export interface CommentText {
+  readonly key: string;
+  /** The judged commit, in hexadecimal. */
+  readonly commit: string;
+  /** GITHUB_RUN_ID, in decimal; larger for later runs. */
+  readonly runId: string;
+  readonly attempt: number;
+  /** At most 65,000 characters of Markdown. */
+  readonly body: string;
+  /** Whether to create the comment if it does not exist. */
+  readonly create: boolean;
+}
+
+/**
+ * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
+ * none was to be created.
+ */
+export type WrittenComment =
+  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'superseded'; readonly url: string }
+  | { readonly outcome: 'none' | 'no_pull_request'; readonly url: null };
+
+/** The content of a commit status. */
+export interface StatusText {
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** At most 140 characters, none of them above U+FFFF. */
+  readonly description: string;
 }
 
 /** Results of a reporter that other reporters include. */

@@ -17,7 +17,6 @@ export const maxDepth = 500;
  */
 export const maxPayloadDepth = 100;
 
-/** The kind of error in a JSON text. */
 export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
 
 /** A common syntax error: what was found, in words that quote nothing of the text, and the fix. */
@@ -70,7 +69,6 @@ interface Cursor {
   readonly room: number;
   /** Whether a string may contain an unpaired surrogate, literal or escaped. */
   readonly mayHoldHalves: boolean;
-  /** The maximum nesting depth. */
   readonly depth: number;
   at: number;
 }
@@ -107,6 +105,23 @@ export function isDeeperThan(value: Json, limit: number): boolean {
 /** Returns the JSON Pointer (RFC 6901) for a path of keys and indexes. */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** Parses a JSON text as `JSON.parse` does; undefined for any other text. */
+export function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the keys and indexes of a JSON Pointer, all of them as text. */
+export function pointerSegments(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /**

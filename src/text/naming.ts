@@ -46,7 +46,6 @@ const NAMINGS: Readonly<Record<Entry, Naming>> = {
   },
 };
 
-/** Returns how messages name inputs for an entry. */
 export function namingFor(entry: Entry): Naming {
   return NAMINGS[entry];
 }

@@ -3,7 +3,6 @@
 import type { Json, JsonObject } from '../types.ts';
 import { isArray, isObject } from './json.ts';
 
-/** The kind of a keyword's value. */
 export type Shape = 'schema' | 'list' | 'map' | 'literal';
 
 const keywordsByShape: Readonly<Record<Exclude<Shape, 'literal'>, readonly string[]>> = {

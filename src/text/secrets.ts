@@ -79,7 +79,6 @@ interface View {
   readonly needles: readonly string[];
 }
 
-/** Creates an empty set of secrets. */
 export function createSecrets(): Secrets {
   const known = new Set<string>();
   let needles: Needles | null = null;

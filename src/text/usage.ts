@@ -4,7 +4,6 @@ import type { Usage } from '../types.ts';
 /** The usage before the first response. */
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
 
-/** Returns the sum of both. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return {
     inputTokens: one.inputTokens + other.inputTokens,
