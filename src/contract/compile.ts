@@ -3,7 +3,7 @@
  * its own errors.
  */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
-import { ContractError, type ContractStage } from '../errors.ts';
+import { ContractError, type ContractStage, messageOf } from '../errors.ts';
 import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
 import { suggest, truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
@@ -25,7 +25,6 @@ export type ValidationResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly issues: readonly Issue[]; readonly errors: readonly ErrorObject[] };
 
-/** A compiled schema. */
 export interface Compiled {
   readonly schema: JsonObject;
   /** One sentence for each unknown format, which is not checked. */
@@ -75,7 +74,6 @@ export async function compile(candidate: Json, purpose: Purpose, ours = false): 
   };
 }
 
-/** Creates the function that evaluates the parts of a compiled schema. */
 function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'] {
   let places: ReadonlyMap<Json, SchemaNode['path']> | null = null;
   return (part, value) => {
@@ -175,7 +173,7 @@ function compileError(
     );
   }
   const { error } = failure;
-  const words = error instanceof Error ? error.message : String(error);
+  const words = messageOf(error);
   const message = `The ${purpose} does not compile: ${truncate(words, 1_500)}. ${advice(error, ajv, schema, purpose)}`;
   return new ContractError('compile', message, { cause: error });
 }

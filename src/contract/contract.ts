@@ -28,7 +28,6 @@ export type Check =
       readonly redacted: readonly RedactedIssue[];
     };
 
-/** A compiled schema. */
 export interface Contract {
   readonly schema: JsonObject;
   /** The `title` of the schema; null when it has none. */

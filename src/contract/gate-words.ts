@@ -1,7 +1,7 @@
 /** Describes for people what a gate required and what the payload contains, in clauses that follow “the gate”. */
 
 import type { ErrorObject } from 'ajv';
-import { isArray, isObject } from '../text/json.ts';
+import { isArray, isObject, pointerSegments } from '../text/json.ts';
 import { truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { mentions } from './compile.ts';
@@ -32,7 +32,6 @@ export interface Quotable {
   readonly names: ReadonlySet<string>;
 }
 
-/** Collects the parts of a payload that may be quoted. */
 export function quotableOf(schema: JsonObject, gate: JsonObject): Quotable {
   const names = new Set([schema, gate].flatMap((each) => [...mentions(each).propertyNames]));
   return { words: listedWords(schema), names };
@@ -73,7 +72,7 @@ export function unmetWords(
   const found = (main.length > 0 ? main : errors).map((error): Miss => {
     const { keyword, instancePath, schemaPath, parentSchema } = error;
     const pointer = redactPath(pathIn(payload, instancePath), quotable.names);
-    const place = pointer.split('/').slice(1).map(unescaped);
+    const place = pointerSegments(pointer);
     if (keyword === 'required')
       return {
         place: [...place, String(error.params['missingProperty'])],
@@ -200,10 +199,6 @@ function wishesOf(gate: JsonObject): readonly string[] {
     for (const branch of isArray(allOf) ? allOf : []) queue.push({ schema: branch, place });
   }
   return [...wishes];
-}
-
-function unescaped(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** What a keyword requires, worded to follow “wants the thing”: `to be at least 3`. */

@@ -1,6 +1,7 @@
 /** The gate: what an accepted payload must fulfil for the step to succeed. Fails closed. */
 
 import { ContractError } from '../errors.ts';
+import { jsonPointer } from '../text/json.ts';
 import { quote, suggest } from '../text/messages.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
@@ -68,8 +69,7 @@ function propertyGate(name: string, schema: JsonObject): Gate {
       if (value === true) return result([], metWords({ properties: { [name]: { const: true } } }));
       const words = unmetPropertyWords(name, value, { words: listedWords(schema) });
       if (value === undefined) return result([absent(name)], words);
-      const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      const issue = { path, keyword: 'const', message: 'must be true.' };
+      const issue = { path: jsonPointer([name]), keyword: 'const', message: 'must be true.' };
       return result([issue], words);
     },
   };

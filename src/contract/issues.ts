@@ -1,6 +1,6 @@
 /** Converts the validator's errors into sentences that a model can act on. */
 import type { ErrorObject } from 'ajv';
-import { isArray, isObject, jsonPointer } from '../text/json.ts';
+import { isArray, isObject, jsonPointer, pointerSegments } from '../text/json.ts';
 import { truncate } from '../text/messages.ts';
 import type { Issue, Json } from '../types.ts';
 
@@ -136,16 +136,12 @@ export function redactPath(path: PayloadPath, declared: ReadonlySet<string>): st
 /** Resolves a JSON Pointer to a path in a value; segments without a target are treated as keys. */
 export function pathIn(value: Json, pointer: string): PayloadPath {
   let current: Json | undefined = value;
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-      if (isArray(current) && /^\d+$/.test(key)) {
-        current = current[Number(key)];
-        return Number(key);
-      }
-      current = isObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
-      return key;
-    });
+  return pointerSegments(pointer).map((key) => {
+    if (isArray(current) && /^\d+$/.test(key)) {
+      current = current[Number(key)];
+      return Number(key);
+    }
+    current = isObject(current) && Object.hasOwn(current, key) ? current[key] : undefined;
+    return key;
+  });
 }

@@ -8,7 +8,6 @@ import verdict from '../../schemas/verdict.schema.json' with { type: 'json' };
 import type { JsonObject } from '../types.ts';
 import type { GateRequest } from './gate.ts';
 
-/** A built-in schema. */
 export interface Preset {
   readonly schema: JsonObject;
   /** The gate used for `gate: auto`. */

@@ -8,6 +8,7 @@ import {
   jsonPointer,
   maxPayloadDepth,
   parseJsonWithInexact,
+  pointerSegments,
 } from '../text/json.ts';
 import type { Json, JsonObject, Repair } from '../types.ts';
 import type { ValidationResult } from './compile.ts';
@@ -78,7 +79,6 @@ interface RepairAttempt {
   readonly inexact: readonly InexactNumber[];
 }
 
-/** What has been repaired so far. */
 interface Found {
   readonly paths: string[];
   readonly inexact: InexactNumber[];
@@ -106,8 +106,7 @@ interface Place {
 
 function place(root: Place, pointer: string, types: readonly string[]): void {
   let current = root;
-  for (const segment of pointer.split('/').slice(1)) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of pointerSegments(pointer)) {
     const child = current.children.get(key) ?? { types: [], children: new Map() };
     current.children.set(key, child);
     current = child;

@@ -3,10 +3,10 @@
  * effort.
  */
 
-import { isArray, isObject, jsonPointer } from '../text/json.ts';
+import { isArray, isObject } from '../text/json.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { resolveLocal } from './schema-walk.ts';
+import { describePath, resolveLocal } from './schema-walk.ts';
 
 type Path = readonly (string | number)[];
 
@@ -71,8 +71,9 @@ function requiredObjection(schema: JsonObject): string | null {
 /** Returns why a branch never accepts an object; null when it may. Recursion is bounded by the depth of the schema. */
 function refusal(branch: Json | undefined, path: Path): string | null {
   if (branch === true) return null;
-  if (branch === false) return `${at(path)} is false, which accepts nothing`;
-  if (!isObject(branch)) return `${at(path)} is neither an object nor a boolean, so it is no schema`;
+  if (branch === false) return `${describePath(path)} is false, which accepts nothing`;
+  if (!isObject(branch))
+    return `${describePath(path)} is neither an object nor a boolean, so it is no schema`;
   return (
     typeRefusal(branch, path) ??
     valueRefusal(branch, path) ??
@@ -87,7 +88,7 @@ function refusal(branch: Json | undefined, path: Path): string | null {
 function typeRefusal(branch: JsonObject, path: Path): string | null {
   const type = branch['type'];
   if (type === undefined || includesObject(type)) return null;
-  return `${at([...path, 'type'])} is ${truncate(JSON.stringify(type), 100)}, without "object"`;
+  return `${describePath([...path, 'type'])} is ${truncate(JSON.stringify(type), 100)}, without "object"`;
 }
 
 function includesObject(type: Json | undefined): boolean {
@@ -96,25 +97,25 @@ function includesObject(type: Json | undefined): boolean {
 
 function valueRefusal(branch: JsonObject, path: Path): string | null {
   if (branch['const'] !== undefined && !isObject(branch['const'])) {
-    return `${at([...path, 'const'])} is not an object`;
+    return `${describePath([...path, 'const'])} is not an object`;
   }
   const members = branch['enum'];
   if (!isArray(members) || members.some(isObject)) return null;
-  return `${at([...path, 'enum'])} lists no object`;
+  return `${describePath([...path, 'enum'])} lists no object`;
 }
 
 function anyRefusal(branch: JsonObject, path: Path, keyword: 'anyOf' | 'oneOf'): string | null {
   const branches = branch[keyword];
   if (!isArray(branches)) return null;
   const where = [...path, keyword];
-  if (branches.length === 0) return `${at(where)} is empty, so nothing matches it`;
+  if (branches.length === 0) return `${describePath(where)} is empty, so nothing matches it`;
   let first: string | null = null;
   for (const [index, each] of branches.entries()) {
     const refused = refusal(each, [...where, index]);
     if (refused === null) return null;
     first ??= refused;
   }
-  return `no branch of ${at(where)} admits an object (${first})`;
+  return `no branch of ${describePath(where)} admits an object (${first})`;
 }
 
 function allRefusal(branch: JsonObject, path: Path): string | null {
@@ -123,7 +124,7 @@ function allRefusal(branch: JsonObject, path: Path): string | null {
   for (const [index, each] of branches.entries()) {
     const refused = refusal(each, [...path, 'allOf', index]);
     if (refused !== null)
-      return `every branch of ${at([...path, 'allOf'])} must admit an object (${refused})`;
+      return `every branch of ${describePath([...path, 'allOf'])} must admit an object (${refused})`;
   }
   return null;
 }
@@ -132,7 +133,7 @@ function notRefusal(branch: JsonObject, path: Path): string | null {
   const negated = branch['not'];
   if (!isObject(negated) || !includesObject(negated['type'])) return null;
   if (Object.keys(negated).some((keyword) => !annotations.has(keyword))) return null;
-  return `${at([...path, 'not'])} rules out every object`;
+  return `${describePath([...path, 'not'])} rules out every object`;
 }
 
 function conditionRefusal(branch: JsonObject, path: Path): string | null {
@@ -141,12 +142,6 @@ function conditionRefusal(branch: JsonObject, path: Path): string | null {
   return refusal(branch[taken], [...path, taken]);
 }
 
-function at(path: Path): string {
-  const pointer = jsonPointer(path);
-  return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
-}
-
-/** A property and the schema that declares it. */
 interface Declaration {
   readonly name: string;
   readonly schema: Json;

@@ -56,7 +56,7 @@ export function inexactObjection(schema: Json, inexact: readonly InexactNumber[]
   const fix = Number.isFinite(number)
     ? `it would be read as ${number}. Write fewer digits, or declare a string`
     : 'it is too large. Write a smaller number';
-  return `has a number at ${at(path)} that cannot be represented exactly: ${fix}.`;
+  return `has a number at ${describePath(path)} that cannot be represented exactly: ${fix}.`;
 }
 
 /** Returns a sentence for each of the first few numbers, and one with the count of the rest. */
@@ -66,7 +66,7 @@ export function inexactWarnings(inexact: readonly InexactNumber[]): readonly str
     .slice(0, maxWarnings)
     .map(
       ({ path, number }) =>
-        `The number at ${at(path)} in the schema cannot be represented exactly: it is read as ${number}. Write fewer digits.`,
+        `The number at ${describePath(path)} in the schema cannot be represented exactly: it is read as ${number}. Write fewer digits.`,
     );
   if (more <= 0) return warnings;
   return [...warnings, `${more} more numbers in the schema cannot be represented exactly.`];
@@ -91,7 +91,7 @@ function isCompared(schema: Json, path: InexactNumber['path']): boolean {
   return false;
 }
 
-function at(path: InexactNumber['path']): string {
+export function describePath(path: InexactNumber['path']): string {
   const pointer = jsonPointer(path);
   return pointer.length > 200 ? `…${pointer.slice(-200)}` : pointer || 'the root';
 }

@@ -94,7 +94,6 @@ function namesFile(given: string): boolean {
   return /^[^{["\r\n][^\r\n]*$/u.test(given) && /\.json$|[/\\]/iu.test(given);
 }
 
-/** Text that was read and parsed. */
 interface ReadJson {
   readonly value: Json;
   readonly inexact: readonly InexactNumber[];
