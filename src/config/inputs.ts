@@ -1,7 +1,6 @@
 /** The table of inputs, from which action.yml, docs/reference.md and the command line's flags are generated. */
 import { suggest } from '../text/messages.ts';
 
-/** An input as users see it. */
 export interface Input {
   readonly name: string;
   /** The value that the runner passes by default; empty means absent. */

@@ -1,7 +1,7 @@
 /** Converts the library's options to the inputs of a run. `schema` may be a schema object exporting a JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import type { StandardValidate } from '../contract/contract.ts';
-import { InputError } from '../errors.ts';
+import { InputError, messageOf } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 import { namingFor } from '../text/naming.ts';
 import { cleanText, singleLine } from '../text/sanitize.ts';
@@ -106,9 +106,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   void: '.optional()',
 };
 
-/**
- * Returns the schema as JSON text. @throws InputError when it has no JSON Schema or would change a payload
- */
+/** @throws InputError when the schema has no JSON Schema or would change a payload */
 function schemaText(schema: unknown): string {
   if (typeof schema === 'string' && schema.trim() !== '') return schema;
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) throw noSchema();
@@ -260,7 +258,7 @@ function describePlace(path: string): string {
 }
 
 function wordsOf(cause: unknown): string {
-  const words = cause instanceof Error ? cause.message : String(cause);
+  const words = messageOf(cause);
   return singleLine(cleanText(words), 300).replace(/\.$/u, '');
 }
 

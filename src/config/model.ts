@@ -3,6 +3,7 @@
 import { InputError } from '../errors.ts';
 import {
   checkBaseUrl,
+  KEY_HEADERS,
   PROVIDERS,
   type ProviderName,
   parseBaseUrl,
@@ -13,7 +14,6 @@ import { type Entry, KEY_VARIABLE, type Naming, namingFor } from '../text/naming
 import type { InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
 
-/** The model and how to reach it. */
 export interface ModelConfig {
   readonly provider: ProviderName;
   /** Why this provider was chosen: a clause for the log. */
@@ -33,12 +33,10 @@ export interface ModelConfig {
   readonly reasoningEffort: string | null;
 }
 
-/** The context of the inputs. */
 export interface ConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** How the user started the program. Default: by a workflow. */
   readonly entry?: Entry;
-  /** The problems found while collecting the inputs. */
   readonly problems?: readonly InputError[];
 }
 
@@ -138,7 +136,7 @@ function findKey(
   // An invalid header may have held the key.
   if (reader.hasProblem('headers')) return { apiKey: null, keySource: 'no key', missingKey: null };
   // The user sends a key in a custom header: the vendor's key must not be sent to a gateway along with it.
-  if (CREDENTIAL_HEADERS.some((name) => Object.hasOwn(headers, name)))
+  if (Object.keys(headers).some((name) => KEY_HEADERS.has(name)))
     return { apiKey: null, keySource: noun('headers'), missingKey: null };
   const variable = registry[provider].keyVariable;
   if (variable === null)
@@ -155,9 +153,6 @@ function readBaseUrl(reader: Reader): URL | null {
   const text = reader.text('base-url');
   return text === null ? null : parseBaseUrl(text);
 }
-
-/** Header names that carry a key; each replaces the input api-key. */
-const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'api-key'] as const;
 
 /** Headers set by the connection or by the API's wire format (RFC 9110 and 9112), and those identifying this client. */
 const RESERVED = new Set([
@@ -223,13 +218,12 @@ function readLine(line: string, number: number): readonly [name: string, value: 
 
 /** With two keys, the server would decide which one counts. */
 function refuseTwoKeys(names: readonly string[], reader: InputReader<'headers' | 'api-key'>): void {
-  const keys = names.filter((name) => CREDENTIAL_HEADERS.some((each) => each === name));
-  if (keys[0] === undefined) return;
-  if (reader.text('api-key') !== null) {
+  const key = names.find((name) => KEY_HEADERS.has(name));
+  if (key !== undefined && reader.text('api-key') !== null) {
     throw new InputError(
       'headers',
       ({ name, setting }) =>
-        `Both ${name('api-key')} and the header ${keys[0]} in ${name('headers')} give a key. Keep one of them; ${setting('auth-scheme', 'bearer')} sends ${name('api-key')} as Authorization.`,
+        `Both ${name('api-key')} and the header ${key} in ${name('headers')} give a key. Keep one of them; ${setting('auth-scheme', 'bearer')} sends ${name('api-key')} as Authorization.`,
     );
   }
 }

@@ -7,7 +7,6 @@ import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
 import { type Reporting, readReporting } from './reporting.ts';
 import { createInputError, createReader, type InputReader, type Parsed, readSigningKey } from './values.ts';
 
-/** All inputs of a run. */
 export interface Config extends Reporting {
   /** The prompt text, or the file that contains it (relative to the workspace). */
   readonly prompt: { readonly text: string } | { readonly file: string };
@@ -55,7 +54,6 @@ export interface Config extends Reporting {
 
 type Reader = InputReader<InputName>;
 
-/** Parses all inputs and collects the problems with them. */
 export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> {
   const reader = createReader(raw, world.problems);
   const config: Config = {
@@ -131,7 +129,6 @@ function parseLimits(
 
 const TOOL_NAMES = ['read_file', 'edit', 'shell'] as const;
 
-/** The tools that can be allowed. */
 export type ToolName = (typeof TOOL_NAMES)[number];
 
 /** Every accepted tool name in lower case: our own, and the names that other agents use for the same tools. */

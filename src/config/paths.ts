@@ -148,7 +148,6 @@ export async function resolveVerdicts(folder: string, roots: readonly string[]):
   );
 }
 
-/** The folders that may contain earlier envelopes. */
 export interface ReuseRoots {
   readonly workspace: string;
   /** RUNNER_TEMP. */

@@ -1,7 +1,7 @@
 /** The inputs that control where a verdict appears, shared by runs and merges. */
+import { parseOrUndefined } from '../text/json.ts';
 import type { InputReader } from './values.ts';
 
-/** The inputs for the summary, comment, annotations, files, status and log. */
 export interface Reporting {
   readonly summary: boolean;
   readonly comment: 'never' | 'always' | 'on-failure';
@@ -45,7 +45,6 @@ export function readReporting(
   };
 }
 
-/** The inputs of a verdict key. */
 export interface VerdictKeyInputs extends Pick<Reporting, 'commentKey'> {
   readonly leg: string | null;
   readonly vote: string | null;
@@ -78,10 +77,5 @@ export function verdictKey(
 /** Whether a key is the evaluated default of action.yml, which contains the matrix as JSON between job and step. */
 function isEvaluated(key: string, start: string, end: string): boolean {
   if (!key.startsWith(start) || !key.endsWith(end) || key.length < start.length + end.length) return false;
-  try {
-    const matrix: unknown = JSON.parse(key.slice(start.length, key.length - end.length));
-    return typeof matrix === 'object';
-  } catch {
-    return false;
-  }
+  return typeof parseOrUndefined(key.slice(start.length, key.length - end.length)) === 'object';
 }

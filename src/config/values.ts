@@ -15,15 +15,12 @@ export interface InputReader<N extends string> {
   text(name: N): string | null;
   /** A boolean in YAML 1.2 syntax. */
   boolean(name: N, fallback: boolean): boolean;
-  /** One of the given choices. */
   choice<const C extends string, F>(name: N, choices: readonly C[], fallback: F): C | F;
   /** A lower-case word; null when the input is absent. */
   word(name: N): string | null;
   /** A line of at most `max` characters; null when the input is absent. */
   line(name: N, max: number): string | null;
-  /** An integer in a range. */
   integer<F>(name: N, range: { readonly min: number; readonly max?: number }, fallback: F): number | F;
-  /** A number greater than `above`. */
   number<F>(name: N, range: { readonly above: number; readonly max?: number }, fallback: F): number | F;
   /** A list with one entry per line, or another separator. */
   list(name: N, separator?: RegExp): readonly string[];

@@ -1,14 +1,12 @@
 /** Reads files that the user named (schema, gate, prompt) before the model is called. */
 
 import { realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { refuseComponents } from '../files/protected-names.ts';
 import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bounded.ts';
 import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';
-
-/** The text of a file without a BOM, or a sentence with the path and the reason why it was not read. */
-export type TrustedFile = Reading;
+import { isInside } from './paths.ts';
 
 const LEAVES = {
   refused: 'leaves the workspace; only files inside it are read.',
@@ -31,8 +29,11 @@ export interface TrustedFileLimits {
 /** The maximum size of a schema or gate, in bytes. */
 export const maxSchemaBytes = 4 * 1024 * 1024;
 
-/** Reads a file as UTF-8. Only regular files are read; a FIFO or a device is refused without blocking. */
-export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<TrustedFile> {
+/**
+ * Reads a file as UTF-8, without a BOM; a problem is a sentence with the path and the reason. Only regular files are
+ * read; a FIFO or a device is refused without blocking.
+ */
+export async function readTrustedFile(path: string, limits: TrustedFileLimits): Promise<Reading> {
   const name = quote(path);
   const target = resolve(limits.root, path);
   const read = readBounded(target, {
@@ -51,9 +52,9 @@ export async function readTrustedFile(path: string, limits: TrustedFileLimits): 
 function refusePlace(real: string, typed: string, { root, outside }: TrustedFileLimits): string | null {
   const realRoot = realpathSync.native(root);
   const roots = [realRoot, resolve(root)];
-  const typedRoot = roots.find((each) => liesInside(typed, each));
+  const typedRoot = roots.find((each) => isInside(typed, each));
   if (outside === 'allowed' && typedRoot === undefined) return null;
-  if (!liesInside(real, realRoot)) return LEAVES[outside];
+  if (!isInside(real, realRoot)) return LEAVES[outside];
   const names = relative(realRoot, real).split(sep);
   const typedNames = relative(typedRoot ?? realRoot, typed).split(sep);
   if (outside === 'allowed' && refuseComponents(typedNames, 'read', true) !== null) return null;
@@ -67,19 +68,14 @@ function liesInGitFolder(real: string, realRoot: string): boolean {
   const folder = pointer === null ? null : pointer.trim().replace(/^gitdir: /u, '');
   if (folder === null || folder === '') return false;
   try {
-    return liesInside(real, realpathSync.native(resolve(realRoot, folder)));
+    return isInside(real, realpathSync.native(resolve(realRoot, folder)));
   } catch {
     // It names a folder that does not exist.
     return false;
   }
 }
 
-function liesInside(real: string, realRoot: string): boolean {
-  const way = relative(realRoot, real);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-function decode(bytes: Buffer, name: string): TrustedFile {
+function decode(bytes: Buffer, name: string): Reading {
   try {
     // TextDecoder removes a BOM.
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
@@ -88,7 +84,7 @@ function decode(bytes: Buffer, name: string): TrustedFile {
   }
 }
 
-function problemOf(failure: ReadFailure, detail: string | null, name: string, maxBytes: number): TrustedFile {
+function problemOf(failure: ReadFailure, detail: string | null, name: string, maxBytes: number): Reading {
   switch (failure) {
     case 'missing':
       return {

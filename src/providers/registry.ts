@@ -23,7 +23,6 @@ interface ProviderRow {
   readonly models: RegExp | null;
   /** A model for a first run; an expression if no name is common to all users. */
   readonly exampleModel: string;
-  /** The rules for tool schemas. */
   readonly dialect: Dialect;
   /** The field of chat completions that limits the output; OpenAI's models reject the older name. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
@@ -35,7 +34,6 @@ interface ProviderRow {
   readonly load: () => Promise<(settings: AdapterSettings) => Provider>;
 }
 
-/** Values shared by most rows. */
 const defaults = {
   baseUrlForm: null,
   hosts: null,
@@ -109,10 +107,8 @@ const table = {
 
 export type ProviderName = keyof typeof table;
 
-/** All providers by name. */
 export const registry: Readonly<Record<ProviderName, ProviderRow>> = table;
 
-/** The names of all providers that can be chosen. */
 export const PROVIDERS: readonly ProviderName[] = Object.keys(table).filter(isProviderName);
 
 function isProviderName(name: string): name is ProviderName {
@@ -272,7 +268,7 @@ function resolveEndpoint({ provider, baseUrl }: ProviderSettings): URL {
 }
 
 /** Headers that may carry the key to a gateway. */
-const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
+export const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key']);
 
 /**
  * Converts names to lower case, like our own, so that the user's value replaces ours instead of being sent in addition.
