@@ -1,7 +1,8 @@
 /** A pull request with comments, and a run that writes one. */
 import { afterEach, beforeEach, vi } from 'vitest';
 import { createGitHub } from '../../src/github/client.ts';
-import { type CommentText, createCommentWriter } from '../../src/github/comment.ts';
+import { createCommentWriter } from '../../src/github/comment.ts';
+import type { CommentText } from '../../src/reporters/report-types.ts';
 import { type FakePull, type GitHubServer, startGitHubServer } from '../support/fakes/github/server.ts';
 import { skipWaits } from '../support/waits.ts';
 

@@ -1,6 +1,5 @@
 /** The interface to GitHub's API, independent of the client that implements it. */
 
-/** HTTP methods that are used. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /**
@@ -8,7 +7,6 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
  */
 export type RouteParameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Options of one request. */
 export interface RequestOptions {
   /** Whether the request may safely be sent twice. **Default:** `true` for all methods but POST. */
   readonly repeatable?: boolean;
@@ -18,7 +16,6 @@ export interface RequestOptions {
   readonly maxBytes?: number;
 }
 
-/** A JSON response. */
 export interface JsonAnswer {
   readonly status: number;
   /** null if there was no body. */

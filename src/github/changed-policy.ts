@@ -1,6 +1,6 @@
 /** Finds the policy files that a pull request changes. */
-import { readlinkSync } from 'node:fs';
 import nodePath from 'node:path';
+import { readLink } from '../files/unsafe-links.ts';
 import type { PolicyChange } from '../types.ts';
 import { LaterPushError, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
@@ -12,7 +12,6 @@ export interface PolicyFile {
   readonly path: string;
 }
 
-/** Options of `findPolicyChanges`. */
 export interface PolicyChangesOptions {
   readonly event: EventFacts;
   /** null if there is no token. */
@@ -71,25 +70,14 @@ function namesOf(file: string, workspace: string): readonly string[] {
   for (let links = 0; pending.length > 0; ) {
     at = nodePath.join(at, pending.shift() ?? '');
     names.add(nodePath.join(at, ...pending)).add(at);
-    const target = links < MAX_LINKS ? linkAt(at) : null;
+    // null for a missing file, too: either the base's policy applies, or the run has already failed because of it.
+    const target = links < MAX_LINKS ? readLink(at) : null;
     if (target === null) continue;
     links += 1;
     pending.unshift(...target.split(nodePath.sep));
     at = nodePath.isAbsolute(target) ? nodePath.sep : nodePath.dirname(at);
   }
   return [...new Set([...names].flatMap((each) => repositoryPath(each, workspace) ?? []))];
-}
-
-/**
- * Returns the target of a link; null for anything else. null for a missing file too: either the base's policy applies,
- * or the run has already failed because of it.
- */
-function linkAt(file: string): string | null {
-  try {
-    return readlinkSync(file);
-  } catch {
-    return null;
-  }
 }
 
 /** Events that run the workflow of the change: from the pull request merged with its base, or from the merge group. */

@@ -3,11 +3,11 @@
  * loaded with the first request; responses are `unknown` until they are parsed.
  */
 import { GitHubError } from '../errors.ts';
+import { race } from '../text/wait.ts';
 import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
 import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
 import type { Octokit, OctokitOptions, Reply } from './transport.ts';
 
-/** Options of the client. */
 export interface GitHubOptions extends OctokitOptions {
   readonly now?: () => number;
 }
@@ -24,10 +24,12 @@ export function createGitHub(options: GitHubOptions): GitHub {
   let loading: Promise<Octokit> | null = null;
   const send = async <T>(operation: Operation, work: (octokit: Octokit) => Promise<T>): Promise<T> => {
     loading ??= import('./transport.ts').then(({ createOctokit }) => createOctokit(options));
+    const reply = loading.then(work);
     try {
-      return await untilAborted(loading.then(work), signal);
+      // Nothing else ends the plugins' waits for rate limits and between retries.
+      return await (signal === undefined ? reply : race(reply, signal));
     } catch (error) {
-      throw toGitHubError(error, operation);
+      throw signal?.aborted === true ? interruption(signal) : toGitHubError(error, operation);
     }
   };
   const ask = (
@@ -95,17 +97,6 @@ export function createGitHub(options: GitHubOptions): GitHub {
       );
     },
   };
-}
-
-/** Rejects on abort, because nothing else ends the plugins' waits for rate limits and between retries. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(interruption(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /**

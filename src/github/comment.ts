@@ -3,41 +3,16 @@
  */
 import { createHash } from 'node:crypto';
 import { GitHubError } from '../errors.ts';
+import type { CommentText, WrittenComment } from '../reporters/report-types.ts';
 import type { GitHub } from './api.ts';
 import { member, textAt } from './event.ts';
 
-/** The pull request that a comment is written to. */
 export interface CommentPlace {
   /** `owner/name`. */
   readonly repository: string;
-  /** The number of the pull request. */
   readonly number: number;
 }
 
-/** A comment to write. */
-export interface CommentText {
-  /** Identifies the comment: all runs with the same key share one. Any text. */
-  readonly key: string;
-  /** The judged commit, in hexadecimal. */
-  readonly commit: string;
-  /** GITHUB_RUN_ID, in decimal; larger for later runs. */
-  readonly runId: string;
-  readonly attempt: number;
-  /** At most 65,000 characters of Markdown. */
-  readonly body: string;
-  /** Whether to create the comment if it does not exist. */
-  readonly create: boolean;
-}
-
-/**
- * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
- * none was to be created.
- */
-export type WrittenComment =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'superseded'; readonly url: string }
-  | { readonly outcome: 'none' | 'no_pull_request'; readonly url: null };
-
-/** Options of a comment writer. */
 export interface CommentWriterOptions {
   readonly github: GitHub;
   /** Resolves to null if the run has no pull request. Rejects with a GitHubError. */

@@ -1,5 +1,6 @@
 /** The event that started the job, and the commit that is judged. */
 import { readBounded } from '../files/read-bounded.ts';
+import { parseOrUndefined } from '../text/json.ts';
 import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
 
@@ -83,12 +84,7 @@ function readPayload(eventPath: string | undefined): unknown {
   // A later process of the job may have replaced the file: reading a pipe without a writer would block until the job is
   // killed.
   const read = readBounded(eventPath, { maxBytes: MAX_EVENT_BYTES, links: 'follow' });
-  if (!read.ok) return null;
-  try {
-    return JSON.parse(read.bytes.toString('utf8'));
-  } catch {
-    return null;
-  }
+  return read.ok ? (parseOrUndefined(read.bytes.toString('utf8')) ?? null) : null;
 }
 
 /** Returns the commit that the event names as its head; empty if it names none. */

@@ -14,7 +14,6 @@ export interface Operation {
   readonly signedIn: boolean;
 }
 
-/** A response with an error status. */
 interface Refusal {
   readonly status: number;
   /** Header names in lower case. */
@@ -31,7 +30,6 @@ export function interruption(signal: AbortSignal): GitHubError {
   });
 }
 
-/** Returns the error for a response of an unexpected form. */
 export function unreadable(
   { method, route }: Pick<Operation, 'method' | 'route'>,
   wanted: string,
@@ -92,7 +90,6 @@ function refusalOf(error: unknown): Refusal | null {
   return { status, headers: member(response, 'headers'), data: member(response, 'data') };
 }
 
-/** Converts an error response to a GitHubError. */
 export function toRefusal(refusal: Refusal, operation: Operation): GitHubError {
   const { status } = refusal;
   const kind = kindOf(refusal);

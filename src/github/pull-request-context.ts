@@ -1,9 +1,9 @@
 /** The pull request as files that the agent can read, labelled as data. */
+import { messageOf } from '../errors.ts';
 import { type ChangedFile, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
 import { type EventFacts, headOfEvent } from './event.ts';
 import type { PullRequest, PullRequestFinder } from './pull-request.ts';
 
-/** Context of a pull request for the agent. */
 export interface PullRequestContext {
   readonly number: number;
   /** Requests the context from GitHub, once. Never rejects. */
@@ -17,7 +17,6 @@ interface DiffRange {
   readonly head: string;
 }
 
-/** The context loaded from GitHub. */
 export interface LoadedContext {
   /** How much of the diff GitHub returned. */
   readonly diff: 'complete' | 'truncated' | 'missing';
@@ -27,7 +26,6 @@ export interface LoadedContext {
   readonly range: DiffRange | null;
   /** One sentence for each missing part, with the reason. */
   readonly notes: readonly string[];
-  /** Returns the files by name. */
   files(diffFromGit: boolean): ReadonlyMap<string, string>;
 }
 
@@ -43,7 +41,7 @@ export function createContextFinder(
   warn: (text: string) => void,
 ): () => Promise<PullRequestContext | 'unknown' | null> {
   const unknown = (error: unknown) => {
-    warn(`No context: the pull request could not be looked for. ${wordsOf(error)}`);
+    warn(`No context: the pull request could not be looked for. ${messageOf(error)}`);
     return 'unknown' as const;
   };
   const look = async () => {
@@ -66,7 +64,7 @@ async function load(
 ): Promise<LoadedContext> {
   const notes: string[] = [];
   const missing = (what: string) => (error: unknown) => {
-    notes.push(`${what}: ${wordsOf(error)}`);
+    notes.push(`${what}: ${messageOf(error)}`);
     return null;
   };
   const pull: PullRequest | null = await finder.find().catch(missing('Title and description are missing'));
@@ -83,10 +81,6 @@ async function load(
     notes,
     files: (diffFromGit) => contextFiles({ ...facts, diffFromGit }),
   };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Maximum characters of all diffs, and of one file of diffs, which is limited to what a reader can take in. */

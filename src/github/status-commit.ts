@@ -1,5 +1,6 @@
 /** The status of a commit, as used by branch protection: finds the judged commit and sets the status on it. */
 import { GitHubError, ReportError } from '../errors.ts';
+import type { StatusText } from '../reporters/report-types.ts';
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, headOfEvent, member, textAt } from './event.ts';
@@ -95,7 +96,6 @@ async function isMergeOf(
   }
 }
 
-/** Options of a status setter. */
 export interface CommitStatusWorld {
   readonly github: GitHub;
   /** `owner/name`. */
@@ -106,12 +106,6 @@ export interface CommitStatusWorld {
   readonly targetUrl: string | null;
   /** Returns the commit to set the status on. Rejects with a GitHubError. */
   readonly findCommit: (judged?: string | null) => Promise<StatusCommit>;
-}
-
-/** The content of the status; `description` has at most 140 characters. */
-export interface CommitStatus {
-  readonly state: 'pending' | 'success' | 'failure' | 'error';
-  readonly description: string;
 }
 
 /** Description used instead of a success if the commit is not known to have been judged. */
@@ -127,7 +121,7 @@ const REFUSED =
 export function createStatusSetter({ github, repository, name, targetUrl, findCommit }: CommitStatusWorld) {
   const [owner = '', repo = ''] = repository.split('/');
   const link = targetUrl === null ? {} : { target_url: targetUrl };
-  return async (status: CommitStatus, judged?: string | null): Promise<boolean> => {
+  return async (status: StatusText, judged?: string | null): Promise<boolean> => {
     const { sha, problem } = await findCommit(judged);
     if (sha === '') return false;
     const isRefused = status.state === 'success' && problem !== null;

@@ -7,13 +7,12 @@ import type { Octokit as Core } from '@octokit/core';
 import { retry } from '@octokit/plugin-retry';
 import { type ThrottlingOptions, throttling } from '@octokit/plugin-throttling';
 import { GitHubError } from '../errors.ts';
+import { parseOrUndefined } from '../text/json.ts';
 import { member } from './event.ts';
 import { interruption, isTransient } from './failures.ts';
 
-/** The client. */
 export type Octokit = Core;
 
-/** Options of the client. */
 export interface OctokitOptions {
   /** null for unauthenticated requests. */
   readonly token: string | null;
@@ -21,11 +20,9 @@ export interface OctokitOptions {
   readonly apiUrl: string;
   readonly fetch: typeof fetch;
   readonly userAgent: string;
-  /** Aborts requests and waits. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A response. */
 export interface Reply {
   readonly status: number;
   readonly data: unknown;
@@ -39,7 +36,6 @@ interface RequestNotes {
   readonly expectsJson: boolean;
   /** How often the retry plugin may repeat the request. */
   retries?: number;
-  /** Number of failures so far. */
   failures?: number;
   /** Seconds spent waiting for rate limits so far. */
   waited?: number;
@@ -53,7 +49,6 @@ const TIMEOUT_MS = 30_000;
 /** Maximum number of redirects. A renamed repository redirects to its new URL, which does not redirect. */
 const MAX_REDIRECTS = 2;
 
-/** Creates a client, with a token or unauthenticated. */
 export async function createOctokit(options: OctokitOptions): Promise<Octokit> {
   const { GitHub, getOctokitOptions } = await importToolkit();
   const { token, apiUrl, userAgent } = options;
@@ -133,10 +128,8 @@ function boundRequests({ fetch, signal }: OctokitOptions) {
   };
 }
 
-/** Limits of a request. */
 export interface Bounds extends Pick<RequestNotes, 'maxBytes' | 'expectsJson'> {
   readonly fetch: typeof fetch;
-  /** Aborts the request. */
   readonly signal: AbortSignal | undefined;
   /** Maximum duration in milliseconds. **Default:** 30,000. */
   readonly timeoutMs?: number;
@@ -198,18 +191,9 @@ const BODILESS = [204, 205, 304];
 function check(response: Response, body: Buffer, expectsJson: boolean): Response {
   const { status, ok } = response;
   const headers = new Headers(response.headers);
-  const isJson = (expectsJson || !ok) && isParsable(body);
+  const isJson = (expectsJson || !ok) && parseOrUndefined(body.toString('utf8')) !== undefined;
   if (ok && expectsJson && !isJson && body.length > 0)
     throw new SyntaxError('An answer of GitHub is not JSON.');
   headers.set('content-type', isJson ? 'application/json' : 'application/octet-stream');
   return new Response(BODILESS.includes(status) ? null : new Uint8Array(body), { status, headers });
-}
-
-function isParsable(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString('utf8'));
-    return true;
-  } catch {
-    return false;
-  }
 }

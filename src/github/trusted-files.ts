@@ -19,7 +19,6 @@ export interface PolicyFiles {
   readElsewhere(place: Elsewhere): Promise<Reading>;
 }
 
-/** Options of `createPolicyFiles`. */
 export interface PolicyFilesOptions {
   readonly trusted: 'workspace' | 'base';
   readonly event: EventFacts;
@@ -49,7 +48,6 @@ const OF_PULL_REQUEST = new Set([
 /** Events whose commit may belong to a pull request. */
 const OF_COMMIT = new Set(['push', 'workflow_run']);
 
-/** Creates the policy file reader of a run. */
 export function createPolicyFiles(options: PolicyFilesOptions): PolicyFiles {
   let base: Promise<string | null> | null = null;
   return {
