@@ -12,7 +12,6 @@ import { redactMessage, runBatch } from './batch.ts';
 import { type Budget, createBudget, type Limits, type Price } from './budget.ts';
 import { DROPPED, FORCED_ASK } from './prompt.ts';
 
-/** Options of one run of the loop. */
 export interface AgentOptions {
   readonly sessionId: string;
   readonly provider: Provider;
@@ -50,7 +49,6 @@ export interface AgentRecord {
   totals: Totals;
 }
 
-/** Creates an empty record. */
 export function createRecord(): AgentRecord {
   return { turns: [], rejections: 0, toolCalls: 0, totals: { turns: 0, usage: NO_USAGE, costUsd: null } };
 }
@@ -206,11 +204,7 @@ function createAsk(options: AgentOptions, messages: Message[]): (force: boolean)
       return await request({ tool: STRUCTURED_OUTPUT_NAME });
     } catch (error) {
       if (!(error instanceof ProviderError) || error.failure !== 'tool_choice') throw error;
-      emit({
-        type: 'notice',
-        level: 'info',
-        text: `${provider.model} refuses a forced tool choice: asking without`,
-      });
+      notify(`${provider.model} refuses a forced tool choice: asking without`);
       return request('auto');
     }
   };
@@ -238,7 +232,6 @@ export function isRunStop(reason: unknown): reason is RunStop {
  */
 export const largeResult = 4 * DROPPED.length;
 
-/** A shortened conversation. */
 export interface Shortened {
   /** As many messages as before, in the same order; unchanged messages are the same objects. */
   readonly messages: readonly Message[];

@@ -6,7 +6,6 @@ import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
 import type { AssistantMessage, JsonObject, RedactedIssue, Repair, ToolCall, ToolResult } from '../types.ts';
 import { ACCEPTED, rejectionText, SKIPPED_BESIDE_ACCEPTED, SKIPPED_BESIDE_REJECTED } from './prompt.ts';
 
-/** What a batch needs from its run. */
 export interface BatchWorld {
   readonly turn: number;
   /** Receives each call as soon as it is settled, so that a run that is stopped midway is reported completely. */

@@ -3,7 +3,6 @@
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { Issue } from '../types.ts';
 
-/** Inputs of the built-in system prompt. */
 export interface PromptFacts {
   /** The root of the repository, as the tools see it. */
   readonly root: string;
@@ -62,7 +61,6 @@ export const FORCED_ASK =
   `Your last turn called no tool, so nothing was delivered: plain text is discarded. Call ${STRUCTURED_OUTPUT_NAME} now, ` +
   'alone, with your result in its parameters. This is the last time you are asked.';
 
-/** Returns the result of an invalid `structured_output` call. */
 export function rejectionText(issues: readonly Issue[]): string {
   const lines = issues.map((issue) => `- ${issue.path === '' ? '(root)' : issue.path}: ${issue.message}`);
   return [

@@ -1,5 +1,6 @@
 /** Validates the arguments of a tool call against the tool's parameters, and describes what is wrong with them. */
 import { isObject, parseStrictJson } from '../text/json.ts';
+import { readObject, readTexts } from '../text/json-fields.ts';
 import type { JsonObject, ToolCall, ToolSpec } from '../types.ts';
 
 /** Valid arguments, or one sentence for the model about why they are invalid. */
@@ -40,8 +41,8 @@ export function readArguments(call: ToolCall, spec: ToolSpec): ReadArguments {
 }
 
 function check(input: JsonObject, spec: ToolSpec): readonly string[] {
-  const properties = propertiesOf(spec);
-  const missing = requiredOf(spec).filter((name) => !Object.hasOwn(input, name));
+  const properties = readObject(spec.parameters, 'properties');
+  const missing = readTexts(spec.parameters, 'required').filter((name) => !Object.hasOwn(input, name));
   const problems = missing.map((name) => `${name} is missing`);
   for (const [name, value] of Object.entries(input)) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -67,21 +68,11 @@ function checkValue(name: string, value: unknown, schema: JsonObject): readonly 
 }
 
 function usage(spec: ToolSpec): string {
-  const required = new Set(requiredOf(spec));
-  const names = Object.keys(propertiesOf(spec)).map((name) =>
-    required.has(name) ? name : `${name} (optional)`,
+  const required = readTexts(spec.parameters, 'required');
+  const names = Object.keys(readObject(spec.parameters, 'properties')).map((name) =>
+    required.includes(name) ? name : `${name} (optional)`,
   );
   return `It takes: ${names.join(', ')}.`;
-}
-
-function propertiesOf(spec: ToolSpec): JsonObject {
-  const properties = spec.parameters['properties'];
-  return isObject(properties) ? properties : {};
-}
-
-function requiredOf(spec: ToolSpec): readonly string[] {
-  const required = spec.parameters['required'];
-  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }
 
 function wrong(problem: string): ReadArguments {

@@ -1,11 +1,11 @@
 /** The tool that edits a file by exact string replacement, or creates one. */
 import { DeniedError, type Sandbox } from '../sandbox/sandbox.ts';
+import { readFlag, readText } from '../text/json-fields.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
 /** Larger files (above 16 MiB) must be edited with the shell. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Creates the tool. */
 export function createEdit(sandbox: Sandbox): Tool {
   return {
     spec: {
@@ -24,12 +24,13 @@ export function createEdit(sandbox: Sandbox): Tool {
         additionalProperties: false,
       },
     },
-    target: (input) => (typeof input['path'] === 'string' ? input['path'] : ''),
+    target: (input) => readText(input, 'path') ?? '',
     async run(input): Promise<ToolAnswer> {
-      const path = text(input['path']);
-      const wanted = { before: text(input['old_string']), after: text(input['new_string']) };
+      const path = readText(input, 'path') ?? '';
+      const before = readText(input, 'old_string') ?? '';
+      const after = readText(input, 'new_string') ?? '';
       try {
-        return await edit(sandbox, path, wanted, input['replace_all'] === true);
+        return await edit(sandbox, path, { before, after }, readFlag(input, 'replace_all'));
       } catch (error) {
         if (error instanceof DeniedError) return failed(error.message);
         throw error;
@@ -95,10 +96,6 @@ function count(number: number, noun: string): string {
 
 function linesIn(content: string): number {
   return content.split('\n').length - (content.endsWith('\n') || content === '' ? 1 : 0);
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function done(content: string): ToolAnswer {

@@ -1,6 +1,6 @@
 /** The tool that reads lines of a file or lists a folder. */
-
 import { DeniedError, type DirectoryEntry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
+import { readText } from '../text/json-fields.ts';
 import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
 
 /** Number of bytes of a file that can be read by lines (16 MiB). */
@@ -32,9 +32,9 @@ export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
         additionalProperties: false,
       },
     },
-    target: (input) => (typeof input['path'] === 'string' ? input['path'] : ''),
+    target: (input) => readText(input, 'path') ?? '',
     async run(input): Promise<ToolAnswer> {
-      const path = typeof input['path'] === 'string' ? input['path'] : '';
+      const path = readText(input, 'path') ?? '';
       const offset = typeof input['offset'] === 'number' ? input['offset'] : 1;
       const limit = typeof input['limit'] === 'number' ? Math.min(input['limit'], MAX_LINES) : MAX_LINES;
       try {

@@ -1,5 +1,6 @@
 /** The tool that runs a command. */
 import { DeniedError, type ExecResult, type Sandbox } from '../sandbox/sandbox.ts';
+import { readText } from '../text/json-fields.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
 const MAX_TIMEOUT_SECONDS = 600;
@@ -24,7 +25,7 @@ export function createShell(
         additionalProperties: false,
       },
     },
-    target: (input) => firstLine(typeof input['command'] === 'string' ? input['command'] : ''),
+    target: (input) => firstLine(readText(input, 'command') ?? ''),
     async run(input, signal): Promise<ToolAnswer> {
       const { command, timeout_seconds: asked } = input;
       if (typeof command !== 'string' || command.trim() === '') {
@@ -44,7 +45,7 @@ export function createShell(
 
 function describe(result: ExecResult, seconds: number): string {
   const output = withoutNul(result.output);
-  const text = output.trim() === '' ? '(no output)' : output.endsWith('\n') ? output : `${output}\n`;
+  const text = output.trim() === '' ? '(no output)' : output;
   return `${text.endsWith('\n') ? text : `${text}\n`}${whole(result)}[${ending(result, seconds)}]`;
 }
 

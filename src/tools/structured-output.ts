@@ -7,7 +7,6 @@ import type { JsonObject, ToolSpec } from '../types.ts';
 /** The reserved name of the tool. */
 export const STRUCTURED_OUTPUT_NAME = 'structured_output';
 
-/** Returns the tool definition for the model. */
 export function structuredOutputSpec(schema: JsonObject): ToolSpec {
   return {
     name: STRUCTURED_OUTPUT_NAME,

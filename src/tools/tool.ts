@@ -1,7 +1,6 @@
 /** The interface of tools. */
 import type { JsonObject, ToolSpec } from '../types.ts';
 
-/** The answer of a tool to the model. */
 export interface ToolAnswer {
   readonly content: string;
   readonly isError: boolean;

@@ -13,7 +13,6 @@ export { STRUCTURED_OUTPUT_NAME } from './structured-output.ts';
 /** All tools that `tools` and `exclude-tools` may name. */
 export const TOOL_NAMES = ['read_file', 'edit', 'shell', STRUCTURED_OUTPUT_NAME] as const;
 
-/** Options of a toolbox. */
 export interface ToolboxOptions {
   readonly sandbox: Sandbox;
   /** The allow-list; `structured_output` is offered even if it is not listed. */
@@ -33,7 +32,6 @@ export interface CallAnswer extends ToolAnswer {
   readonly ran: boolean;
 }
 
-/** The tools that the agent may call. */
 export interface Toolbox {
   /** In a stable order, with `structured_output` last; the same array for the whole run. */
   readonly specs: readonly ToolSpec[];
@@ -49,7 +47,6 @@ export interface Toolbox {
   run(call: ToolCall, signal: AbortSignal): Promise<CallAnswer>;
 }
 
-/** Creates the toolbox of a run. */
 export function createToolbox(options: ToolboxOptions): Toolbox {
   const { sandbox, exclude, structuredOutput } = options;
   const tools = makeTools(options).filter(
