@@ -23,7 +23,6 @@ export type EnvelopeFile =
       readonly genuine: boolean;
     };
 
-/** Options for reading a folder of envelopes. */
 export interface ReadEnvelopesOptions {
   /** The input that names the folder, for messages. */
   readonly input: string;

@@ -53,7 +53,6 @@ export interface Envelope {
 /** A set of all members of a string union; omitting one is a compile error. */
 type Words<Word extends string> = Readonly<Record<Word, true>>;
 
-/** All conclusions. */
 export const CONCLUSIONS: Words<Conclusion> = {
   success: true,
   failure: true,
@@ -61,7 +60,6 @@ export const CONCLUSIONS: Words<Conclusion> = {
   skipped: true,
 };
 
-/** All reasons. */
 export const REASONS: Words<Reason> = {
   accepted: true,
   gate_not_met: true,
@@ -87,14 +85,12 @@ export const REASONS: Words<Reason> = {
   undecided: true,
 };
 
-/** All gate statuses. */
 export const GATE_STATUSES: Words<GateResult['status']> = {
   met: true,
   not_met: true,
   none: true,
 };
 
-/** All context statuses. */
 export const CONTEXT_STATUSES: Words<ContextStatus> = {
   complete: true,
   truncated: true,

@@ -13,7 +13,6 @@ export interface ProxyServer {
   readonly authorization: string | null;
 }
 
-/** The proxy settings of the environment. */
 export interface Proxies {
   /** For `http:` targets. */
   readonly http: ProxyServer | null;

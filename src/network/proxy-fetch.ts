@@ -11,7 +11,6 @@ import type { Proxies, ProxyServer } from './proxies.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The dependencies of the proxied fetch. */
 export interface ProxyFetchWorld {
   /** For hosts that bypass the proxies. */
   readonly direct: typeof fetch;
@@ -127,7 +126,6 @@ function named({ url, variable }: ProxyServer): string {
   return `The proxy ${url.host} (${variable})`;
 }
 
-/** Explains a refusal by the proxy. */
 function refusal(proxy: ProxyServer, status: number, target: string): NetworkError {
   const { variable, authorization } = proxy;
   const details = { code: null, passing: status >= 500 };
@@ -145,7 +143,6 @@ function refusal(proxy: ProxyServer, status: number, target: string): NetworkErr
   return new NetworkError(`${named(proxy)} ${what}.`, details);
 }
 
-/** Explains a failed connection to the proxy. */
 function unreachable(proxy: ProxyServer, error: unknown, environment: Environment): NetworkError {
   // undici retries forever if a connection fails with this code of its own.
   const code = causeCode(error) === 'UND_ERR_SOCKET' ? 'ECONNRESET' : causeCode(error);

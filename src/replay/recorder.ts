@@ -1,8 +1,9 @@
 /** Records a model's responses in a run, so that the run can be replayed without it. */
-import { ProviderError } from '../errors.ts';
+import { messageOf, ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
+import { usageJson } from '../reporters/envelope.ts';
 import type { RecorderWorld } from '../run/world.ts';
-import type { ToolCall, Usage } from '../types.ts';
+import type { ToolCall } from '../types.ts';
 import { maxRecordingBytes, type RequestDigest, recordingFormat } from './recording.ts';
 import { digestRequest } from './request-digest.ts';
 
@@ -59,7 +60,7 @@ function createWriter({ append, warn }: RecorderWorld): (entry: object) => void 
     } catch (error) {
       // Stop recording: a gap would be replayed as if the recording were complete.
       dead = true;
-      warn(`The recording is not whole: ${error instanceof Error ? error.message : String(error)}`);
+      warn(`The recording is not whole: ${messageOf(error)}`);
     }
   };
 }
@@ -99,7 +100,7 @@ function answerLine({ message, stopReason, usage, model }: Completion, mask: (te
     text: mask(message.text),
     tool_calls: message.toolCalls.map((call) => callLine(call, mask)),
     stop_reason: stopReason,
-    usage: usage === null ? null : usageLine(usage),
+    usage: usage === null ? null : usageJson(usage),
     model: oneLine(mask(model)),
   };
 }
@@ -116,15 +117,6 @@ function hasMasked({ message }: Completion, mask: (text: string) => string): boo
   return message.toolCalls.some(
     ({ name, rawArguments }) => mask(name) !== name || mask(rawArguments) !== rawArguments,
   );
-}
-
-function usageLine(usage: Usage): object {
-  return {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cached_input_tokens: usage.cachedInputTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-  };
 }
 
 function failureLine({ failure, status, message }: ProviderError, mask: (text: string) => string) {

@@ -26,7 +26,6 @@ export interface RecordingHeader {
   readonly policy: PolicyDigest;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
-  /** The working directory given to the model. */
   readonly workingDirectory: string;
   /** ISO 8601. */
   readonly created: string;
@@ -214,7 +213,6 @@ interface Line {
   /** Returns a list of bounded length. */
   list(key: string): readonly Json[];
   part(key: string): Line;
-  /** Returns a list of objects. */
   parts(key: string): readonly Line[];
   fault(what: string): InputError;
 }

@@ -112,7 +112,6 @@ async function findKey(
   return { key: reuseKey({ tree, paths, place, config, policy: state.policy }), tree };
 }
 
-/** Input of a reuse key. */
 export interface KeyParts {
   /** Hexadecimal object name of the judged tree. */
   readonly tree: string;
