@@ -24,7 +24,6 @@ import { createTransport } from './transport.ts';
 /** The API version that the SDK's types describe; a test compares it with what the SDK itself sends. */
 const apiVersion = '2026-10-21';
 
-/** Creates a provider for Anthropic's Messages API. */
 export function createAnthropic(settings: AdapterSettings): Provider {
   const { provider: name, model, baseUrl } = settings;
   const client = new Anthropic({
@@ -175,7 +174,6 @@ export function isAnthropicNative(native: unknown): native is AnthropicNative {
   return isObject(native) && Array.isArray(native['anthropicContent']);
 }
 
-/** Whether a body is a message. */
 export function isMessage(body: JsonObject): boolean {
   return Array.isArray(body['content']) && !saysError(body);
 }

@@ -11,7 +11,17 @@ export interface ApiFailure extends ServerError {
   readonly cause: unknown;
 }
 
-/** What the sentences mention. */
+/** A response that broke off, without any text of the server. */
+export const brokenOff: ApiFailure = {
+  status: null,
+  type: 'cut',
+  code: null,
+  param: null,
+  message: '',
+  requestId: null,
+  cause: null,
+};
+
 export interface FailureContext {
   readonly model: string;
   /** Where the key came from; never the key itself. */
@@ -197,7 +207,6 @@ function truncateAtWord(line: string): string {
     : start.toWellFormed();
 }
 
-/** An error as reported by a server. */
 export interface ServerError {
   /** null if there was no HTTP response, or if the error was inside a stream. */
   readonly status: number | null;
@@ -244,7 +253,6 @@ export function namesToolChoice(failure: ServerError): boolean {
   return failure.param === 'tool_choice' || /tool[_ ]choice/i.test(failure.message);
 }
 
-/** Whether the conversation is too long for the model. */
 export function isOverflow(failure: ServerError): boolean {
   if (overflowCodes.has(failure.code ?? '') || overflowCodes.has(failure.type ?? '')) return true;
   if (failure.status === 413) return true;
@@ -252,7 +260,6 @@ export function isOverflow(failure: ServerError): boolean {
   return overflowTexts.some((pattern) => pattern.test(failure.message));
 }
 
-/** Whether the server does not offer tool calls for the model. */
 export function isToolless(failure: ServerError): boolean {
   return toollessTexts.some((pattern) => pattern.test(failure.message));
 }

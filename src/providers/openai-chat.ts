@@ -3,7 +3,7 @@ import OpenAI, { AzureOpenAI } from 'openai';
 import type { ChatCompletionCreateParams as ChatParams } from 'openai/resources/chat/completions';
 import { isArray, isObject } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
-import { type FailureContext, providerError } from './errors.ts';
+import { brokenOff, type FailureContext, providerError } from './errors.ts';
 import { clientOptions, createClient, createSdkErrors } from './openai-client.ts';
 import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
 import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
@@ -25,7 +25,6 @@ import {
 
 const chatApi = { isWhole: isWholeChat, isResponse: isChatAnswer };
 
-/** Creates a provider for chat completions with a client of the openai SDK. */
 export function createOpenAiChat(
   settings: AdapterSettings,
   client: OpenAI = createClient(settings),
@@ -59,17 +58,8 @@ export function createOpenAiChat(
 /** Treats a response whose server gave up midway as broken off, even if it is not a stream. */
 function acceptResponse(answer: ApiResponse, context: FailureContext): RequestResult<ApiResponse> {
   if (!isBrokenChat(answer)) return { ok: true, value: answer };
-  const failure = {
-    status: null,
-    type: 'cut',
-    code: null,
-    param: null,
-    message: '',
-    requestId: null,
-    cause: null,
-  };
   const why = `${context.host} broke off its answer`;
-  return { ok: false, again: true, why, error: providerError(failure, context) };
+  return { ok: false, again: true, why, error: providerError(brokenOff, context) };
 }
 
 /**
@@ -204,7 +194,6 @@ export const blockedChat: ApiResponse = {
   raw: () => null,
 };
 
-/** Whether a body contains a choice. */
 export function isChatAnswer(body: JsonObject): boolean {
   return !saysError(body) && objectsOf(body['choices']).some(({ value }) => isObject(value['message']));
 }
@@ -338,7 +327,7 @@ function replayed(message: JsonObject, calls: readonly JsonObject[]): JsonObject
   const { tool_calls: _, content, ...rest } = message;
   const text = typeof content === 'string' ? wellFormed(content) : (content ?? null);
   if (calls.length > 0) return { ...rest, role: 'assistant', content: text, tool_calls: calls };
-  return { ...rest, role: 'assistant', content: text === null || text === '' ? '(empty)' : text };
+  return { ...rest, role: 'assistant', content: text === null || text === '' ? EMPTY_TURN : text };
 }
 
 /** Fields of a delta that arrive in pieces; of any other text field, the last value counts. */
@@ -472,7 +461,6 @@ export function firstChoice(chunk: JsonObject): JsonObject {
   return objectsOf(chunk['choices'])[0]?.value ?? {};
 }
 
-/** Returns the id and the name of a call. */
 export function called(call: JsonObject): { readonly id: string; readonly name: string } {
   return { id: textOf(call['id']), name: textOf(objectOf(call['function'])['name']) };
 }

@@ -22,7 +22,6 @@ export function clientOptions(settings: AdapterSettings) {
   } as const;
 }
 
-/** Creates a client for the endpoint of the settings. */
 export function createClient(settings: AdapterSettings): OpenAI {
   return new OpenAI({ ...clientOptions(settings), baseURL: settings.baseUrl });
 }
@@ -36,7 +35,6 @@ export interface SdkErrors {
   readonly refuses: (param: string) => boolean;
 }
 
-/** Creates a reader of SDK errors that remembers the last one. */
 export function createSdkErrors(): SdkErrors {
   let last: APIError | null = null;
   return {
@@ -51,7 +49,6 @@ export function createSdkErrors(): SdkErrors {
   };
 }
 
-/** Whether an error code is that of a content filter. */
 export function isBlockedCode(code: unknown): boolean {
   return typeof code === 'string' && blockedCodes.has(code);
 }

@@ -2,7 +2,7 @@
 import type { ResponseCreateParams } from 'openai/resources/responses/responses';
 import { isObject } from '../text/json.ts';
 import type { AssistantMessage, JsonObject, Message, StopReason, ToolSpec, Usage } from '../types.ts';
-import { type ApiFailure, type FailureContext, providerError } from './errors.ts';
+import { type ApiFailure, brokenOff, type FailureContext, providerError } from './errors.ts';
 import { createClient, createSdkErrors, isBlockedCode } from './openai-client.ts';
 import type { AdapterSettings, Completion, CompletionRequest, Provider } from './provider.ts';
 import { type Api, type ApiResponse, type RequestResult, retryRequest, sendRequest } from './request.ts';
@@ -26,7 +26,6 @@ const withoutReasoning = /(^|[/:])(gpt-(3|4)|chatgpt-|gpt-5(\.\d+)?-chat)/;
 
 const responsesApi = { isWhole: isWholeResponse, isResponse: isResponse };
 
-/** Creates a provider for the Responses API. */
 export function createOpenAiResponses(settings: AdapterSettings): Provider {
   const { provider: name, model } = settings;
   const client = createClient(settings);
@@ -181,13 +180,11 @@ export function toldFailure(
   const error = last?.['type'] === 'error' ? last : objectOf(response['error']);
   const code = textOf(error['code']);
   const failure = {
-    status: null,
+    ...brokenOff,
     type: failureTypes.get(code) ?? null,
     code: code || null,
     param: textOf(error['param']) || null,
     message: textOf(error['message']) || (isError ? '' : `status ${status}`),
-    requestId: null,
-    cause: null,
   };
   return { failure, again: passingCodes.has(code), isBlocked: isBlockedCode(code) };
 }

@@ -3,7 +3,6 @@ import type { AssistantMessage, Message, StopReason, ToolSpec, Usage } from '../
 import type { FailureContext } from './errors.ts';
 import type { Dialect } from './schema/project.ts';
 
-/** A request for one completion. */
 export interface CompletionRequest {
   readonly system: string;
   /** The same array object on every turn of a run, so that an adapter can project it once. */
@@ -32,7 +31,6 @@ export interface Completion {
   readonly model: string;
 }
 
-/** A model behind its API. */
 export interface Provider {
   /** The name of its row in the registry. */
   readonly name: string;

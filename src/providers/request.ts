@@ -3,9 +3,17 @@
  * end.
  */
 import { NetworkError, ProviderError } from '../errors.ts';
-import { isDeeperThan, rawSlice } from '../text/json.ts';
+import { isDeeperThan, parseOrUndefined, rawSlice } from '../text/json.ts';
+import { race } from '../text/wait.ts';
 import type { JsonObject } from '../types.ts';
-import { type ApiFailure, type FailureContext, isTooLate, providerError, silenceError } from './errors.ts';
+import {
+  type ApiFailure,
+  brokenOff,
+  type FailureContext,
+  isTooLate,
+  providerError,
+  silenceError,
+} from './errors.ts';
 import type { AdapterSettings, CompletionRequest } from './provider.ts';
 import { objectOf, objectsOf, textOf } from './tool-calls.ts';
 import {
@@ -60,9 +68,7 @@ export interface SdkCall extends PromiseLike<unknown> {
   asResponse(): Promise<Response>;
 }
 
-/** How to use one API. */
 export interface Api {
-  /** Sends the request through the SDK. */
   readonly send: (options: SendOptions) => SdkCall;
   readonly context: FailureContext;
   /** Recognizes the SDK's own error class; null for anything else. */
@@ -126,24 +132,16 @@ export async function retryRequest<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const scope = new AbortController();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-  });
-  signal.addEventListener('abort', onAbort, { once: true });
   try {
     for (let tries = 1; ; tries += 1) {
-      const work = send(scope.signal);
-      // The loser of the race may still reject: the openai SDK sleeps between its retries without observing a signal.
-      work.catch(() => undefined);
-      const result = await Promise.race([work, aborted]);
+      // The openai SDK sleeps between its retries without observing a signal.
+      const result = await race(send(scope.signal), signal);
       if (result.ok) return result.value;
       if (!result.again || tries >= maxRequests) throw result.error;
       notify(`${result.why ?? 'the answer ended with an error'}: try ${tries + 1} of ${maxRequests} follows`);
-      await Promise.race([new Promise((resolve) => setTimeout(resolve, pauseMs * tries)), aborted]);
+      await race(new Promise((resolve) => setTimeout(resolve, pauseMs * tries)), signal);
     }
   } finally {
-    signal.removeEventListener('abort', onAbort);
     scope.abort();
   }
 }
@@ -188,7 +186,6 @@ export async function sendRequest(
   }
 }
 
-/** A response that is being read. */
 interface ReadContext {
   readonly api: Api;
   readonly response: Response;
@@ -206,7 +203,7 @@ async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse
   } catch (error) {
     return createCutResult(context, error);
   }
-  const body = unwrapList(parseOrNull(text));
+  const body = unwrapList(parseOrUndefined(text));
   if (isDeeperThan(body, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
   if (api.isResponse(body)) return { ok: true, value: { kind: 'body', body, raw: createSlicer(text) } };
   const isJson = Object.keys(body).length > 0;
@@ -320,10 +317,9 @@ function createCutResult(
   if (error === silence)
     return { ok: false, again: true, why: `${host} was silent for ${idleMs / 1000} s`, error: silence };
   if (error instanceof ProviderError) return { ok: false, again: false, error };
-  const requestId = requestIdOf(response.headers);
   const isRefused = (error instanceof NetworkError && !error.passing) || isTooLate(error);
   const type = error instanceof NetworkError || isTooLate(error) ? 'connection' : 'cut';
-  const failure = { status: null, type, code: null, param: null, message: '', requestId, cause: error };
+  const failure = { ...brokenOff, type, requestId: requestIdOf(response.headers), cause: error };
   return {
     ok: false,
     again: !isRefused,
@@ -350,15 +346,6 @@ function unwrapList(value: unknown): JsonObject {
   return objectOf(Array.isArray(value) ? value[0] : value);
 }
 
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Converts an SDK error to the project's own fields. */
 function readSdkError(error: SdkError, lost: Lost): ApiFailure {
   const outer = objectOf(error.error);
   const inner = 'error' in outer ? objectOf(outer['error']) : outer;

@@ -5,9 +5,11 @@
 import { isArray, isDeeperThan, isObject, maxDepth } from '../../text/json.ts';
 import { shapeOf, subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject, ToolSpec } from '../../types.ts';
+import { objectOf } from '../tool-calls.ts';
 import { type Loss, writeNote } from './note.ts';
 import {
   identifying,
+  isAny,
   isMereReference,
   listAt,
   objectAt,
@@ -122,10 +124,6 @@ function followRoot(root: JsonObject, references: References): JsonObject {
 
 function pick(schema: JsonObject, keywords: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keywords.includes(keyword)));
-}
-
-function objectOf(schema: Json): JsonObject {
-  return isObject(schema) ? schema : {};
 }
 
 /** Whether `unevaluatedItems` is used anywhere; the `items` that OpenAI requires would change its result. */
@@ -299,10 +297,6 @@ function uniteViews(views: readonly View[]): View {
 function unite(alternatives: readonly Json[]): Json {
   const [first = {}, ...others] = alternatives;
   return others.length === 0 ? first : { anyOf: alternatives };
-}
-
-function isAny(schema: Json): boolean {
-  return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
 /** Copies a schema into draft 2020-12; returns the same object if it has already copied the schema. */

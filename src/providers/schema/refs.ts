@@ -3,7 +3,6 @@ import { isArray, isObject } from '../../text/json.ts';
 import { resolvePointer, subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
-/** The references of one schema. */
 export interface References {
   /** Returns the target of the reference in this node. */
   resolve(node: JsonObject): JsonObject | boolean;
@@ -143,4 +142,9 @@ export function objectAt(schema: JsonObject, keyword: string): JsonObject {
 export function listAt(schema: JsonObject, keyword: string): readonly Json[] {
   const value = schema[keyword];
   return isArray(value) ? value : [];
+}
+
+/** Whether a schema accepts every value. */
+export function isAny(schema: Json): boolean {
+  return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }

@@ -4,7 +4,7 @@ import { subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { annotationsOf, isTaken, type StrictDialect } from './dialects.ts';
 import type { Loss } from './note.ts';
-import { definitionPointer, isMereReference, listAt } from './refs.ts';
+import { definitionPointer, isAny, isMereReference, listAt } from './refs.ts';
 
 /**
  * One of several schemas of which a value must match any. Without `types` it is a reference, whose target has types.
@@ -20,13 +20,11 @@ interface Alternatives {
   readonly list: readonly Alternative[];
 }
 
-/** A definition, or the root. */
 interface Target {
   readonly name: string;
   readonly schema: Json;
 }
 
-/** One attempt to copy the parameters of a tool. */
 interface Attempt {
   readonly dialect: StrictDialect;
   readonly targets: ReadonlyMap<string, Target>;
@@ -39,7 +37,6 @@ interface Attempt {
   readonly wanted: Map<string, Target>;
 }
 
-/** The path from the root to a schema. */
 interface Place {
   readonly pointer: string;
   readonly nesting: number;
@@ -438,14 +435,12 @@ function typesOf(type: Json | undefined): readonly string[] {
   return names.includes('number') ? names.filter((each) => each !== 'integer') : names;
 }
 
-/** Returns the type of a literal. */
 function typeOf(value: Json): string {
   if (value === null) return 'null';
   if (isArray(value)) return 'array';
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** Returns the types that both lists include. */
 function commonTypes(one: readonly string[], other: readonly string[]): readonly string[] {
   const common = one.flatMap((type) => {
     if (other.includes(type)) return [type];
@@ -454,10 +449,6 @@ function commonTypes(one: readonly string[], other: readonly string[]): readonly
     return isNarrower ? ['integer'] : [];
   });
   return [...new Set(common)];
-}
-
-function isAny(schema: Json): boolean {
-  return schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 }
 
 /** Whether two values are certainly equal; large ones are not compared. */
