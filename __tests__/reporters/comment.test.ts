@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GitHubError, ReportError } from '../../src/errors.ts';
-import {
-  type CommentOptions,
-  type CommentText,
-  createComment,
-  type WrittenComment,
-} from '../../src/reporters/comment.ts';
-import type { Report } from '../../src/reporters/report-types.ts';
+import { type CommentOptions, createComment } from '../../src/reporters/comment.ts';
+import type { CommentText, Report, WrittenComment } from '../../src/reporters/report-types.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion } from '../../src/types.ts';
 import { sampleReport } from './sample-report.ts';

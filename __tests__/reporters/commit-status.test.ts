@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GitHubError, ReportError } from '../../src/errors.ts';
-import { createCommitStatus, type StatusText } from '../../src/reporters/commit-status.ts';
-import type { Report } from '../../src/reporters/report-types.ts';
+import { createCommitStatus } from '../../src/reporters/commit-status.ts';
+import type { Report, StatusText } from '../../src/reporters/report-types.ts';
 import { sampleFailedMerge, sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-merged.ts';
 import { knowSecrets, textOf } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';

@@ -8,7 +8,6 @@ import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
 import type { Report, Reporter } from './report-types.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
-/** Dependencies and settings of the annotations reporter. */
 export interface AnnotationsOptions {
   readonly log: Log;
   readonly mode: 'findings' | 'none';
@@ -17,7 +16,6 @@ export interface AnnotationsOptions {
   readonly elsewhere: string;
 }
 
-/** A finding and its annotation level. */
 interface Said {
   readonly finding: Finding;
   readonly level: AnnotationLevel;

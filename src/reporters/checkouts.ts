@@ -82,9 +82,9 @@ export function findJudgedCheckout(
   return only === undefined || others.length > 0 ? null : only;
 }
 
-function realOrNull(folder: string): string | null {
+export function realOrNull(folder: string): string | null {
   try {
-    return realpathSync(folder);
+    return realpathSync.native(folder);
   } catch {
     return null;
   }

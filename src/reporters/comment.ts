@@ -3,7 +3,7 @@ import { GitHubError, ReportError } from '../errors.ts';
 import { indentedJson } from '../text/json.ts';
 import { commitPage, runPage } from './links.ts';
 import { createMarkdownSanitizer, fitSections } from './markdown.ts';
-import type { MarkdownSanitizer, Report, Reporter } from './report-types.ts';
+import type { CommentText, MarkdownSanitizer, Report, Reporter, WrittenComment } from './report-types.ts';
 import {
   headline,
   rawJson,
@@ -13,27 +13,6 @@ import {
   verdictSections,
 } from './summary.ts';
 
-/** A comment to write. All runs with the same key share one comment; a later run or attempt overwrites it. */
-export interface CommentText {
-  readonly key: string;
-  /** The judged commit. */
-  readonly commit: string;
-  readonly runId: string;
-  readonly attempt: number;
-  readonly body: string;
-  /** Whether to create the comment if it does not exist. */
-  readonly create: boolean;
-}
-
-/**
- * The result of writing a comment: `superseded` if a newer run has already written it, `none` if no comment existed and
- * none was to be created.
- */
-export type WrittenComment =
-  | { readonly outcome: 'created' | 'updated' | 'unchanged' | 'superseded'; readonly url: string }
-  | { readonly outcome: 'none' | 'no_pull_request'; readonly url: null };
-
-/** Dependencies and settings of the comment reporter. */
 export interface CommentOptions extends SummaryFacts {
   readonly mode: 'always' | 'on-failure';
   readonly key: string;
@@ -122,19 +101,16 @@ function aboveFooter(
     {
       name: 'the raw JSON',
       rank: 9,
-      texts: hasShortJson(report) ? [rawJson(report, facts.secrets, sanitizer)] : [],
+      texts:
+        indentedJson(report.payload, MAX_JSON) === null ? [] : [rawJson(report, facts.secrets, sanitizer)],
     },
   ];
   const used = Buffer.byteLength(head + foot, 'utf8');
   const { text, lost } = fitSections(sections, MAX_BYTES - used);
   const whole = `${head}${text}${note(lost, report, facts)}`;
-  return Buffer.byteLength(whole + foot, 'utf8') <= MAX_BYTES + 1_000
-    ? whole
-    : title(report, facts, sanitizer);
-}
-
-function hasShortJson({ payload }: Report): boolean {
-  return indentedJson(payload, MAX_JSON) !== null;
+  if (Buffer.byteLength(whole + foot, 'utf8') <= MAX_BYTES + 1_000) return whole;
+  // Many weaknesses or changed policy files can make even the head too long.
+  return headline({ ...report, repaired: null }, facts, sanitizer);
 }
 
 function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFacts): string {
@@ -142,11 +118,6 @@ function note(lost: readonly string[], report: Report, { serverUrl }: SummaryFac
   const page = runPage(report.subject, serverUrl);
   const where = page === null ? "the run's summary" : `[the run's summary](${page})`;
   return `> Too large for a comment: ${lost.join(', ')}. See ${where}, or the file that the output \`run-result-file\` names.\n\n`;
-}
-
-/** The fallback if not even the head fits, which many weaknesses or changed policy files can cause. */
-function title(report: Report, facts: SummaryFacts, sanitizer: MarkdownSanitizer): string {
-  return headline({ ...report, repaired: null }, facts, sanitizer);
 }
 
 /** Names the run, the attempt, the commit, and the key that identifies this comment. */

@@ -5,17 +5,9 @@ import { truncate } from '../text/messages.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion } from '../types.ts';
-import type { Report, Reporter } from './report-types.ts';
+import type { Report, Reporter, StatusText } from './report-types.ts';
 import { REPLAY_MARK, verdictTitle } from './verdict-text.ts';
 
-/** The content of a commit status. */
-export interface StatusText {
-  readonly state: 'pending' | 'success' | 'failure' | 'error';
-  /** At most 140 characters, none of them above U+FFFF. */
-  readonly description: string;
-}
-
-/** Dependencies of the commit status reporter. */
 export interface CommitStatusOptions {
   readonly secrets: Secrets;
   /**
@@ -59,10 +51,8 @@ export function createCommitStatus({ secrets, set }: CommitStatusOptions): Repor
       // Wait for `pending`: if it arrived last, it would overwrite the verdict.
       await pending;
       try {
-        if (
-          await set({ state, description: description(report, secrets) }, report.view?.statusCommit?.(report))
-        )
-          return;
+        const judged = report.view?.statusCommit?.(report);
+        if (await set({ state, description: description(report, secrets) }, judged)) return;
       } catch (cause) {
         if (!(cause instanceof GitHubError)) throw cause;
         throw new ReportError(`The commit status could not be set. ${cause.message}`, { cause });

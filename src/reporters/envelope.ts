@@ -1,5 +1,5 @@
 /** The result envelope: one object that describes a whole run, the same for the result file and the CLI. */
-import { InputError } from '../errors.ts';
+import { InputError, messageOf } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { isArray } from '../text/json.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -28,7 +28,6 @@ export function envelope(report: Report, mask: (text: string) => string): JsonOb
   };
 }
 
-/** The fields after the payload. */
 function facts(report: Report, error: JsonObject, mask: (text: string) => string): JsonObject {
   const { gate, reuse = null, evidence = null, view } = report;
   return {
@@ -60,7 +59,6 @@ function facts(report: Report, error: JsonObject, mask: (text: string) => string
   };
 }
 
-/** Token usage in the format of the envelope. */
 export function usageJson(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
@@ -141,7 +139,7 @@ export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | n
     const whole = sign === null ? told : { ...told, signature: sign(told) };
     writePrivateFile(file, `${JSON.stringify(whole)}\n`);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     const message = `result-file ${JSON.stringify(file)} cannot be written: ${why}. Name a file that can be.`;
     throw new InputError('result-file', message, { cause });
   }

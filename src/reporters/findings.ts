@@ -216,7 +216,6 @@ function wordOf(value: Json | undefined): string {
   return typeof value === 'string' ? value.trim().toLowerCase() : '';
 }
 
-/** A payload's findings, most severe first in each list. */
 interface WeighedFindings {
   readonly deciding: readonly Finding[];
   /** Findings that did not decide the verdict, with the severity that the payload gives them. */

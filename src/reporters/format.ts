@@ -19,7 +19,6 @@ export function dollars(usd: number): string {
   return `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 }
 
-/** Input and output tokens together. */
 export function tokensOf(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens;
 }

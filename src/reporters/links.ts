@@ -41,13 +41,13 @@ export function lineLink(
   serverUrl: string | null,
   locate: Locate = asWritten,
 ): string | null {
-  if (subject === null || serverUrl === null) return null;
-  if (!/^[\w.-]+\/[\w.-]+$/.test(subject.repository) || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
+  const home = repositoryPage(subject, serverUrl);
+  if (home === null || subject === null || !/^[0-9a-f]{7,64}$/.test(subject.sha)) return null;
   const written = locationOfRow(row)?.place;
   const place = written === undefined ? null : locate(written);
   if (place === null) return null;
   const lines = place.endLine === null ? `#L${place.line}` : `#L${place.line}-L${place.endLine}`;
-  const page = `${serverUrl}/${subject.repository}/blob/${subject.sha}/${urlPath(place.path)}`;
+  const page = `${home}/blob/${subject.sha}/${urlPath(place.path)}`;
   return place.line === null ? page : page + lines;
 }
 

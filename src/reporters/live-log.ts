@@ -24,17 +24,14 @@ const MAX_WARNING = 500;
 /** Matches how a command ended: the last line of the shell tool's result, which the tool itself writes. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
-/** The methods of a log that a run needs. */
 export type RunLog = Pick<Log, 'excerpt' | 'info' | 'warning' | 'error' | 'group'>;
 
-/** Dependencies and settings of a live log. */
 export interface LiveLogOptions {
   readonly log: RunLog;
   /** Level of detail: `full` adds the model's prose, prompts and tool output, in folded groups. */
   readonly level: 'summary' | 'full';
 }
 
-/** A turn in progress. */
 interface OpenTurn {
   readonly turn: number;
   /** Calls that have no result yet. */

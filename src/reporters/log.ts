@@ -41,10 +41,8 @@ export interface AnnotationProperties {
   readonly col?: number;
 }
 
-/** Annotation levels, named after the runner's commands. */
 export type AnnotationLevel = 'error' | 'warning' | 'notice';
 
-/** Options of `createLog`. */
 export interface LogOptions {
   readonly core: Commands;
   readonly secrets: Secrets;
@@ -58,7 +56,6 @@ export interface Log {
   excerpt(text: string, max: number): string;
   /** Writes one line, indented by two spaces per level of `indent`; an empty text writes an empty line. */
   info(text: string, indent?: number): void;
-  /** Writes an error annotation. */
   error(message: string, properties?: AnnotationProperties): void;
   warning(message: string, properties?: AnnotationProperties): void;
   notice(message: string, properties?: AnnotationProperties): void;
@@ -85,7 +82,6 @@ const MAX_BLOCK = 1024 * 1024;
 /** Shorter lines of a secret are not masked: they would mask ordinary words throughout the job. */
 const MIN_MASKED = 4;
 
-/** Creates a log that writes through @actions/core. */
 export function createLog(options: LogOptions): Log {
   const { core, secrets } = options;
 

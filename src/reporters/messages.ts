@@ -6,10 +6,8 @@ import { isObject, parseStrictJson } from '../text/json.ts';
 import type { AssistantMessage, Json, JsonObject, StopReason, ToolCall, Usage } from '../types.ts';
 import type { RunEvent } from './report-types.ts';
 
-/** Options of `createMessages`. */
 export interface MessagesOptions {
   readonly version: string;
-  /** The folder that the agent works in. */
   readonly cwd: string;
   readonly mask: (text: string) => string;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { EOL } from 'node:os';
-import { InputError } from '../errors.ts';
+import { InputError, messageOf } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { openRegular } from '../files/read-bounded.ts';
 import { counted } from '../text/messages.ts';
@@ -115,7 +115,6 @@ function decimal(value: number, digits: number): string {
 /** The outputs of a run by name, in writing order, and warnings about omitted ones. */
 interface StepOutputs {
   readonly outputs: ReadonlyMap<string, string>;
-  /** One sentence for each omitted output. */
   readonly warnings: readonly string[];
 }
 
@@ -179,7 +178,7 @@ export function writeOutputs(file: string, outputs: ReadonlyMap<string, string>)
   try {
     appendWithoutWaiting(file, (endsMidLine(file) ? EOL : '') + formatOutputs(outputs, randomUUID, EOL));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new InputError(null, `The outputs could not be written to GITHUB_OUTPUT: ${why}.`, { cause });
   }
 }

@@ -20,14 +20,12 @@ const MAX_NAME = 100;
 const SHORT_LIST = 10;
 const SHORT_ITEM = 60;
 
-/** Options for rendering a payload. */
 export interface TableOptions {
   readonly subject: Subject | null;
   /** Base URL of the repository's server; null for tables without links. */
   readonly serverUrl: string | null;
   /** Finds the file of a row in the repository; without it, paths are used as written. */
   readonly locate: Locate | undefined;
-  /** Maximum rows per list. */
   readonly maxRows: number;
 }
 
@@ -136,7 +134,6 @@ function linkedCell(row: JsonObject, column: string, link: Link, sanitizer: Mark
   return target === null ? mark + text : `[${text}](${target})`;
 }
 
-/** Renders a string as it is, and any other value as JSON. */
 function shown(value: Json, max: number, sanitizer: MarkdownSanitizer): string {
   return sanitizer.cell(plain(value), max);
 }

@@ -7,7 +7,6 @@ import type { Report, Reporter } from './report-types.ts';
 import type { Sink } from './sink.ts';
 import { createLiveLine, type TerminalStyle } from './terminal.ts';
 
-/** Dependencies and settings of progress. */
 export interface ProgressOptions {
   /** Sink for stderr. */
   readonly sink: Sink;
@@ -21,7 +20,6 @@ export interface ProgressOptions {
   readonly now: () => number;
 }
 
-/** Progress of one run. */
 export interface Progress {
   /** Receives events during the run; `report` removes the live line permanently. */
   readonly reporter: Reporter;
@@ -96,7 +94,6 @@ export function createProgress(options: ProgressOptions): Progress {
 
 type Paint = (text: string, color: keyof typeof COLORS) => string;
 
-/** Functions and settings for writing lines. */
 interface Lines {
   readonly line: (text: string) => void;
   readonly paint: Paint;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode, ReportError } from '../errors.ts';
+import { errorCode, messageOf, ReportError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { counted, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -12,7 +12,6 @@ import type { Report, Reporter } from './report-types.ts';
 import { type Alert, type Alerts, alertsOf, type Rule } from './sarif-alerts.ts';
 import { type Locate, locateByEvidence, type SourceLocation } from './source-locations.ts';
 
-/** Dependencies and settings of the SARIF reporter. */
 export interface SarifOptions extends SarifFacts {
   /** Absolute path, whose folder is a real path. */
   readonly file: string;
@@ -77,13 +76,10 @@ function removeFile(file: string): void {
 }
 
 function problem(file: string, what: string, cause: unknown): ReportError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new ReportError(`${file} could not be ${what}: ${why}`, { cause });
+  return new ReportError(`${file} could not be ${what}: ${messageOf(cause)}`, { cause });
 }
 
-/** Input of a SARIF log in addition to the report. */
 interface SarifFacts {
-  /** Version of this action. */
   readonly version: string;
   /** URL of this action; null if unknown. */
   readonly informationUri: string | null;
@@ -96,7 +92,6 @@ interface SarifFacts {
   readonly serverUrl: string | null;
 }
 
-/** A serialized log and its number of results. */
 interface SarifText {
   readonly text: string;
   readonly results: number;

@@ -2,7 +2,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { errorCode, InputError } from '../errors.ts';
+import { errorCode, InputError, messageOf } from '../errors.ts';
 
 /** An ordered output stream. */
 export interface Sink {
@@ -15,7 +15,6 @@ export interface Sink {
   flush(): Promise<void>;
 }
 
-/** Options of `createSink`. */
 export interface SinkOptions {
   /** Name of the stream in messages. */
   readonly name: 'stdout' | 'stderr';
@@ -94,7 +93,7 @@ function writeWhole(fd: number, text: string): void {
 
 function lossOf(name: string, cause: unknown): InputError {
   const code = errorCode(cause) ?? '';
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new InputError(null, `${name} did not take everything: ${sentenceOf(code, why)}`, { cause });
 }
 

@@ -1,10 +1,10 @@
 /** Resolves locations written by a model to files that exist in the judged repository. */
-import { lstatSync, realpathSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 import { isArray, isObject } from '../text/json.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { type Checkouts, findCheckouts, isBelow } from './checkouts.ts';
+import { type Checkouts, findCheckouts, isBelow, realOrNull } from './checkouts.ts';
 import { locationOfRow, type WrittenLocation } from './findings.ts';
 import type { Evidence, FindingEvidence, Report } from './report-types.ts';
 
@@ -25,7 +25,6 @@ export interface SourceLocation {
 /** Resolves a written location; null if it names no file of the judged repository. Never throws. */
 export type Locate = (written: WrittenLocation) => SourceLocation | null;
 
-/** Options of `createLocator`. */
 interface LocatorOptions {
   /** Absolute and real. */
   readonly workspace: string;
@@ -88,7 +87,7 @@ interface World {
 
 function openWorld({ workspace, workingDirectory, repositories }: LocatorOptions): World {
   const checkouts = findCheckouts(workspace, repositories);
-  const real = realOf(path.resolve(workspace, workingDirectory));
+  const real = realOrNull(path.resolve(workspace, workingDirectory));
   const start = real !== null && isBelow(real, workspace) ? real : workspace;
   const around = checkouts.around(start);
   const bases = [...(around === null ? [] : [around]), ...checkouts.roots, start, workspace];
@@ -122,7 +121,7 @@ function candidates(written: string, { bases }: World): readonly string[] {
 /** Returns the regular files among the paths that are in the workspace and outside `.git`, with links resolved. */
 function existingFiles(paths: readonly string[], workspace: string): readonly string[] {
   return paths.flatMap((each) => {
-    const real = isBelow(each, workspace) ? realOf(each) : null;
+    const real = isBelow(each, workspace) ? realOrNull(each) : null;
     if (real === null || !isBelow(real, workspace)) return [];
     const inside = path.relative(workspace, real);
     if (/\p{Cc}/u.test(inside) || inside.split(path.sep).some((part) => part.toLowerCase() === '.git'))
@@ -135,14 +134,6 @@ function existingFiles(paths: readonly string[], workspace: string): readonly st
 function pathInRepository(file: string, { checkouts }: World): string | null {
   const root = checkouts.rootOf(file);
   return root === null ? null : path.relative(root, file).split(path.sep).join('/');
-}
-
-function realOf(file: string): string | null {
-  try {
-    return realpathSync.native(file);
-  } catch {
-    return null;
-  }
 }
 
 function createReader(): (file: string) => SourceFile | null {
@@ -185,7 +176,6 @@ interface SourceFile {
   sameAbove(number: number): number;
 }
 
-/** Creates a line-based view of a text. */
 export function sourceFile(text: string): SourceFile {
   const lines = text.split('\n');
   // As in git, a trailing newline does not start another line.

@@ -7,20 +7,16 @@ import { createMessages } from './messages.ts';
 import type { Report, Reporter, RunEvent } from './report-types.ts';
 import type { Sink } from './sink.ts';
 
-/** Values of `--output-format`. */
 export type OutputFormat = 'text' | 'json' | 'stream-json' | 'object';
 
-/** Dependencies and settings of stdout. */
 export interface StdoutOptions {
   readonly sink: Sink;
   readonly format: OutputFormat;
   readonly secrets: Secrets;
   readonly version: string;
-  /** The folder that the agent works in. */
   readonly cwd: string;
 }
 
-/** The stdout of a run. */
 export interface Stdout {
   /** Receives events during the run: `stream-json` is written line by line, `json` is kept until the end. */
   readonly reporter: Reporter;
@@ -33,7 +29,6 @@ export interface Stdout {
   writeOutputs(report: Report): Promise<void>;
 }
 
-/** Creates the stdout of one run. */
 export function createStdout({ sink, format, secrets, version, cwd }: StdoutOptions): Stdout {
   const messages = createMessages({ version, cwd, mask: secrets.mask });
   const kept: string[] = [];

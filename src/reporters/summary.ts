@@ -1,6 +1,6 @@
 /** The job summary: the verdict, the payload as tables, what the run used, and the raw JSON, folded. */
 import { statSync } from 'node:fs';
-import { ReportError } from '../errors.ts';
+import { messageOf, ReportError } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { indentedJson } from '../text/json.ts';
 import { counted, grouped } from '../text/messages.ts';
@@ -30,7 +30,6 @@ const MAX_ROWS = [500, 50];
 /** A longer payload is not shown: no reader would get through it. */
 const MAX_JSON = 256 * 1024;
 
-/** Input of the summary in addition to the report. */
 export interface SummaryFacts {
   readonly secrets: Secrets;
   /** Base URL of the repository's server, such as `https://github.com`; null for a summary without links. */
@@ -39,7 +38,6 @@ export interface SummaryFacts {
   readonly locate?: Locate;
 }
 
-/** Options of `createSummary`. */
 export interface SummaryOptions extends SummaryFacts {
   /** The file named by GITHUB_STEP_SUMMARY. */
   readonly file: string;
@@ -54,14 +52,13 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
     name: 'summary',
     async report(report) {
       try {
-        const room = MAX_BYTES - sizeOf(file);
+        const room = MAX_BYTES - (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
         const text = renderOrHead(() => summaryMarkdown(report, facts, room), report, facts);
         if (text === '' || bytesOf(text) > room)
           throw new Error(`the file has room for ${counted(Math.max(0, room), 'byte')} only`);
         appendWithoutWaiting(file, text);
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new ReportError(`The job summary could not be written: ${why}`, { cause });
+        throw new ReportError(`The job summary could not be written: ${messageOf(cause)}`, { cause });
       }
     },
   };
@@ -109,7 +106,7 @@ export function renderOrHead(render: () => string, report: Report, facts: Summar
     return render();
   } catch (error) {
     const sanitizer = createMarkdownSanitizer(facts.secrets);
-    const why = sanitizer.prose(error instanceof Error ? error.message : String(error), 300);
+    const why = sanitizer.prose(messageOf(error), 300);
     const note = `> [!WARNING]\n> The rest of this report could not be made (${why}). ${whole(report, sanitizer)}\n\n`;
     return `${verdictHead(report, facts, sanitizer)}${note}`;
   }
@@ -138,7 +135,6 @@ export function verdictSections(
   ];
 }
 
-/** Renders the weaknesses of the run as a warning block; empty if there are none. */
 function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {
   const all = [...evidenceWarnings(report), ...report.weaknesses];
   if (all.length === 0) return '';
@@ -146,7 +142,6 @@ function weaknesses(report: Report, sanitizer: MarkdownSanitizer): string {
   return `> [!WARNING]\n> **This run was weaker than it could be:**\n${lines.join('\n')}\n\n`;
 }
 
-/** Renders the title of the verdict, its sentence and its facts. */
 export function headline(
   report: Report,
   { serverUrl }: Pick<SummaryFacts, 'serverUrl'>,
@@ -245,7 +240,6 @@ function oneCall(call: CallRecord, sanitizer: MarkdownSanitizer): string {
   return `**${sanitizer.inline(call.name, 60)}**${target}${decision}${time}`;
 }
 
-/** Renders the payload as JSON in a folded block. */
 export function rawJson(report: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
   if (report.payload === null) return '';
   // Check the size first: the indented form may be far longer than the payload itself.
@@ -262,10 +256,6 @@ function whole(report: Report, sanitizer: MarkdownSanitizer): string {
   return report.resultFile === null
     ? ''
     : `The whole result is in ${sanitizer.code(report.resultFile)} (output \`run-result-file\`).`;
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function bytesOf(text: string): number {

@@ -3,7 +3,6 @@ import { spent, tokensOf } from './format.ts';
 import type { CallRef, RunEvent, Totals } from './report-types.ts';
 import type { Sink } from './sink.ts';
 
-/** Style of the progress output. */
 export interface TerminalStyle {
   /** Whether a line is rewritten in place; otherwise plain lines are printed. */
   readonly live: boolean;
@@ -12,7 +11,6 @@ export interface TerminalStyle {
   readonly columns: () => number;
 }
 
-/** Input for choosing a style. */
 interface TerminalFacts {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The stream for progress; `columns` is absent or 0 if unknown. */
@@ -59,12 +57,10 @@ function widthOf(character: string): number {
   return (character.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2;
 }
 
-/** Options of `createLiveLine`. */
 interface LiveLineOptions {
   readonly sink: Sink;
   /** Called before each redraw. */
   readonly columns: () => number;
-  /** Returns the elapsed time of the run as text. */
   readonly elapsed: () => string;
   /** Returns hostile text as part of a line, at most `max` characters. */
   readonly excerpt: (text: string, max: number) => string;

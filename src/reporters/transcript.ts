@@ -1,10 +1,9 @@
 /** The redacted transcript: one JSON object per line for each event of a run, with secrets masked in every string. */
-import { ReportError } from '../errors.ts';
+import { messageOf, ReportError } from '../errors.ts';
 import { openPrivateLog } from '../files/private-file.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Report, Reporter } from './report-types.ts';
 
-/** Options of `createTranscript`. */
 export interface TranscriptOptions {
   /** Absolute path; the file is created, or truncated, at the first event. */
   readonly file: string;
@@ -36,8 +35,7 @@ export function createTranscript({ file, secrets }: TranscriptOptions): Reporter
       write(ending(report));
       if (failure === null) return;
       const { cause } = failure;
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new ReportError(`The transcript is not whole: ${why}`, { cause });
+      throw new ReportError(`The transcript is not whole: ${messageOf(cause)}`, { cause });
     },
   };
 }

@@ -112,13 +112,11 @@ export function policyChangeBlock(
   return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;
 }
 
-/** The part of the evidence that warnings are based on. */
 interface Looked {
   readonly context: ContextStatus;
   readonly toolCalls: number;
 }
 
-/** A weakness in the evidence of a run. */
 export type Weakness = 'no_diff' | 'part_of_diff' | 'no_tool_call';
 
 const SENTENCES: Readonly<Record<Weakness, string>> = {
@@ -130,7 +128,6 @@ const SENTENCES: Readonly<Record<Weakness, string>> = {
     'The payload was accepted without a single tool call: the model opened no file and ran no command. Ask in the prompt for checks that need one.',
 };
 
-/** Returns the weaknesses in the evidence of a run. */
 export function findWeaknesses({ context, toolCalls }: Looked, hasPayload: boolean): readonly Weakness[] {
   return [
     ...(context === 'missing' ? (['no_diff'] as const) : []),
