@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util';
 import { InputError, throwProblems } from '../errors.ts';
 import { quote, suggest } from '../text/messages.ts';
 
-/** The definition of a flag. */
 export interface FlagSpec {
   /** Without dashes. */
   readonly name: string;
@@ -197,14 +196,10 @@ export function findRepeated<F extends FlagSpec>(flags: readonly TypedFlag<F>[])
   return problems;
 }
 
-/** The flags of a subcommand, with the kind of each. */
 export type FlagTable = Readonly<Record<string, 'text' | 'list' | 'switch'>>;
 
-/** The flags given to a subcommand. */
 export interface Flags {
-  /** Returns the value of a flag; null when it was not given. */
   value(name: string): string | null;
-  /** Returns all values of a flag, in order. */
   list(name: string): readonly string[];
   has(name: string): boolean;
   readonly positionals: readonly string[];

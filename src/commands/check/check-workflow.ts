@@ -12,7 +12,6 @@ import { checkStep, isKnownHere, type StepSurroundings, type Used } from './step
 import { actionSteps, type Called, type Job, type Source, type Workflow } from './workflow.ts';
 import { textAt, valueAt } from './yaml-file.ts';
 
-/** What a workflow is checked against. */
 export interface Surroundings extends StepSurroundings {
   /** Parses another workflow of the same checkout; returns null when the text is not a workflow. */
   readonly readWorkflow: (file: string, text: string) => Promise<Workflow | null>;
@@ -46,7 +45,6 @@ const MERGED: Policy = {
   hasGate: true,
 };
 
-/** Checks each step of the action on its own. */
 async function checkSteps(workflow: Workflow, surroundings: StepSurroundings) {
   const { findings } = surroundings;
   const sources: Source[] = [];
@@ -105,7 +103,6 @@ async function calledWorkflows(
   return found;
 }
 
-/** Returns the outputs of a reusable workflow; null for an output that does not come from the action. */
 function outputsOf(workflow: Workflow, sources: readonly Source[]): Called['outputs'] {
   const outputs = valueAt(valueAt(valueAt(workflow.node, 'on'), 'workflow_call'), 'outputs');
   const found = new Map<string, { output: Output; source: Source } | null>();

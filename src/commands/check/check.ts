@@ -20,7 +20,6 @@ import type { Used } from './step.ts';
 import { readWorkflow, type Workflow } from './workflow.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
-/** The input and output of a check. */
 export interface CheckIo {
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };
@@ -48,7 +47,6 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
   }
 }
 
-/** The options of a check. */
 interface CheckOptions {
   readonly help: boolean;
   /** As typed; null when not given. */
@@ -131,7 +129,6 @@ function nothingToCheck(looked: number): InputError {
   return new InputError(null, `${what}. Name a workflow file, or give --schema.`);
 }
 
-/** Checks the schema and gate given on the command line. */
 async function checkArguments(
   { schema, gate, provider }: CheckOptions,
   cwd: string,

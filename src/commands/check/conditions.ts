@@ -4,7 +4,6 @@ import type { Fault } from './finding.ts';
 import type { Output } from './outputs.ts';
 import { CONDITION } from './rules.ts';
 
-/** A node that reads an output. */
 interface Read {
   readonly node: Expression;
   readonly output: Output;

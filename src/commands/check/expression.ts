@@ -191,7 +191,6 @@ export function nodesOf(root: Expression): readonly Expression[] {
   return found;
 }
 
-/** Returns the direct children of a node. */
 export function partsOf(node: Expression): readonly Expression[] {
   if (node.kind === 'member') return node.key === null ? [node.object] : [node.object, node.key];
   return 'operands' in node ? node.operands : [];

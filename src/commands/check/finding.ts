@@ -2,19 +2,15 @@
 import { suggest } from '../../text/messages.ts';
 import { entryAt, type Mapping, type Node, type SourceLocation, type YamlFile } from './yaml-file.ts';
 
-/** A finding. */
 export interface Finding extends SourceLocation {
   /** `error` for what a run would refuse, or what continues without a verdict; `warning` for everything else. */
   readonly severity: 'error' | 'warning';
   /** The kind of finding, in kebab-case; stable. */
   readonly rule: string;
-  /** One sentence that describes the problem. */
   readonly message: string;
-  /** How to fix it. */
   readonly fix: string;
 }
 
-/** A finding without its location. */
 export type Fault = Omit<Finding, keyof SourceLocation>;
 
 /** A mapping in a file: a job, a step, a workflow. */
@@ -34,7 +30,6 @@ export interface Findings {
   list(): readonly Finding[];
 }
 
-/** Creates an empty collection of findings. */
 export function createFindings(): Findings {
   const found = new Map<string, Finding>();
   const files: string[] = [];

@@ -8,7 +8,6 @@ import { LEG } from './rules.ts';
 import { actionSteps, isUse, type Job, mentions, type Step, type Workflow, withOf } from './workflow.ts';
 import { type Node, textAt, valueAt } from './yaml-file.ts';
 
-/** A step whose verdict is merged. */
 interface Leg {
   readonly job: Job;
   readonly step: Step;
@@ -17,7 +16,6 @@ interface Leg {
   readonly vote: Named;
 }
 
-/** How a step names its leg, or its vote. */
 interface Named {
   /** As typed; null when the step has no such input. */
   readonly text: string | null;
@@ -27,7 +25,6 @@ interface Named {
   readonly values: readonly string[] | null;
 }
 
-/** Checks the needed jobs of a merge, if they have legs. */
 export function checkLegs(workflow: Workflow, merge: MergeStep, findings: Findings): void {
   const needed = workflow.jobs.filter(({ id }) => merge.job.needs.includes(id));
   const legs = needed.flatMap((job) => {

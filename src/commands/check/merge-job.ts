@@ -5,23 +5,17 @@ import { conditionOf, type Expression, evaluate, isTruthy, nodesOf, pathOf } fro
 import { type Fault, type Findings, refused } from './finding.ts';
 import { LEG, MERGE } from './rules.ts';
 import { gateFaults, type Policy } from './schema.ts';
-import { collectInputs, type StepFault } from './step-inputs.ts';
+import { collectInputs, type KnownInputs } from './step-inputs.ts';
 import { actionSteps, isUse, type Job, type Source, type Step, type Workflow, withOf } from './workflow.ts';
 import { entryAt, textAt, valueAt } from './yaml-file.ts';
 
-/** A merge step with its known inputs. */
 export interface MergeStep {
   readonly job: Job;
   readonly step: Step;
   readonly inputs: MergeStepInputs;
 }
 
-/** The known inputs of a merge. */
-export interface MergeStepInputs {
-  /** As typed, trimmed; undefined when computed by an expression, null when absent. */
-  readonly get: (name: MergeInputName) => string | null | undefined;
-  readonly faults: readonly StepFault[];
-}
+export type MergeStepInputs = KnownInputs<MergeInputName>;
 
 const SECRET_INPUTS: readonly MergeInputName[] = ['signing-key', 'github-token'];
 
@@ -41,7 +35,6 @@ export function readMergeStep({ node }: Step): MergeStepInputs {
   return { get, faults: [...faults, ...problems] };
 }
 
-/** Checks when a merge runs and what it is given. */
 export function checkMergeJob(workflow: Workflow, { job, step }: MergeStep, findings: Findings): void {
   findings.report(job, ['if'], job.needs.length > 0 && skipFault(textAt(job.node, 'if')));
   const condition = textAt(step.node, 'if');

@@ -21,7 +21,6 @@ import { scalarsOf, textAt, valueAt } from './yaml-file.ts';
 
 type Part = Site['expressions'][number];
 
-/** Checks every expression of a workflow. */
 export function checkOutputs(workflow: Workflow, sources: readonly Source[], findings: Findings): void {
   for (const site of workflow.sites) {
     for (const expression of site.expressions) {
@@ -218,7 +217,6 @@ function checkRegardless(job: Job, workflow: Workflow, findings: Findings): void
   }
 }
 
-/** Checks a step whose failure is ignored. */
 function checkForgiven(
   source: Source,
   workflow: Workflow,

@@ -4,7 +4,6 @@ import { resolveLocal } from '../../contract/schema-walk.ts';
 import { isArray, isObject } from '../../text/json.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
-/** An output. */
 export interface Output {
   readonly name: string;
   /** The types of its values as in JSON Schema, for people. */

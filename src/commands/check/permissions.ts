@@ -19,7 +19,6 @@ const ABOUT_PULL_REQUESTS = new Set([
 /** Write permissions that are useful in a job that runs the agent. */
 const USEFUL = new Set(['pull-requests', 'statuses', 'security-events', 'checks', 'issues', 'actions']);
 
-/** Checks the permissions of a job that runs the agent. */
 export function checkPermissions(workflow: Workflow, job: Job, inputs: StepInputs, findings: Findings): void {
   const isAboutPull = workflow.events.some((each) => ABOUT_PULL_REQUESTS.has(each));
   const asked = askedFor(inputs);
@@ -43,7 +42,6 @@ export function checkMergePermissions(
   report(workflow, job, asked, asked.rights.length === 0 ? '{}' : asked.rights.join(', '), [], findings);
 }
 
-/** What a step needs to write, and whether it uses a token of its own. */
 interface Asked {
   readonly comments: boolean;
   readonly sets: boolean;

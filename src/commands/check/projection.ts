@@ -2,7 +2,7 @@
 
 import { PROVIDERS, type ProviderName, registry } from '../../providers/registry.ts';
 import { describedTool, projectSchema } from '../../providers/schema/project.ts';
-import { isArray, isObject } from '../../text/json.ts';
+import { isArray, isObject, jsonPointer } from '../../text/json.ts';
 import { structuredOutputSpec } from '../../tools/structured-output.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
@@ -59,13 +59,13 @@ function changesBetween(schema: JsonObject, sent: JsonObject, note: string | nul
     for (const [keyword, value] of Object.entries(one)) {
       if (SILENT.has(keyword)) continue;
       const counterpart = other[keyword];
-      const below = `${place}/${escaped(keyword)}`;
+      const below = place + jsonPointer([keyword]);
       if (counterpart === undefined) {
         const isTold = note?.includes(`${JSON.stringify(keyword)}:`) === true;
         tell(keyword, isTold ? 'words' : 'left_out', place);
       } else if (MAPS.has(keyword) && isObject(value) && isObject(counterpart)) {
         for (const name of Object.keys(value)) {
-          compare(value[name], counterpart[name], `${below}/${escaped(name)}`);
+          compare(value[name], counterpart[name], below + jsonPointer([name]));
         }
       } else if (LISTS.has(keyword) && sameLength(value, counterpart)) {
         for (const [at, each] of value.entries()) compare(each, listAt(counterpart, at), `${below}/${at}`);
@@ -87,8 +87,4 @@ function sameLength(value: Json, other: Json): value is readonly Json[] {
 
 function listAt(value: Json, at: number): Json | undefined {
   return isArray(value) ? value[at] : undefined;
-}
-
-function escaped(segment: string): string {
-  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }

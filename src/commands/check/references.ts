@@ -16,7 +16,6 @@ import {
 } from './workflow.ts';
 import { textAt, valueAt } from './yaml-file.ts';
 
-/** An output of the action that an expression reads. */
 export interface Read {
   readonly node: Expression;
   readonly output: Output;
@@ -26,7 +25,6 @@ export interface Read {
 /** The output that a reference resolves to, or what is wrong with it; null for a reference to something else. */
 export type Meaning = { readonly output: Output; readonly source: Source } | { readonly fault: Fault } | null;
 
-/** Resolves a node of an expression at a site. */
 export function meaningOf(
   node: Expression,
   at: Pick<Site, 'job' | 'step'>,
@@ -153,7 +151,6 @@ function notNeeded(id: string, job: Job | undefined, reader: Job, workflow: Work
   return OUTPUT.unneeded(id, `Add needs: ${needs}.`);
 }
 
-/** Returns the outputs of the action that an expression reads. */
 export function readsIn(
   root: Expression,
   at: Site,

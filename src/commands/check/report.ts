@@ -16,7 +16,6 @@ export interface SchemaReport {
   readonly views: readonly View[];
 }
 
-/** The result of a check. */
 export interface CheckReport {
   /** The files that were read, as typed. */
   readonly files: readonly string[];
@@ -26,7 +25,6 @@ export interface CheckReport {
 
 const MAX_PLACES = 3;
 
-/** Formats the report as lines of text. */
 export function reportText({ files, findings, schemas }: CheckReport): string {
   const lines = findings.flatMap(({ file, line, column, severity, message, fix, rule }) => [
     `${clean(file)}:${line}:${column}: ${severity}: ${clean(message)} [${rule}]`,
@@ -87,7 +85,6 @@ function changeWords({ keyword, how, places }: Change): string {
   return `${clean(keyword, 80)}: ${HOW[how]}, at ${shown.join(', ')}${more}`;
 }
 
-/** Formats the report as one JSON object. */
 export function reportJson({ files, findings, schemas }: CheckReport): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const report = {

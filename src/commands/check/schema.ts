@@ -3,11 +3,11 @@ import { type Contract, createContract, createGate } from '../../contract/contra
 import { isUngated, UNGATED } from '../../contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument } from '../../contract/source.ts';
 import { ContractError } from '../../errors.ts';
+import { jsonPointer } from '../../text/json.ts';
 import type { JsonObject } from '../../types.ts';
 import { type Fault, refused, warning } from './finding.ts';
 import { type Output, payloadOutputs } from './outputs.ts';
 
-/** The schema and the gate of a step. */
 export interface Policy {
   /** As typed. */
   readonly name: string;
@@ -80,7 +80,7 @@ async function gateOf(
   const gated = payloadOutputs(contract.schema, contract.outputNames)
     .filter(({ kind }) => kind === 'boolean')
     .map(({ name }) => name)
-    .filter((name) => evaluate({ [name]: false }).issues.some(isAbout(name)));
+    .filter((name) => evaluate({ [name]: false }).issues.some(({ path }) => path === jsonPointer([name])));
   return { kind: request.kind, warnings, gated };
 }
 
@@ -120,10 +120,6 @@ export async function gateFaults(
   if (first !== undefined && errors.length === schemas.length)
     return [refused(`gate-${first.stage}`, first.message)];
   return [...errors.map(({ message }) => warned('gate', message)), ...faults];
-}
-
-function isAbout(name: string): (issue: { readonly path: string }) => boolean {
-  return ({ path }) => path === `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function warned(input: 'schema' | 'gate', text: string): Fault {

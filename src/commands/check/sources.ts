@@ -27,7 +27,6 @@ export function filesIn(folder: string, outside: TrustedFileLimits['outside']): 
   };
 }
 
-/** Returns the text of a workflow, or why it cannot be read. */
 export function readWorkflowText(file: string, root: string): ReturnType<typeof readTrustedFile> {
   return readTrustedFile(file, { root, outside: 'allowed', maxBytes: MAX_WORKFLOW });
 }

@@ -8,11 +8,13 @@ import { STEP } from './rules.ts';
 import { entryAt, type Mapping, valueAt } from './yaml-file.ts';
 
 /** The known inputs of a step. */
-export interface StepInputs {
+export interface KnownInputs<N extends string> {
   /** As typed, trimmed; undefined when computed by an expression, null when absent. */
-  readonly get: (name: InputName) => string | null | undefined;
+  readonly get: (name: N) => string | null | undefined;
   readonly faults: readonly StepFault[];
 }
+
+export type StepInputs = KnownInputs<InputName>;
 
 /** A fault and the key under `with:` that it is about; null when it is about the step. */
 export interface StepFault {
@@ -53,10 +55,7 @@ export function readStepInputs(
   return { get, faults: [...faults, ...problems] };
 }
 
-/** The inputs of a step by name, and the problems with names and with how values are written. */
-interface CollectedInputs<N extends string> {
-  readonly get: (name: N) => string | null | undefined;
-  readonly faults: readonly StepFault[];
+interface CollectedInputs<N extends string> extends KnownInputs<N> {
   /** null for a value computed by an expression. */
   readonly given: ReadonlyMap<N, string | null>;
 }

@@ -23,7 +23,6 @@ export interface Used {
   readonly provider: ProviderName | null;
 }
 
-/** What a step is checked against. */
 export interface StepSurroundings {
   readonly files: Files;
   /** The real path of the checkout. */
@@ -97,7 +96,6 @@ function providerOf(inputs: StepInputs): ProviderName | null {
   return model !== '' && inputs.get('base-url') !== null ? 'openai-compatible' : null;
 }
 
-/** Returns the schema and gate of a step, as far as they are known. */
 async function policyOf(
   inputs: StepInputs,
   job: Job,
@@ -105,10 +103,13 @@ async function policyOf(
   { files, standIn }: StepSurroundings,
 ): ReturnType<typeof readPolicy> {
   const [schema, gate] = [inputs.get('schema'), inputs.get('gate')];
-  if (isKnownHere(schema, job, step))
-    return readPolicy(schema ?? null, isKnownHere(gate, job, step) ? gate : undefined, files);
-  if (standIn === null) return { policy: null, faults: [] };
-  return readPolicy(standIn, isKnownHere(gate, job, step) ? gate : undefined, files);
+  const isKnown = isKnownHere(schema, job, step);
+  if (!isKnown && standIn === null) return { policy: null, faults: [] };
+  return readPolicy(
+    isKnown ? (schema ?? null) : standIn,
+    isKnownHere(gate, job, step) ? gate : undefined,
+    files,
+  );
 }
 
 /**

@@ -7,7 +7,6 @@ import type { StepInputs } from './step-inputs.ts';
 import { isUse, type Job, type Step, type Workflow, withOf } from './workflow.ts';
 import { textAt } from './yaml-file.ts';
 
-/** Checks a step of the action and its surroundings. */
 export function checkSurroundings(
   workflow: Workflow,
   job: Job,

@@ -15,7 +15,6 @@ import {
 
 /** A workflow; `start` is that of the file. */
 export interface Workflow extends Owner {
-  /** The names of the events that trigger it. */
   readonly events: readonly string[];
   readonly jobs: readonly Job[];
   /** Whether it is a composite action, whose steps are represented as those of one job. */
@@ -71,11 +70,9 @@ export interface Source {
   readonly step: Step;
   /** null when the schema is unknown. */
   readonly policy: Policy | null;
-  /** The outputs about the run. */
   readonly about: readonly Output[];
 }
 
-/** A workflow that a job calls. */
 export interface Called {
   /** As the job refers to it. */
   readonly name: string;
@@ -87,7 +84,6 @@ export interface Called {
   readonly outputs: ReadonlyMap<string, { readonly output: Output; readonly source: Source } | null>;
 }
 
-/** How to recognize the action. */
 export interface ActionNames {
   /** What `uses:` may contain before an `@`, in addition to everything that ends in `/structured-agent`. */
   readonly names: readonly string[];

@@ -12,7 +12,6 @@ export interface SourceLocation {
 /** A node; offsets count characters of the file's text. */
 export type Node = Scalar | List | Mapping;
 
-/** A single value. */
 export interface Scalar {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
@@ -22,28 +21,24 @@ export interface Scalar {
   readonly end: number;
 }
 
-/** A sequence. */
 export interface List {
   readonly kind: 'list';
   readonly items: readonly Node[];
   readonly start: number;
 }
 
-/** A mapping. */
 export interface Mapping {
   readonly kind: 'map';
   readonly entries: readonly Entry[];
   readonly start: number;
 }
 
-/** A key with its value. */
 export interface Entry {
   readonly key: string;
   readonly start: number;
   readonly value: Node;
 }
 
-/** A parsed file. */
 export interface YamlFile {
   readonly name: string;
   /** null when the file is empty. */

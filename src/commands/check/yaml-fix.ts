@@ -1,7 +1,6 @@
 /** Suggests a correction for a line that is not valid YAML. */
 import type { ErrorCode } from 'yaml';
 
-/** The fix for each kind of mistake. */
 const FIXES: Partial<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: 'Use single quotes for this value, or write each backslash twice.',
   BAD_INDENT:

@@ -18,7 +18,6 @@ import {
 } from './plan.ts';
 import { isPinned, needsUrl, SCHEMA_FILE, schemaText, WORKFLOW_FILE, workflowText } from './template.ts';
 
-/** The input and output of init. */
 interface InitIo {
   readonly cwd: string;
   readonly stdout: { write(text: string): unknown };

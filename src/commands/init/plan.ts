@@ -8,17 +8,14 @@ import { PROVIDERS, type ProviderName, providerByName, registry } from '../../pr
 import { quote, suggest } from '../../text/messages.ts';
 import { readFlags } from '../parse-flags.ts';
 
-/** The events that can trigger the workflow. */
 const TRIGGERS = ['pull_request', 'push', 'merge_group'] as const;
 
-/** All choices. */
 export interface Plan {
   readonly preset: string;
   readonly provider: ProviderName;
   /** As in the workflow: a name or an expression. */
   readonly model: string;
   readonly trigger: (typeof TRIGGERS)[number];
-  /** Whether to comment on pull requests. */
   readonly comment: boolean;
   /** The value of `uses:`. */
   readonly action: string;

@@ -26,7 +26,6 @@ export function schemaText({ preset }: Plan): string {
   return `${JSON.stringify(presets.get(preset)?.schema ?? {}, null, 2)}\n`;
 }
 
-/** Returns the text of the workflow. */
 export function workflowText(plan: Plan): string {
   const lines = linesOf(plan);
   return TEMPLATE.replace(/^( *)<(\w+)>\n/gmu, (_, indent: string, name: string) =>

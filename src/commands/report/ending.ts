@@ -57,7 +57,6 @@ const MAX_CLAUSE = 1_000;
 const QUOTING = new Set(['accepted', 'gate_not_met', 'internal']);
 
 /**
- * Returns the ending of a run.
  * @param envelope the parsed result envelope
  * @param withPayload whether to show the payload and the gate's words about it; those of another run are never shown
  */

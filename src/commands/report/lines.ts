@@ -15,7 +15,6 @@ const MAX_FILE = 1024 ** 3;
  */
 const DESCRIPTOR = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/u;
 
-/** What is known about the file besides its lines. */
 export interface LinesRead {
   /** Whether the last line has no line break. */
   readonly torn: boolean;

@@ -15,7 +15,6 @@ import { type Html, html, type Showing, verbatim } from './visible.ts';
 const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
 const SCRIPT = readFileSync(new URL('./page.js', import.meta.url), 'utf8');
 
-/** The contents of a page. */
 export interface PageFacts {
   readonly story: Story;
   /** The parsed result envelope; null when it is not available. */

@@ -1,5 +1,5 @@
 /** Writes the report page next to a transcript, for upload as an artifact. */
-import { ReportError } from '../../errors.ts';
+import { messageOf, ReportError } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { envelope } from '../../reporters/envelope.ts';
 import type { Reporter } from '../../reporters/report-types.ts';
@@ -8,7 +8,6 @@ import type { Secrets } from '../../text/secrets.ts';
 import { createStory } from './story.ts';
 import { createShowing } from './visible.ts';
 
-/** The options of a report page. */
 export interface ReportPageOptions {
   /** An absolute path; its folder is a real path. */
   readonly file: string;
@@ -39,8 +38,7 @@ export function createReportPage({ file, secrets, tell }: ReportPageOptions): Re
         );
         tell(`report page: ${file}`);
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new ReportError(`${file} could not be written: ${why}`, { cause });
+        throw new ReportError(`${file} could not be written: ${messageOf(cause)}`, { cause });
       }
     },
   };

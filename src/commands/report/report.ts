@@ -2,10 +2,10 @@
 
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { InputError } from '../../errors.ts';
+import { InputError, messageOf } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../../files/unsafe-links.ts';
-import { isObject } from '../../text/json.ts';
+import { isObject, parseOrUndefined } from '../../text/json.ts';
 import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';
 import type { JsonObject } from '../../types.ts';
@@ -15,7 +15,6 @@ import { reportPage } from './page.ts';
 import { createStory } from './story.ts';
 import { createShowing, visible } from './visible.ts';
 
-/** The input and output of the command. */
 export interface ReportIo {
   /** An absolute path, to which relative paths are resolved. */
   readonly cwd: string;
@@ -99,7 +98,7 @@ function makePage({ transcript, result, withPayload }: Asked, cwd: string): stri
     const text = line?.replace(/^\ufeff/u, '').trim();
     if (text === '') return;
     lines += 1;
-    const entry = text === undefined ? undefined : parsed(text);
+    const entry = text === undefined ? undefined : parseOrUndefined(text);
     tornEvent = entry === undefined;
     teller.add(entry);
   });
@@ -128,8 +127,9 @@ function readEnvelope(file: string, shown: string): JsonObject {
   const texts: string[] = [];
   const { cut } = readLines(file, shown, (line) => texts.push(line ?? ''), MAX_RESULT);
   if (cut) throw new InputError(null, `${shown} is larger than 64 MiB, which no result envelope is.`);
-  const whole = parsed(texts.join('\n').replace(/^\ufeff/u, ''));
-  const candidates = whole === undefined ? texts.map(parsed) : Array.isArray(whole) ? whole : [whole];
+  const whole = parseOrUndefined(texts.join('\n').replace(/^\ufeff/u, ''));
+  const candidates =
+    whole === undefined ? texts.map(parseOrUndefined) : Array.isArray(whole) ? whole : [whole];
   const found: unknown = candidates.findLast(isEnvelope);
   if (isObject(found)) return found;
   throw new InputError(null, `${shown} is no result envelope. Name the file that result-file gave.`);
@@ -137,14 +137,6 @@ function readEnvelope(file: string, shown: string): JsonObject {
 
 function isEnvelope(value: unknown): boolean {
   return isObject(value) && Object.hasOwn(value, 'type') && value['type'] === 'result';
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function writePage({ output, transcript, result }: Asked, cwd: string, page: string): void {
@@ -165,7 +157,7 @@ function writePage({ output, transcript, result }: Asked, cwd: string, page: str
   try {
     writePrivateFile(file, page);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new InputError(null, `${quote(output)} cannot be written: ${why}. Name a file that can be.`, {
       cause,
     });

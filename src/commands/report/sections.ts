@@ -171,7 +171,6 @@ function andMore(count: number, noun: string): Html | null {
 /** With more rows than this, rows are rendered individually as they come into view, not with their turn. */
 const MANY = 40;
 
-/** Returns the list of turns. */
 export function storySection(turns: readonly Turn[]): Html {
   return html`<section class="story" aria-labelledby="story"><h2 id="story" tabindex="-1">What happened</h2>
 ${turns.map(turnArticle)}<p id="nothing" hidden>Nothing matches.</p></section>`;

@@ -13,7 +13,6 @@ import {
 import type { Json, JsonObject, Usage } from '../../types.ts';
 import type { Showing, Shown } from './visible.ts';
 
-/** A tool call and its result. */
 export interface Call {
   readonly kind: 'call';
   readonly id: string;
@@ -36,7 +35,6 @@ export interface Words {
   readonly text: Shown;
 }
 
-/** An event within a turn. */
 export type Part = Call | Words;
 
 /** A request to the model, and everything that followed until the next one. */
@@ -52,7 +50,6 @@ export interface Turn {
   readonly parts: readonly Part[];
 }
 
-/** A complete run as recorded in its transcript. */
 export interface Story {
   readonly model: string;
   readonly provider: string;
@@ -128,7 +125,6 @@ export function createStory(showing: Showing): StoryTeller {
   };
 }
 
-/** The handler for each type of event. */
 const TAKE: ReadonlyMap<string, (entry: JsonObject, state: State) => void> = new Map([
   ['run_started', startRun],
   ['turn_started', startTurn],

@@ -31,7 +31,6 @@ export interface Shown {
   readonly missing: number;
 }
 
-/** Prepares texts for display. */
 export interface Showing {
   /** A text with its line breaks. */
   text(text: string): Shown;
