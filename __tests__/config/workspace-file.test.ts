@@ -12,11 +12,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { maxSchemaBytes, readTrustedFile } from '../../src/config/workspace-file.ts';
+import { readTrustedFile } from '../../src/config/workspace-file.ts';
+import { READ } from '../../src/text/limits.ts';
 
 let base: string;
 let root: string;
-const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: maxSchemaBytes });
+const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: READ.policy });
 /** The same where the user of a command line may name a file anywhere. */
 const readAnywhere = (path: string, maxBytes = 1e6) =>
   readTrustedFile(path, { root, outside: 'allowed', maxBytes });
@@ -62,9 +63,9 @@ describe('readTrustedFile', () => {
 
   it('A9 exactly 4 MiB are read, one byte more is refused by size', async () => {
     const file = join(root, 'large.json');
-    writeFileSync(file, ' '.repeat(maxSchemaBytes));
-    expect(await read('large.json')).toEqual(text(' '.repeat(maxSchemaBytes)));
-    truncateSync(file, maxSchemaBytes + 1);
+    writeFileSync(file, ' '.repeat(READ.policy));
+    expect(await read('large.json')).toEqual(text(' '.repeat(READ.policy)));
+    truncateSync(file, READ.policy + 1);
     expect(await read('large.json')).toEqual(
       problem('"large.json" is larger than 4 MiB; only smaller files are read.'),
     );

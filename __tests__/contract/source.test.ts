@@ -2,13 +2,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maxSchemaBytes, readTrustedFile } from '../../src/config/workspace-file.ts';
+import { readTrustedFile } from '../../src/config/workspace-file.ts';
 import { presets } from '../../src/contract/presets.ts';
 import { type Files, parseGateArgument, parseSchemaArgument, pathHere } from '../../src/contract/source.ts';
+import { READ } from '../../src/text/limits.ts';
 
 let outer: string;
 let root: string;
-const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: maxSchemaBytes });
+const read = (path: string) => readTrustedFile(path, { root, outside: 'refused', maxBytes: READ.policy });
 const files: Files = {
   readFile: read,
   readElsewhere: async ({ owner, repo, path, ref }) =>

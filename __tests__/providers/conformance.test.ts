@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import type { CompletionRequest } from '../../src/providers/provider.ts';
 import type { ProviderSettings } from '../../src/providers/registry.ts';
 import { objectOf, objectsOf } from '../../src/providers/tool-calls.ts';
-import { maxArguments, rawSlice } from '../../src/text/json.ts';
+import { rawSlice } from '../../src/text/json.ts';
+import { JSON_TEXT } from '../../src/text/limits.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { type ModelRequest, type Reply, startModel } from '../support/fakes/model/server.ts';
 import { answered, asking, providerAt, testKey, type Wire, wires } from '../support/fakes/model/wires.ts';
@@ -179,18 +180,18 @@ describe.each(wires)('$name', (wire: Wire) => {
   it.skipIf(wire.stream)(
     'drops arguments longer than 2 MiB, and replays them as an empty object',
     async () => {
-      const calls = [maxArguments, maxArguments + 1].map((length, at) => ({
+      const calls = [JSON_TEXT.arguments, JSON_TEXT.arguments + 1].map((length, at) => ({
         id: `c${at}`,
         name: 'shell',
         arguments: JSON.stringify({ command: 'a'.repeat(length - JSON.stringify({ command: '' }).length) }),
       }));
       const { completion, server } = await once({ calls });
       const got = completion.message.toolCalls.map((call) => `${call.rawArguments.length} ${call.status}`);
-      expect(got).toEqual([`${maxArguments} complete`, '0 too_long']);
+      expect(got).toEqual([`${JSON_TEXT.arguments} complete`, '0 too_long']);
       await (await at(server)).complete(asking({ messages: answered(asking().messages, completion) }));
       const sent = server.requests.at(-1)?.raw.length ?? 0;
-      expect(sent).toBeGreaterThan(maxArguments);
-      expect(sent).toBeLessThan(2 * maxArguments);
+      expect(sent).toBeGreaterThan(JSON_TEXT.arguments);
+      expect(sent).toBeLessThan(2 * JSON_TEXT.arguments);
     },
   );
 

@@ -1,12 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
-import {
-  createTransport,
-  maxErrorBytes,
-  maxResponseBytes,
-  maxRetryAfterSeconds,
-} from '../../src/providers/transport.ts';
+import { createTransport, maxRetryAfterSeconds } from '../../src/providers/transport.ts';
+import { READ } from '../../src/text/limits.ts';
 import { asking, providerAt, wires } from '../support/fakes/model/wires.ts';
 import { startRawServer } from '../support/fakes/raw-server.ts';
 
@@ -70,7 +66,7 @@ function flood(response: ServerResponse, text: string, bytes: number): { readonl
 }
 
 describe('an answer that does not end', () => {
-  const far = 4 * maxResponseBytes;
+  const far = 4 * READ.modelResponse;
 
   for (const wire of wires) {
     it.each([
@@ -107,7 +103,7 @@ describe('an answer that does not end', () => {
   }
 
   it('is read whole as long as it is no longer than the limit', async () => {
-    const body = 'x'.repeat(maxErrorBytes);
+    const body = 'x'.repeat(READ.modelError);
     const server = await startRawServer((response) => response.writeHead(500).end(body));
     try {
       const response = await createTransport(fetch, {})(server.url, { method: 'POST', body: '{}' });

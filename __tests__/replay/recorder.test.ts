@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import type { CompletionRequest, Provider } from '../../src/providers/provider.ts';
 import { recorded } from '../../src/replay/recorder.ts';
-import { maxRecordingBytes, readRecording } from '../../src/replay/recording.ts';
+import { readRecording } from '../../src/replay/recording.ts';
+import { READ } from '../../src/text/limits.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import { call, type Script, scriptedProvider, submit } from '../support/fakes/model/scripted-provider.ts';
 import { HASH } from '../support/worlds/recordings.ts';
@@ -140,7 +141,7 @@ describe('recorded', () => {
   });
 
   it('says once when it has become too large to be replayed', async () => {
-    const { provider, warnings } = tape([{ text: 'x'.repeat(maxRecordingBytes / 2) }]);
+    const { provider, warnings } = tape([{ text: 'x'.repeat(READ.recording / 2) }]);
     await provider.complete(request());
     expect(warnings).toEqual([]);
     await provider.complete(request());

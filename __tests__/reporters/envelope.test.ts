@@ -5,7 +5,8 @@ import { signEnvelope, verifyEnvelope } from '../../src/envelope/signature.ts';
 import { InputError } from '../../src/errors.ts';
 import { envelope, writeResultFile } from '../../src/reporters/envelope.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import { isObject, maxPayloadDepth, parseStrictJson } from '../../src/text/json.ts';
+import { isObject, parseStrictJson } from '../../src/text/json.ts';
+import { JSON_TEXT } from '../../src/text/limits.ts';
 import { knowSecrets, makeFolder } from '../support/surroundings.ts';
 import { sampleReport, unpublished } from './sample-report.ts';
 
@@ -30,7 +31,7 @@ describe('envelope', () => {
   });
 
   it('can be read again by a merge, however deep the payload is', () => {
-    const deepest = `{"a":${'['.repeat(maxPayloadDepth - 1)}${']'.repeat(maxPayloadDepth - 1)}}`;
+    const deepest = `{"a":${'['.repeat(JSON_TEXT.payloadDepth - 1)}${']'.repeat(JSON_TEXT.payloadDepth - 1)}}`;
     const text = JSON.stringify(envelope(sampleReport({ payload: JSON.parse(deepest) }), (each) => each));
     expect(parseStrictJson(text).ok).toBe(true);
   });

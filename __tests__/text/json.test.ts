@@ -6,10 +6,10 @@ import {
   isDeeperThan,
   isObject,
   jsonPointer,
-  maxDepth,
   parseJsonWithInexact,
   parseStrictJson,
 } from '../../src/text/json.ts';
+import { JSON_TEXT } from '../../src/text/limits.ts';
 import type { Json } from '../../src/types.ts';
 
 const problemOf = (text: string): string => {
@@ -129,8 +129,8 @@ describe('parseStrictJson', () => {
   });
 
   it('reads 500 levels and refuses 501', () => {
-    expect(problemOf(`${'['.repeat(maxDepth)}${']'.repeat(maxDepth)}`)).toBe('ok');
-    expect(problemOf(`${'['.repeat(maxDepth + 1)}${']'.repeat(maxDepth + 1)}`)).toBe(
+    expect(problemOf(`${'['.repeat(JSON_TEXT.depth)}${']'.repeat(JSON_TEXT.depth)}`)).toBe('ok');
+    expect(problemOf(`${'['.repeat(JSON_TEXT.depth + 1)}${']'.repeat(JSON_TEXT.depth + 1)}`)).toBe(
       'depth at line 1, column 501',
     );
   });
@@ -157,7 +157,7 @@ describe('isDeeperThan', () => {
   it('survives any depth', () => {
     let deep: Json = [];
     for (let i = 0; i < 100_000; i += 1) deep = [deep];
-    expect(isDeeperThan(deep, maxDepth)).toBe(true);
+    expect(isDeeperThan(deep, JSON_TEXT.depth)).toBe(true);
   });
 });
 

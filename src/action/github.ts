@@ -1,6 +1,6 @@
 /** The action's access to GitHub, built once from the event, the token and the configuration. */
 import type { Config } from '../config/parse-config.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
+import { readTrustedFile } from '../config/workspace-file.ts';
 import type { GitHub } from '../github/api.ts';
 import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
 import { findPolicyChanges } from '../github/changed-policy.ts';
@@ -11,6 +11,7 @@ import { createPullRequestFinder, type PullRequestFinder } from '../github/pull-
 import { createContextFinder } from '../github/pull-request-context.ts';
 import { createPolicyFiles } from '../github/trusted-files.ts';
 import type { World } from '../run/world.ts';
+import { READ } from '../text/limits.ts';
 
 export interface ActionGitHubOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -64,8 +65,8 @@ export function openGitHub(options: ActionGitHubOptions): ActionGitHub {
       anonymous: client(null),
       workspace,
       readLocal: (file) =>
-        readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: maxSchemaBytes }),
-      maxBytes: maxSchemaBytes,
+        readTrustedFile(file, { root: workspace, outside: 'refused', maxBytes: READ.policy }),
+      maxBytes: READ.policy,
     }),
     findContext: createContextFinder(event, finder, changed, options.warn),
     findPolicyChanges: (files) =>

@@ -9,6 +9,7 @@ import {
 } from '../commands/parse-flags.ts';
 import { INPUTS, type InputName, type RawInputs } from '../config/inputs.ts';
 import { InputError } from '../errors.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { joinWithOr, quote, suggest } from '../text/messages.ts';
 import { KEY_VARIABLE } from '../text/naming.ts';
 import { COMMANDS, type CommandName, FLAGS, type Flag, HEADERS_VARIABLE, REFUSED } from './flags.ts';
@@ -304,7 +305,7 @@ function refuseLoneWord(argv: readonly string[]): void {
     findMerge(argv) ??
     new InputError(
       null,
-      `There is no command ${quote(word, 60)}. ${COMMAND_LIST}. A task of one word is written after -p.`,
+      `There is no command ${quote(word, DISPLAY.name)}. ${COMMAND_LIST}. A task of one word is written after -p.`,
     )
   );
 }
@@ -322,7 +323,7 @@ function findCommandWords(words: readonly string[]): readonly InputError[] {
   // A typo in a command must not be sent to a model as a task.
   const near = more.length === 0 && /^[a-z]+$/u.test(word) ? suggest(word, COMMANDS, 1)[0] : undefined;
   if (near === undefined) return [];
-  const fix = `There is no command ${quote(word, 60)}. Did you mean ${near}? A task of one word is written after -p.`;
+  const fix = `There is no command ${quote(word, DISPLAY.name)}. Did you mean ${near}? A task of one word is written after -p.`;
   return [new InputError(null, fix)];
 }
 
@@ -334,7 +335,7 @@ function refuseUnknownHelp([first, word, ...more]: readonly string[]): void {
     near === undefined
       ? `${COMMAND_LIST}; structured-agent --help lists every flag.`
       : `Did you mean structured-agent help ${near}?`;
-  throw findMerge([word]) ?? new InputError(null, `There is no command ${quote(word, 60)}. ${fix}`);
+  throw findMerge([word]) ?? new InputError(null, `There is no command ${quote(word, DISPLAY.name)}. ${fix}`);
 }
 
 function describeUnknownFlag(as: string): InputError {
@@ -365,6 +366,6 @@ function describeUnknownFlag(as: string): InputError {
   const meant = near.length === 0 ? '' : ` Did you mean ${joinWithOr(near.map((each) => `--${each}`))}?`;
   return new InputError(
     null,
-    `There is no flag ${quote(as, 60)}.${meant}${blank} See structured-agent --help.`,
+    `There is no flag ${quote(as, DISPLAY.name)}.${meant}${blank} See structured-agent --help.`,
   );
 }

@@ -6,7 +6,7 @@ import { createReportPage } from '../commands/report/report-page.ts';
 import type { RawInputs } from '../config/inputs.ts';
 import { type Config, parseConfig } from '../config/parse-config.ts';
 import { expandHome, resolveOwnFile } from '../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
+import { readTrustedFile } from '../config/workspace-file.ts';
 import { pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
@@ -22,6 +22,7 @@ import { terminalStyle } from '../reporters/terminal.ts';
 import { createTranscript } from '../reporters/transcript.ts';
 import { run } from '../run/run.ts';
 import type { World } from '../run/world.ts';
+import { READ, WAIT } from '../text/limits.ts';
 import type { RunCommand } from './args.ts';
 import { readStdin, withStdin } from './stdin.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
@@ -44,8 +45,6 @@ interface CliSetup {
 type FileName = 'result' | 'transcript' | 'report' | 'sarif' | 'patch' | 'record';
 
 const NO_FILES = { result: null, transcript: null, report: null, sarif: null, patch: null, record: null };
-/** If stdin yields no byte for this long, in milliseconds, a notice is printed. */
-const STDIN_NOTICE_MS = 2_000;
 
 /** Runs to the end and returns the exit code. Invalid input is reported like any other ending. */
 export async function runOnCommandLine(command: RunCommand, host: RunProcess): Promise<number> {
@@ -208,12 +207,12 @@ function readTask(command: RunCommand, { workspace, warn, stop }: SetupWorld): P
   return withStdin(command, {
     stdin: () =>
       readStdin(process.stdin, {
-        maxBytes: maxSchemaBytes,
-        noticeAfterMs: STDIN_NOTICE_MS,
+        maxBytes: READ.policy,
+        noticeAfterMs: WAIT.stdinNotice,
         onWait: () => warn('waiting for stdin; redirect it where there is none: </dev/null'),
         signal: AbortSignal.any([AbortSignal.timeout(stdinPatience(command)), stop]),
       }),
-    file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: maxSchemaBytes }),
+    file: (file) => readTrustedFile(file, { root: workspace, outside: 'allowed', maxBytes: READ.policy }),
   });
 }
 

@@ -6,12 +6,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { expandHome, requireReadableFolders } from '../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile } from '../config/workspace-file.ts';
+import { readTrustedFile } from '../config/workspace-file.ts';
 import { errorCode, InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { createFetch, proxySecrets } from '../network/network.ts';
 import { createLocator } from '../reporters/source-locations.ts';
 import type { World } from '../run/world.ts';
+import { READ } from '../text/limits.ts';
 import { createSecrets } from '../text/secrets.ts';
 
 export const VERSION: string = manifest.version;
@@ -82,7 +83,7 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
         readTrustedFile(expandHome(file, home), {
           root: workspace,
           outside: 'allowed',
-          maxBytes: maxSchemaBytes,
+          maxBytes: READ.policy,
         }),
       readElsewhere: async ({ owner, repo, path: file }) => ({
         ok: false,

@@ -1,6 +1,7 @@
 /** Parses the flags of all commands, based on the tokens of node:util. */
 import { parseArgs } from 'node:util';
 import { InputError, throwProblems } from '../errors.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
 
 export interface FlagSpec {
@@ -240,5 +241,5 @@ function unknownFlag(command: string, flag: string, known: readonly string[]): I
   const near = suggest(flag.replace(/^-+/u, ''), known);
   const names = (near.length === 0 ? known : near).map((name) => `--${name}`).join(', ');
   const fix = near.length === 0 ? `Its flags are ${names}.` : `Did you mean ${names}?`;
-  return new InputError(null, `structured-agent ${command} has no flag ${quote(flag, 100)}. ${fix}`);
+  return new InputError(null, `structured-agent ${command} has no flag ${quote(flag, DISPLAY.name)}. ${fix}`);
 }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StandardValidate } from '../contract/contract.ts';
 import { InputError, messageOf } from '../errors.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
 import { namingFor } from '../text/naming.ts';
 import { cleanText, singleLine } from '../text/sanitize.ts';
@@ -56,7 +57,7 @@ function unknownOption(key: string, kebab: string): InputError {
   const inputs = meantInputs(kebab, names).map((name) => namingFor('library').name(name));
   const near = inputs.length > 0 ? inputs : suggest(key, [...OWN], 1);
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
-  return new InputError(null, `There is no option ${quote(key, 80)}.${hint}`);
+  return new InputError(null, `There is no option ${quote(key, DISPLAY.name)}.${hint}`);
 }
 
 /** Includes inherited options: a gate in inherited defaults must not be silently ignored. */
@@ -254,12 +255,12 @@ function propertyPath(path: readonly string[]): string {
 }
 
 function describePlace(path: string): string {
-  return path === '' ? 'at its root' : `at ${singleLine(cleanText(path), 200)}`;
+  return path === '' ? 'at its root' : `at ${singleLine(cleanText(path), DISPLAY.phrase)}`;
 }
 
 function wordsOf(cause: unknown): string {
   const words = messageOf(cause);
-  return singleLine(cleanText(words), 300).replace(/\.$/u, '');
+  return singleLine(cleanText(words), DISPLAY.sentence).replace(/\.$/u, '');
 }
 
 /** @throws InputError for a value that JSON cannot represent; if it were omitted, a preset would be used instead */

@@ -1,6 +1,7 @@
 /** Parses every input once into a typed value. This is the module other folders import. */
 import path from 'node:path';
 import { InputError } from '../errors.ts';
+import { DISPLAY, MERGE } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import type { InputName, RawInputs } from './inputs.ts';
 import { type ConfigWorld, type ModelConfig, parseModel } from './model.ts';
@@ -75,8 +76,8 @@ export function parseConfig(raw: RawInputs, world: ConfigWorld): Parsed<Config> 
     passEnv: reader.attempt(() => parsePassEnv(reader), []),
     workingDirectory: reader.text('working-directory') ?? '.',
     context: reader.choice('context', ['auto', 'none'], 'auto'),
-    leg: reader.line('leg', 200),
-    vote: reader.line('vote', 200),
+    leg: reader.line('leg', MERGE.name),
+    vote: reader.line('vote', MERGE.name),
     signingKey: readSigningKey(reader),
     reuseFrom: reader.text('reuse-from'),
     subjectPaths: reader.list('subject-paths'),
@@ -162,7 +163,7 @@ function readToolNames(reader: Reader, input: 'tools' | 'exclude-tools'): readon
     if (name !== undefined) return name;
     throw createInputError(
       input,
-      `names ${quote(entry, 80)}, which is no tool. Use read_file, edit, shell or structured_output.`,
+      `names ${quote(entry, DISPLAY.name)}, which is no tool. Use read_file, edit, shell or structured_output.`,
     );
   });
 }

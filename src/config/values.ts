@@ -1,5 +1,6 @@
 /** Parses single values. Each problem names the input, the given value and the allowed values. */
 import { InputError } from '../errors.ts';
+import { DISPLAY, SECRET } from '../text/limits.ts';
 import { joinWithOr, quote } from '../text/messages.ts';
 
 /** Typed values and the problems found. An invalid value is replaced by its default. */
@@ -63,7 +64,7 @@ export function createReader<N extends string>(
     if (text === undefined) return fallback;
     const value = parse(text);
     if (value !== undefined) return value;
-    add(createInputError(name, `is ${quote(text, 80)}. ${wanted}`));
+    add(createInputError(name, `is ${quote(text, DISPLAY.name)}. ${wanted}`));
     return fallback;
   };
   return {
@@ -120,15 +121,12 @@ export function createInputError(name: string, rest: string, options?: ErrorOpti
   return new InputError(name, (naming) => `${naming.name(name)} ${rest}`, options);
 }
 
-/** The minimum length of a signing key, in characters: 32 hexadecimal digits are 128 bits. */
-const MIN_KEY = 32;
-
 /** Reads the secret that signs envelopes; null when the input is absent. Never printed. */
 export function readSigningKey(reader: InputReader<'signing-key'>): string | null {
   const key = reader.text('signing-key');
-  if (key === null || key.length >= MIN_KEY) return key;
+  if (key === null || key.length >= SECRET.signingKey) return key;
   const advice = 'so it could be guessed. Make one with: openssl rand -hex 32';
-  reader.add(createInputError('signing-key', `has fewer than ${MIN_KEY} characters, ${advice}`));
+  reader.add(createInputError('signing-key', `has fewer than ${SECRET.signingKey} characters, ${advice}`));
   return null;
 }
 
@@ -136,7 +134,7 @@ export function readSigningKey(reader: InputReader<'signing-key'>): string | nul
 export function parseChoice<const C extends string>(name: string, text: string, choices: readonly C[]): C {
   const choice = choices.find((each) => each === text.toLowerCase());
   if (choice !== undefined) return choice;
-  throw createInputError(name, `is ${quote(text, 80)}. Use ${joinWithOr(choices)}.`);
+  throw createInputError(name, `is ${quote(text, DISPLAY.name)}. Use ${joinWithOr(choices)}.`);
 }
 
 function parseBoolean(text: string): boolean | undefined {

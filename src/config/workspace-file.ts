@@ -4,6 +4,7 @@ import { realpathSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { refuseComponents } from '../files/protected-names.ts';
 import { type ReadFailure, readBounded, readBoundedText } from '../files/read-bounded.ts';
+import { READ } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import type { Reading } from '../types.ts';
 import { isInside } from './paths.ts';
@@ -14,7 +15,6 @@ const LEAVES = {
 } as const;
 const CLOSED =
   'leads to a git folder or a credential file, which are never read. Name a file that holds only what the model may see.';
-const MAX_POINTER_BYTES = 4_096;
 
 /** Restrictions on the path and size of a file. */
 export interface TrustedFileLimits {
@@ -25,9 +25,6 @@ export interface TrustedFileLimits {
   /** Inclusive. */
   readonly maxBytes: number;
 }
-
-/** The maximum size of a schema or gate, in bytes. */
-export const maxSchemaBytes = 4 * 1024 * 1024;
 
 /**
  * Reads a file as UTF-8, without a BOM; a problem is a sentence with the path and the reason. Only regular files are
@@ -64,7 +61,7 @@ function refusePlace(real: string, typed: string, { root, outside }: TrustedFile
 
 /** Whether a path is in the git folder of a checkout that keeps it under another name. */
 function liesInGitFolder(real: string, realRoot: string): boolean {
-  const pointer = readBoundedText(join(realRoot, '.git'), MAX_POINTER_BYTES);
+  const pointer = readBoundedText(join(realRoot, '.git'), READ.pointer);
   const folder = pointer === null ? null : pointer.trim().replace(/^gitdir: /u, '');
   if (folder === null || folder === '') return false;
   try {

@@ -4,18 +4,14 @@
  */
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import { ContractError, type ContractStage, messageOf } from '../errors.ts';
-import { isArray, isDeeperThan, isObject, jsonPointer, maxDepth } from '../text/json.ts';
+import { isArray, isDeeperThan, isObject, jsonPointer } from '../text/json.ts';
+import { DISPLAY, JSON_TEXT, WAIT } from '../text/limits.ts';
 import { suggest, truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { type Timed, underDeadline } from './deadline.ts';
 import { issuesOf } from './issues.ts';
 import { rootObjection } from './root.ts';
 import { type SchemaNode, schemaNodes } from './schema-walk.ts';
-
-/** How long one validation may take, in milliseconds. */
-const validationDeadlineMs = 1_000;
-/** How long compiling may take, in milliseconds: large schemas are slow, and ones that never finish are refused. */
-const compileDeadlineMs = 3_000;
 
 /** What a schema is used for, as named in messages. */
 type Purpose = 'schema' | 'gate';
@@ -55,14 +51,14 @@ export async function compile(candidate: Json, purpose: Purpose, ours = false): 
   const task = () => ajv.compile(schema);
   const timed: Timed<ValidateFunction> = ours
     ? { kind: 'done', value: task() }
-    : underDeadline(task, compileDeadlineMs);
+    : underDeadline(task, WAIT.compilation);
   if (timed.kind !== 'done') throw compileError(purpose, ajv, schema, timed);
   const validate = timed.value;
   return {
     schema,
     warnings: unknownFormats.map(
       (name) =>
-        `The format ${JSON.stringify(name.slice(0, 100))} in the ${purpose} is not known, so it is not checked.`,
+        `The format ${JSON.stringify(name.slice(0, DISPLAY.value))} in the ${purpose} is not known, so it is not checked.`,
     ),
     validate: (value) => {
       const validation = run(validate, value, ours);
@@ -85,7 +81,7 @@ function createAcceptsPart(ajv: Ajv, schema: JsonObject): Compiled['acceptsPart'
     const address = typeof schema['$id'] === 'string' ? schema['$id'].replace(/#$/, '') : '';
     const timed = underDeadline(
       () => ajv.getSchema([`${address}#`, ...fragment].join('/'))?.(value),
-      validationDeadlineMs,
+      WAIT.validation,
     );
     return timed.kind === 'done' && typeof timed.value === 'boolean' ? timed.value : null;
   };
@@ -101,8 +97,11 @@ function admissible(candidate: Json, purpose: Purpose): JsonObject {
       `must be a JSON object, but it is ${kindOf(candidate)}. Write a JSON Schema such as {"type": "object", "properties": {…}}.`,
     );
   }
-  if (isDeeperThan(candidate, maxDepth)) {
-    throw refuse('root', `nests deeper than ${maxDepth} levels. Make it flatter, with $defs and $ref.`);
+  if (isDeeperThan(candidate, JSON_TEXT.depth)) {
+    throw refuse(
+      'root',
+      `nests deeper than ${JSON_TEXT.depth} levels. Make it flatter, with $defs and $ref.`,
+    );
   }
   const root = rootObjection(candidate);
   if (root !== null) throw refuse('root', root);
@@ -137,7 +136,7 @@ async function addFormats(ajv: Ajv, names: readonly string[]): Promise<readonly 
 function run(validate: ValidateFunction, value: JsonObject, ours: boolean): ValidationResult {
   const timed: Timed<unknown> = ours
     ? { kind: 'done', value: validate(value) }
-    : underDeadline(() => validate(value), validationDeadlineMs);
+    : underDeadline(() => validate(value), WAIT.validation);
   if (timed.kind === 'timeout') return { ok: false, issues: [deadlineIssue], errors: [] };
   if (timed.kind === 'threw') return { ok: false, issues: [validatorIssue], errors: [] };
   // Only `true` means acceptance: an asynchronous validator would return a promise.
@@ -169,7 +168,7 @@ function compileError(
   if (failure.kind === 'timeout') {
     return new ContractError(
       'compile',
-      `The ${purpose} takes longer than ${compileDeadlineMs / 1_000} seconds to compile. Make it smaller.`,
+      `The ${purpose} takes longer than ${WAIT.compilation / 1_000} seconds to compile. Make it smaller.`,
     );
   }
   const { error } = failure;
@@ -193,7 +192,7 @@ function advice(error: unknown, ajv: Ajv, schema: JsonObject, purpose: Purpose):
     // keyword.
     const place =
       purpose === 'gate' && path.length === 0 && typeof value !== 'object'
-        ? `If it is a property of the payload, write {"properties": {${JSON.stringify(unknown.slice(0, 100))}: {"const": ${JSON.stringify(value).slice(0, 100)}}}}. `
+        ? `If it is a property of the payload, write {"properties": {${JSON.stringify(unknown.slice(0, DISPLAY.value))}: {"const": ${JSON.stringify(value).slice(0, DISPLAY.value)}}}}. `
         : '';
     if (guess.length > 0 || place !== '')
       return `${guess.join('')}${place}Unknown keywords are refused, because they would check nothing.`;
@@ -219,7 +218,7 @@ export function vettingObjection(schema: JsonObject): string | null {
   }
   for (const { node, path } of schemaNodes(schema)) {
     // Computed only when needed: the pointers of all nodes of a deep schema take a minute.
-    const where = () => jsonPointer(path).slice(0, 200) || 'the root';
+    const where = () => jsonPointer(path).slice(0, DISPLAY.phrase) || 'the root';
     const objection = nodeObjection(node, where) ?? dynamicObjection(node, path.length, where);
     if (objection !== null) return objection;
   }
@@ -254,7 +253,7 @@ function typeObjection(type: Json | undefined, where: () => string): string | nu
   if (typeof wrong !== 'string') return null;
   const guess = suggest(wrong, types, 1)[0];
   const fix = guess === undefined ? `The types are ${types.join(', ')}.` : `Did you mean "${guess}"?`;
-  return `does not compile: the type at ${where()} is ${JSON.stringify(wrong.slice(0, 100))}. ${fix}`;
+  return `does not compile: the type at ${where()} is ${JSON.stringify(wrong.slice(0, DISPLAY.value))}. ${fix}`;
 }
 
 /** Refuses dynamic references that the validator resolves incorrectly, which makes its results meaningless. */

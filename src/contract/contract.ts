@@ -1,11 +1,6 @@
 /** The contract: what a payload must look like. This is the module other folders import. */
-import {
-  type InexactNumber,
-  isObject,
-  jsonPointer,
-  maxPayloadDepth,
-  parseJsonWithInexact,
-} from '../text/json.ts';
+import { type InexactNumber, isObject, jsonPointer, parseJsonWithInexact } from '../text/json.ts';
+import { JSON_TEXT, LISTED } from '../text/limits.ts';
 import type { ArgumentStatus, Issue, Json, JsonObject, RedactedIssue, Repair, ToolCall } from '../types.ts';
 import { type Compiled, compile, mentions } from './compile.ts';
 import { cappedIssues, pathIn, redactPath } from './issues.ts';
@@ -46,8 +41,6 @@ export interface Contract {
   accept(call: Pick<ToolCall, 'rawArguments' | 'status'>): Promise<Check>;
 }
 
-const maxWarnings = 20;
-
 /**
  * Creates a contract from a schema.
  * @param sourceWarnings warnings from parsing the schema's text
@@ -79,9 +72,9 @@ export async function createContract(
 
 /** Limits the warnings: a schema with hundreds of odd names would drown all other messages. */
 function cappedWarnings(warnings: readonly string[]): readonly string[] {
-  const more = warnings.length - maxWarnings;
+  const more = warnings.length - LISTED.many;
   if (more <= 0) return warnings;
-  return [...warnings.slice(0, maxWarnings), `${more} more warnings about the schema are not listed.`];
+  return [...warnings.slice(0, LISTED.many), `${more} more warnings about the schema are not listed.`];
 }
 
 function check(
@@ -91,7 +84,10 @@ function check(
   declared: ReadonlySet<string>,
 ): Check {
   if (call.status !== 'complete') return rejected(incomplete[call.status]);
-  const parsed = parseJsonWithInexact(call.rawArguments === '' ? '{}' : call.rawArguments, maxPayloadDepth);
+  const parsed = parseJsonWithInexact(
+    call.rawArguments === '' ? '{}' : call.rawArguments,
+    JSON_TEXT.payloadDepth,
+  );
   if (!parsed.ok) return rejected(`${parsed.problem} Send the arguments as one valid JSON object.`);
   if (parsed.inexact.length > 0) return inexactRejection(parsed.inexact, declared);
   const { value } = parsed;

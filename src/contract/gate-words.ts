@@ -2,19 +2,12 @@
 
 import type { ErrorObject } from 'ajv';
 import { isArray, isObject, pointerSegments } from '../text/json.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { mentions } from './compile.ts';
 import { pathIn, redactPath } from './issues.ts';
 import { resolveLocal, schemaNodes } from './schema-walk.ts';
-
-const MAX_CLAUSES = 10;
-/** The maximum number of paths listed for one requirement. */
-const MAX_PLACES = 3;
-/** The maximum number of values listed, and of characters of each. */
-const MAX_LISTED = 10;
-const MAX_VALUE = 100;
-const MAX_JSON = 200;
 
 /** What the payload contains at a path where it does not meet the gate. */
 interface Miss {
@@ -105,8 +98,8 @@ export function metWords(gate: JsonObject): readonly string[] {
  */
 export function describeWishes(gate: JsonObject): string | null {
   const wishes = wishesOf(gate);
-  const more = wishes.length - MAX_CLAUSES;
-  const listed = [...wishes.slice(0, MAX_CLAUSES), ...(more > 0 ? [`${more} more`] : [])];
+  const more = wishes.length - LISTED.several;
+  const listed = [...wishes.slice(0, LISTED.several), ...(more > 0 ? [`${more} more`] : [])];
   const last = listed.pop();
   if (last === undefined) return null;
   return listed.length === 0 ? last : `${listed.join(', ')} and ${last}`;
@@ -116,7 +109,7 @@ export function describeWishes(gate: JsonObject): string | null {
 export function describeKeywords(nodes: readonly JsonObject[]): string {
   const entries = nodes.flatMap((node) => Object.entries(node)).filter(([keyword]) => !SILENT.test(keyword));
   const wants = [...new Set(entries.map(([keyword, value]) => wantsOf(keyword, value)))];
-  return wants.slice(0, MAX_PLACES).join(' and ') || 'to satisfy a part of it';
+  return wants.slice(0, LISTED.few).join(' and ') || 'to satisfy a part of it';
 }
 
 /** Describes a path in words; `*` stands for every entry of a list, or for an undeclared key. */
@@ -135,7 +128,7 @@ export function toSpacedJson(value: Json): string {
   const text = JSON.stringify(value, null, 1)
     .replace(/([{[])\n */g, '$1')
     .replace(/\n *([}\]])/g, '$1');
-  return truncate(text.replace(/\n */g, ' '), MAX_JSON);
+  return truncate(text.replace(/\n */g, ' '), DISPLAY.phrase);
 }
 
 /**
@@ -154,16 +147,16 @@ function clauses(misses: readonly Miss[]): readonly string[] {
   const groups = Map.groupBy(unique.values(), (miss) =>
     JSON.stringify([miss.wants, miss.place.map(anyIndex)]),
   );
-  const rest = groups.size - MAX_CLAUSES;
-  const listed = [...groups.values()].slice(0, MAX_CLAUSES).map(clause);
+  const rest = groups.size - LISTED.several;
+  const listed = [...groups.values()].slice(0, LISTED.several).map(clause);
   return rest <= 0 ? listed : [...listed, `wants ${rest} more that the payload does not give`];
 }
 
 function clause(group: readonly Miss[]): string {
   const [{ place, wants, says } = { place: [], wants: '', says: '' }] = group;
   if (group.length === 1) return `wants ${describePlace(place)} ${wants}; the payload ${says}`;
-  const places = group.slice(0, MAX_PLACES).map((each) => `${each.says} (${describePlace(each.place)})`);
-  const more = group.length > MAX_PLACES ? ` and ${group.length - MAX_PLACES} more do not fit` : '';
+  const places = group.slice(0, LISTED.few).map((each) => `${each.says} (${describePlace(each.place)})`);
+  const more = group.length > LISTED.few ? ` and ${group.length - LISTED.few} more do not fit` : '';
   return `wants ${describePlace(place.map(anyIndex))} ${wants}; the payload ${places.join(', ')}${more}`;
 }
 
@@ -240,8 +233,8 @@ function sized(words: string, value: Json, one: string, many: string): string {
 
 function oneOf(value: Json): string {
   const values = isArray(value) ? value : [value];
-  const more = values.length > MAX_LISTED ? ` and ${values.length - MAX_LISTED} more` : '';
-  const listed = values.slice(0, MAX_LISTED).map(quoted).join(', ');
+  const more = values.length > LISTED.several ? ` and ${values.length - LISTED.several} more` : '';
+  const listed = values.slice(0, LISTED.several).map(quoted).join(', ');
   return values.length === 1 ? listed : `one of ${listed}${more}`;
 }
 
@@ -282,17 +275,17 @@ function saysValue(value: unknown, words: ReadonlySet<string>): string {
 }
 
 function quoted(value: Json): string {
-  return truncate(plain(JSON.stringify(value)), MAX_VALUE);
+  return truncate(plain(JSON.stringify(value)), DISPLAY.value);
 }
 
 /** Formats a part of the gate as JSON, where there is no better description. */
 function json(value: Json): string {
-  return `\`${truncate(plain(JSON.stringify(value)), MAX_JSON)}\``;
+  return `\`${truncate(plain(JSON.stringify(value)), DISPLAY.phrase)}\``;
 }
 
 /** Formats a name as code; a backtick in it would end the code span. */
 function named(name: string): string {
-  return `\`${truncate(plain(name), MAX_VALUE)}\``;
+  return `\`${truncate(plain(name), DISPLAY.value)}\``;
 }
 
 function plain(text: string): string {

@@ -2,6 +2,7 @@
 
 import { ContractError } from '../errors.ts';
 import { jsonPointer } from '../text/json.ts';
+import { LISTED } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
 import type { GateResult, Issue, Json, JsonObject } from '../types.ts';
 import { compile, type SchemaValidator } from './compile.ts';
@@ -51,7 +52,7 @@ export async function createGate(request: GateRequest, contract: SchemaValidator
 /** The message for `gate: true`, which is easily written instead of the name of a property that must be true. */
 function booleanGate(value: boolean, schema: JsonObject): string {
   if (!value) return 'The gate is false, which no payload can meet. For no gate at all write none.';
-  const booleans = declaredBooleans(schema).slice(0, 3);
+  const booleans = declaredBooleans(schema).slice(0, LISTED.few);
   const fix =
     booleans.length === 0
       ? 'Write the name of a boolean property, or a JSON Schema for the payload.'
@@ -79,7 +80,7 @@ function undeclared(name: string, schema: JsonObject, booleans: readonly string[
   const declared = declaredProperties(schema);
   const what = declared.includes(name) ? 'does not declare as a boolean' : 'does not declare';
   const near = suggest(name, booleans);
-  const candidates = near.length > 0 ? near : booleans.slice(0, 3);
+  const candidates = near.length > 0 ? near : booleans.slice(0, LISTED.few);
   const names = candidates.map((name) => quote(name)).join(', ');
   const fix =
     candidates.length > 0

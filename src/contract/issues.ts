@@ -1,13 +1,9 @@
 /** Converts the validator's errors into sentences that a model can act on. */
 import type { ErrorObject } from 'ajv';
 import { isArray, isObject, jsonPointer, pointerSegments } from '../text/json.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Issue, Json } from '../types.ts';
-
-/** The maximum number of issues reported at once. */
-const maxIssues = 10;
-/** The maximum number of names or values listed in a message. */
-const maxListed = 20;
 
 /**
  * Returns the issues for the validator's errors: at most 10, of which the last says how many more errors there are.
@@ -23,7 +19,7 @@ export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   for (const error of ordered) {
     const issue = { path: error.instancePath, keyword: error.keyword, message: `${messageOf(error)}.` };
     const identity = JSON.stringify(issue);
-    if (!found.has(identity) && found.size === maxIssues) break;
+    if (!found.has(identity) && found.size === LISTED.several) break;
     if (!found.has(identity)) found.set(identity, issue);
     told += 1;
   }
@@ -32,7 +28,7 @@ export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
 
 /** Returns the first 10 issues; the last of them says how many more there are. */
 export function cappedIssues(issues: readonly Issue[]): readonly Issue[] {
-  return withRest(issues.slice(0, maxIssues), issues.length - maxIssues);
+  return withRest(issues.slice(0, LISTED.several), issues.length - LISTED.several);
 }
 
 function withRest(issues: readonly Issue[], more: number): readonly Issue[] {
@@ -44,7 +40,10 @@ function withRest(issues: readonly Issue[], more: number): readonly Issue[] {
 
 function messageOf(error: ErrorObject): string {
   const about = error.propertyName === undefined ? '' : `the property name ${quoted(error.propertyName)} `;
-  return about + (special(error) ?? truncate(error.message ?? `does not satisfy ${error.keyword}`, 300));
+  return (
+    about +
+    (special(error) ?? truncate(error.message ?? `does not satisfy ${error.keyword}`, DISPLAY.sentence))
+  );
 }
 
 /** Returns a better message than the validator's own; null for keywords whose own message suffices. */
@@ -112,12 +111,12 @@ function typeHint(type: unknown, value: unknown): string {
 }
 
 function list(values: readonly unknown[]): string {
-  const shown = values.slice(0, maxListed).map(quoted).join(', ');
-  return values.length > maxListed ? `${shown} and ${values.length - maxListed} more` : shown;
+  const shown = values.slice(0, LISTED.many).map(quoted).join(', ');
+  return values.length > LISTED.many ? `${shown} and ${values.length - LISTED.many} more` : shown;
 }
 
 function quoted(value: unknown): string {
-  return truncate(JSON.stringify(value) ?? 'undefined', 100);
+  return truncate(JSON.stringify(value) ?? 'undefined', DISPLAY.value);
 }
 
 /** Keys, and indexes of arrays as numbers, from the root. */

@@ -6,10 +6,10 @@ import {
   isDeeperThan,
   isObject,
   jsonPointer,
-  maxPayloadDepth,
   parseJsonWithInexact,
   pointerSegments,
 } from '../text/json.ts';
+import { JSON_TEXT } from '../text/limits.ts';
 import type { Json, JsonObject, Repair } from '../types.ts';
 import type { ValidationResult } from './compile.ts';
 import { typesOf } from './issues.ts';
@@ -59,7 +59,7 @@ export function parseStrings(value: Json, validate: Validate): Repaired | null {
     for (const each of held.inexact) inexact.push(each);
   }
   for (let round = 0; round < maxRounds && isObject(current); round += 1) {
-    if (isDeeperThan(current, maxPayloadDepth)) return null;
+    if (isDeeperThan(current, JSON_TEXT.payloadDepth)) return null;
     const validation = validate(current);
     if (validation.ok) {
       return paths.length === 0 ? null : { payload: current, repaired: { kind: 'parsed', paths }, inexact };

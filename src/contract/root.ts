@@ -4,6 +4,7 @@
  */
 
 import { isArray, isObject } from '../text/json.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { quote, suggest, truncate } from '../text/messages.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { describePath, resolveLocal } from './schema-walk.ts';
@@ -26,8 +27,8 @@ const annotations = new Set([
 
 /**
  * Returns why the root of a schema never accepts an object, as a sentence with the fix; null when it may. Branches are
- * followed, but not `$ref` inside them or `if` with a schema. The schema must not be nested deeper than `maxDepth` of
- * json.ts.
+ * followed, but not `$ref` inside them or `if` with a schema. The schema must not be nested deeper than
+ * `JSON_TEXT.depth`.
  */
 export function rootObjection(schema: JsonObject): string | null {
   if (typeof schema['$ref'] === 'string') {
@@ -43,7 +44,7 @@ export function rootObjection(schema: JsonObject): string | null {
  * be refused.
  */
 function referenceObjection(reference: string): string {
-  const shown = truncate(JSON.stringify(reference), 100);
+  const shown = truncate(JSON.stringify(reference), DISPLAY.value);
   if (reference === '#' || reference === '#/')
     return `has a $ref at its root that leads to itself, ${shown}. Replace it by "type": "object" and "properties".`;
   if (reference.startsWith('#'))
@@ -64,8 +65,8 @@ function requiredObjection(schema: JsonObject): string | null {
   const fix =
     guess === undefined
       ? 'Declare it, or take it out of required.'
-      : `Did you mean ${truncate(JSON.stringify(guess), 100)}?`;
-  return `can never be satisfied: required names ${truncate(JSON.stringify(name), 100)}, which properties does not declare and additionalProperties forbids. ${fix}`;
+      : `Did you mean ${truncate(JSON.stringify(guess), DISPLAY.value)}?`;
+  return `can never be satisfied: required names ${truncate(JSON.stringify(name), DISPLAY.value)}, which properties does not declare and additionalProperties forbids. ${fix}`;
 }
 
 /** Returns why a branch never accepts an object; null when it may. Recursion is bounded by the depth of the schema. */
@@ -88,7 +89,7 @@ function refusal(branch: Json | undefined, path: Path): string | null {
 function typeRefusal(branch: JsonObject, path: Path): string | null {
   const type = branch['type'];
   if (type === undefined || includesObject(type)) return null;
-  return `${describePath([...path, 'type'])} is ${truncate(JSON.stringify(type), 100)}, without "object"`;
+  return `${describePath([...path, 'type'])} is ${truncate(JSON.stringify(type), DISPLAY.value)}, without "object"`;
 }
 
 function includesObject(type: Json | undefined): boolean {

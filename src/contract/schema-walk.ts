@@ -1,5 +1,6 @@
 /** Walks over the subschemas of a schema, so that literals and property names are not mistaken for keywords. */
 import { type InexactNumber, isArray, isObject, jsonPointer } from '../text/json.ts';
+import { LISTED } from '../text/limits.ts';
 import { resolvePointer, shapeOf, subschemas } from '../text/schema-keywords.ts';
 import type { Json, JsonObject } from '../types.ts';
 
@@ -39,8 +40,6 @@ export function pointedAt(root: JsonObject, reference: string): JsonObject | nul
   return isObject(target) ? target : null;
 }
 
-const maxWarnings = 5;
-
 /** Keywords whose values a payload must equal. */
 const compared: readonly (string | number)[] = ['const', 'enum'];
 
@@ -61,9 +60,9 @@ export function inexactObjection(schema: Json, inexact: readonly InexactNumber[]
 
 /** Returns a sentence for each of the first few numbers, and one with the count of the rest. */
 export function inexactWarnings(inexact: readonly InexactNumber[]): readonly string[] {
-  const more = inexact.length - maxWarnings;
+  const more = inexact.length - LISTED.some;
   const warnings = inexact
-    .slice(0, maxWarnings)
+    .slice(0, LISTED.some)
     .map(
       ({ path, number }) =>
         `The number at ${describePath(path)} in the schema cannot be represented exactly: it is read as ${number}. Write fewer digits.`,

@@ -8,6 +8,7 @@ import {
   parseJsonWithInexact,
   parseStrictJson,
 } from '../text/json.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
 import type { Elsewhere, Json, Reading } from '../types.ts';
 import type { GateRequest } from './gate.ts';
@@ -203,7 +204,8 @@ function parserWords(text: string): string {
   try {
     JSON.parse(text);
   } catch (error) {
-    if (error instanceof Error) return error.message.replace(/ in JSON at position \d.*/s, '').slice(0, 300);
+    if (error instanceof Error)
+      return error.message.replace(/ in JSON at position \d.*/s, '').slice(0, DISPLAY.sentence);
   }
   return 'it cannot be read';
 }

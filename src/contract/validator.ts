@@ -1,6 +1,7 @@
 /** Runs the validator of a library's schema object (Zod and others) in addition to its JSON Schema. */
 
 import { isArray, isObject, jsonPointer } from '../text/json.ts';
+import { DISPLAY, WAIT } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import type { Issue, Json, JsonObject } from '../types.ts';
 import { underDeadline } from './deadline.ts';
@@ -12,9 +13,6 @@ import { cappedIssues } from './issues.ts';
  */
 export type StandardValidate = (value: unknown) => unknown;
 
-/** How long one validation may take, including what it awaits, in milliseconds. */
-const deadlineMs = 1_000;
-const maxMessage = 300;
 const maxSegments = 100;
 
 const timeoutIssue = issue(
@@ -31,16 +29,16 @@ export async function runValidator(
   payload: JsonObject,
 ): Promise<readonly Issue[]> {
   const late = Promise.withResolvers<'late'>();
-  const timer = setTimeout(() => late.resolve('late'), deadlineMs);
+  const timer = setTimeout(() => late.resolve('late'), WAIT.validation);
   try {
     // An infinite loop can be interrupted only inside the deadline.
-    const timed = underDeadline(() => hold(validate(structuredClone(payload))), deadlineMs);
+    const timed = underDeadline(() => hold(validate(structuredClone(payload))), WAIT.validation);
     if (timed.kind === 'timeout') return [timeoutIssue];
     if (timed.kind === 'threw') return [brokenIssue(timed.error)];
     const settled = await Promise.race([timed.value.settled, late.promise]);
     if (settled === 'late') return [timeoutIssue];
     if (!settled.ok) return [brokenIssue(settled.error)];
-    const read = underDeadline(() => readResult(settled.result, payload), deadlineMs);
+    const read = underDeadline(() => readResult(settled.result, payload), WAIT.validation);
     if (read.kind === 'timeout') return [timeoutIssue];
     return read.kind === 'threw' ? [brokenIssue(read.error)] : read.value;
   } finally {
@@ -84,7 +82,7 @@ function readIssue(found: unknown, payload: JsonObject): Issue {
       ? [Reflect.get(found, 'path'), Reflect.get(found, 'message')]
       : [undefined, undefined];
   const text = typeof words === 'string' ? words.replace(/[\s\p{C}]+/gu, ' ').trim() : '';
-  const message = truncate(text, maxMessage);
+  const message = truncate(text, DISPLAY.sentence);
   return {
     path: jsonPointer(readPath(path, payload)),
     keyword: 'validate',

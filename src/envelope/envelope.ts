@@ -1,6 +1,7 @@
 /** Reads and validates envelopes, which are data from other jobs and trusted only as far as their signature. */
 import path from 'node:path';
 import type { Compiled } from '../contract/contract.ts';
+import { LISTED } from '../text/limits.ts';
 import { type Candidate, listCandidates, refusal } from './list.ts';
 import { readObject } from './read.ts';
 import { readingSchema } from './schema.ts';
@@ -32,8 +33,6 @@ export interface ReadEnvelopesOptions {
   readonly whenMissing: 'refuse' | 'empty';
 }
 
-/** Maximum number of schema violations named per file. */
-const MAX_PLACES = 3;
 /** Maximum length of a name in characters; no model, ref or version is longer. */
 const MAX_NAME = 4_096;
 
@@ -81,7 +80,7 @@ function readEnvelope(
       return refuse('it is no envelope of this action: its type is not result');
     const places = validation.issues.map(({ path: where, keyword }) => `${where || 'the root'} (${keyword})`);
     return refuse(
-      `it is no envelope of this action: see ${[...new Set(places)].slice(0, MAX_PLACES).join(', ')}`,
+      `it is no envelope of this action: see ${[...new Set(places)].slice(0, LISTED.few).join(', ')}`,
     );
   }
   const envelope = viewOf(file, read.value);

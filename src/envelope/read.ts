@@ -3,15 +3,13 @@
  */
 import { type ReadFailure, readBounded } from '../files/read-bounded.ts';
 import { isObject, type JsonFault, parseStrictJson } from '../text/json.ts';
+import { READ } from '../text/limits.ts';
 import type { JsonObject } from '../types.ts';
 
 /** An object, or the reason why there is none: a clause that begins with `it` and contains nothing from the file. */
 export type ReadFile =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly why: string };
-
-const MAX_MIB = 16;
-const MAX_BYTES = MAX_MIB * 1024 * 1024;
 
 const FAULTS: Readonly<Record<JsonFault, string>> = {
   syntax: 'it is not valid JSON',
@@ -25,14 +23,14 @@ const FAILURES: Readonly<Partial<Record<ReadFailure, string>>> = {
   link: 'it is a link, and links are not followed',
   folder: 'it is not a regular file',
   special: 'it is not a regular file',
-  too_large: `it is larger than ${MAX_MIB} MiB`,
+  too_large: `it is larger than ${READ.envelope / 1024 ** 2} MiB`,
 };
 
 /**
  * Reads an object from a file; never follows a link in the last path component, and never blocks waiting for a writer.
  */
 export function readObject(file: string): ReadFile {
-  const read = readBounded(file, { maxBytes: MAX_BYTES, links: 'refuse' });
+  const read = readBounded(file, { maxBytes: READ.envelope, links: 'refuse' });
   if (!read.ok) return { ok: false, why: FAILURES[read.failure] ?? unreadable(read.detail) };
   const text = decode(read.bytes);
   if (text === null) return { ok: false, why: 'it is not UTF-8 text' };

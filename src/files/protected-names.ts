@@ -1,4 +1,5 @@
 /** Decides from the text of a path alone which names the model may use. */
+import { TOOL } from '../text/limits.ts';
 
 /** Characters that some file systems ignore in names, so that `.g<zero width>it` is `.git` there (CVE-2014-9390). */
 const IGNORED = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
@@ -55,15 +56,12 @@ export function foldName(component: string): string {
   return stream.replace(/(?<![. ])[. ]+$/u, '');
 }
 
-/** Paths above 4,096 bytes cannot be opened on Linux (PATH_MAX). */
-const MAX_PATH_BYTES = 4_000;
-
 /** Why a path cannot be valid, as the end of a sentence; null if it can. */
 export function refuseText(path: string): string | null {
   if (path === '') return 'the path is empty';
   if (CONTROL.test(path)) return 'a path must not contain line breaks or other control characters';
   if (path.includes('\\')) return 'a path must not contain a backslash; write / between folders';
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return 'the path is too long';
+  if (Buffer.byteLength(path) > TOOL.path) return 'the path is too long';
   return null;
 }
 

@@ -5,6 +5,7 @@
 
 import { existsSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
+import { SEARCH } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import { isProtectedPath } from './protected-names.ts';
 
@@ -16,9 +17,6 @@ export interface UnsafeLink {
   readonly leadsTo: string;
   readonly isOutside: boolean;
 }
-
-/** Maximum number of links that are followed, as in Linux. */
-const MAX_LINKS = 40;
 
 /**
  * Resolves a path, including its last component, as far as it exists.
@@ -42,7 +40,7 @@ export function findUnsafeLink(wanted: string, checkout: string): UnsafeLink | n
     }
     links += 1;
     if (isBelow(place, checkout)) link ??= place;
-    if (links > MAX_LINKS) return link === null ? null : { link, leadsTo: place, isOutside: false };
+    if (links > SEARCH.symlinks) return link === null ? null : { link, leadsTo: place, isOutside: false };
     const start = path.parse(target).root;
     if (start !== '') real = start;
     names.push(...split(target.slice(start.length)).reverse());

@@ -1,5 +1,6 @@
 /** The files that a pull request changes, as GitHub lists them. */
 
+import { GITHUB } from '../text/limits.ts';
 import type { GitHub } from './api.ts';
 import type { JudgedCommit } from './checked-out.ts';
 import { type EventFacts, headOfEvent, member, textAt } from './event.ts';
@@ -20,9 +21,6 @@ export interface ChangedFile {
   /** The blob id of its content, or of its former content if removed; empty if GitHub does not provide it. */
   readonly blob: string;
 }
-
-/** Maximum number of files that GitHub lists for a pull request. */
-export const MAX_CHANGED_FILES = 3_000;
 
 /** Thrown after a later push: GitHub lists the files of the current head, which is then not the judged commit. */
 export class LaterPushError extends Error {}
@@ -52,7 +50,7 @@ export function createChangedFiles(
     const { items } = await github.paginate(
       '/repos/{owner}/{repo}/pulls/{pull_number}/files',
       { owner, repo, pull_number: number },
-      MAX_CHANGED_FILES / 100,
+      GITHUB.changedFiles / 100,
     );
     const heads = new Set(items.map(headOf).filter((head) => head !== ''));
     // A later push may leave only deletions, which do not name a head.

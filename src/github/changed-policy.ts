@@ -1,8 +1,9 @@
 /** Finds the policy files that a pull request changes. */
 import nodePath from 'node:path';
 import { readLink } from '../files/unsafe-links.ts';
+import { GITHUB, SEARCH } from '../text/limits.ts';
 import type { PolicyChange } from '../types.ts';
-import { LaterPushError, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
+import { LaterPushError, type ListChangedFiles } from './changed-files.ts';
 import type { EventFacts } from './event.ts';
 import { repositoryPath } from './trusted-files.ts';
 
@@ -38,7 +39,7 @@ export async function findPolicyChanges(
   });
   if (changed === null || changed === undefined) return [];
   const paths = new Set(changed.flatMap(({ path, previous }) => [path, previous]));
-  const isWhole = !isLater && changed.length < MAX_CHANGED_FILES;
+  const isWhole = !isLater && changed.length < GITHUB.changedFiles;
   const applied = options.trusted === 'workspace';
   const found: PolicyChange[] = [];
   const add = (change: PolicyChange, names: readonly string[]) => {
@@ -56,9 +57,6 @@ export async function findPolicyChanges(
   return found;
 }
 
-/** Maximum number of symbolic links followed to a file, as in Linux. */
-const MAX_LINKS = 40;
-
 /**
  * Returns the paths of a file, the targets of its symbolic links, and every folder on the way: a changed link changes
  * the policy, also in the middle of the path. GitHub lists a folder only if it is a link or a submodule.
@@ -71,7 +69,7 @@ function namesOf(file: string, workspace: string): readonly string[] {
     at = nodePath.join(at, pending.shift() ?? '');
     names.add(nodePath.join(at, ...pending)).add(at);
     // null for a missing file, too: either the base's policy applies, or the run has already failed because of it.
-    const target = links < MAX_LINKS ? readLink(at) : null;
+    const target = links < SEARCH.symlinks ? readLink(at) : null;
     if (target === null) continue;
     links += 1;
     pending.unshift(...target.split(nodePath.sep));

@@ -4,6 +4,7 @@ import { closeSync, lstatSync, readdirSync, readSync, realpathSync } from 'node:
 import path from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { openRegular, readBoundedText } from '../files/read-bounded.ts';
+import { READ } from '../text/limits.ts';
 
 /** The commit whose files were judged. */
 export interface JudgedCommit {
@@ -12,9 +13,6 @@ export interface JudgedCommit {
   readonly parents: readonly string[] | null;
 }
 
-/** Maximum size in bytes of HEAD, a loose ref, or the `.git` file of a worktree or submodule. */
-const MAX_SMALL_FILE = 4_096;
-const MAX_PACKED_REFS_BYTES = 64 * 1024 * 1024;
 /** Maximum depth of symbolic refs; git follows five. */
 const MAX_HOPS = 5;
 
@@ -56,14 +54,14 @@ function isRefName(ref: string): boolean {
 }
 
 function findPacked(common: string, ref: string): string {
-  const text = `\n${readBoundedText(path.join(common, 'packed-refs'), MAX_PACKED_REFS_BYTES) ?? ''}`;
+  const text = `\n${readBoundedText(path.join(common, 'packed-refs'), READ.packedRefs) ?? ''}`;
   const at = text.indexOf(` ${ref}\n`);
   return at < 0 ? '' : text.slice(text.lastIndexOf('\n', at) + 1, at);
 }
 
 /** Returns the trimmed text of a small file; empty if it cannot be read. */
 function readShort(file: string): string {
-  return (readBoundedText(file, MAX_SMALL_FILE) ?? '').trim();
+  return (readBoundedText(file, READ.pointer) ?? '').trim();
 }
 
 /** Maximum size in bytes of a commit object or delta. */

@@ -3,6 +3,7 @@
  * loaded with the first request; responses are `unknown` until they are parsed.
  */
 import { GitHubError } from '../errors.ts';
+import { DISPLAY, READ, WAIT } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { GitHub, Method, RequestOptions, RouteParameters } from './api.ts';
 import { interruption, type Operation, toGitHubError, toRefusal, unreadable } from './failures.ts';
@@ -14,9 +15,6 @@ export interface GitHubOptions extends OctokitOptions {
 
 const JSON_TYPE = 'application/vnd.github+json';
 const API_VERSION = '2022-11-28';
-const MAX_BYTES = 32 * 1024 * 1024;
-/** Time in milliseconds after which no further page of a list is requested. */
-const MAX_LIST_MS = 60_000;
 
 /** Creates a client for GitHub's API. Nothing is loaded or sent before the first request. */
 export function createGitHub(options: GitHubOptions): GitHub {
@@ -47,7 +45,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
         headers: { accept, 'x-github-api-version': API_VERSION },
         request: {
           repeatable: how.repeatable ?? method !== 'POST',
-          maxBytes: how.maxBytes ?? MAX_BYTES,
+          maxBytes: how.maxBytes ?? READ.githubResponse,
           expectsJson: accept === JSON_TYPE,
         },
       });
@@ -71,7 +69,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
     async paginate(route, parameters, maxPages = 30) {
       const operation = { method: 'GET', route, needs: null, signedIn: token !== null };
       const items: unknown[] = [];
-      const until = now() + MAX_LIST_MS;
+      const until = now() + WAIT.githubList;
       for (let page = 1; page <= maxPages; page++) {
         if (now() > until) throw new GitHubError('unavailable', `GitHub was too slow for GET ${route}.`);
         const { data, headers } = await request('GET', route, { ...parameters, per_page: 100, page });
@@ -92,7 +90,7 @@ export function createGitHub(options: GitHubOptions): GitHub {
         octokit.graphql<unknown>(query, {
           ...variables,
           headers: { accept: JSON_TYPE, 'x-github-api-version': API_VERSION },
-          request: { repeatable: true, maxBytes: MAX_BYTES, expectsJson: true },
+          request: { repeatable: true, maxBytes: READ.githubResponse, expectsJson: true },
         }),
       );
     },
@@ -108,7 +106,7 @@ function requireHarmless({ method, route }: Operation, parameters: RouteParamete
     const value = String(parameters[key] ?? '');
     const segments = value.split(/[\\/]/u);
     if (!segments.some((each) => /^(?:\.|%2e){0,2}$/iu.test(each)) && !/\p{Cc}|\p{Cs}/u.test(value)) continue;
-    const message = `${JSON.stringify(value.toWellFormed().slice(0, 200))} cannot stand for {${key}} in ${method} ${route}.`;
+    const message = `${JSON.stringify(value.toWellFormed().slice(0, DISPLAY.phrase))} cannot stand for {${key}} in ${method} ${route}.`;
     throw new GitHubError('invalid', message);
   }
 }

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { GitHubError } from '../errors.ts';
 import type { CommentText, WrittenComment } from '../reporters/report-types.ts';
+import { GITHUB } from '../text/limits.ts';
 import type { GitHub } from './api.ts';
 import { member, textAt } from './event.ts';
 
@@ -30,8 +31,6 @@ interface Standing {
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
 const COMMENTS = '/repos/{owner}/{repo}/issues/{issue_number}/comments';
 const NEEDS = { needs: 'pull-requests: write' };
-/** GitHub allows 2,500 comments on a pull request. */
-const MAX_PAGES = 50;
 /** Maximum number of times the comments are listed while other jobs keep writing. */
 const MAX_LOOKS = 4;
 
@@ -107,7 +106,7 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
   const list = async (): Promise<readonly Standing[]> => {
     const found: Standing[] = [];
     let after: string | null = null;
-    for (let page = 0; page < MAX_PAGES; page++) {
+    for (let page = 0; page < GITHUB.commentPages; page++) {
       const variables = { owner, name: repo, number: place.number, after };
       const pull = member(member(await github.graphql(QUERY, variables, NEEDS), 'repository'), 'pullRequest');
       const comments = member(pull, 'comments');
@@ -118,7 +117,10 @@ function createComments(github: GitHub, place: CommentPlace, text: CommentText) 
       after = textAt(comments, 'pageInfo', 'endCursor');
       if (member(member(comments, 'pageInfo'), 'hasNextPage') !== true || after === '') return found;
     }
-    throw new GitHubError('too_large', `There are more than ${MAX_PAGES * 100} comments to look through.`);
+    throw new GitHubError(
+      'too_large',
+      `There are more than ${GITHUB.commentPages * 100} comments to look through.`,
+    );
   };
 
   const post = async (): Promise<Standing> => {

@@ -1,11 +1,9 @@
 /** The event that started the job, and the commit that is judged. */
 import { readBounded } from '../files/read-bounded.ts';
 import { parseOrUndefined } from '../text/json.ts';
+import { READ } from '../text/limits.ts';
 import { isPrivilegedTrigger } from '../text/triggers.ts';
 import type { Subject } from '../types.ts';
-
-/** GitHub limits event payloads to 25 MB. */
-const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -83,7 +81,7 @@ function readPayload(eventPath: string | undefined): unknown {
   if (eventPath === undefined || eventPath === '') return null;
   // A later process of the job may have replaced the file: reading a pipe without a writer would block until the job is
   // killed.
-  const read = readBounded(eventPath, { maxBytes: MAX_EVENT_BYTES, links: 'follow' });
+  const read = readBounded(eventPath, { maxBytes: READ.event, links: 'follow' });
   return read.ok ? (parseOrUndefined(read.bytes.toString('utf8')) ?? null) : null;
 }
 

@@ -1,5 +1,6 @@
 /** Interprets failed requests to GitHub: which may be retried, and what the user can do about the others. */
 import { GitHubError, type GitHubFailure, NetworkError } from '../errors.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { member, textAt } from './event.ts';
 
@@ -20,8 +21,6 @@ interface Refusal {
   readonly headers: unknown;
   readonly data: unknown;
 }
-
-const MAX_MESSAGE = 200;
 
 /** Returns the error of an interrupted request, with our own message whatever the signal's reason is. */
 export function interruption(signal: AbortSignal): GitHubError {
@@ -184,7 +183,7 @@ function permissionOf(header: string): string | null {
 
 function messageOf(data: unknown): string {
   const errors = member(data, 'errors');
-  const details = (Array.isArray(errors) ? errors : []).slice(0, 3).map(detailOf);
+  const details = (Array.isArray(errors) ? errors : []).slice(0, LISTED.few).map(detailOf);
   return toShortLine([textAt(data, 'message'), ...details].filter((each) => each !== '').join(': '));
 }
 
@@ -199,7 +198,7 @@ function toShortLine(text: string): string {
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()
     .replace(/\.$/u, '');
-  return truncate(line, MAX_MESSAGE);
+  return truncate(line, DISPLAY.sentence);
 }
 
 function systemCode(error: unknown): string {

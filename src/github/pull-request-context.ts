@@ -1,6 +1,7 @@
 /** The pull request as files that the agent can read, labelled as data. */
 import { messageOf } from '../errors.ts';
-import { type ChangedFile, type ListChangedFiles, MAX_CHANGED_FILES } from './changed-files.ts';
+import { DISPLAY, GITHUB, LISTED } from '../text/limits.ts';
+import type { ChangedFile, ListChangedFiles } from './changed-files.ts';
 import { type EventFacts, headOfEvent } from './event.ts';
 import type { PullRequest, PullRequestFinder } from './pull-request.ts';
 
@@ -83,14 +84,6 @@ async function load(
   };
 }
 
-/** Maximum characters of all diffs, and of one file of diffs, which is limited to what a reader can take in. */
-const MAX_DIFF = 4_000_000;
-const MAX_PAGE = 200_000;
-/** Maximum length of a description that GitHub accepts. */
-const MAX_BODY = 65_536;
-const MAX_NAMED = 50;
-const MAX_NAME = 300;
-
 /** Known facts about the pull request; null for anything that could not be obtained, with the reason in `notes`. */
 interface ContextFacts {
   readonly number: number;
@@ -150,7 +143,7 @@ export function isTruncated(files: readonly ChangedFile[], changedFiles: number 
 
 /** Whether the list of files is incomplete. If GitHub does not state the number of files, at least one is expected. */
 function isListCut(files: readonly ChangedFile[], changedFiles: number | null): boolean {
-  return files.length >= MAX_CHANGED_FILES || files.length < (changedFiles ?? 1);
+  return files.length >= GITHUB.changedFiles || files.length < (changedFiles ?? 1);
 }
 
 /**
@@ -197,7 +190,7 @@ function countLines(patch: string): { readonly added: number; readonly deleted: 
 }
 
 function description(pull: PullRequest): string {
-  const body = pull.body.trim() === '' ? '(no description)' : pull.body.slice(0, MAX_BODY).toWellFormed();
+  const body = pull.body.trim() === '' ? '(no description)' : pull.body.slice(0, GITHUB.body).toWellFormed();
   return [
     `# ${pull.title.replace(/\s+/gu, ' ')}`,
     '',
@@ -230,17 +223,17 @@ function pages(files: readonly ChangedFile[]): {
   const texts: { text: string; paths: number }[] = [];
   const [bare, partial, cut]: [string[], string[], string[]] = [[], [], []];
   const isPartlyShown = createPartCheck(files);
-  let left = MAX_DIFF;
+  let left: number = GITHUB.diff;
   for (const file of files) {
     if (isPartlyShown(file)) (file.patch === null ? bare : partial).push(file.path);
     if (file.patch === null) continue;
     const whole = patchOf(file, file.patch);
-    const text = whole.slice(0, Math.min(left, MAX_PAGE)).toWellFormed();
+    const text = whole.slice(0, Math.min(left, GITHUB.diffPage)).toWellFormed();
     if (text.length < whole.length) cut.push(file.path);
     if (text === '') continue;
     left -= text.length;
     const last = texts.at(-1);
-    if (last !== undefined && last.text.length + text.length <= MAX_PAGE) {
+    if (last !== undefined && last.text.length + text.length <= GITHUB.diffPage) {
       last.text += text;
       last.paths += 1;
     } else {
@@ -280,11 +273,11 @@ function patchOf(file: ChangedFile, patch: string): string {
 
 function named(what: string, paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
-  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  const more = paths.length > LISTED.files ? ` and ${paths.length - LISTED.files} more` : '';
   // README.md is trusted text, so a path in it must not read as a sentence.
   const shown = paths
-    .slice(0, MAX_NAMED)
-    .map((path) => JSON.stringify(path.slice(0, MAX_NAME).toWellFormed()));
+    .slice(0, LISTED.files)
+    .map((path) => JSON.stringify(path.slice(0, DISPLAY.path).toWellFormed()));
   return [`${what}: ${shown.join(', ')}${more}.`];
 }
 

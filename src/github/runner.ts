@@ -2,6 +2,7 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { InputError } from '../errors.ts';
 import { readBounded } from '../files/read-bounded.ts';
+import { READ } from '../text/limits.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,9 +44,6 @@ export function requireOutputFile(files: RunnerFiles): void {
   }
 }
 
-/** Maximum size of a file that is kept; the runner itself accepts 1 MiB per step. */
-const MAX_KEPT_BYTES = 64 * 1024 ** 2;
-
 /** Saves the current content of files; the returned function restores files that have changed. */
 export function keepFiles(files: readonly string[]): () => void {
   const kept = files.map((file) => [file, readOrNull(file)] as const);
@@ -59,7 +57,7 @@ export function keepFiles(files: readonly string[]): () => void {
 }
 
 function readOrNull(file: string): Buffer | null {
-  const read = readBounded(file, { maxBytes: MAX_KEPT_BYTES, links: 'follow' });
+  const read = readBounded(file, { maxBytes: READ.runnerFile, links: 'follow' });
   return read.ok ? read.bytes : null;
 }
 

@@ -8,6 +8,7 @@ import { retry } from '@octokit/plugin-retry';
 import { type ThrottlingOptions, throttling } from '@octokit/plugin-throttling';
 import { GitHubError } from '../errors.ts';
 import { parseOrUndefined } from '../text/json.ts';
+import { WAIT } from '../text/limits.ts';
 import { member } from './event.ts';
 import { interruption, isTransient } from './failures.ts';
 
@@ -42,10 +43,6 @@ interface RequestNotes {
 }
 
 const MAX_TRIES = 3;
-/** Maximum time that one request may wait for rate limits, in seconds. */
-const MAX_WAIT_S = 20;
-/** Maximum duration of one attempt, in milliseconds. */
-const TIMEOUT_MS = 30_000;
 /** Maximum number of redirects. A renamed repository redirects to its new URL, which does not redirect. */
 const MAX_REDIRECTS = 2;
 
@@ -94,7 +91,11 @@ function throttleFor(apiUrl: string): ThrottlingOptions {
   const mayWait = (seconds: number, { request }: { request: object }, _: unknown, repeated: number) => {
     const notes = request as RequestNotes;
     notes.waited = (notes.waited ?? 0) + seconds;
-    return repeated < MAX_TRIES - 1 && (notes.failures ?? 0) < MAX_TRIES && notes.waited <= MAX_WAIT_S;
+    return (
+      repeated < MAX_TRIES - 1 &&
+      (notes.failures ?? 0) < MAX_TRIES &&
+      notes.waited * 1_000 <= WAIT.githubRateLimit
+    );
   };
   return {
     id: apiUrl,
@@ -142,7 +143,7 @@ export interface Bounds extends Pick<RequestNotes, 'maxBytes' | 'expectsJson'> {
  * too large. Rejects with a SyntaxError if the response is not JSON although JSON was expected.
  */
 export async function boundedFetch(url: string, init: RequestInit, bounds: Bounds): Promise<Response> {
-  const timeout = AbortSignal.timeout(bounds.timeoutMs ?? TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(bounds.timeoutMs ?? WAIT.githubRequest);
   const signal = bounds.signal === undefined ? timeout : AbortSignal.any([bounds.signal, timeout]);
   try {
     let address = url;

@@ -3,6 +3,7 @@ import { INPUTS, type Input, type InputName } from '../config/inputs.ts';
 import { type Reporting, readReporting } from '../config/reporting.ts';
 import { createReader, type InputReader, type Parsed, readSigningKey } from '../config/values.ts';
 import { InputError } from '../errors.ts';
+import { DISPLAY, LISTED, MERGE } from '../text/limits.ts';
 import { quote, suggest } from '../text/messages.ts';
 
 /** Inputs with the same meaning as for a run. */
@@ -102,16 +103,6 @@ type Expectation =
   | { readonly kind: 'legs'; readonly names: readonly string[] };
 
 const RULES = ['all', 'any', 'majority'] as const;
-const MAX_VOTES = 1_000;
-const MAX_LEGS = 10_000;
-/**
- * Maximum number of JSON files in a folder of envelopes; it also keeps a mistyped number from filling memory with
- * missing envelopes.
- */
-const MAX_ENVELOPES = 20_000;
-/** Low enough that the sum over 10,000 legs is exact. */
-const MAX_WEIGHT = 100_000;
-const MAX_NAME = 200;
 
 /**
  * Parses a rule.
@@ -127,12 +118,12 @@ export function parseRule(name: 'rule' | 'votes', text: string): Rule {
   if (word === 'weighted' || threshold !== undefined) {
     throw new InputError(
       name,
-      `${name} is ${quote(text, 80)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
+      `${name} is ${quote(text, DISPLAY.name)}. A weighted rule says how much is needed, as in weighted:1.5; the weights of those that pass must add up to more than that.`,
     );
   }
   throw new InputError(
     name,
-    `${name} is ${quote(text, 80)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
+    `${name} is ${quote(text, DISPLAY.name)}. Use all, any, majority or weighted:T.${ruleHint(name, word)}`,
   );
 }
 
@@ -151,12 +142,12 @@ export function parseVotes(text: string): VotesRule {
   if (/^\d+$/u.test(text))
     throw new InputError(
       'votes',
-      `votes is ${quote(text, 80)}, without a rule. Write for example: majority of ${text}`,
+      `votes is ${quote(text, DISPLAY.name)}, without a rule. Write for example: majority of ${text}`,
     );
   if (rule !== undefined && /^\d{1,6}$/u.test(rule)) {
     throw new InputError(
       'votes',
-      `votes is ${quote(text, 80)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
+      `votes is ${quote(text, DISPLAY.name)}. For ${rule} of them at least write weighted:${Math.max(0, Number(rule) - 1)} of ${count}, or name a rule: majority of ${count}`,
     );
   }
   if (rule === undefined) {
@@ -164,38 +155,41 @@ export function parseVotes(text: string): VotesRule {
     const typed = kind === 'weighted' ? text.trim() : kind;
     throw new InputError(
       'votes',
-      `votes is ${quote(text, 80)}, which does not say how many votes a leg has, so that a missing one would not be missed. Write for example: ${typed} of 3`,
+      `votes is ${quote(text, DISPLAY.name)}, which does not say how many votes a leg has, so that a missing one would not be missed. Write for example: ${typed} of 3`,
     );
   }
   const number = Number(count);
-  if (number < 1 || number > MAX_VOTES)
-    throw new InputError('votes', `votes is ${quote(text, 80)}. A leg has from 1 to ${MAX_VOTES} votes.`);
+  if (number < 1 || number > MERGE.votes)
+    throw new InputError(
+      'votes',
+      `votes is ${quote(text, DISPLAY.name)}. A leg has from 1 to ${MERGE.votes} votes.`,
+    );
   return { rule: parseRule('votes', rule), count: number };
 }
 
 /**
  * Parses `expect`.
- * @throws InputError unless it is a number from 1 to `MAX_ENVELOPES`, or a list of distinct names.
+ * @throws InputError unless it is a number from 1 to `MERGE.envelopes`, or a list of distinct names.
  */
 export function parseExpectation(text: string): Expectation {
   if (/^\d+$/u.test(text)) {
     const count = Number(text);
     if (count < 1) throw refused(text, 'Use a number of envelopes from 1, or the names of the legs.');
-    if (count > MAX_ENVELOPES)
+    if (count > MERGE.envelopes)
       throw refused(
         text,
-        `A merge reads at most ${MAX_ENVELOPES} envelopes. Give how many the legs write in all, or the names of the legs; merge more of them in several merges.`,
+        `A merge reads at most ${MERGE.envelopes} envelopes. Give how many the legs write in all, or the names of the legs; merge more of them in several merges.`,
       );
     return { kind: 'envelopes', count };
   }
   const names = namesOf(text);
-  if (names.length === 0 || names.length > MAX_LEGS)
-    throw refused(text, `Name from 1 to ${MAX_LEGS} legs, or give a number of envelopes.`);
-  const long = names.find((name) => name.length > MAX_NAME);
-  if (long !== undefined) throw refused(text, `A leg's name has at most ${MAX_NAME} characters.`);
+  if (names.length === 0 || names.length > MERGE.legs)
+    throw refused(text, `Name from 1 to ${MERGE.legs} legs, or give a number of envelopes.`);
+  const long = names.find((name) => name.length > MERGE.name);
+  if (long !== undefined) throw refused(text, `A leg's name has at most ${MERGE.name} characters.`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
-    throw new InputError('expect', `expect names ${quote(twice, 80)} twice. Name each leg once.`);
+    throw new InputError('expect', `expect names ${quote(twice, DISPLAY.name)} twice. Name each leg once.`);
   return { kind: 'legs', names };
 }
 
@@ -253,12 +247,12 @@ export function parseWeights(lines: readonly string[]): ReadonlyMap<string, numb
     if (name === undefined || weight === null) {
       throw new InputError(
         'weights',
-        `weights has the line ${quote(line, 80)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
+        `weights has the line ${quote(line, DISPLAY.name)}. Write NAME: NUMBER, with a number from 0 to 100000 of at most six decimals.`,
       );
     }
     const key = tidy(name);
     if (weights.has(key))
-      throw new InputError('weights', `weights names ${quote(key, 80)} twice. Keep one line.`);
+      throw new InputError('weights', `weights names ${quote(key, DISPLAY.name)} twice. Keep one line.`);
     weights.set(key, weight);
   }
   return weights;
@@ -268,11 +262,11 @@ function parseWeight(text: string): number | null {
   const [, whole, decimals = ''] = /^(\d{1,7})(?:\.(\d{1,6}))?$/u.exec(text) ?? [];
   if (whole === undefined) return null;
   const value = Number(whole) * WEIGHT_UNIT + Number(decimals.padEnd(6, '0'));
-  return value <= MAX_WEIGHT * WEIGHT_UNIT ? value : null;
+  return value <= MERGE.weight * WEIGHT_UNIT ? value : null;
 }
 
 function refused(text: string, why: string): InputError {
-  return new InputError('expect', `expect is ${quote(text, 80)}. ${why}`);
+  return new InputError('expect', `expect is ${quote(text, DISPLAY.name)}. ${why}`);
 }
 
 /** All inputs of a merge. */
@@ -364,10 +358,10 @@ function requireWholeLegs({ expect, votes }: MergeConfig): void {
   if (votes === null) return;
   if (expect.kind === 'legs') {
     const { length } = expect.names;
-    if (length * votes.count <= MAX_ENVELOPES) return;
+    if (length * votes.count <= MERGE.envelopes) return;
     throw new InputError(
       'expect',
-      `expect names ${length} legs, and votes has ${votes.count} for each: that makes ${length * votes.count} envelopes, and a merge reads at most ${MAX_ENVELOPES}. Name fewer legs, or lower votes; merge more of them in several merges.`,
+      `expect names ${length} legs, and votes has ${votes.count} for each: that makes ${length * votes.count} envelopes, and a merge reads at most ${MERGE.envelopes}. Name fewer legs, or lower votes; merge more of them in several merges.`,
     );
   }
   if (expect.count % votes.count === 0) return;
@@ -400,8 +394,8 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
     throw new InputError(
       'weights',
       `weights names ${beside.length} votes (${beside
-        .slice(0, 5)
-        .map((each) => quote(each, 80))
+        .slice(0, LISTED.some)
+        .map((each) => quote(each, DISPLAY.name))
         .join(', ')}), and a leg has ${votes.count}. Remove those that no leg has.`,
     );
   }
@@ -418,8 +412,12 @@ function requireWeights({ expect, rule, votes, weights }: MergeConfig): void {
 
 function stranger(name: string, legs: readonly string[]): InputError {
   const near = suggest(name, [...legs]);
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((each) => quote(each, 80)).join(' or ')}?`;
-  return new InputError('weights', `weights names ${quote(name, 80)}, which is no leg in expect.${hint}`);
+  const hint =
+    near.length === 0 ? '' : ` Did you mean ${near.map((each) => quote(each, DISPLAY.name)).join(' or ')}?`;
+  return new InputError(
+    'weights',
+    `weights names ${quote(name, DISPLAY.name)}, which is no leg in expect.${hint}`,
+  );
 }
 
 function requirePassable(name: 'rule' | 'votes', threshold: number, sum: number): void {

@@ -1,6 +1,7 @@
 /** Merges the findings of all runs by file, rule and nearby line, and records which legs agree. */
 import path from 'node:path';
 import { SEVERITIES } from '../reporters/findings.ts';
+import { LISTED, MERGE } from '../text/limits.ts';
 import { byName } from './legs.ts';
 import type { MergedFinding } from './types.ts';
 import type { VoteFinding } from './vote.ts';
@@ -24,12 +25,6 @@ export interface MergedFindings {
 
 /** Maximum distance in lines at which findings of two models are taken to mean the same. */
 const NEARBY_LINES = 3;
-/** Maximum number of other findings quoted after the most severe one. */
-const MAX_ALSO = 5;
-/** Maximum number of findings; more than a reader would go through. */
-const MAX_FINDINGS = 2_000;
-/** Maximum size as JSON, in characters; a step output holds as many of them as fit beside the legs. */
-const MAX_CHARACTERS = 500_000;
 
 /** A finding and the run that reported it. */
 interface Member {
@@ -66,7 +61,7 @@ export function mergeFindings(found: readonly RunFindings[], workspace: string |
   const clusters = [...Map.groupBy(members, ({ key }) => key).values()]
     .flatMap(clusterNearby)
     .sort(byGravity);
-  const findings = takeFitting(clusters.slice(0, MAX_FINDINGS).map(toMergedFinding));
+  const findings = takeFitting(clusters.slice(0, MERGE.findings).map(toMergedFinding));
   const leftOut = found.reduce((sum, run) => sum + run.leftOut, 0);
   return { findings, leftOut: leftOut + clusters.length - findings.length };
 }
@@ -197,14 +192,14 @@ function quoteOthers({ finding }: Member, members: readonly Member[]): string {
     if (key !== own && !others.has(key)) others.set(key, text.replace(/\s+/gu, ' '));
   }
   if (others.size === 0) return '';
-  const shown = [...others.values()].slice(0, MAX_ALSO).map((text) => `“${text}”`);
-  const more = others.size > MAX_ALSO ? ` and ${others.size - MAX_ALSO} more` : '';
+  const shown = [...others.values()].slice(0, LISTED.some).map((text) => `“${text}”`);
+  const more = others.size > LISTED.some ? ` and ${others.size - LISTED.some} more` : '';
   return `\n\nAlso said of this place: ${shown.join(', ')}${more}.`;
 }
 
 /** Returns as many of the first findings as fit. */
 function takeFitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
-  let left = MAX_CHARACTERS;
+  let left: number = MERGE.findingsJson;
   const over = findings.findIndex((finding) => {
     left -= JSON.stringify(finding).length;
     return left < 0;

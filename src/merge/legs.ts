@@ -1,5 +1,6 @@
 /** Groups votes into legs, and checks that they belong to one run and were expected. */
 import { InputError } from '../errors.ts';
+import { LISTED } from '../text/limits.ts';
 import { suggest } from '../text/messages.ts';
 import type { Subject } from '../types.ts';
 import type { MergeConfig } from './config.ts';
@@ -131,7 +132,7 @@ function requireExpectedLegs(legs: readonly Leg[], { expect, votes }: LegsOption
   }
   const limit = expect.count / (votes?.count ?? 1);
   if (legs.length <= limit) return;
-  const names = legs.slice(0, 10).map((leg) => `${quoteName(leg.name)} (${listFiles(leg)})`);
+  const names = legs.slice(0, LISTED.several).map((leg) => `${quoteName(leg.name)} (${listFiles(leg)})`);
   throw new InputError(
     'expect',
     `There are ${legs.length} legs, ${names.join(', ')}${legs.length > 10 ? ' and more' : ''}, and expect: ${expect.count} is a number of envelopes: ${limit} ${limit === 1 ? 'leg' : 'legs'}${votes === null ? '' : ` of ${votes.count} votes`}. Correct expect, or the download.`,
@@ -173,6 +174,6 @@ function requireOnePolicy({ name, votes }: Leg): void {
 }
 
 function listFiles({ votes }: Leg): string {
-  const named = votes.slice(0, 5).map(({ file }) => quoteName(file));
-  return `${named.join(', ')}${votes.length > 5 ? ` and ${votes.length - 5} more` : ''}`;
+  const named = votes.slice(0, LISTED.some).map(({ file }) => quoteName(file));
+  return `${named.join(', ')}${votes.length > LISTED.some ? ` and ${votes.length - LISTED.some} more` : ''}`;
 }

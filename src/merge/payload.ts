@@ -1,6 +1,7 @@
 /** A merge as JSON: the tally in its envelope, and the payload that it publishes. */
 import { usageJson } from '../reporters/envelope.ts';
-import { MAX_PAYLOAD_BYTES, shellSafeJson } from '../reporters/inert-json.ts';
+import { shellSafeJson } from '../reporters/inert-json.ts';
+import { GITHUB } from '../text/limits.ts';
 import { totalCost } from '../text/usage.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Merged, MergedFinding, MergedLeg, MergedVote, Outcome } from './types.ts';
@@ -8,7 +9,7 @@ import type { Merged, MergedFinding, MergedLeg, MergedVote, Outcome } from './ty
 type Mask = (text: string) => string;
 
 /** Minimum number of bytes available to the findings, if they need them. */
-const MIN_FINDINGS_BYTES = MAX_PAYLOAD_BYTES / 4;
+const MIN_FINDINGS_BYTES = GITHUB.output / 4;
 
 /**
  * Builds the payload of a merge that reached a verdict. It fits into a step output: it contains as many findings as fit
@@ -35,10 +36,10 @@ export function buildPayload(merged: Merged): JsonObject {
     },
   });
   const wanted = sizes.reduce((sum, size) => sum + size, 0);
-  const mostOfLegs = MAX_PAYLOAD_BYTES - Math.min(MIN_FINDINGS_BYTES, wanted);
+  const mostOfLegs = GITHUB.output - Math.min(MIN_FINDINGS_BYTES, wanted);
   const isLong = countBytes(build(counted.legs, 0)) > mostOfLegs;
   const legs = isLong ? counted.legs.map((leg) => ({ ...leg, votes: [] })) : counted.legs;
-  let room = MAX_PAYLOAD_BYTES - countBytes(build(legs, 0));
+  let room = GITHUB.output - countBytes(build(legs, 0));
   const over = sizes.findIndex((size) => {
     room -= size;
     return room < 0;

@@ -10,6 +10,7 @@ import type {
   RunOutput,
   Section,
 } from '../reporters/report-types.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Conclusion, JsonObject } from '../types.ts';
 import { mergedJson } from './payload.ts';
@@ -105,12 +106,6 @@ const LEGS: readonly LegTableOptions[] = [
 ];
 const MAX_REASONS = [400, 120];
 const REFUSED = [100, 10];
-/** Maximum number of refused files listed without folding. */
-const OPEN_REFUSED = 3;
-const MAX_FILE = 200;
-const MAX_MODELS = 300;
-/** Maximum number of legs named as agreeing on a finding. */
-const MAX_AGREEING = 3;
 
 /** Returns the sections of a page about a merge, in display order. */
 function mergeSections(
@@ -177,8 +172,8 @@ function place({ path, line, endLine }: MergedFinding): string {
 }
 
 function agreeing({ legs, votes, outvoted }: MergedFinding): string {
-  const named = legs.slice(0, MAX_AGREEING).join(', ');
-  const more = legs.length > MAX_AGREEING ? ` and ${legs.length - MAX_AGREEING} more` : '';
+  const named = legs.slice(0, LISTED.few).join(', ');
+  const more = legs.length > LISTED.few ? ` and ${legs.length - LISTED.few} more` : '';
   const runs = votes > legs.length ? ` · ${counted(votes, 'run')}` : '';
   return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}`;
 }
@@ -192,7 +187,7 @@ function mergeCosts(
   const { usage, models, turns, rejections, costUsd } = merged;
   const tokens = `${counted(tokensOf(usage), 'token')} (${grouped(usage.inputTokens)} in, ${grouped(usage.outputTokens)} out)`;
   const parts = [
-    ...(models.length === 0 ? [] : [`**${sanitizer.inline(models.join(', '), MAX_MODELS)}**`]),
+    ...(models.length === 0 ? [] : [`**${sanitizer.inline(models.join(', '), DISPLAY.sentence)}**`]),
     runWords(merged),
     ...(turns === 0 ? [] : [counted(turns, 'turn')]),
     ...(rejections === 0 ? [] : [`${counted(rejections, 'call')} rejected`]),
@@ -207,26 +202,25 @@ function refused({ refused: files }: Merged, max: number, sanitizer: MarkdownSan
   if (files.length === 0) return '';
   const lines = files
     .slice(0, max)
-    .map(({ file, why }) => `- ${sanitizer.code(file, MAX_FILE)}: ${sanitizer.prose(why, MAX_FILE)}\n`);
+    .map(
+      ({ file, why }) =>
+        `- ${sanitizer.code(file, DISPLAY.phrase)}: ${sanitizer.prose(why, DISPLAY.phrase)}\n`,
+    );
   const more = files.length > max ? `- … and ${counted(files.length - max, 'more file')}\n` : '';
   const title = `${counted(files.length, 'file')} did not count`;
   const list = `${lines.join('')}${more}\n`;
-  if (files.length <= OPEN_REFUSED) return `**${title}:**\n\n${list}`;
+  if (files.length <= LISTED.few) return `**${title}:**\n\n${list}`;
   return `<details><summary>${title}</summary>\n\n${list}</details>\n\n`;
 }
 
 /** The rules by which the verdict was counted, for its line of facts. */
 function ruleFacts({ rule, votes }: Merged, sanitizer: MarkdownSanitizer): readonly string[] {
   return [
-    `rule ${sanitizer.code(rule, 60)}`,
-    ...(votes === null ? [] : [`votes ${sanitizer.code(votes, 60)}`]),
+    `rule ${sanitizer.code(rule, DISPLAY.label)}`,
+    ...(votes === null ? [] : [`votes ${sanitizer.code(votes, DISPLAY.label)}`]),
   ];
 }
 
-/** Maximum number of legs or files with a line each. */
-const MAX_LINES = 20;
-const MAX_NAME = 80;
-const MAX_LOG_REASON = 300;
 const MARKS = { passes: '✓', fails: '✗', missing: '–', undecided: '?' } as const;
 
 /** Returns log lines about the legs, the usage and refused files. `excerpt` sanitizes hostile text for the log. */
@@ -236,19 +230,19 @@ function mergeLines(
   excerpt: (text: string, max: number) => string,
 ): readonly string[] {
   const grave = gravestLegs(merged).filter(({ outcome }) => outcome !== 'pass');
-  const votes = merged.votes === null ? '' : `, votes ${excerpt(merged.votes, MAX_NAME)}`;
+  const votes = merged.votes === null ? '' : `, votes ${excerpt(merged.votes, DISPLAY.name)}`;
   const legLine = (leg: MergedLeg) => {
-    const name = leg.leg === null ? '(no name)' : excerpt(leg.leg, MAX_NAME);
-    const why = legReasons(leg).map((reason) => `: ${excerpt(reason, MAX_LOG_REASON)}`);
+    const name = leg.leg === null ? '(no name)' : excerpt(leg.leg, DISPLAY.name);
+    const why = legReasons(leg).map((reason) => `: ${excerpt(reason, DISPLAY.sentence)}`);
     return `${MARKS[legWord(leg)]} ${name} ${WORDS[legWord(leg)]}${why[0] ?? ''}`;
   };
   return [
-    `${tallyWords(merged)} (rule ${excerpt(merged.rule, MAX_NAME)}${votes})`,
+    `${tallyWords(merged)} (rule ${excerpt(merged.rule, DISPLAY.name)}${votes})`,
     ...listed(grave.map(legLine), 'more leg'),
     ...listed(
       merged.refused.map(
         ({ file, why }) =>
-          `• ${excerpt(file, MAX_LOG_REASON)} did not count: ${excerpt(why, MAX_LOG_REASON)}`,
+          `• ${excerpt(file, DISPLAY.sentence)} did not count: ${excerpt(why, DISPLAY.sentence)}`,
       ),
       'more file',
     ),
@@ -259,8 +253,8 @@ function mergeLines(
 const WORDS = { passes: 'passes', fails: 'fails', missing: 'is missing', undecided: 'is undecided' } as const;
 
 function listed(lines: readonly string[], noun: string): readonly string[] {
-  const left = lines.length - MAX_LINES;
-  return left <= 0 ? lines : [...lines.slice(0, MAX_LINES), `… and ${counted(left, noun)}`];
+  const left = lines.length - LISTED.many;
+  return left <= 0 ? lines : [...lines.slice(0, LISTED.many), `… and ${counted(left, noun)}`];
 }
 
 /** The outputs shared with a run, described for a merge. A run has more: a merge calls no model and changes no file. */

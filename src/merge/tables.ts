@@ -2,6 +2,7 @@
 
 import { dollars } from '../reporters/format.ts';
 import type { MarkdownSanitizer } from '../reporters/report-types.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Merged, MergedLeg, MergedVote } from './types.ts';
 import { gravestLegs, legReasons, legWord, OUTCOME_MARKS, voteWarnings } from './words.ts';
@@ -18,12 +19,8 @@ export interface LegTableOptions {
 
 /** Up to this many legs are shown in one table. */
 const SMALL = 12;
-/** Maximum number of unfolded rows; further rows are folded, so that the content after the table stays visible. */
-const OPEN_ROWS = 25;
 /** Maximum number of vote marks shown individually; more are shown as counts. */
 const MAX_MARKS = 9;
-const MAX_NAME = 80;
-const MAX_MODEL = 60;
 /** URL of a run attempt without Markdown syntax. */
 const PAGE = /^https?:\/\/[\w.:[\]-]{1,300}\/[\w./-]{1,500}$/;
 
@@ -49,8 +46,8 @@ export function legTables(merged: Merged, options: LegTableOptions, sanitizer: M
   const kept = grave.slice(0, options.maxLegs);
   const left = grave.length - kept.length;
   return [
-    show(kept.slice(0, OPEN_ROWS)),
-    fold(`${kept.length - OPEN_ROWS} more that do not pass`, kept.slice(OPEN_ROWS), show),
+    show(kept.slice(0, LISTED.openRows)),
+    fold(`${kept.length - LISTED.openRows} more that do not pass`, kept.slice(LISTED.openRows), show),
     left === 0 ? '' : `… and ${counted(left, 'more leg')} that ${left === 1 ? 'does' : 'do'} not pass.\n\n`,
     passingLegs(passing, options, show),
   ].join('');
@@ -135,7 +132,7 @@ export function voteTable(
       ];
       return line([
         legName({ leg, count: 1 }, sanitizer),
-        `${mark(vote)}${weakMark([vote])}${vote.vote === null ? '' : `&nbsp;${sanitizer.inline(vote.vote, MAX_NAME)}`}`,
+        `${mark(vote)}${weakMark([vote])}${vote.vote === null ? '' : `&nbsp;${sanitizer.inline(vote.vote, DISPLAY.name)}`}`,
         why.map((each) => sanitizer.prose(each, maxReason)).join('<br>'),
         ...(models ? [modelCell(vote, sanitizer)] : []),
         grouped(vote.turns),
@@ -165,12 +162,12 @@ function reusedWords({ votes }: MergedLeg): readonly string[] {
 }
 
 function legName({ leg, count }: Row, sanitizer: MarkdownSanitizer): string {
-  if (leg.leg !== null) return `**${sanitizer.inline(leg.leg, MAX_NAME) || '–'}**`;
+  if (leg.leg !== null) return `**${sanitizer.inline(leg.leg, DISPLAY.name) || '–'}**`;
   return count === 1 ? '(no name)' : `${grouped(count)} legs (no names)`;
 }
 
 function modelCell(vote: MergedVote | undefined, sanitizer: MarkdownSanitizer): string {
-  return sanitizer.inline(vote?.model ?? '', MAX_MODEL) || '–';
+  return sanitizer.inline(vote?.model ?? '', DISPLAY.label) || '–';
 }
 
 /** The attempts of the votes, each linked to its page. */

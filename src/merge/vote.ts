@@ -4,6 +4,7 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { InputError } from '../errors.ts';
 import { type Finding, readFindings } from '../reporters/findings.ts';
 import { resolvedPaths } from '../reporters/source-locations.ts';
+import { DISPLAY, MERGE } from '../text/limits.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, PolicyDigest, Reason, Subject, Usage } from '../types.ts';
 import type { MergedVote, Outcome } from './types.ts';
@@ -29,21 +30,6 @@ export interface VoteFinding extends Finding {
   readonly brief: string;
 }
 
-/** Maximum length that the inputs `leg` and `vote` accept. */
-const MAX_NAME = 200;
-const MAX_TEXT = 500;
-/** Longer than any valid name of a leg, a vote or a sensibly named file. */
-const MAX_QUOTED = 300;
-/** Maximum number of findings per run; the run's own envelope has all of them. */
-const MAX_FINDINGS = 300;
-const MAX_MESSAGE = 4_000;
-const MAX_TITLE = 300;
-/**
- * Upper bounds for turns and tokens, and for US dollars. No run uses as much, and sums of untrusted values stay exact.
- */
-const MAX_COUNT = 1e11;
-const MAX_COST = 10_000;
-
 /** The gate that a payload must meet for its run to pass; null for the run's own gate, or its `passed`. */
 export type LegGate = Gate | null;
 
@@ -64,27 +50,27 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
   const cut = <T extends string | null>(text: T, max: number) => boundText(text, max, secrets);
   return {
     ...{ file, leg, vote, outcome },
-    why: cut(why, MAX_TEXT),
+    why: cut(why, DISPLAY.reason),
     conclusion: envelope.conclusion,
     reason: envelope.reason,
     turns: bound(envelope.turns),
     rejections: bound(envelope.rejections),
     usage: boundUsage(envelope.usage),
-    costUsd: (envelope.costUsd ?? 0) > MAX_COST ? null : envelope.costUsd,
-    model: cut(envelope.model, MAX_TEXT),
+    costUsd: (envelope.costUsd ?? 0) > MERGE.cost ? null : envelope.costUsd,
+    model: cut(envelope.model, DISPLAY.reason),
     reused: envelope.reuse !== null && envelope.reuse.from !== null,
     // Without the evidence of each finding, which would have to be kept for every run.
     evidence: evidence && { context: evidence.context, toolCalls: bound(evidence.toolCalls) },
     subject: envelope.subject,
     policy: envelope.policy,
-    findings: findings.slice(0, MAX_FINDINGS).map((finding) => ({
+    findings: findings.slice(0, MERGE.findingsOfRun).map((finding) => ({
       ...finding,
-      rule: cut(finding.rule, MAX_TITLE),
-      title: cut(finding.title, MAX_TITLE),
-      message: cut(finding.message, MAX_MESSAGE),
-      brief: cut(finding.title ?? finding.message, MAX_TITLE),
+      rule: cut(finding.rule, DISPLAY.sentence),
+      title: cut(finding.title, DISPLAY.sentence),
+      message: cut(finding.message, DISPLAY.message),
+      brief: cut(finding.title ?? finding.message, DISPLAY.sentence),
     })),
-    findingsLeftOut: Math.max(0, findings.length - MAX_FINDINGS),
+    findingsLeftOut: Math.max(0, findings.length - MERGE.findingsOfRun),
   };
 }
 
@@ -102,11 +88,11 @@ function requireLeg({ file, leg, vote, merged }: Envelope): string {
       `${quoteName(file)} does not say which leg it is of. Give the step that wrote it an input leg, for example leg: \${{ matrix.leg }}.`,
     );
   }
-  const long = [leg, vote ?? ''].find((name) => name.length > MAX_NAME);
+  const long = [leg, vote ?? ''].find((name) => name.length > MERGE.name);
   if (long === undefined) return leg;
   throw new InputError(
     'verdicts',
-    `${quoteName(file)} has a leg or a vote with a name of ${long.length} characters: ${quoteName(long)}. Names have at most ${MAX_NAME}.`,
+    `${quoteName(file)} has a leg or a vote with a name of ${long.length} characters: ${quoteName(long)}. Names have at most ${MERGE.name}.`,
   );
 }
 
@@ -160,7 +146,7 @@ function locateFindings({ evidence }: Envelope, payload: JsonObject): readonly F
 }
 
 function bound(count: number): number {
-  return Math.min(count, MAX_COUNT);
+  return Math.min(count, MERGE.count);
 }
 
 function boundUsage(usage: Usage): Usage {
@@ -177,7 +163,7 @@ function boundUsage(usage: Usage): Usage {
  * between words, to avoid splitting a secret.
  */
 export function quoteName(text: string): string {
-  return JSON.stringify(text.length <= MAX_QUOTED ? text : cutAt(text, MAX_QUOTED, /\s/u));
+  return JSON.stringify(text.length <= DISPLAY.path ? text : cutAt(text, DISPLAY.path, /\s/u));
 }
 
 /**

@@ -3,15 +3,12 @@
  * are hostile.
  */
 import { findWeaknesses, type Weakness } from '../reporters/verdict-text.ts';
+import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Rule } from './config.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
 import { quoteName } from './vote.ts';
 
-/** Maximum number of failing legs named in the sentence about the gate. */
-const MAX_FAILING = 5;
-/** Maximum number of legs named for an undecided merge. */
-const MAX_NAMED = 20;
 /** Maximum number of different reasons given per leg. */
 const MAX_REASONS = 2;
 
@@ -47,8 +44,8 @@ export function describeGate(
 ): string {
   const { pass, fail, abstain, expected } = tally;
   const failing = legs.filter(({ outcome }) => outcome === 'fail').map(({ leg }) => quoteName(leg ?? ''));
-  const names = failing.slice(0, MAX_FAILING).join(', ');
-  const more = failing.length > MAX_FAILING ? ` and ${failing.length - MAX_FAILING} more` : '';
+  const names = failing.slice(0, LISTED.some).join(', ');
+  const more = failing.length > LISTED.some ? ` and ${failing.length - LISTED.some} more` : '';
   const open = abstain === 0 ? '' : '; what is open cannot change it';
   return `wants ${WANTED[kind]} (rule: ${text}), and ${pass} of ${expected} ${pass === 1 ? 'passes' : 'pass'}, ${fail} ${fail === 1 ? 'fails' : 'fail'}${names === '' ? '' : ` (${names}${more})`}${open}`;
 }
@@ -63,8 +60,8 @@ export function describeUndecided({
   const known = open.filter(({ leg }) => leg !== null);
   const unknown = open.length - known.length;
   const named = [
-    ...known.slice(0, MAX_NAMED).map(openWords),
-    ...(known.length > MAX_NAMED ? [`${known.length - MAX_NAMED} more`] : []),
+    ...known.slice(0, LISTED.many).map(openWords),
+    ...(known.length > LISTED.many ? [`${known.length - LISTED.many} more`] : []),
     ...(unknown === 0 ? [] : [`${unknown} of unknown name`]),
   ];
   return `${summary}${refusedWords(refused)} What is open could change it: ${named.join(', ')}. ${adviceFor(open, legs)}`;
@@ -105,10 +102,10 @@ function openWords({ leg, votes }: MergedLeg): string {
     conclusion === 'success' || conclusion === 'failure' ? 'no judgement' : reason,
   );
   const words = reasons.map(([reason, names]) => {
-    const shown = names.slice(0, 5).map(quoteName).join(', ');
-    return attribute(reason, names, votes.length, `${shown}${names.length > 5 ? ' and more' : ''}`);
+    const shown = names.slice(0, LISTED.some).map(quoteName).join(', ');
+    return attribute(reason, names, votes.length, `${shown}${names.length > LISTED.some ? ' and more' : ''}`);
   });
-  return `${quoteName(leg ?? '')} (${words.slice(0, 5).join('; ')})`;
+  return `${quoteName(leg ?? '')} (${words.slice(0, LISTED.some).join('; ')})`;
 }
 
 /**
@@ -201,8 +198,6 @@ const VOTE_WEAKNESSES: Readonly<Record<Weakness, { readonly ofVote: string; read
   },
 };
 const WEAKNESSES: readonly Weakness[] = ['no_diff', 'part_of_diff', 'no_tool_call'];
-/** Maximum number of legs named individually. */
-const MAX_WEAK_LEGS = 5;
 
 /** Returns one sentence for each weakness in the evidence of votes, with their number if it does not apply to all. */
 export function voteWarnings(votes: readonly MergedVote[]): readonly string[] {
@@ -223,9 +218,8 @@ export function mergeWarnings({ legs }: Pick<Merged, 'legs'>): readonly string[]
     );
     if (weak.length === 0) return [];
     const names = [...new Set(weak)];
-    const more =
-      names.length > MAX_WEAK_LEGS ? ` and ${counted(names.length - MAX_WEAK_LEGS, 'more leg')}` : '';
-    const named = `${names.slice(0, MAX_WEAK_LEGS).join(', ')}${more}`;
+    const more = names.length > LISTED.some ? ` and ${counted(names.length - LISTED.some, 'more leg')}` : '';
+    const named = `${names.slice(0, LISTED.some).join(', ')}${more}`;
     return [`${weak.length} of ${counted(runs, 'run')} ${VOTE_WEAKNESSES[weakness].ofVotes}: ${named}.`];
   });
 }

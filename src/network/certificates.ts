@@ -1,5 +1,6 @@
 /** Certificate errors: trusts the system's authorities in addition to Node's list, and explains failures. */
 import { causeCode, NetworkError } from '../errors.ts';
+import { DISPLAY } from '../text/limits.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -51,7 +52,7 @@ export function certificateError(
 function authorityAdvice(environment: Environment): string {
   const given = environment['NODE_EXTRA_CA_CERTS']?.trim();
   if (given !== undefined && given !== '') {
-    return `the file that NODE_EXTRA_CA_CERTS names (${given.slice(0, 200)}) does not hold its authority, or cannot be read. It must be the authority's certificate in PEM form, and lie on the runner before this step starts`;
+    return `the file that NODE_EXTRA_CA_CERTS names (${given.slice(0, DISPLAY.path)}) does not hold its authority, or cannot be read. It must be the authority's certificate in PEM form, and lie on the runner before this step starts`;
   }
   return "give its authority's certificate, a PEM file on the runner, in the step's env, as in NODE_EXTRA_CA_CERTS: /etc/ssl/certs/company.pem";
 }

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import undici from 'undici';
 import { causeCode, NetworkError } from '../errors.ts';
+import { WAIT } from '../text/limits.ts';
 import { createBypass } from './bypass.ts';
 import { certificateError } from './certificates.ts';
 import type { Proxies, ProxyServer } from './proxies.ts';
@@ -16,9 +17,6 @@ export interface ProxyFetchWorld {
   readonly direct: typeof fetch;
   readonly environment: Environment;
 }
-
-/** How long a proxy may take to open a connection, in milliseconds. */
-const TUNNEL_TIMEOUT_MS = 30_000;
 
 /** Error codes of a TLS handshake with a server that answered in plain text. */
 const NO_TLS: ReadonlySet<string> = new Set([
@@ -100,7 +98,7 @@ function createAgent(proxy: ProxyServer, environment: Environment): undici.Proxy
       new TunnelPool(origin, {
         connect: (to, done) =>
           options.connect?.({ ...to, servername: serverName(to.servername ?? '') }, done),
-        headersTimeout: TUNNEL_TIMEOUT_MS,
+        headersTimeout: WAIT.tunnel,
       }),
   });
 }
@@ -162,7 +160,7 @@ function unreachable(proxy: ProxyServer, error: unknown, environment: Environmen
 
 function silence(proxy: ProxyServer): NetworkError {
   return new NetworkError(
-    `${named(proxy)} did not answer within ${TUNNEL_TIMEOUT_MS / 1000} seconds. Run again later, and check ${proxy.variable}.`,
+    `${named(proxy)} did not answer within ${WAIT.tunnel / 1000} seconds. Run again later, and check ${proxy.variable}.`,
     { code: 'ETIMEDOUT', passing: true },
   );
 }

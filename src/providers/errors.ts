@@ -3,6 +3,7 @@
  * truncated.
  */
 import { causeCode, messageFor, NetworkError, ProviderError, type ProviderFailure } from '../errors.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { type Naming, namingFor, type Wording } from '../text/naming.ts';
 
 /** An SDK error, independent of the SDK. */
@@ -37,8 +38,6 @@ export interface FailureContext {
   readonly forced: boolean;
 }
 
-const maxServerText = 300;
-
 const adviseShorter = ({ name }: Naming): string =>
   `Lower \`${name('max-tool-output-kb')}\`, narrow the task, or use a model with a larger context.`;
 
@@ -57,7 +56,11 @@ export function providerError(failure: ApiFailure, context: FailureContext): Pro
   const [kind] = classify(failure, context, namingFor('action'));
   const sentence: Wording = (naming) => classify(failure, context, naming)[1];
   const { status, requestId, cause } = failure;
-  return new ProviderError(kind, sentence, { status, requestId: requestId?.slice(0, 100) ?? null, cause });
+  return new ProviderError(kind, sentence, {
+    status,
+    requestId: requestId?.slice(0, DISPLAY.value) ?? null,
+    cause,
+  });
 }
 
 /** Creates the error for a stream that stalled or never started in every attempt. */
@@ -195,14 +198,14 @@ function quoteServerText(text: string): string {
   if (isMarkup(text)) return ' It answered with HTML instead of JSON.';
   const line = text.replace(/\s+/g, ' ').trim();
   if (line === '') return '';
-  const words = line.length > maxServerText ? `${truncateAtWord(line)}…` : line.replace(/(?<!\.)\.+$/, '');
+  const words = line.length > DISPLAY.sentence ? `${truncateAtWord(line)}…` : line.replace(/(?<!\.)\.+$/, '');
   return ` It said: "${words}".`;
 }
 
 /** Truncates a line, but never inside an ASCII word: a key that is echoed there is only masked if it is complete. */
 function truncateAtWord(line: string): string {
-  const start = line.slice(0, maxServerText);
-  return /^[\x21-\x7e]/.test(line.slice(maxServerText))
+  const start = line.slice(0, DISPLAY.sentence);
+  return /^[\x21-\x7e]/.test(line.slice(DISPLAY.sentence))
     ? start.replace(/(?<![\x21-\x7e])[\x21-\x7e]+$/, '').trimEnd()
     : start.toWellFormed();
 }

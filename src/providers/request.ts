@@ -4,6 +4,7 @@
  */
 import { NetworkError, ProviderError } from '../errors.ts';
 import { isDeeperThan, parseOrUndefined, rawSlice } from '../text/json.ts';
+import { JSON_TEXT, READ } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { JsonObject } from '../types.ts';
 import {
@@ -21,7 +22,6 @@ import {
   doneType,
   type FailedTry,
   isEventStream,
-  maxResponseBytes,
   retrySentence,
   type TransportOptions,
 } from './transport.ts';
@@ -39,9 +39,6 @@ const noTimeout = 2 ** 31 - 1;
 
 /** Maximum number of events in a stream; the longest completions of models have a third of it. */
 const maxEvents = 500_000;
-
-/** Maximum nesting of lists and objects in a response; serializing more levels would overflow the stack. */
-const maxLevels = 2_000;
 
 /** Events that end a stream: those of chat completions, Anthropic and OpenAI's responses. */
 const lastEvents = new Set([
@@ -204,7 +201,8 @@ async function readBody(context: ReadContext): Promise<RequestResult<ApiResponse
     return createCutResult(context, error);
   }
   const body = unwrapList(parseOrUndefined(text));
-  if (isDeeperThan(body, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
+  if (isDeeperThan(body, JSON_TEXT.responseDepth))
+    return createTooLargeResult(context, `${JSON_TEXT.responseDepth} levels`);
   if (api.isResponse(body)) return { ok: true, value: { kind: 'body', body, raw: createSlicer(text) } };
   const isJson = Object.keys(body).length > 0;
   // A body that broke off in the middle: it may contain text that must not be shown, and another request may succeed.
@@ -235,7 +233,8 @@ async function readEvents(
       if (event['error']) return readInnerError(context, event, events);
       const type = textOf(event['type']);
       if (type !== doneType && isMeaningful(event)) {
-        if (isDeeperThan(event, maxLevels)) return createTooLargeResult(context, `${maxLevels} levels`);
+        if (isDeeperThan(event, JSON_TEXT.responseDepth))
+          return createTooLargeResult(context, `${JSON_TEXT.responseDepth} levels`);
         if (events.push(event) > maxEvents) return createTooLargeResult(context, `${maxEvents} events`);
         textOfEvent.set(event, text);
       }
@@ -269,7 +268,7 @@ function createSlicer(text: string): (path: readonly (string | number)[]) => str
   let walked = 0;
   return (path) => {
     walked += text.length;
-    return walked > maxResponseBytes ? null : rawSlice(text, path);
+    return walked > READ.modelResponse ? null : rawSlice(text, path);
   };
 }
 

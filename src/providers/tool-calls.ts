@@ -1,5 +1,6 @@
 /** Reads responses of servers that may send anything: the type of every field is checked first. */
-import { isArray, isDeeperThan, isObject, maxArguments, maxDepth } from '../text/json.ts';
+import { isArray, isDeeperThan, isObject } from '../text/json.ts';
+import { JSON_TEXT } from '../text/limits.ts';
 import type { ArgumentStatus, Json, JsonObject, Message, StopReason, ToolCall } from '../types.ts';
 
 /** Returns the text of a field; empty if it is missing or not a string. */
@@ -65,7 +66,7 @@ export function toolCalls(
 
 /** If a response was cut, all of its calls are marked, because it is unknown which of them are complete. */
 function statusOf(call: RawCall, stopReason: StopReason): ArgumentStatus {
-  if (call.rawArguments.length > maxArguments) return 'too_long';
+  if (call.rawArguments.length > JSON_TEXT.arguments) return 'too_long';
   if (stopReason === 'length' || stopReason === 'pause' || stopReason === 'refusal') return 'truncated';
   return call.isRaw ? 'complete' : 'malformed';
 }
@@ -75,10 +76,10 @@ function statusOf(call: RawCall, stopReason: StopReason): ArgumentStatus {
  * is longer than the limit, or is nested so deeply that serializing it again would overflow the stack.
  */
 export function replayableInput(rawArguments: string): JsonObject {
-  if (rawArguments.length > maxArguments) return {};
+  if (rawArguments.length > JSON_TEXT.arguments) return {};
   try {
     const value: Json = JSON.parse(rawArguments);
-    return isDeeperThan(value, maxDepth) ? {} : objectOf(mended(value));
+    return isDeeperThan(value, JSON_TEXT.depth) ? {} : objectOf(mended(value));
   } catch {
     return {};
   }

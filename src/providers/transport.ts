@@ -6,26 +6,18 @@ import type { Transformer } from 'node:stream/web';
 import { createParser } from 'eventsource-parser';
 import { causeCode, NetworkError, ProviderError } from '../errors.ts';
 import { isObject } from '../text/json.ts';
+import { READ, WAIT } from '../text/limits.ts';
 import type { Wording } from '../text/naming.ts';
 import { type FailureContext, isTooLate } from './errors.ts';
 
-/** Maximum wait in seconds that a server's `Retry-After` may impose on one retry. */
-export const maxRetryAfterSeconds = 60;
-
-/** Maximum size of a response (stream or body) in decoded bytes. No model's response has a hundredth of it. */
-export const maxResponseBytes = 64 * 1024 * 1024;
-
-/** Maximum size of the body of a failed response in decoded bytes. */
-export const maxErrorBytes = 256 * 1024;
+/** The longest wait that a server's `Retry-After` may impose on one retry. */
+export const maxRetryAfterSeconds = WAIT.retryAfter / 1_000;
 
 /**
  * Maximum number of lines in a stream that are not fields of an event: servers send none, and each creates an error
  * object.
  */
 const maxUnknownLines = 10_000;
-
-/** Maximum silence in the body of a failed response, in milliseconds; its status alone is sufficient. */
-const errorIdleMs = 10_000;
 
 /** A failed attempt that the SDK retries if it has attempts left. */
 export interface FailedTry {
@@ -122,7 +114,7 @@ function limitBody(response: Response, host: string, transport: TransportOptions
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const limits = {
-    maxBytes: maxResponseBytes,
+    maxBytes: READ.modelResponse,
     tooLong: createTooLongError(host, status, '64 MiB'),
     idleMs: transport?.isStream ? transport.idleMs : null,
     silence: transport?.silence ?? null,
@@ -246,7 +238,7 @@ async function normalizeError(
   // The body is decoded here, so the headers about its encoding no longer apply.
   headers.delete('content-encoding');
   headers.delete('content-length');
-  const idleMs = Math.min(errorIdleMs, transport?.idleMs ?? errorIdleMs);
+  const idleMs = Math.min(WAIT.errorPause, transport?.idleMs ?? WAIT.errorPause);
   const text =
     body === null ? '' : await readErrorText(body, createTooLongError(host, status, '256 KiB'), idleMs);
   if (text instanceof ProviderError) return createFailingResponse(text);
@@ -264,7 +256,7 @@ async function readErrorText(
   const silence = Symbol('silence');
   try {
     return await new Response(
-      applyLimits({ maxBytes: maxErrorBytes, tooLong, idleMs, silence }, body),
+      applyLimits({ maxBytes: READ.modelError, tooLong, idleMs, silence }, body),
     ).text();
   } catch (error) {
     if (error === silence) return '';

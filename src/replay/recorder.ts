@@ -3,8 +3,9 @@ import { messageOf, ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import { usageJson } from '../reporters/envelope.ts';
 import type { RecorderWorld } from '../run/world.ts';
+import { DISPLAY, READ } from '../text/limits.ts';
 import type { ToolCall } from '../types.ts';
-import { maxRecordingBytes, type RequestDigest, recordingFormat } from './recording.ts';
+import { type RequestDigest, recordingFormat } from './recording.ts';
 import { digestRequest } from './request-digest.ts';
 
 /**
@@ -51,10 +52,8 @@ function createWriter({ append, warn }: RecorderWorld): (entry: object) => void 
     const text = JSON.stringify(entry);
     const before = size;
     size += Buffer.byteLength(text) + 1;
-    if (before <= maxRecordingBytes && size > maxRecordingBytes)
-      warn(
-        `The recording is larger than ${maxRecordingBytes / 1024 ** 2} MiB, and too large to be replayed.`,
-      );
+    if (before <= READ.recording && size > READ.recording)
+      warn(`The recording is larger than ${READ.recording / 1024 ** 2} MiB, and too large to be replayed.`);
     try {
       append(text);
     } catch (error) {
@@ -125,6 +124,6 @@ function failureLine({ failure, status, message }: ProviderError, mask: (text: s
 
 /** Returns a name in the form that the reader accepts. */
 function oneLine(text: string): string {
-  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, 200);
+  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, DISPLAY.phrase);
   return line.trim() === '' ? 'unknown' : line.toWellFormed();
 }

@@ -15,9 +15,6 @@ import type {
 /** Version of the format; the reader accepts no other. */
 export const recordingFormat = 1;
 
-/** Maximum size of a recording that can be replayed, in bytes. */
-export const maxRecordingBytes = 4 * 1024 * 1024;
-
 /** The recorded run, as described by the first line. */
 export interface RecordingHeader {
   readonly model: string;

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { CompletionRequest } from '../providers/provider.ts';
+import { LISTED } from '../text/limits.ts';
 import { quote } from '../text/messages.ts';
 import type { AssistantMessage, Message, PolicyDigest } from '../types.ts';
 import type { RecordedResult, RecordingHeader, RequestDigest } from './recording.ts';
@@ -91,12 +92,9 @@ export function changedResults(recorded: RequestDigest, asked: RequestDigest): r
   const changed = recorded.results.flatMap((was: RecordedResult, at) =>
     asked.results[at]?.sha256 === was.sha256 ? [] : [`${quote(was.name)} (call ${at + 1})`],
   );
-  const more = changed.length - MAX_NAMED;
-  return more > 0 ? [...changed.slice(0, MAX_NAMED), `and ${more} more`] : changed;
+  const more = changed.length - LISTED.some;
+  return more > 0 ? [...changed.slice(0, LISTED.some), `and ${more} more`] : changed;
 }
-
-/** Maximum number of results named. */
-const MAX_NAMED = 5;
 
 const WORDS: Readonly<Record<RequestDigest['after'], string>> = {
   task: 'with nothing but the task',

@@ -2,6 +2,7 @@
  * Findings as annotations: shown beside the line in the pull request, in the run's list of annotations, and in the log.
  */
 
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { type Finding, type Severity, type WrittenLocation, weighFindings } from './findings.ts';
 import type { AnnotationLevel, AnnotationProperties, Log } from './log.ts';
@@ -29,11 +30,6 @@ interface Placed extends Said {
 }
 
 /**
- * The runner keeps this many annotations per level and step (`_maxCountPerIssueType`); the rest appear only in the log.
- * GitHub keeps 50 per job, so a job with many steps may show fewer.
- */
-const PER_LEVEL = 10;
-/**
  * Annotations reserved for what is reported after the findings: the verdict's own error; outputs or a comment that
  * failed.
  */
@@ -43,9 +39,6 @@ const LEVELS: Readonly<Record<Severity, AnnotationLevel>> = {
   warning: 'warning',
   note: 'notice',
 };
-const MAX_PLACE = 300;
-/** Maximum length of a path passed to the log. A path that the log would change is not used as a property. */
-const MAX_PATH = 4_096;
 
 /**
  * Annotates the findings of a published payload: as many of each level as the runner shows, those with a location
@@ -68,7 +61,7 @@ export function createAnnotations({ log, mode, locate, elsewhere }: AnnotationsO
         // Warnings that a change edits its own policy files are logged after the findings. The change may have provoked
         // any number of findings, so slots are reserved for those warnings.
         const kept = KEPT[level] + (level === 'warning' ? report.policyChanges.length : 0);
-        const room = Math.max(0, PER_LEVEL - kept - log.annotated(level));
+        const room = Math.max(0, GITHUB.annotations - kept - log.annotated(level));
         for (const each of placed.slice(0, room)) annotate(each, log);
         left += Math.max(0, placed.length - room);
       }
@@ -116,13 +109,13 @@ function annotate({ finding, place, level, remark }: Placed, log: Log): void {
 }
 
 function placeWords({ path: file, line }: WrittenLocation, log: Log): string {
-  return `${log.excerpt(line === null ? file : `${file}, line ${line}`, MAX_PLACE)}: `;
+  return `${log.excerpt(line === null ? file : `${file}, line ${line}`, DISPLAY.path)}: `;
 }
 
 /** Returns null for a path that the log would alter. */
 function propertiesOf(place: SourceLocation, log: Log): AnnotationProperties | null {
   const { path: file, line, endLine, column } = place;
-  if (log.excerpt(file, MAX_PATH) !== file) return null;
+  if (log.excerpt(file, DISPLAY.wholePath) !== file) return null;
   return {
     file,
     ...(line === null ? {} : { line }),

@@ -5,6 +5,7 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
+import { READ, SEARCH } from '../text/limits.ts';
 
 /** The checkouts in a workspace. All paths are absolute and real. */
 export interface Checkouts {
@@ -23,11 +24,6 @@ export interface Checkouts {
   /** Returns the root of the repository that contains a folder, whichever repository it is; null if there is none. */
   around(folder: string): string | null;
 }
-
-/** Limits of the search for checkouts: depth below the workspace, and number of folders visited. */
-const MAX_DEPTH = 3;
-const MAX_FOLDERS = 5_000;
-const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /**
  * Searches the workspace for checkouts. A checkout belongs to the run if one of its remotes is in `names`
@@ -113,10 +109,10 @@ function search(workspace: string): readonly string[] {
   const found: string[] = [];
   let looked = 0;
   let level = [workspace];
-  for (let depth = 1; depth <= MAX_DEPTH; depth += 1) {
+  for (let depth = 1; depth <= SEARCH.checkoutDepth; depth += 1) {
     const next: string[] = [];
     for (const folder of level) {
-      const children = foldersIn(folder).slice(0, MAX_FOLDERS - looked);
+      const children = foldersIn(folder).slice(0, SEARCH.checkoutFolders - looked);
       looked += children.length;
       for (const child of children) (isCheckout(child) ? found : next).push(child);
     }
@@ -150,15 +146,15 @@ function isRepository(folder: string): boolean {
 /** Returns the remotes of a checkout as `owner/name` in lower case; empty if its configuration is not found. */
 function remotesOf(root: string, workspace: string): readonly string[] {
   const own = path.join(root, '.git');
-  const pointer = lstatSync(own).isDirectory() ? null : readBoundedText(own, MAX_CONFIG_BYTES);
+  const pointer = lstatSync(own).isDirectory() ? null : readBoundedText(own, READ.pointer);
   const named = /^gitdir:(.*)$/m.exec(pointer ?? '')?.[1]?.trim();
   const folder = named === undefined ? own : path.resolve(root, named);
   const common = path.resolve(
     folder,
-    readBoundedText(path.join(folder, 'commondir'), MAX_CONFIG_BYTES)?.trim() || '.',
+    readBoundedText(path.join(folder, 'commondir'), READ.pointer)?.trim() || '.',
   );
   if (!isBelow(common, workspace)) return [];
-  return remoteNames(readBoundedText(path.join(common, 'config'), MAX_CONFIG_BYTES) ?? '');
+  return remoteNames(readBoundedText(path.join(common, 'config'), READ.gitConfig) ?? '');
 }
 
 function remoteNames(config: string): readonly string[] {

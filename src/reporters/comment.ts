@@ -1,6 +1,7 @@
 /** The verdict as a comment on the pull request. */
 import { GitHubError, ReportError } from '../errors.ts';
 import { indentedJson } from '../text/json.ts';
+import { GITHUB } from '../text/limits.ts';
 import { commitPage, runPage } from './links.ts';
 import { createMarkdownSanitizer, fitSections } from './markdown.ts';
 import type { CommentText, MarkdownSanitizer, Report, Reporter, WrittenComment } from './report-types.ts';
@@ -72,15 +73,8 @@ async function refusedAsWarning(write: () => Promise<WrittenComment>): Promise<W
   }
 }
 
-/**
- * GitHub accepts 65,536 characters. This limit counts UTF-8 bytes, of which a text never has fewer than characters,
- * however characters are counted. It leaves room for the marker and the note.
- */
-const MAX_BYTES = 64_000;
 /** Maximum rows per list, with smaller fallbacks if they do not fit. */
 const ROWS = [50, 20, 5];
-/** Longer JSON is left out: readers would only scroll past it. */
-const MAX_JSON = 16_000;
 
 /** Renders the comment as Markdown without its marker: at most 65,000 bytes, with all untrusted text escaped. */
 export function commentBody(report: Report, key: string, facts: SummaryFacts): string {
@@ -102,13 +96,15 @@ function aboveFooter(
       name: 'the raw JSON',
       rank: 9,
       texts:
-        indentedJson(report.payload, MAX_JSON) === null ? [] : [rawJson(report, facts.secrets, sanitizer)],
+        indentedJson(report.payload, GITHUB.commentJson) === null
+          ? []
+          : [rawJson(report, facts.secrets, sanitizer)],
     },
   ];
   const used = Buffer.byteLength(head + foot, 'utf8');
-  const { text, lost } = fitSections(sections, MAX_BYTES - used);
+  const { text, lost } = fitSections(sections, GITHUB.comment - used);
   const whole = `${head}${text}${note(lost, report, facts)}`;
-  if (Buffer.byteLength(whole + foot, 'utf8') <= MAX_BYTES + 1_000) return whole;
+  if (Buffer.byteLength(whole + foot, 'utf8') <= GITHUB.comment + 1_000) return whole;
   // Many weaknesses or changed policy files can make even the head too long.
   return headline({ ...report, repaired: null }, facts, sanitizer);
 }

@@ -1,6 +1,7 @@
 /** The verdict as a commit status, which branch protection can require. */
 
 import { GitHubError, ReportError } from '../errors.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -17,9 +18,6 @@ export interface CommitStatusOptions {
    */
   readonly set: (status: StatusText, judged?: string | null) => Promise<boolean>;
 }
-
-/** Maximum length of a description that GitHub accepts. */
-const MAX_DESCRIPTION = 140;
 
 const STATES: Readonly<Record<Conclusion, StatusText['state'] | null>> = {
   success: 'success',
@@ -75,5 +73,8 @@ function description(report: Report, secrets: Secrets): string {
   const replay = report.replayed === true ? REPLAY_MARK : '';
   const own = report.view?.statusText?.(report) ?? null;
   const text = own ?? (error === null ? title : `${replay}${error}`);
-  return truncate(singleLine(sanitize(text, secrets), 2_000).replace(/[^\0-\uffff]/gu, '�'), MAX_DESCRIPTION);
+  return truncate(
+    singleLine(sanitize(text, secrets), DISPLAY.line).replace(/[^\0-\uffff]/gu, '�'),
+    GITHUB.statusDescription,
+  );
 }

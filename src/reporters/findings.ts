@@ -1,6 +1,7 @@
 /** The findings of a payload in one typed shape, whatever its schema calls their properties. */
 
 import { isArray, isObject } from '../text/json.ts';
+import { DISPLAY } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Report } from './report-types.ts';
 
@@ -45,7 +46,6 @@ const KINDS = ['category', 'type', 'kind', 'cwe'];
  */
 const FINDINGS = 'findings';
 const FAILURES = 'failures';
-const MAX_PATH = 4_096;
 const MAX_LINE = 1_000_000_000;
 /** A line suffix after a path, as written by compilers, people and GitHub: `:3`, `:3:7`, `:3-5`, `#L3`, `#L3-L5`. */
 const LINE_BEHIND = /(?::(\d{1,10})(?::(\d{1,10})|-(\d{1,10}))?|#L(\d{1,10})(?:-L?(\d{1,10}))?)$/;
@@ -101,7 +101,7 @@ function readPlace(written: string, row: JsonObject): WrittenLocation | null {
   const text = written.trim();
   const behind = LINE_BEHIND.exec(text);
   const path = behind === null ? text : text.slice(0, behind.index);
-  if (path === '' || path.length > MAX_PATH || /\p{Cc}/u.test(path)) return null;
+  if (path === '' || path.length > DISPLAY.wholePath || /\p{Cc}/u.test(path)) return null;
   const [, colonLine, column, colonEnd, hashLine, hashEnd] = behind ?? [];
   const [from, to] = rangeOf(row);
   const line = from ?? count(colonLine ?? hashLine);

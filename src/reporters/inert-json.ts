@@ -18,9 +18,6 @@ export function jsonLine(value: Json): string {
   return escapeCommands(text);
 }
 
-/** Maximum size of `structured_output` in bytes, GitHub's limit for a job output. */
-export const MAX_PAYLOAD_BYTES = 1024 * 1024;
-
 /**
  * Serializes a value to one line of JSON that stays text if a script inserts it through an unquoted `${{ }}`: shell
  * characters that quote, substitute or redirect become `\u` escapes. None of them can occur outside a JSON string.

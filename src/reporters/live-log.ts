@@ -1,5 +1,6 @@
 /** The live log: a line when each turn and tool call starts and ends, with the verdict as the last lines. */
 
+import { DISPLAY } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Repair } from '../types.ts';
 import { changedFilesText, duration, spent, tokensOf } from './format.ts';
@@ -15,12 +16,6 @@ const MARKS: Readonly<Record<CallDecision, string>> = {
   rejected: '✗',
 };
 const RULE = '─'.repeat(60);
-const MAX_TARGET = 120;
-/** Shorter than `MAX_TARGET`, because the call was logged in full when it started. */
-const MAX_ENDED_TARGET = 50;
-const MAX_NAME = 60;
-const MAX_RESULT = 200;
-const MAX_WARNING = 500;
 /** Matches how a command ended: the last line of the shell tool's result, which the tool itself writes. */
 const COMMAND_ENDING = /^\[(exit code \d+|killed by \w+|timed out after \d+ s)(?!\w)[^\]\n]*\]$/;
 
@@ -68,7 +63,7 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
         return;
       }
       case 'tool_started':
-        log.info(`▸ ${named(event.call, MAX_TARGET, log)}`, 1);
+        log.info(`▸ ${named(event.call, DISPLAY.excerpt, log)}`, 1);
         return;
       case 'tool_finished':
         finishCall(event);
@@ -89,7 +84,8 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   const finishCall = (event: Extract<RunEvent, { type: 'tool_finished' }>) => {
     const { call, decision, result, totals } = event;
     const ran = decision === 'ok' || decision === 'error';
-    const name = named(call, MAX_ENDED_TARGET, log);
+    // Shorter than at the start of the call, which was logged in full.
+    const name = named(call, DISPLAY.label, log);
     const took = ran ? `${duration(event.durationMs)} · ${spent(totals)}` : decision;
     const ended = ending(event);
     // A failing command is not a failed tool call, but it should not get a check mark either.
@@ -98,7 +94,7 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
     // A one-line error is already part of the line above.
     const isShown = decision === 'error' && !result.content.trim().includes('\n');
     if (ran && level === 'full' && !isShown)
-      log.group(`output of ${log.excerpt(call.name, MAX_NAME)}`, result.content);
+      log.group(`output of ${log.excerpt(call.name, DISPLAY.label)}`, result.content);
     if (open === null) return;
     open.durationMs += event.durationMs;
     open.pending -= 1;
@@ -109,7 +105,7 @@ export function createLiveLog({ log, level }: LiveLogOptions): Reporter {
   const why = ({ decision, result }: Extract<RunEvent, { type: 'tool_finished' }>): readonly string[] => {
     if (decision !== 'error' && decision !== 'rejected') return [];
     const first = result.content.trimStart().split('\n', 1)[0] ?? '';
-    return [log.excerpt(first.replace(/^Rejected: /, ''), MAX_RESULT)];
+    return [log.excerpt(first.replace(/^Rejected: /, ''), DISPLAY.phrase)];
   };
 
   return { name: 'log', event: listen, report: async (report) => writeVerdict(report, log) };
@@ -122,7 +118,7 @@ function writeVerdict(report: Report, log: RunLog): void {
   if (report.gate !== null && verdict.reason !== 'gate_not_met' && !hidesGate)
     parts.push(gateWords[report.gate.status]);
   if (report.replayed === true) parts.push('replayed: no model judged this');
-  if (view?.logClause !== undefined) parts.push(log.excerpt(view.logClause, MAX_RESULT));
+  if (view?.logClause !== undefined) parts.push(log.excerpt(view.logClause, DISPLAY.phrase));
   for (const change of report.policyChanges) {
     const text = `This pull request changes what judges it: ${policyChangeSentence(change, change.path)}`;
     log.warning(text, { title: 'structured-agent' });
@@ -141,7 +137,7 @@ function writeVerdict(report: Report, log: RunLog): void {
   if (report.repaired !== null)
     log.info(`the payload was repaired before it was accepted: ${repairWords(report.repaired)}`, 1);
   for (const text of evidenceWarnings(report))
-    log.info(`weaker than it could be: ${log.excerpt(text, MAX_WARNING)}`, 1);
+    log.info(`weaker than it could be: ${log.excerpt(text, DISPLAY.reason)}`, 1);
   for (const line of view?.logLines?.(report, log.excerpt) ?? [costLine(report)]) log.info(line, 1);
   const changed = changedFilesText(report);
   if (changed !== null) log.info(changed, 1);
@@ -188,7 +184,7 @@ function verdictMark(report: Report): string {
 
 function named(call: CallRef, max: number, log: RunLog): string {
   const target = log.excerpt(call.target, max);
-  const name = log.excerpt(call.name, MAX_NAME);
+  const name = log.excerpt(call.name, DISPLAY.label);
   return target === '' ? name : `${name} ${target}`;
 }
 

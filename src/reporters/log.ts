@@ -4,6 +4,7 @@
  * written inside a `stop-commands` region. Each of the two measures is sufficient alone.
  */
 
+import { DISPLAY, SECRET } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -71,16 +72,6 @@ export interface Log {
 
 /** Prefix of each line of untrusted text, so that nothing in it is at the start of a line. */
 const PREFIX = '  | ';
-const MAX_LINE = 2_000;
-/** The runner truncates an annotation at 4,096 characters. */
-const MAX_MESSAGE = 4_000;
-const MAX_TITLE = 200;
-/** Long enough not to truncate a path: a truncated path would name another file. */
-const MAX_PATH = 4_096;
-/** Maximum characters in a block of untrusted text; tools return less than this to the model. */
-const MAX_BLOCK = 1024 * 1024;
-/** Shorter lines of a secret are not masked: they would mask ordinary words throughout the job. */
-const MIN_MASKED = 4;
 
 export function createLog(options: LogOptions): Log {
   const { core, secrets } = options;
@@ -91,16 +82,16 @@ export function createLog(options: LogOptions): Log {
   const annotate = (command: AnnotationLevel, message: string, properties: AnnotationProperties = {}) => {
     const { title, file, line, endLine, col } = properties;
     annotated[command] += 1;
-    core[command](truncate(toText(message).trim(), MAX_MESSAGE), {
-      title: title && toLine(title, MAX_TITLE),
-      file: file && toLine(file, MAX_PATH),
+    core[command](truncate(toText(message).trim(), DISPLAY.message), {
+      title: title && toLine(title, DISPLAY.phrase),
+      file: file && toLine(file, DISPLAY.wholePath),
       startLine: line,
       endLine,
       startColumn: col,
     });
   };
   const region = (text: string) => {
-    const body = toText(text, MAX_BLOCK);
+    const body = toText(text, DISPLAY.block);
     const token = unusedToken(body, options.token);
     const lines = body.split('\n').map((each) => `${PREFIX}${each}`.trimEnd());
     try {
@@ -113,17 +104,17 @@ export function createLog(options: LogOptions): Log {
 
   return {
     excerpt: toLine,
-    info: (text, indent = 0) => core.info(`${'  '.repeat(indent)}${toLine(text, MAX_LINE)}`.trimEnd()),
+    info: (text, indent = 0) => core.info(`${'  '.repeat(indent)}${toLine(text, DISPLAY.line)}`.trimEnd()),
     error: (message, properties) => annotate('error', message, properties),
     warning: (message, properties) => annotate('warning', message, properties),
     notice: (message, properties) => annotate('notice', message, properties),
     annotated: (level) => annotated[level],
     mask(value) {
       const parts = new Set([value.trim(), ...value.split(/[\r\n]+/).map((each) => each.trim())]);
-      for (const part of parts) if (part.length >= MIN_MASKED) core.setSecret(part);
+      for (const part of parts) if (part.length >= SECRET.masked) core.setSecret(part);
     },
     group(title, body) {
-      core.startGroup(toLine(title, MAX_TITLE));
+      core.startGroup(toLine(title, DISPLAY.phrase));
       try {
         region(body);
       } finally {

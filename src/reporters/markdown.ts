@@ -1,4 +1,5 @@
 /** Escapes untrusted text so that GitHub Markdown renders it literally, and fits sections into a size limit. */
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { cleanText, sanitize } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
@@ -15,7 +16,6 @@ const SPECIAL = /[&<>"'`*_~[\](){}!\\|$^=#@]/g;
  */
 const GAP = '\u200b';
 
-const MAX_LINES = 20;
 /** A code span delimited by single backticks; three backticks are an attempted fence. */
 const CODE_SPAN = /(?<!`)`(?!\s*`)([^`]+)`(?!`)/;
 
@@ -57,13 +57,13 @@ export function fitSections(
  * Escapes untrusted text for use within a paragraph: one line, in which nothing links, mentions, formats or triggers a
  * command.
  */
-export function inline(text: string, max = 1_000): string {
+export function inline(text: string, max: number = DISPLAY.cell): string {
   const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return startless(unlinked(line).replace(SPECIAL, reference));
 }
 
 /** Like `inline`, but text between single backticks is shown as code, as the author intended. */
-export function prose(text: string, max = 1_000): string {
+export function prose(text: string, max: number = DISPLAY.cell): string {
   const line = truncate(cleanText(text).replace(/\s+/g, ' ').trim(), max);
   return line
     .split(CODE_SPAN)
@@ -77,7 +77,7 @@ export function prose(text: string, max = 1_000): string {
  * Formats untrusted text as code on one line: a file, a command, a name. Uses an HTML element, since its content can be
  * escaped.
  */
-export function code(text: string, max = 1_000): string {
+export function code(text: string, max: number = DISPLAY.cell): string {
   const shown = inline(text, max);
   return shown === '' ? '' : `<code>${shown}</code>`;
 }
@@ -86,10 +86,10 @@ export function code(text: string, max = 1_000): string {
  * Escapes untrusted text for a table cell, each line as `prose`; line breaks become `<br>`, and at most 20 lines are
  * kept.
  */
-export function cell(text: string, max = 1_000): string {
+export function cell(text: string, max: number = DISPLAY.cell): string {
   const lines = truncate(cleanText(text).trim(), max).split('\n');
-  const shown = lines.slice(0, MAX_LINES).map((line) => prose(line, max));
-  if (lines.length > MAX_LINES) shown.push('…');
+  const shown = lines.slice(0, LISTED.many).map((line) => prose(line, max));
+  if (lines.length > LISTED.many) shown.push('…');
   return shown.join('<br>');
 }
 

@@ -5,10 +5,11 @@ import { EOL } from 'node:os';
 import { InputError, messageOf } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { openRegular } from '../files/read-bounded.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import { singleLine } from '../text/sanitize.ts';
 import type { JsonObject } from '../types.ts';
-import { MAX_PAYLOAD_BYTES, shellSafeJson } from './inert-json.ts';
+import { shellSafeJson } from './inert-json.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
 /** The outputs about a run, in the order in which they are declared and written. */
@@ -118,8 +119,6 @@ interface StepOutputs {
   readonly warnings: readonly string[];
 }
 
-/** Below 128 KiB, which a later step's shell cannot hold in one variable. */
-const MAX_PROPERTY_BYTES = 64 * 1024;
 const OUTPUT_NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 /**
@@ -150,16 +149,16 @@ function addPayload(
     if (problem === null) outputs.set(name, value);
     else
       warnings.push(
-        `The output ${singleLine(name, 100)} is left out: ${problem}. Read it from the file that run-result-file names.`,
+        `The output ${singleLine(name, DISPLAY.value)} is left out: ${problem}. Read it from the file that run-result-file names.`,
       );
   };
-  add('structured_output', shellSafeJson(payload), MAX_PAYLOAD_BYTES);
+  add('structured_output', shellSafeJson(payload), GITHUB.output);
   for (const name of names) {
     // The contract allows no other names, but a line break in one could inject outputs, so check again.
     if (!OUTPUT_NAME.test(name) || /^(?:run-|structured_output$)/i.test(name)) continue;
     const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
     if (value !== undefined)
-      add(name, typeof value === 'string' ? value : shellSafeJson(value), MAX_PROPERTY_BYTES);
+      add(name, typeof value === 'string' ? value : shellSafeJson(value), GITHUB.property);
   }
 }
 

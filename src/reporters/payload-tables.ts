@@ -1,6 +1,7 @@
 /** Renders a payload as tables: one for its scalars, and one for each list of objects. */
 
 import { isArray, isObject } from '../text/json.ts';
+import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Json, JsonObject, Subject } from '../types.ts';
 import { bySeverity, severityMark } from './findings.ts';
@@ -8,14 +9,6 @@ import { lineLink, pathKey } from './links.ts';
 import type { MarkdownSanitizer } from './report-types.ts';
 import type { Locate } from './source-locations.ts';
 
-/** Maximum number of unfolded rows; further rows are folded, so that the content after the table stays visible. */
-const OPEN_ROWS = 25;
-const MAX_COLUMNS = 8;
-const MAX_SCALARS = 100;
-/** Maximum characters per cell. */
-const MAX_CELL = 1_000;
-const MAX_SCALAR = 4_000;
-const MAX_NAME = 100;
 /** A list of at most this many short scalars is shown in one cell instead of a section. */
 const SHORT_LIST = 10;
 const SHORT_ITEM = 60;
@@ -66,11 +59,11 @@ function isShort(list: readonly Json[]): boolean {
 
 function scalarTable(scalars: readonly (readonly [string, Json])[], sanitizer: MarkdownSanitizer): string {
   if (scalars.length === 0) return '';
-  const rows = scalars.slice(0, MAX_SCALARS).map(([name, value]) => {
+  const rows = scalars.slice(0, LISTED.values).map(([name, value]) => {
     const text = isArray(value) && value.length > 0 ? value.map(plain).join('\n') : value;
-    return `| **${sanitizer.inline(name, MAX_NAME)}** | ${shown(text, MAX_SCALAR, sanitizer)} |\n`;
+    return `| **${sanitizer.inline(name, DISPLAY.value)}** | ${shown(text, DISPLAY.message, sanitizer)} |\n`;
   });
-  return `| Property | Value |\n| :--- | :--- |\n${rows.join('')}\n${andMore(scalars.length - MAX_SCALARS, 'more value')}`;
+  return `| Property | Value |\n| :--- | :--- |\n${rows.join('')}\n${andMore(scalars.length - LISTED.values, 'more value')}`;
 }
 
 function section(
@@ -80,7 +73,7 @@ function section(
   link: Link,
   sanitizer: MarkdownSanitizer,
 ): string {
-  const heading = `### ${sanitizer.inline(name, MAX_NAME)} (${list.length})\n\n`;
+  const heading = `### ${sanitizer.inline(name, DISPLAY.value)} (${list.length})\n\n`;
   const objects = list.filter(isObject);
   const text =
     objects.length === list.length
@@ -90,7 +83,7 @@ function section(
 }
 
 function bullets(list: readonly Json[], maxRows: number, sanitizer: MarkdownSanitizer): string {
-  const lines = list.slice(0, maxRows).map((item) => `- ${shown(item, MAX_CELL, sanitizer)}\n`);
+  const lines = list.slice(0, maxRows).map((item) => `- ${shown(item, DISPLAY.cell, sanitizer)}\n`);
   return folded(lines, (some) => `${some.join('')}\n`);
 }
 
@@ -101,23 +94,23 @@ function objectTable(
   sanitizer: MarkdownSanitizer,
 ): string {
   const all = [...new Set(objects.flatMap((row) => Object.keys(row)))];
-  const columns = all.slice(0, MAX_COLUMNS);
+  const columns = all.slice(0, LISTED.columns);
   if (columns.length === 0) return '';
-  const head = columns.map((column) => sanitizer.inline(column, MAX_NAME) || ' ').join(' | ');
+  const head = columns.map((column) => sanitizer.inline(column, DISPLAY.value) || ' ').join(' | ');
   const ruler = columns.map((column) => (isNumeric(column, objects) ? '---:' : ':---')).join(' | ');
   const rows = objects
     .slice(0, maxRows)
     .map((row) => `| ${columns.map((column) => linkedCell(row, column, link, sanitizer)).join(' | ')} |\n`);
   const tables = folded(rows, (some) => `| ${head} |\n| ${ruler} |\n${some.join('')}\n`);
-  return tables + andMore(all.length - MAX_COLUMNS, 'more column');
+  return tables + andMore(all.length - LISTED.columns, 'more column');
 }
 
 /** Shows the first rows, and the rest folded. */
 function folded(rows: readonly string[], show: (rows: readonly string[]) => string): string {
-  const rest = rows.slice(OPEN_ROWS);
+  const rest = rows.slice(LISTED.openRows);
   if (rest.length === 0) return show(rows);
   const fold = `<details><summary>${rest.length} more</summary>\n\n${show(rest)}</details>\n\n`;
-  return show(rows.slice(0, OPEN_ROWS)) + fold;
+  return show(rows.slice(0, LISTED.openRows)) + fold;
 }
 
 function isNumeric(column: string, rows: readonly JsonObject[]): boolean {
@@ -130,7 +123,8 @@ function linkedCell(row: JsonObject, column: string, link: Link, sanitizer: Mark
   const target = column === pathKey(row) ? link(row) : null;
   const mark = column === 'severity' ? severityMark(value) : '';
   // A link cannot contain another link, and inline code in its text could be ended by a bracket.
-  const text = target === null ? shown(value, MAX_CELL, sanitizer) : sanitizer.inline(plain(value), MAX_CELL);
+  const text =
+    target === null ? shown(value, DISPLAY.cell, sanitizer) : sanitizer.inline(plain(value), DISPLAY.cell);
   return target === null ? mark + text : `[${text}](${target})`;
 }
 

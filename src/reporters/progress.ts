@@ -1,5 +1,6 @@
 /** Progress on stderr: a live line on a terminal, plain lines elsewhere, and one sentence if a run failed. */
 
+import { DISPLAY } from '../text/limits.ts';
 import { breakCommands, sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import { createLiveLog, type RunLog } from './live-log.ts';
@@ -34,11 +35,6 @@ export interface Progress {
   /** Prints the sentence of a failure that occurs before there is a report. */
   fail(sentence: string): void;
 }
-
-const MAX_LINE = 2_000;
-const MAX_SENTENCE = 4_000;
-/** Maximum characters of a prompt or of tool output. */
-const MAX_BLOCK = 1024 * 1024;
 
 const COLORS = { red: '\x1b[31m', green: '\x1b[32m', yellow: '\x1b[33m', dim: '\x1b[2m' } as const;
 const PLAIN = '\x1b[0m';
@@ -110,20 +106,20 @@ function createRunLog({ line, paint, toText, quiet }: Lines, prefix: () => strin
   return {
     excerpt,
     info(text, indent = 0) {
-      if (!quiet) line(`${prefix()}${'  '.repeat(indent)}${marked(excerpt(text, MAX_LINE), paint)}`);
+      if (!quiet) line(`${prefix()}${'  '.repeat(indent)}${marked(excerpt(text, DISPLAY.line), paint)}`);
     },
     warning(text) {
       if (quiet) return;
       // Keep the line breaks of a stack trace.
       for (const each of toText(text).trim().split('\n'))
-        line(`${paint('warning:', 'yellow')} ${singleLine(each, MAX_LINE)}`);
+        line(`${paint('warning:', 'yellow')} ${singleLine(each, DISPLAY.line)}`);
     },
-    error: (text) => line(`${paint('structured-agent:', 'red')} ${excerpt(text, MAX_SENTENCE)}`),
+    error: (text) => line(`${paint('structured-agent:', 'red')} ${excerpt(text, DISPLAY.message)}`),
     group(title, body) {
       if (quiet) return;
-      line(`${prefix()}${excerpt(title, MAX_LINE)}`);
-      for (const each of toText(body, MAX_BLOCK).trimEnd().split('\n'))
-        line(`${prefix()}  ${singleLine(each, MAX_LINE)}`);
+      line(`${prefix()}${excerpt(title, DISPLAY.line)}`);
+      for (const each of toText(body, DISPLAY.block).trimEnd().split('\n'))
+        line(`${prefix()}  ${singleLine(each, DISPLAY.line)}`);
     },
   };
 }

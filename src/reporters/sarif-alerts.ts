@@ -1,5 +1,6 @@
 /** Converts a payload's findings to alerts, which code scanning tracks from run to run. */
 import { createHash } from 'node:crypto';
+import { DISPLAY } from '../text/limits.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
@@ -35,8 +36,6 @@ export interface Alerts {
   readonly placed: number;
 }
 
-const MAX_NAME = 200;
-const MAX_ID = 80;
 /** Default rule names by list, for findings without a rule. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ['findings', 'Finding'],
@@ -98,9 +97,9 @@ function byGravity(one: Alert, other: Alert): number {
 }
 
 function ruleOf(finding: Finding, clean: (text: string) => string): Rule {
-  const named = finding.rule === null ? '' : singleLine(clean(finding.rule), MAX_NAME);
+  const named = finding.rule === null ? '' : singleLine(clean(finding.rule), DISPLAY.phrase);
   const name =
-    idOf(named) === '' ? (NAMES.get(finding.list) ?? singleLine(clean(finding.list), MAX_NAME)) : named;
+    idOf(named) === '' ? (NAMES.get(finding.list) ?? singleLine(clean(finding.list), DISPLAY.phrase)) : named;
   // Mask again: normalizing an id may produce a secret that was written in different letters.
   return {
     id: clean(idOf(name)) || 'finding',
@@ -114,7 +113,7 @@ function idOf(name: string): string {
   const plain = name.normalize('NFKC').toLowerCase();
   return plain
     .replace(/[^\p{L}\p{N}._@/]+/gu, '-')
-    .slice(0, MAX_ID)
+    .slice(0, DISPLAY.name)
     .toWellFormed()
     .replace(/^[-/]+/, '')
     .replace(/(?<![-/\ufffd])[-/\ufffd]+$/, '');

@@ -4,6 +4,7 @@ import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode, messageOf, ReportError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
+import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Json, JsonObject } from '../types.ts';
@@ -97,16 +98,8 @@ interface SarifText {
   readonly results: number;
 }
 
-/** GitHub rejects more than 25,000 results and processes the 5,000 most severe. */
-const MAX_RESULTS = 5_000;
-/**
- * GitHub rejects more than 10 MB compressed. This limit applies before compression, because hostile text may be
- * incompressible.
- */
-const MAX_BYTES = 9_000_000;
 /** Maximum characters per message; the smaller limit applies if the log is too large. */
-const MAX_MESSAGES = [4_000, 500];
-const MAX_CATEGORY = 200;
+const MAX_MESSAGES = [DISPLAY.message, DISPLAY.reason];
 const ROOT = '%SRCROOT%';
 const HELP = 'A language model judged it: read the message, look at the line, decide.';
 
@@ -114,15 +107,15 @@ const HELP = 'A language model judged it: read the message, look at the line, de
  * Serializes the log. Results that do not fit are omitted, least severe first, and a notification in the log says so.
  */
 export function sarifLog(report: Report, found: Alerts, facts: SarifFacts): SarifText {
-  let results = Math.min(found.alerts.length, MAX_RESULTS);
+  let results = Math.min(found.alerts.length, GITHUB.sarifResults);
   for (const maxMessage of MAX_MESSAGES) {
     const text = logText(report, found, facts, results, maxMessage);
-    if (Buffer.byteLength(text) <= MAX_BYTES) return { text, results };
+    if (Buffer.byteLength(text) <= GITHUB.sarif) return { text, results };
   }
   for (;;) {
     results = Math.floor(results / 2);
     const text = logText(report, found, facts, results, MAX_MESSAGES.at(-1) ?? 0);
-    if (Buffer.byteLength(text) <= MAX_BYTES || results === 0) return { text, results };
+    if (Buffer.byteLength(text) <= GITHUB.sarif || results === 0) return { text, results };
   }
 }
 
@@ -169,7 +162,7 @@ function categoryOf(key: string): string {
   const plain = key
     .replace(/[^\p{L}\p{N}._:=,()/-]+/gu, '-')
     .replace(/^\/+|(?<!\/)\/+$/g, '')
-    .slice(0, MAX_CATEGORY);
+    .slice(0, DISPLAY.phrase);
   if (plain === key && key !== '') return key;
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 8);
   return `${plain.toWellFormed()}-${digest}`;

@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText } from '../files/read-bounded.ts';
 import { isArray, isObject } from '../text/json.ts';
+import { READ, SEARCH } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow, realOrNull } from './checkouts.ts';
 import { locationOfRow, type WrittenLocation } from './findings.ts';
@@ -39,14 +40,6 @@ interface LocatorOptions {
   readonly changed?: ReadonlySet<string>;
 }
 
-/** Findings in a larger file are kept, but without lines. */
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
-const MAX_LINES = 300_000;
-/** Maximum total text held in memory. */
-const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
-/** Maximum number of distinct paths; more than a human-readable payload would name. */
-const MAX_PATHS = 5_000;
-
 /** Whether the judged repository is checked out below the workspace; a job that only merges may not need a checkout. */
 export function isCheckedOut({
   workspace,
@@ -66,7 +59,7 @@ export function createLocator(options: LocatorOptions): Locate {
   const read = createReader();
   let world: World | null = null;
   const find = (written: string) => {
-    if (found.size >= MAX_PATHS) return null;
+    if (found.size >= SEARCH.sourcePaths) return null;
     world ??= openWorld(options);
     const file = chooseFile(written, world, options);
     const inside = file === null ? null : pathInRepository(file, world);
@@ -75,7 +68,7 @@ export function createLocator(options: LocatorOptions): Locate {
   return (written) => {
     const known = found.get(written.path);
     const file = known === undefined ? find(written.path) : known;
-    if (known === undefined && found.size < MAX_PATHS) found.set(written.path, file);
+    if (known === undefined && found.size < SEARCH.sourcePaths) found.set(written.path, file);
     return file === null ? null : { ...file, ...linesOf(written, file.source) };
   };
 }
@@ -138,14 +131,14 @@ function pathInRepository(file: string, { checkouts }: World): string | null {
 
 function createReader(): (file: string) => SourceFile | null {
   const sources = new Map<string, SourceFile | null>();
-  let left = MAX_TOTAL_BYTES;
+  let left = READ.sourceFiles;
   return (file) => {
     const known = sources.get(file);
     if (known !== undefined) return known;
-    const text = readBoundedText(file, Math.min(MAX_FILE_BYTES, left));
+    const text = readBoundedText(file, Math.min(READ.sourceFile, left));
     left -= text?.length ?? 0;
     const source = text === null ? null : sourceFile(text);
-    const kept = source !== null && source.lineCount <= MAX_LINES ? source : null;
+    const kept = source !== null && source.lineCount <= SEARCH.sourceLines ? source : null;
     sources.set(file, kept);
     return kept;
   };

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { messageOf, ReportError } from '../errors.ts';
 import { appendWithoutWaiting } from '../files/private-file.ts';
 import { indentedJson } from '../text/json.ts';
+import { DISPLAY, GITHUB, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Conclusion, JsonObject, Repair } from '../types.ts';
@@ -21,14 +22,8 @@ import {
   verdictTitle,
 } from './verdict-text.ts';
 
-/** The runner rejects a larger step summary entirely. */
-const MAX_BYTES = 1024 * 1024;
-const MAX_TURNS = 100;
-const MAX_CALLS = 20;
 /** Maximum rows per list, with smaller fallbacks if they do not fit. */
 const MAX_ROWS = [500, 50];
-/** A longer payload is not shown: no reader would get through it. */
-const MAX_JSON = 256 * 1024;
 
 export interface SummaryFacts {
   readonly secrets: Secrets;
@@ -52,7 +47,7 @@ export function createSummary({ file, ...facts }: SummaryOptions): Reporter {
     name: 'summary',
     async report(report) {
       try {
-        const room = MAX_BYTES - (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+        const room = GITHUB.summary - (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
         const text = renderOrHead(() => summaryMarkdown(report, facts, room), report, facts);
         if (text === '' || bytesOf(text) > room)
           throw new Error(`the file has room for ${counted(Math.max(0, room), 'byte')} only`);
@@ -106,7 +101,7 @@ export function renderOrHead(render: () => string, report: Report, facts: Summar
     return render();
   } catch (error) {
     const sanitizer = createMarkdownSanitizer(facts.secrets);
-    const why = sanitizer.prose(messageOf(error), 300);
+    const why = sanitizer.prose(messageOf(error), DISPLAY.sentence);
     const note = `> [!WARNING]\n> The rest of this report could not be made (${why}). ${whole(report, sanitizer)}\n\n`;
     return `${verdictHead(report, facts, sanitizer)}${note}`;
   }
@@ -167,7 +162,7 @@ function why(report: Report, sanitizer: MarkdownSanitizer): string {
   const wanted = hidesGate ? '' : gateParagraph(report, sanitizer);
   if (verdict.error === null) return wanted;
   const reasons = hidesGate ? [] : gateReasons(report, sanitizer);
-  const lines = reasons.length > 0 ? reasons : [sanitizer.prose(verdict.error, 4_000)];
+  const lines = reasons.length > 0 ? reasons : [sanitizer.prose(verdict.error, DISPLAY.message)];
   return `> [!${ALERTS[verdict.conclusion]}]\n${lines.map((line) => `> ${line}`.trimEnd()).join('\n')}\n\n${wanted}`;
 }
 
@@ -182,8 +177,8 @@ function repaired(repair: Repair | null, sanitizer: MarkdownSanitizer): string {
   if (repair === null) return '';
   const what =
     repair.kind === 'unwrapped'
-      ? `it was taken out of a wrapper named ${sanitizer.code(repair.key, 60)}`
-      : `a JSON string was read as what it holds (at ${repair.paths.map((at) => sanitizer.code(at || 'the root', 100)).join(', ')})`;
+      ? `it was taken out of a wrapper named ${sanitizer.code(repair.key, DISPLAY.label)}`
+      : `a JSON string was read as what it holds (at ${repair.paths.map((at) => sanitizer.code(at || 'the root', DISPLAY.value)).join(', ')})`;
   return `The payload was repaired before it was accepted: ${what}.\n\n`;
 }
 
@@ -201,7 +196,7 @@ function costs(report: Report, sanitizer: MarkdownSanitizer): string {
     report.costUsd === null ? 'price unknown' : dollars(report.costUsd),
   ];
   const parts = [
-    ...(report.model === '' ? [] : [`**${sanitizer.inline(report.model, 100)}**`]),
+    ...(report.model === '' ? [] : [`**${sanitizer.inline(report.model, DISPLAY.value)}**`]),
     ...(turnCount === 0 ? [] : asked),
     duration(report.durationMs),
     ...(turnCount === 0
@@ -214,36 +209,39 @@ function costs(report: Report, sanitizer: MarkdownSanitizer): string {
 
 function timeline(turns: readonly TurnRecord[], sanitizer: MarkdownSanitizer): string {
   if (turns.length === 0) return '';
-  const rows = turns.slice(0, MAX_TURNS).map((turn) => {
+  const rows = turns.slice(0, LISTED.turns).map((turn) => {
     const time = duration(turn.durationMs + turn.calls.reduce((sum, call) => sum + call.durationMs, 0));
     const tokens = turn.usage === null ? '–' : grouped(tokensOf(turn.usage));
     return `| ${turn.turn} | ${callsCell(turn, sanitizer)} | ${time} | ${tokens} |\n`;
   });
-  const more = turns.length > MAX_TURNS ? `\n… and ${counted(turns.length - MAX_TURNS, 'more turn')}.\n` : '';
+  const more =
+    turns.length > LISTED.turns ? `\n… and ${counted(turns.length - LISTED.turns, 'more turn')}.\n` : '';
   const table = `| Turn | What happened | Time | Tokens |\n| ---: | :--- | ---: | ---: |\n${rows.join('')}${more}`;
   return `<details><summary>Timeline: ${counted(turns.length, 'turn')}</summary>\n\n${table}\n</details>\n\n`;
 }
 
 function callsCell(turn: TurnRecord, sanitizer: MarkdownSanitizer): string {
-  const calls = turn.calls.slice(0, MAX_CALLS).map((call) => oneCall(call, sanitizer));
-  if (turn.calls.length > MAX_CALLS)
-    calls.push(`… and ${counted(turn.calls.length - MAX_CALLS, 'more call')}`);
+  const calls = turn.calls.slice(0, LISTED.many).map((call) => oneCall(call, sanitizer));
+  if (turn.calls.length > LISTED.many)
+    calls.push(`… and ${counted(turn.calls.length - LISTED.many, 'more call')}`);
   if (turn.calls.length === 0) calls.push('no tool call');
   return `${turn.forced ? 'asked once more · ' : ''}${calls.join('<br>')}`;
 }
 
 function oneCall(call: CallRecord, sanitizer: MarkdownSanitizer): string {
   const target =
-    call.target === '' ? '' : ` ${sanitizer.code(call.target.trimStart().split('\n', 1)[0] ?? '', 120)}`;
+    call.target === ''
+      ? ''
+      : ` ${sanitizer.code(call.target.trimStart().split('\n', 1)[0] ?? '', DISPLAY.excerpt)}`;
   const decision = call.decision === 'ok' ? '' : ` · ${call.decision}`;
   const time = call.durationMs < 1_000 ? '' : ` · ${duration(call.durationMs)}`;
-  return `**${sanitizer.inline(call.name, 60)}**${target}${decision}${time}`;
+  return `**${sanitizer.inline(call.name, DISPLAY.label)}**${target}${decision}${time}`;
 }
 
 export function rawJson(report: Report, secrets: Secrets, sanitizer: MarkdownSanitizer): string {
   if (report.payload === null) return '';
   // Check the size first: the indented form may be far longer than the payload itself.
-  if (indentedJson(report.payload, MAX_JSON) === null)
+  if (indentedJson(report.payload, GITHUB.summaryJson) === null)
     return `The payload is too long to show as JSON here. ${whole(report, sanitizer)}\n\n`;
   // Mask each value before JSON escapes split a secret, and then the text as a whole.
   const plain = JSON.stringify(masked(report.payload, secrets.mask), null, 2);

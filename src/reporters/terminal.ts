@@ -1,4 +1,5 @@
 /** Terminal progress: detection of terminal capabilities, and the line that is rewritten in place. */
+import { DISPLAY, WAIT } from '../text/limits.ts';
 import { spent, tokensOf } from './format.ts';
 import type { CallRef, RunEvent, Totals } from './report-types.ts';
 import type { Sink } from './sink.ts';
@@ -75,10 +76,6 @@ interface LiveLine {
   end(): void;
 }
 
-const REDRAW_MS = 250;
-const MAX_NAME = 60;
-const MAX_TEXT = 200;
-
 /** Returns to the start of the line and erases it. */
 const ERASE = '\r\x1b[2K';
 /**
@@ -119,7 +116,7 @@ export function createLiveLine({ sink, columns, elapsed, excerpt }: LiveLineOpti
     draw,
     event(event) {
       if (ended) return;
-      timer ??= setInterval(draw, REDRAW_MS).unref();
+      timer ??= setInterval(draw, WAIT.redraw).unref();
       Object.assign(now, changesOf(event, excerpt));
       draw();
     },
@@ -140,10 +137,10 @@ function wordsOf({ turn, totals, activity }: Shown, elapsed: string): string {
 
 function changesOf(event: RunEvent, excerpt: LiveLineOptions['excerpt']): Partial<Shown> {
   const named = ({ name, target }: CallRef) =>
-    `${excerpt(name, MAX_NAME)} ${excerpt(target, MAX_TEXT)}`.trim();
+    `${excerpt(name, DISPLAY.label)} ${excerpt(target, DISPLAY.phrase)}`.trim();
   switch (event.type) {
     case 'run_started':
-      return { activity: excerpt(event.model, MAX_NAME) };
+      return { activity: excerpt(event.model, DISPLAY.label) };
     case 'turn_started':
       return {
         turn: event.turn,
@@ -159,7 +156,7 @@ function changesOf(event: RunEvent, excerpt: LiveLineOptions['excerpt']): Partia
         activity: event.decision === 'ok' ? '' : `${named(event.call)}: ${event.decision}`,
       };
     case 'notice':
-      return { activity: excerpt(event.text, MAX_TEXT) };
+      return { activity: excerpt(event.text, DISPLAY.phrase) };
     case 'user_message':
       return {};
   }

@@ -1,5 +1,6 @@
 /** Texts about a verdict shared by reporters: its title, the gate's requirements, policy changes, and weaknesses. */
 
+import { DISPLAY } from '../text/limits.ts';
 import type { ContextStatus, PolicyChange, Reason } from '../types.ts';
 import type { MarkdownSanitizer, Report } from './report-types.ts';
 
@@ -57,9 +58,6 @@ const WHY: Readonly<Record<Reason, string>> = {
   undecided: 'missing legs could change the verdict',
 };
 
-/** Maximum characters of a clause, each of which may take six when escaped; a comment has room for few of them. */
-const MAX_CLAUSE = 500;
-
 type Gated = Pick<Report, 'verdict' | 'gate'>;
 
 /**
@@ -71,7 +69,7 @@ export function gateReasons({ verdict, gate }: Gated, sanitizer: MarkdownSanitiz
   return [
     'The gate is not met:',
     '',
-    ...words.map((clause) => `- It ${sanitizer.prose(clause, MAX_CLAUSE)}.`),
+    ...words.map((clause) => `- It ${sanitizer.prose(clause, DISPLAY.reason)}.`),
   ];
 }
 
@@ -81,7 +79,7 @@ export function gateReasons({ verdict, gate }: Gated, sanitizer: MarkdownSanitiz
 export function gateParagraph({ verdict, gate }: Gated, sanitizer: MarkdownSanitizer): string {
   const words = gate?.words ?? [];
   if (verdict.reason === 'gate_not_met' || words.length === 0) return '';
-  return `${words.map((clause) => `The gate ${sanitizer.prose(clause, MAX_CLAUSE)}.`).join(' ')}\n\n`;
+  return `${words.map((clause) => `The gate ${sanitizer.prose(clause, DISPLAY.reason)}.`).join(' ')}\n\n`;
 }
 
 /** Returns one sentence about a policy change; `path` is inserted as it is. */
@@ -107,7 +105,7 @@ export function policyChangeBlock(
 ): string {
   if (policyChanges.length === 0) return '';
   const lines = policyChanges.map(
-    (change) => `> - ${policyChangeSentence(change, sanitizer.code(change.path, 300))}`,
+    (change) => `> - ${policyChangeSentence(change, sanitizer.code(change.path, DISPLAY.path))}`,
   );
   return `> [!WARNING]\n> **This pull request changes what judges it:**\n${lines.join('\n')}\n\n`;
 }

@@ -16,6 +16,7 @@ import type { Ending } from '../run/endings.ts';
 import type { ReuseOptions } from '../run/world.ts';
 import { findPreloadVariable } from '../sandbox/exec/environment.ts';
 import { findSubjectTree } from '../sandbox/workspace/tree-hash.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { JsonObject, PolicyDigest } from '../types.ts';
 
@@ -188,7 +189,7 @@ async function findMatch(folder: string, found: Key, options: ReuseOptions): Pro
   }
   if (refused.length > 0) {
     const files = refused.length === 1 ? 'A file was' : `${refused.length} files were`;
-    const first = world.secrets.mask(refused[0] ?? '').slice(0, 300);
+    const first = world.secrets.mask(refused[0] ?? '').slice(0, DISPLAY.sentence);
     notify('info', `${files} passed over in reuse-from. The first is ${first}.`);
   }
   matches.sort((a, b) => (isNewer(a.from, b.from) ? -1 : 1));

@@ -10,6 +10,7 @@ import {
   ReplayError,
   SandboxError,
 } from '../errors.ts';
+import { DISPLAY } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
@@ -73,9 +74,6 @@ function endingOf(reason: Reason): Pick<Verdict, 'conclusion' | 'reason' | 'subt
 
 const MORE = 'Raise it, or give the agent a smaller task.';
 
-/** The maximum length of model prose shown in an ending, in characters. */
-export const PREVIEW_CHARACTERS = 200;
-
 /** Returns the verdict for an ending. */
 export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
   switch (ending.kind) {
@@ -137,7 +135,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
  */
 export function preview(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  return truncate(line, PREVIEW_CHARACTERS);
+  return truncate(line, DISPLAY.phrase);
 }
 
 function accepted(facts: VerdictFacts): Verdict {

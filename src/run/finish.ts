@@ -8,6 +8,7 @@ import type { Report } from '../reporters/report-types.ts';
 import { within } from '../sandbox/exec/process.ts';
 import { removeFolder } from '../sandbox/run-folder.ts';
 import type { LeftOut } from '../sandbox/workspace/patch.ts';
+import { DISPLAY, LISTED, WAIT } from '../text/limits.ts';
 import type { GateResult, Verdict } from '../types.ts';
 import type { Ending } from './endings.ts';
 import { buildReport, type Changed } from './report.ts';
@@ -51,8 +52,6 @@ function fullDisk(error: unknown): SandboxError | null {
   return new SandboxError(text, { cause: error });
 }
 
-/** How long to wait for GitHub's list of changed files, in milliseconds. */
-const JUDGING_MS = 10_000;
 /**
  * Stops the clock, kills all child processes, checks for secrets and tampering, runs the reporters, and writes the
  * envelope and finally the outputs. Never rejects: a failure becomes a warning or a worse verdict, never a better one.
@@ -70,7 +69,7 @@ export async function finish(ending: Ending, state: RunState, world: EndWorld): 
     // Removes what the agent may have filled the disk with before anything is written. A leftover does not change the
     // verdict.
     const removed = removeRunFolder(world, deadline);
-    await deadline.bound(Promise.all([within(JUDGING_MS, state.judging), removed]));
+    await deadline.bound(Promise.all([within(WAIT.changedFiles, state.judging), removed]));
     const build = (end: Ending) => buildReport(end, gate, changes, state, world);
     let report = build(interrupted(checked, state));
     if (checked.kind === 'failed') explainBug(checked.error, report.verdict, world);
@@ -152,9 +151,6 @@ async function countChanges(
   }
 }
 
-/** How many of the files left out of a patch are named. */
-const MAX_NAMED = 5;
-
 function incomplete(leftOut: readonly string[]): string {
   return `The patch leaves out ${listed(leftOut)}: workflows, actions, .gitmodules and links that lead out of the repository are not for git apply. Read the rest of the patch before you apply it, too.`;
 }
@@ -164,8 +160,8 @@ function withSecret(leftOut: readonly string[]): string {
 }
 
 function listed(names: readonly string[]): string {
-  const named = names.slice(0, MAX_NAMED).map((name) => JSON.stringify(name.slice(0, 200)));
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  const named = names.slice(0, LISTED.some).map((name) => JSON.stringify(name.slice(0, DISPLAY.path)));
+  const more = names.length > LISTED.some ? ` and ${names.length - LISTED.some} more` : '';
   return `${named.join(', ')}${more}`;
 }
 

@@ -7,13 +7,9 @@ import { createPricer, unknownPriceError } from '../providers/pricing.ts';
 import type { Provider } from '../providers/provider.ts';
 import { createProvider } from '../providers/registry.ts';
 import type { Report } from '../reporters/report-types.ts';
+import { WAIT } from '../text/limits.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import type { RunState, World } from './world.ts';
-
-/** The longest pause within a streamed response, in milliseconds. Models that reason send events meanwhile. */
-const STREAM_IDLE_MS = 180_000;
-/** The delay before retrying a response that broke off, in milliseconds. */
-const RETRY_PAUSE_MS = 2_000;
 
 /**
  * Creates the provider: loads its SDK, or opens the recording that replaces the model.
@@ -27,8 +23,8 @@ export async function connect(config: Config, state: RunState, world: World): Pr
   const provider = await createProvider({
     ...config.model,
     userAgent: `structured-agent/${world.version}`,
-    idleTimeoutMs: STREAM_IDLE_MS,
-    retryPauseMs: RETRY_PAUSE_MS,
+    idleTimeoutMs: WAIT.streamPause,
+    retryPauseMs: WAIT.beforeRetry,
     fetch: (...request) => {
       const answer = world.fetch(...request);
       state.asked.resolve();

@@ -1,4 +1,5 @@
 /** Handles signals and uncaught errors, and limits how long a shutdown may take. */
+import { WAIT } from '../text/limits.ts';
 import type { EndListener, World } from './world.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const;
@@ -30,11 +31,6 @@ export function trapSignals(): World['listen'] {
   };
 }
 
-/** How long finishing may take after a signal, in milliseconds. The runner kills the process after 7.5 s. */
-const SHUTDOWN_MS = 1_500;
-/** How long to wait after that for slow readers of the outputs, in milliseconds. */
-const LAST_MS = 100;
-
 /** The time left for finishing: unlimited until a signal arrives. */
 export interface ShutdownDeadline {
   running(): boolean;
@@ -53,7 +49,7 @@ export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   let timer: NodeJS.Timeout | undefined;
   const start = () => {
-    timer = setTimeout(() => resolve(undefined), SHUTDOWN_MS);
+    timer = setTimeout(() => resolve(undefined), WAIT.shutdown);
   };
   if (signal.aborted) start();
   else signal.addEventListener('abort', start, { once: true });
@@ -62,7 +58,7 @@ export function createShutdownDeadline(signal: AbortSignal): ShutdownDeadline {
     bound: (promise) => Promise.race([promise, over]),
     async unread(outputs) {
       if (outputs === undefined) return null;
-      const late = over.then(() => new Promise<void>((later) => setTimeout(later, LAST_MS)));
+      const late = over.then(() => new Promise<void>((later) => setTimeout(later, WAIT.lastOutputs)));
       return Promise.race([outputs.then(() => null), late.then(() => String(signal.reason))]);
     },
     end: () => clearTimeout(timer),

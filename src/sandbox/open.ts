@@ -5,10 +5,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../errors.ts';
+import { TOOL } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { Isolation } from '../types.ts';
 import { runProcess } from './exec/process.ts';
-import { MAX_COMMAND_BYTES } from './exec/shell-line.ts';
 import type { IsolationBackend } from './isolation/backend.ts';
 import { type DetectedBackends, detectBackends } from './isolation/detect.ts';
 import { findHiddenPaths, type HiddenPaths, NOTHING_HIDDEN } from './isolation/hidden-paths.ts';
@@ -218,9 +218,9 @@ async function createFileRules(
 function refuseCommand(command: string): void {
   if (command.includes('\0')) throw new DeniedError('A command must not contain a NUL character.');
   const bytes = Buffer.byteLength(command);
-  if (bytes <= MAX_COMMAND_BYTES) return;
+  if (bytes <= TOOL.command) return;
   throw new DeniedError(
-    `The command is too long (${bytes} bytes; at most ${MAX_COMMAND_BYTES}). Write it to a file under /tmp and run that.`,
+    `The command is too long (${bytes} bytes; at most ${TOOL.command}). Write it to a file under /tmp and run that.`,
   );
 }
 

@@ -1,21 +1,11 @@
 /** Strict JSON parsing: refuses what JSON.parse would silently change. */
 
 import type { Json, JsonObject } from '../types.ts';
+import { JSON_TEXT } from './limits.ts';
 import { quote } from './messages.ts';
 import { isExactNumber } from './number-literal.ts';
 
 export { rawSlice } from './raw-slice.ts';
-
-/** The maximum length of a call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
-export const maxArguments = 2 * 1024 * 1024;
-
-/** The maximum nesting depth of arrays and objects. Deeper texts are refused, so that later recursion is safe. */
-export const maxDepth = 500;
-/**
- * The maximum nesting depth of a payload. It is less than `maxDepth`, because the envelope holds the payload one level
- * down and must itself be readable. Parsers in other languages also stop early, many between 100 and 500 levels.
- */
-export const maxPayloadDepth = 100;
 
 export type JsonFault = 'syntax' | 'duplicate_key' | 'number' | 'depth' | 'surrogate';
 
@@ -51,9 +41,6 @@ export interface InexactNumber {
 export type JsonWithInexact =
   | { readonly ok: true; readonly value: Json; readonly inexact: readonly InexactNumber[] }
   | Extract<StrictJson, { readonly ok: false }>;
-
-/** The maximum number of inexact numbers listed. Text with more is refused, which bounds the cost of a hostile one. */
-const MAX_INEXACT = 10_000;
 
 interface Frame {
   /** The keys seen so far; null in an array. */
@@ -154,10 +141,10 @@ export function indentedJson(value: Json, max: number): string | null {
 
 /**
  * Parses a complete JSON text. Refuses invalid JSON, duplicate keys, numbers that JavaScript cannot represent exactly,
- * nesting deeper than `maxDepth`, and unpaired surrogates. `__proto__` is an ordinary key. Linear and iterative.
+ * nesting deeper than `JSON_TEXT.depth`, and unpaired surrogates. `__proto__` is an ordinary key. Linear and iterative.
  */
 export function parseStrictJson(text: string): StrictJson {
-  const read = parse(text, 0, maxDepth);
+  const read = parse(text, 0, JSON_TEXT.depth);
   return read.ok ? { ok: true, value: read.value } : read;
 }
 
@@ -166,8 +153,8 @@ export function parseStrictJson(text: string): StrictJson {
  * Callers must check `inexact` before using the value.
  * @param depth the maximum nesting depth
  */
-export function parseJsonWithInexact(text: string, depth: number = maxDepth): JsonWithInexact {
-  return parse(text, MAX_INEXACT, depth);
+export function parseJsonWithInexact(text: string, depth: number = JSON_TEXT.depth): JsonWithInexact {
+  return parse(text, JSON_TEXT.inexactNumbers, depth);
 }
 
 function parse(text: string, room: number, depth: number): JsonWithInexact {

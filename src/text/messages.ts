@@ -1,5 +1,7 @@
 /** Helpers for messages: quoting and truncating text, counts with their nouns, alternatives, spelling suggestions. */
 
+import { DISPLAY } from './limits.ts';
+
 /** Truncates a text to at most `max` UTF-16 code units including an ellipsis, without splitting a surrogate pair. */
 export function truncate(text: string, max: number): string {
   if (text.length <= max) return text;
@@ -8,7 +10,7 @@ export function truncate(text: string, max: number): string {
 }
 
 /** Quotes an untrusted text for use in a sentence: a JSON string of at most `max` UTF-16 code units of the text. */
-export function quote(text: string, max = 200): string {
+export function quote(text: string, max: number = DISPLAY.phrase): string {
   return JSON.stringify(truncate(text, max));
 }
 

@@ -1,6 +1,7 @@
 /** Sanitizes untrusted text for a terminal or a log. Every reporter applies it before anything else. */
 
 import { CONTROL_SEQUENCE, INVISIBLE, TITLE_SEQUENCE } from './encodings.ts';
+import { DISPLAY } from './limits.ts';
 import { truncate } from './messages.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -17,9 +18,6 @@ export function cleanText(text: string): string {
     .replace(INVISIBLE, '');
 }
 
-/** The maximum number of characters read of a text of which only thousands are shown: megabytes take seconds. */
-const MAX_READ = 64 * 1024;
-
 /**
  * Sanitizes a text for display: masks secrets, then removes invisible characters. Of a text longer than `maxRead` only
  * the beginning is read, and a possible partial secret at its end is left out.
@@ -27,7 +25,7 @@ const MAX_READ = 64 * 1024;
 export function sanitize(
   text: string,
   secrets: Pick<Secrets, 'mask' | 'longest'>,
-  maxRead = MAX_READ,
+  maxRead = DISPLAY.sanitized,
 ): string {
   // Masked twice: cleaning can join a secret that a control character split, and can remove characters of a secret.
   const clean = secrets.mask(cleanText(secrets.mask(text.slice(0, maxRead))));

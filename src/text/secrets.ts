@@ -15,6 +15,7 @@ import {
   toUrlAlphabet,
 } from './encodings.ts';
 import { jsonPointer } from './json.ts';
+import { DISPLAY, SECRET } from './limits.ts';
 import { truncate } from './messages.ts';
 
 /** A range of a text in UTF-16 code units, end exclusive. */
@@ -45,14 +46,6 @@ export interface Secrets {
   find(payload: Json): string | null;
 }
 
-/** Shorter values would mask ordinary words, and the gaps would reveal them. */
-const MIN_MASKED = 4;
-/** The minimum length of a value that `find` looks for, in characters. */
-const MIN_FOUND = 8;
-/** The minimum length for masking a part of a multi-line secret (a PEM body, a key in a JSON file) on its own. */
-const MIN_PART = 32;
-/** Longer JSON Pointers are truncated. */
-const MAX_POINTER = 200;
 const MASK = '***';
 /** Separates the texts of a payload. Unlike NUL it is not removed by any view, so adjacent texts are not joined. */
 const APART = '\uffff';
@@ -96,7 +89,7 @@ export function createSecrets(): Secrets {
       views = null;
     },
     has: (value) => known.has(value),
-    values: () => [...known].filter((value) => value.trim().length >= MIN_MASKED),
+    values: () => [...known].filter((value) => value.trim().length >= SECRET.masked),
     mask,
     longest() {
       needles ??= needlesOf(maskNeedles(known));
@@ -114,16 +107,16 @@ function maskNeedles(known: ReadonlySet<string>): readonly string[] {
   const needles = new Set<string>();
   for (const value of known) {
     const trimmed = value.trim();
-    if (trimmed.length < MIN_MASKED) continue;
+    if (trimmed.length < SECRET.masked) continue;
     needles.add(trimmed);
-    if (trimmed.length < MIN_FOUND) continue;
+    if (trimmed.length < SECRET.found) continue;
     const hex = bytesOf(trimmed).toString('hex');
     const base64 = base64Forms(trimmed);
     const forms = [hex, hex.toUpperCase(), ...base64, ...base64.map(toUrlAlphabet)];
     forms.push(encodeURIComponent(trimmed.toWellFormed()), JSON.stringify(trimmed).slice(1, -1));
     for (const form of forms) needles.add(form);
     for (const line of trimmed.split(/[\r\n]+/))
-      if (line.trim().length >= MIN_FOUND) needles.add(line.trim());
+      if (line.trim().length >= SECRET.found) needles.add(line.trim());
   }
   return [...needles];
 }
@@ -137,8 +130,8 @@ function needlesOf(plain: readonly string[]): Needles {
   });
   const read = [
     // Surrounded by whitespace, a short value is an ordinary word.
-    ...CHARACTERS.map((reading) => readAs(reading, MIN_MASKED, MIN_FOUND - 1)),
-    ...CHARACTERS_AND_BLANKS.map((reading) => readAs(reading, MIN_FOUND, Number.POSITIVE_INFINITY)),
+    ...CHARACTERS.map((reading) => readAs(reading, SECRET.masked, SECRET.found - 1)),
+    ...CHARACTERS_AND_BLANKS.map((reading) => readAs(reading, SECRET.found, Number.POSITIVE_INFINITY)),
   ];
   return { plain, read: read.filter(({ needles }) => needles.length > 0) };
 }
@@ -190,7 +183,7 @@ function viewsOf(known: ReadonlySet<string>): readonly View[] {
   const plain = new Set<string>();
   for (const value of known) {
     const trimmed = value.trim();
-    if (trimmed.length < MIN_FOUND) continue;
+    if (trimmed.length < SECRET.found) continue;
     plain.add(trimmed);
     for (const part of keyParts(trimmed)) plain.add(part);
   }
@@ -207,7 +200,7 @@ function viewsAs(reading: Reading, values: readonly string[]): readonly View[] {
     encoding,
     reading,
     decode,
-    needles: needles.filter((needle) => needle.length >= MIN_FOUND),
+    needles: needles.filter((needle) => needle.length >= SECRET.found),
   });
   return [
     as('plain', values.map(seen)),
@@ -228,7 +221,7 @@ function keyParts(value: string): readonly string[] {
   const parts = value.split(/(?:\\n|[\s"',;{}\\])+/);
   return parts.length === 1
     ? []
-    : parts.filter((part) => part.length >= MIN_PART && /^\w[\w+/=.-]*$/.test(part));
+    : parts.filter((part) => part.length >= SECRET.part && /^\w[\w+/=.-]*$/.test(part));
 }
 
 function findIn(payload: Json, views: readonly View[]): string | null {
@@ -279,5 +272,5 @@ function visit(value: Json, path: readonly (string | number)[], visitor: Visitor
 
 function pointer(path: readonly (string | number)[]): string {
   const text = path.length === 0 ? 'the root' : jsonPointer(path);
-  return truncate(text, MAX_POINTER);
+  return truncate(text, DISPLAY.phrase);
 }

@@ -1,6 +1,7 @@
 /** Validates the arguments of a tool call against the tool's parameters, and describes what is wrong with them. */
 import { isObject, parseStrictJson } from '../text/json.ts';
 import { readObject, readTexts } from '../text/json-fields.ts';
+import { DISPLAY } from '../text/limits.ts';
 import type { JsonObject, ToolCall, ToolSpec } from '../types.ts';
 
 /** Valid arguments, or one sentence for the model about why they are invalid. */
@@ -46,7 +47,8 @@ function check(input: JsonObject, spec: ToolSpec): readonly string[] {
   const problems = missing.map((name) => `${name} is missing`);
   for (const [name, value] of Object.entries(input)) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (!isObject(schema)) problems.push(`${JSON.stringify(name.slice(0, 60))} is not a parameter`);
+    if (!isObject(schema))
+      problems.push(`${JSON.stringify(name.slice(0, DISPLAY.value))} is not a parameter`);
     else problems.push(...checkValue(name, value, schema));
   }
   return problems;

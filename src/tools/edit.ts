@@ -1,10 +1,8 @@
 /** The tool that edits a file by exact string replacement, or creates one. */
 import { DeniedError, type Sandbox } from '../sandbox/sandbox.ts';
 import { readFlag, readText } from '../text/json-fields.ts';
+import { LISTED, READ, TOOL } from '../text/limits.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
-
-/** Larger files (above 16 MiB) must be edited with the shell. */
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 export function createEdit(sandbox: Sandbox): Tool {
   return {
@@ -50,7 +48,7 @@ async function edit(
   if (bytes === 'directory') return failed(`${name} is a folder. Name a file in it.`);
   if (bytes === 'too large') {
     return failed(
-      `${name} is larger than ${MAX_FILE_BYTES} bytes, too large for this tool. Change it with a command in the shell.`,
+      `${name} is larger than ${READ.toolFile} bytes, too large for this tool. Change it with a command in the shell.`,
     );
   }
   if (bytes === null && wanted.before !== '') {
@@ -75,7 +73,7 @@ async function edit(
 
 async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null | 'directory' | 'too large'> {
   try {
-    const view = await sandbox.read(path, MAX_FILE_BYTES, 'edit');
+    const view = await sandbox.read(path, READ.toolFile, 'edit');
     if (view.kind === 'directory') return 'directory';
     return view.truncated ? 'too large' : view.bytes;
   } catch (error) {
@@ -85,8 +83,8 @@ async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null |
 }
 
 function told(edited: Extract<Edited, { ok: true }>): string {
-  const lines = edited.lines.slice(0, 10).join(', ');
-  const more = edited.lines.length > 10 ? ', …' : '';
+  const lines = edited.lines.slice(0, LISTED.several).join(', ');
+  const more = edited.lines.length > LISTED.several ? ', …' : '';
   return `${count(edited.lines.length, 'replacement')}, at line ${lines}${more}`;
 }
 
@@ -111,10 +109,6 @@ type Edited =
   | { readonly ok: true; readonly bytes: Buffer; readonly lines: readonly number[] }
   | { readonly ok: false; readonly problem: string };
 
-const MAX_PLACES = 1000;
-/** Maximum length of the resulting text (16 Mi characters). */
-const MAX_LENGTH = 16 * 1024 * 1024;
-
 /** Replaces the only occurrence of `before`, or all occurrences with `all`. */
 export function replaceText(bytes: Buffer, before: string, after: string, all: boolean): Edited {
   if (before === after) return no('old_string and new_string are the same.');
@@ -122,18 +116,18 @@ export function replaceText(bytes: Buffer, before: string, after: string, all: b
   if (text === null) return no('it is not a UTF-8 text file. Change it with a command in the shell.');
   const fitted = fitLineEnds(text, before, after);
   const places = placesOf(text, fitted.before, all);
-  const lines = linesOf(text, places.slice(0, MAX_PLACES));
+  const lines = linesOf(text, places.slice(0, TOOL.matches));
   if (places.length === 0) return no(`old_string does not occur in it. ${suggest(text, before)}`);
   if (places.length > 1 && !all) {
-    const more = lines.length > 10 ? ', …' : '';
+    const more = lines.length > LISTED.several ? ', …' : '';
     return no(
-      `old_string occurs ${places.length} times, at lines ${lines.slice(0, 10).join(', ')}${more}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
+      `old_string occurs ${places.length} times, at lines ${lines.slice(0, LISTED.several).join(', ')}${more}. Add more of the surrounding text so that it fits one place only, or set replace_all to true.`,
     );
   }
   const length = text.length + places.length * (fitted.after.length - fitted.before.length);
-  if (length > MAX_LENGTH)
+  if (length > READ.toolFile)
     return no(
-      `with ${places.length} replacements it would be larger than ${MAX_LENGTH} bytes. Change it with a command in the shell.`,
+      `with ${places.length} replacements it would be larger than ${READ.toolFile} bytes. Change it with a command in the shell.`,
     );
   const parts: string[] = [];
   let from = 0;
@@ -186,7 +180,7 @@ function placesOf(text: string, part: string, all: boolean): readonly number[] {
   const places: number[] = [];
   for (const at of search(text, part, all ? 'apart' : 'overlapping')) {
     places.push(at);
-    if (!all && places.length >= MAX_PLACES) break;
+    if (!all && places.length >= TOOL.matches) break;
   }
   return places;
 }
@@ -242,7 +236,7 @@ function suggest(text: string, before: string): string {
   const lines = text.split('\n');
   const found = lines.flatMap((line, index) => (occurs(line, first) ? [index + 1] : []));
   if (found.length === 0) return 'Nor does its first line. Read the file again and copy the text exactly.';
-  const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, 10).join(', ')}`;
+  const at = `${found.length === 1 ? 'line' : 'lines'} ${found.slice(0, LISTED.several).join(', ')}`;
   return `Its first line occurs at ${at}, but what follows or the white space differs. Read the file there and copy the text exactly.`;
 }
 

@@ -1,13 +1,9 @@
 /** The tool that reads lines of a file or lists a folder. */
 import { DeniedError, type DirectoryEntry, type FileView, type Sandbox } from '../sandbox/sandbox.ts';
 import { readText } from '../text/json-fields.ts';
+import { READ, TOOL } from '../text/limits.ts';
 import { cutToBytes, cutToCharacters, type Tool, type ToolAnswer } from './tool.ts';
 
-/** Number of bytes of a file that can be read by lines (16 MiB). */
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
-const MAX_LINES = 2000;
-const MAX_LINE_CHARACTERS = 2000;
-const MAX_ENTRIES = 1000;
 /** Number of bytes that are examined to detect binary files. */
 const SNIFFED_BYTES = 8192;
 
@@ -36,9 +32,9 @@ export function createReadFile(sandbox: Sandbox, maxOutputBytes: number): Tool {
     async run(input): Promise<ToolAnswer> {
       const path = readText(input, 'path') ?? '';
       const offset = typeof input['offset'] === 'number' ? input['offset'] : 1;
-      const limit = typeof input['limit'] === 'number' ? Math.min(input['limit'], MAX_LINES) : MAX_LINES;
+      const limit = typeof input['limit'] === 'number' ? Math.min(input['limit'], TOOL.lines) : TOOL.lines;
       try {
-        const view = await sandbox.read(path, MAX_FILE_BYTES);
+        const view = await sandbox.read(path, READ.toolFile);
         return view.kind === 'directory'
           ? { content: listing(path, view.entries, maxOutputBytes), isError: false }
           : page(path, view, { offset, limit, maxOutputBytes });
@@ -102,8 +98,8 @@ function take(lines: readonly string[], { offset, limit, maxOutputBytes }: Page)
 }
 
 function shorten(line: string): string {
-  if (line.length <= MAX_LINE_CHARACTERS) return line;
-  const cut = cutToCharacters(line, MAX_LINE_CHARACTERS);
+  if (line.length <= TOOL.lineCharacters) return line;
+  const cut = cutToCharacters(line, TOOL.lineCharacters);
   return `${cut} [… line cut: ${cut.length} of ${line.length} characters shown]`;
 }
 
@@ -135,7 +131,7 @@ function listing(path: string, entries: readonly DirectoryEntry[], maxBytes: num
   if (entries.length === 0) return `${title}.`;
   const lines: string[] = [];
   let bytes = 0;
-  for (const entry of entries.slice(0, MAX_ENTRIES)) {
+  for (const entry of entries.slice(0, TOOL.entries)) {
     const line = `${printable(entry.name)}${marks[entry.kind]}`;
     bytes += Buffer.byteLength(line) + 1;
     if (bytes > maxBytes) break;

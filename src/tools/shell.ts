@@ -1,9 +1,8 @@
 /** The tool that runs a command. */
 import { DeniedError, type ExecResult, type Sandbox } from '../sandbox/sandbox.ts';
 import { readText } from '../text/json-fields.ts';
+import { TOOL } from '../text/limits.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
-
-const MAX_TIMEOUT_SECONDS = 600;
 
 /** Creates the tool. @param timeoutSeconds the timeout of commands whose call specifies none. */
 export function createShell(
@@ -19,7 +18,7 @@ export function createShell(
         type: 'object',
         properties: {
           command: { type: 'string' },
-          timeout_seconds: { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_SECONDS },
+          timeout_seconds: { type: 'integer', minimum: 1, maximum: TOOL.timeoutSeconds },
         },
         required: ['command'],
         additionalProperties: false,
@@ -52,8 +51,8 @@ function describe(result: ExecResult, seconds: number): string {
 function ending(result: ExecResult, seconds: number): string {
   if (result.timedOut) {
     const more =
-      seconds < MAX_TIMEOUT_SECONDS
-        ? ` If it needs longer, set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}).`
+      seconds < TOOL.timeoutSeconds
+        ? ` If it needs longer, set timeout_seconds (at most ${TOOL.timeoutSeconds}).`
         : '';
     return `timed out after ${seconds} s and was killed.${more}`;
   }

@@ -1,5 +1,6 @@
 /** The tools of a run. */
 import type { Sandbox, WorkspaceAccess } from '../sandbox/sandbox.ts';
+import { DISPLAY } from '../text/limits.ts';
 import type { ToolCall, ToolSpec } from '../types.ts';
 import { readArguments } from './arguments.ts';
 import { createEdit } from './edit.ts';
@@ -92,7 +93,7 @@ function unknownTool(name: string, names: readonly string[]): CallAnswer {
   const there =
     names.length === 0 ? 'There are no tools in this run.' : `The tools are: ${names.join(', ')}.`;
   return {
-    content: `There is no tool named ${JSON.stringify(name.slice(0, 100))}. ${there}`,
+    content: `There is no tool named ${JSON.stringify(name.slice(0, DISPLAY.value))}. ${there}`,
     isError: true,
     ran: false,
   };

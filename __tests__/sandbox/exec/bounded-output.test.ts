@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { createCapture, MAX_SPILL_BYTES } from '../../../src/sandbox/exec/bounded-output.ts';
+import { createCapture } from '../../../src/sandbox/exec/bounded-output.ts';
+import { TOOL } from '../../../src/text/limits.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'capture-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -79,6 +80,6 @@ it('a flood is kept up to a limit, and counted to its end', async () => {
     Array.from({ length: 66 }, () => chunk),
     1000,
   );
-  expect([result.totalBytes, result.keptBytes]).toEqual([66 * chunk.length, MAX_SPILL_BYTES]);
-  expect(statSync(join(folder, result.spillName ?? '')).size).toBe(MAX_SPILL_BYTES);
+  expect([result.totalBytes, result.keptBytes]).toEqual([66 * chunk.length, TOOL.spill]);
+  expect(statSync(join(folder, result.spillName ?? '')).size).toBe(TOOL.spill);
 });

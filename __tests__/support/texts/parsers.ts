@@ -42,6 +42,7 @@ import {
 } from '../../../src/sandbox/workspace/git-config.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../../src/text/json.ts';
+import { GITHUB, JSON_TEXT, READ, TOOL } from '../../../src/text/limits.ts';
 import { suggest } from '../../../src/text/messages.ts';
 import { isExactNumber } from '../../../src/text/number-literal.ts';
 import { rawSlice } from '../../../src/text/raw-slice.ts';
@@ -264,20 +265,23 @@ function streamOf(text: string): ReadableStream<Uint8Array> {
   });
 }
 
-/** What keeps longer texts from a reader: a constant of the product and its value. */
+/** What keeps longer texts from a reader: a limit of the product, and the file that holds to it. */
 export interface Limit {
   readonly file: string;
-  readonly constant: string;
+  readonly name: string;
   readonly most: number;
 }
 
-const MIB = 1024 ** 2;
-const workflow: Limit = { file: 'commands/check/sources.ts', constant: 'MAX_WORKFLOW', most: 512_000 };
-const call: Limit = { file: 'text/json.ts', constant: 'maxArguments', most: 2 * MIB };
+const workflow: Limit = { file: 'commands/check/sources.ts', name: 'READ.workflow', most: READ.workflow };
+const call: Limit = {
+  file: 'providers/tool-calls.ts',
+  name: 'JSON_TEXT.arguments',
+  most: JSON_TEXT.arguments,
+};
 const config: Limit = {
-  file: 'sandbox/workspace/git-config.ts',
-  constant: 'MAX_CONFIG_BYTES',
-  most: MIB,
+  file: 'sandbox/workspace/repositories.ts',
+  name: 'READ.gitConfig',
+  most: READ.gitConfig,
 };
 
 /** By reader; one without a limit here is measured with 10 MB. */
@@ -298,12 +302,12 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   finding: call,
   alert: call,
   alerts: call,
-  path: { file: 'files/protected-names.ts', constant: 'MAX_PATH_BYTES', most: 4_000 },
-  'name of a file': { file: 'files/protected-names.ts', constant: 'MAX_PATH_BYTES', most: 4_000 },
+  path: { file: 'files/protected-names.ts', name: 'TOOL.path', most: TOOL.path },
+  'name of a file': { file: 'files/protected-names.ts', name: 'TOOL.path', most: TOOL.path },
   'raw slice': call,
   'raw slice of a string': call,
   'git config': config,
   'value in a git config': config,
   'remotes of a checkout': { ...config, file: 'reporters/checkouts.ts' },
-  Markdown: { file: 'reporters/summary.ts', constant: 'MAX_BYTES', most: MIB },
+  Markdown: { file: 'reporters/summary.ts', name: 'GITHUB.summary', most: GITHUB.summary },
 };

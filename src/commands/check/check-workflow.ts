@@ -1,5 +1,6 @@
 /** Checks one workflow file: its steps that use the action, the outputs read from them, and the workflows it calls. */
 import { readTrustedFile } from '../../config/workspace-file.ts';
+import { GITHUB, READ } from '../../text/limits.ts';
 import { createFindings } from './finding.ts';
 import { checkLegs, checkMatrix } from './legs.ts';
 import { checkDownload, checkMergeGate, checkMergeJob, type MergeStep, readMergeStep } from './merge-job.ts';
@@ -73,10 +74,6 @@ async function checkSteps(workflow: Workflow, surroundings: StepSurroundings) {
   return { sources, merges, used };
 }
 
-/** Workflows that call each other: GitHub allows ten levels. */
-const MAX_LEVELS = 10;
-const MAX_CALLED_BYTES = 1024 ** 2;
-
 /** Reads the workflows that jobs call, if they are in the same repository. */
 async function calledWorkflows(
   workflow: Workflow,
@@ -86,12 +83,12 @@ async function calledWorkflows(
   const found = new Map<Job, Called>();
   for (const job of workflow.jobs) {
     const name = textAt(job.node, 'uses') ?? '';
-    if (level >= MAX_LEVELS) continue;
+    if (level >= GITHUB.workflowLevels) continue;
     if (/^[\w.-]+\/[\w.-]+\/\.github\/workflows\/[^@]+@/u.test(name))
       found.set(job, { name, isKnown: false, isOurs: false, outputs: new Map() });
     if (!/^\.\/\.github\/workflows\/[^/]+\.ya?ml$/u.test(name)) continue;
     const { root } = surroundings;
-    const reading = await readTrustedFile(name, { root, outside: 'refused', maxBytes: MAX_CALLED_BYTES });
+    const reading = await readTrustedFile(name, { root, outside: 'refused', maxBytes: READ.workflow });
     const inner = reading.ok ? await surroundings.readWorkflow(name, reading.text) : null;
     if (inner === null) continue;
     // Problems with its steps are reported when that workflow is checked itself.

@@ -7,6 +7,7 @@ import { parseChoice } from '../../config/values.ts';
 import { pathHere } from '../../contract/source.ts';
 import { InputError } from '../../errors.ts';
 import { PROVIDERS, type ProviderName } from '../../providers/registry.ts';
+import { DISPLAY } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { inertLine } from '../../text/sanitize.ts';
 import { readFlags } from '../parse-flags.ts';
@@ -42,7 +43,7 @@ export async function runCheck(argv: readonly string[], io: CheckIo): Promise<nu
     return report.findings.some(({ severity }) => severity === 'error') ? REFUSED : 0;
   } catch (thrown) {
     if (!(thrown instanceof InputError)) throw thrown;
-    io.stderr.write(`structured-agent check: ${inertLine(thrown.message, 2000)}\n`);
+    io.stderr.write(`structured-agent check: ${inertLine(thrown.message, DISPLAY.line)}\n`);
     return REFUSED;
   }
 }

@@ -1,4 +1,5 @@
 /** Checks which outputs of the action a workflow reads, and which decisions depend on them. */
+import { DISPLAY } from '../../text/limits.ts';
 import { truncate } from '../../text/messages.ts';
 import { type Atom, atomFault, atomsOf, holds, openDefaults } from './conditions.ts';
 import { type Expression, evaluate, isTruthy, nodesOf, pathOf } from './expression.ts';
@@ -104,7 +105,7 @@ function checkExpression(
 }
 
 function textOf({ node }: Atom, text: string): string {
-  return truncate(text.slice(node.at, node.end), 120);
+  return truncate(text.slice(node.at, node.end), DISPLAY.excerpt);
 }
 
 /** Whether the condition is false without a verdict of the step that an atom reads, whatever other steps output. */
@@ -194,7 +195,7 @@ export function checkUnknown(workflow: Workflow, findings: Findings): void {
         const fault = atomFault(atom, shown, site.isCondition && failsWhere(site));
         if (fault?.rule !== 'fails-open') continue;
         const [{ node, output }] = atom.reads;
-        const from = truncate(names.get(node) ?? '', 120);
+        const from = truncate(names.get(node) ?? '', DISPLAY.excerpt);
         const unknown = OUTPUT.unknownWorkflow(shown, output.name, from, fault);
         reportPart(workflow, site, expression, atom.node, unknown, findings);
       }

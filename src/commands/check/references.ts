@@ -1,4 +1,5 @@
 /** Resolves the outputs that expressions in a workflow refer to. */
+import { DISPLAY } from '../../text/limits.ts';
 import { truncate } from '../../text/messages.ts';
 import { type Expression, nodesOf, parseExpression, pathOf } from './expression.ts';
 import type { Fault } from './finding.ts';
@@ -122,7 +123,7 @@ function ofCalled(name: string, job: Job, { name: file, isOurs, isKnown, outputs
   const found = outputs.get(name);
   if (found === undefined && isKnown && isOurs) {
     const otherwise = 'Add it below on: workflow_call: outputs: of that workflow.';
-    const giver = `The workflow ${truncate(file, 200)} declares no output`;
+    const giver = `The workflow ${truncate(file, DISPLAY.path)} declares no output`;
     return { fault: OUTPUT.unknown(giver, name, [...outputs.keys()], otherwise) };
   }
   if (found === undefined || found === null) return null;

@@ -2,6 +2,7 @@
  * Formats the findings of a check for people and for programs. Text from files has no effect in a terminal or in a
  * runner's log.
  */
+import { DISPLAY, LISTED } from '../../text/limits.ts';
 import { escapeCommands, inertLine } from '../../text/sanitize.ts';
 import type { Finding } from './finding.ts';
 import { type Output, PAYLOAD_OUTPUT, RUN_OUTPUTS } from './outputs.ts';
@@ -23,8 +24,6 @@ export interface CheckReport {
   readonly schemas: readonly SchemaReport[];
 }
 
-const MAX_PLACES = 3;
-
 export function reportText({ files, findings, schemas }: CheckReport): string {
   const lines = findings.flatMap(({ file, line, column, severity, message, fix, rule }) => [
     `${clean(file)}:${line}:${column}: ${severity}: ${clean(message)} [${rule}]`,
@@ -40,7 +39,7 @@ export function reportText({ files, findings, schemas }: CheckReport): string {
 
 function schemaLines({ name, usedAt, outputs, views }: SchemaReport): readonly string[] {
   const where = usedAt.map(({ file, line }) => `${clean(file)}:${line}`).join(', ');
-  const shown = /^\s*[{[]/u.test(name) ? 'inline' : clean(name, 200);
+  const shown = /^\s*[{[]/u.test(name) ? 'inline' : clean(name, DISPLAY.phrase);
   const all = [...outputs, PAYLOAD_OUTPUT];
   const width = Math.min(40, Math.max(...all.map((each) => each.name.length)));
   const types = Math.min(30, Math.max(...all.map((each) => each.type.length)));
@@ -80,9 +79,11 @@ const HOW: Readonly<Record<Change['how'], string>> = {
 };
 
 function changeWords({ keyword, how, places }: Change): string {
-  const shown = places.slice(0, MAX_PLACES).map((place) => (place === '' ? 'the root' : clean(place, 120)));
-  const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
-  return `${clean(keyword, 80)}: ${HOW[how]}, at ${shown.join(', ')}${more}`;
+  const shown = places
+    .slice(0, LISTED.few)
+    .map((place) => (place === '' ? 'the root' : clean(place, DISPLAY.excerpt)));
+  const more = places.length > LISTED.few ? ` and ${places.length - LISTED.few} more` : '';
+  return `${clean(keyword, DISPLAY.name)}: ${HOW[how]}, at ${shown.join(', ')}${more}`;
 }
 
 export function reportJson({ files, findings, schemas }: CheckReport): string {
@@ -117,7 +118,7 @@ export function reportJson({ files, findings, schemas }: CheckReport): string {
   return `${escapeCommands(text)}\n`;
 }
 
-function clean(text: string, max = 1000): string {
+function clean(text: string, max: number = DISPLAY.cell): string {
   return inertLine(text, max);
 }
 

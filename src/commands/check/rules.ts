@@ -1,8 +1,9 @@
 /** The rules for workflows: id, severity, message and fix of each. */
+import { DISPLAY } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { didYouMean, error, type Fault, warning } from './finding.ts';
 
-const name = (text: string) => quote(text, 100);
+const name = (text: string) => quote(text, DISPLAY.name);
 
 /** Rules for a step of the action and its job. */
 export const STEP = {

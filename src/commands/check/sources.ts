@@ -3,13 +3,11 @@ import { readdir, realpath } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expandHome } from '../../config/paths.ts';
-import { maxSchemaBytes, readTrustedFile, type TrustedFileLimits } from '../../config/workspace-file.ts';
+import { readTrustedFile, type TrustedFileLimits } from '../../config/workspace-file.ts';
 import type { Files } from '../../contract/source.ts';
+import { READ } from '../../text/limits.ts';
 import type { ActionPart } from './workflow.ts';
 import { type Node, scalarsOf } from './yaml-file.ts';
-
-/** In bytes; GitHub does not run larger workflows (500 KB, docs.github.com/en/actions/reference/limits). */
-const MAX_WORKFLOW = 512_000;
 
 /** Reads files by user-given paths, including paths outside the folder if `outside` is `allowed`. */
 export function filesIn(folder: string, outside: TrustedFileLimits['outside']): Files {
@@ -18,7 +16,7 @@ export function filesIn(folder: string, outside: TrustedFileLimits['outside']): 
       readTrustedFile(outside === 'allowed' ? expandHome(name, os.homedir()) : name, {
         root: folder,
         outside,
-        maxBytes: maxSchemaBytes,
+        maxBytes: READ.policy,
       }),
     readElsewhere: async ({ owner, repo }) => ({
       ok: false,
@@ -28,7 +26,7 @@ export function filesIn(folder: string, outside: TrustedFileLimits['outside']): 
 }
 
 export function readWorkflowText(file: string, root: string): ReturnType<typeof readTrustedFile> {
-  return readTrustedFile(file, { root, outside: 'allowed', maxBytes: MAX_WORKFLOW });
+  return readTrustedFile(file, { root, outside: 'allowed', maxBytes: READ.workflow });
 }
 
 /** Returns the workflows and composite actions of a repository, given its root; sorted, with relative paths. */
@@ -78,7 +76,7 @@ async function holdsAction(folder: string, root: string): Promise<boolean> {
     const reading = await readTrustedFile(path.join(folder, file), {
       root,
       outside: 'refused',
-      maxBytes: MAX_WORKFLOW,
+      maxBytes: READ.workflow,
     });
     if (reading.ok && /^name:\s*["']?structured-agent["']?\s*(?:#.*)?$/mu.test(reading.text)) return true;
   }

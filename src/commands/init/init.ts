@@ -6,6 +6,7 @@ import { isInside } from '../../config/paths.ts';
 import { errorCode, InputError } from '../../errors.ts';
 import { foldName } from '../../files/protected-names.ts';
 import { registry } from '../../providers/registry.ts';
+import { DISPLAY } from '../../text/limits.ts';
 import { inertLine } from '../../text/sanitize.ts';
 import {
   askOn,
@@ -51,7 +52,7 @@ export async function runInit(argv: readonly string[], io: InitIo): Promise<numb
     return FINE;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    io.stderr.write(`structured-agent init: ${inertLine(error.message, 2000)}\n`);
+    io.stderr.write(`structured-agent init: ${inertLine(error.message, DISPLAY.line)}\n`);
     return REFUSED;
   }
 }

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { presets } from '../../contract/presets.ts';
 import { InputError } from '../../errors.ts';
 import { PROVIDERS, type ProviderName, providerByName, registry } from '../../providers/registry.ts';
+import { DISPLAY } from '../../text/limits.ts';
 import { quote, suggest } from '../../text/messages.ts';
 import { readFlags } from '../parse-flags.ts';
 
@@ -54,7 +55,7 @@ export function readOptions(argv: readonly string[]): InitOptions {
   if (stray !== undefined) {
     throw new InputError(
       null,
-      `structured-agent init takes no ${quote(stray, 100)}. Name the folder with --dir.`,
+      `structured-agent init takes no ${quote(stray, DISPLAY.name)}. Name the folder with --dir.`,
     );
   }
   if (flags.has('comment') && flags.has('no-comment')) {
@@ -66,7 +67,7 @@ export function readOptions(argv: readonly string[]): InitOptions {
   if (!help && yes && provider === null && model !== null && providerByName(model) === null) {
     throw new InputError(
       'provider',
-      `No provider is known for the model ${quote(model, 100)}. Add --provider with one of ${PROVIDERS.join(', ')}.`,
+      `No provider is known for the model ${quote(model, DISPLAY.name)}. Add --provider with one of ${PROVIDERS.join(', ')}.`,
     );
   }
   return {
@@ -91,9 +92,9 @@ const ACTION = /^(?:\.{1,2}\/[\w./-]*|[\w-]+\/[\w.-]+(?:\/[\w.-]+)*@[\w./-]+)$/u
 function readAction(given: string | null): string | null {
   if (given === null || ACTION.test(given)) return given;
   const fix = ACTION.test(`${given}@v1`)
-    ? `which has no version. Write ${given.slice(0, 100)}@COMMIT.`
+    ? `which has no version. Write ${given.slice(0, DISPLAY.name)}@COMMIT.`
     : 'which is no action. Write OWNER/REPOSITORY@COMMIT, or ./FOLDER for one in the checkout.';
-  throw new InputError('action', `--action is ${quote(given, 100)}, ${fix}`);
+  throw new InputError('action', `--action is ${quote(given, DISPLAY.name)}, ${fix}`);
 }
 
 /** @throws InputError for a value that is not in the list, with the closest one that is */
@@ -101,7 +102,10 @@ function requireOneOf<C extends string>(name: string, given: string, values: rea
   const found = values.find((each) => each === given);
   if (found !== undefined) return found;
   const fix = didYouMean(given, values) ?? `Use ${values.join(', ')}.`;
-  throw new InputError(name, `--${name} is ${quote(given, 100)}, which is not one of its values. ${fix}`);
+  throw new InputError(
+    name,
+    `--${name} is ${quote(given, DISPLAY.name)}, which is not one of its values. ${fix}`,
+  );
 }
 
 function didYouMean(given: string, values: readonly string[]): string | null {

@@ -10,6 +10,7 @@ import {
   readTexts,
   readUsage,
 } from '../../text/json-fields.ts';
+import { DISPLAY, LISTED } from '../../text/limits.ts';
 import { truncate } from '../../text/messages.ts';
 import type { JsonObject, Usage } from '../../types.ts';
 import type { Story } from './story.ts';
@@ -50,9 +51,6 @@ export interface Ending {
 
 const CONCLUSIONS = ['success', 'failure', 'inconclusive', 'skipped'] as const;
 
-/** The maximum length of a clause about the gate, in characters. */
-const MAX_CLAUSE = 1_000;
-
 /** Reasons whose sentences may quote a payload, which must not be shown on the page. */
 const QUOTING = new Set(['accepted', 'gate_not_met', 'internal']);
 
@@ -83,15 +81,17 @@ export function endingOf(
     exitCode: readCount(whole, 'exit_code') ?? readCount(last, 'exit_code'),
     gate: word(gate, 'status'),
     faults: readObjects(gate, 'issues')
-      .slice(0, 10)
+      .slice(0, LISTED.several)
       .map((issue) => ({ path: word(issue, 'path') || 'the root', keyword: word(issue, 'keyword') })),
     gateWords: isShown
       ? readTexts(gate, 'words')
-          .slice(0, 10)
-          .map((clause) => truncate(showing.text(clause).text, MAX_CLAUSE))
+          .slice(0, LISTED.several)
+          .map((clause) => truncate(showing.text(clause).text, DISPLAY.reason))
       : [],
     payload: isObject(payload) ? payload : null,
-    error: QUOTING.has(reason) ? '' : showing.text(readText(whole, 'error') ?? '').text.slice(0, 2_000),
+    error: QUOTING.has(reason)
+      ? ''
+      : showing.text(readText(whole, 'error') ?? '').text.slice(0, DISPLAY.line),
     turns: readCount(whole, 'num_turns') ?? readCount(last, 'turn_count'),
     rejections: readCount(whole, 'rejections') ?? readCount(last, 'rejections'),
     usage: readUsage(whole, 'usage') ?? readUsage(last, 'usage'),

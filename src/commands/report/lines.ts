@@ -2,12 +2,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { errorCode, InputError } from '../../errors.ts';
 import { openRegular } from '../../files/read-bounded.ts';
+import { READ } from '../../text/limits.ts';
 
 const CHUNK = 64 * 1024;
-/** The maximum length of a line, in bytes. Longer lines are skipped: no event is that long. */
-const MAX_LINE = 16 * 1024 ** 2;
-/** The maximum number of bytes read. */
-const MAX_FILE = 1024 ** 3;
 
 /**
  * A descriptor that the caller opened: shells pass `<(command)` this way. Any other pipe may have no writer and never
@@ -31,7 +28,7 @@ export function readLines(
   file: string,
   shown: string,
   line: (text: string | null) => void,
-  maxBytes: number = MAX_FILE,
+  maxBytes: number = READ.transcript,
 ): LinesRead {
   const handle = open(file, shown);
   try {
@@ -67,14 +64,14 @@ function split(handle: number, line: (text: string | null) => void, maxBytes: nu
   let parts: Buffer[] = [];
   let length = 0;
   const end = () => {
-    line(length > MAX_LINE ? null : Buffer.concat(parts).toString('utf8'));
+    line(length > READ.transcriptLine ? null : Buffer.concat(parts).toString('utf8'));
     parts = [];
     length = 0;
   };
   const keep = (bytes: Buffer) => {
     length += bytes.length;
     // Of a line that is too long, only the length is tracked.
-    if (length > MAX_LINE) parts = [];
+    if (length > READ.transcriptLine) parts = [];
     else if (bytes.length > 0) parts.push(Buffer.from(bytes));
   };
   for (let total = 0; ; ) {

@@ -6,6 +6,7 @@ import { InputError, messageOf } from '../../errors.ts';
 import { writePrivateFile } from '../../files/private-file.ts';
 import { describeUnsafeLink, findCheckout, findUnsafeLink } from '../../files/unsafe-links.ts';
 import { isObject, parseOrUndefined } from '../../text/json.ts';
+import { READ } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { breakCommands } from '../../text/sanitize.ts';
 import type { JsonObject } from '../../types.ts';
@@ -22,8 +23,6 @@ export interface ReportIo {
   readonly stdout: (text: string) => unknown;
   readonly stderr: (text: string) => unknown;
 }
-
-const MAX_RESULT = 64 * 1024 ** 2;
 
 const USAGE = `Usage: structured-agent report TRANSCRIPT -o FILE [--result RESULT] [--without-payload]
 
@@ -125,7 +124,7 @@ function makePage({ transcript, result, withPayload }: Asked, cwd: string): stri
 /** Returns the result envelope: the last line that is one, so that a stream of messages works as well. */
 function readEnvelope(file: string, shown: string): JsonObject {
   const texts: string[] = [];
-  const { cut } = readLines(file, shown, (line) => texts.push(line ?? ''), MAX_RESULT);
+  const { cut } = readLines(file, shown, (line) => texts.push(line ?? ''), READ.result);
   if (cut) throw new InputError(null, `${shown} is larger than 64 MiB, which no result envelope is.`);
   const whole = parseOrUndefined(texts.join('\n').replace(/^\ufeff/u, ''));
   const candidates =

@@ -4,6 +4,7 @@ import { bySeverity, severityOf } from '../../reporters/findings.ts';
 import { dollars, duration, tokensOf } from '../../reporters/format.ts';
 import type { CallDecision } from '../../reporters/report-types.ts';
 import { isArray, isObject } from '../../text/json.ts';
+import { DISPLAY, LISTED } from '../../text/limits.ts';
 import { counted, grouped, truncate } from '../../text/messages.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import type { Ending } from './ending.ts';
@@ -90,15 +91,6 @@ function withCode(text: string): readonly Html[] {
     .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
-/** The maximum number of payload values shown; the result file has the rest. */
-const MAX_VALUES = 100;
-const MAX_TABLES = 20;
-/** For all tables together. */
-const MAX_ROWS = 500;
-const MAX_COLUMNS = 8;
-const MAX_VALUE = 4_000;
-const MAX_CELL = 1_000;
-
 /** Returns the section with the payload, all of which is text of the model. */
 export function payloadSection(payload: JsonObject, showing: Showing): Html {
   const values: (readonly [string, Json])[] = [];
@@ -108,16 +100,16 @@ export function payloadSection(payload: JsonObject, showing: Showing): Html {
     if (isArray(value) && objects.length > 0 && objects.length === value.length) tables.push([name, objects]);
     else values.push([name, value]);
   }
-  let left = MAX_ROWS;
-  const sections = tables.slice(0, MAX_TABLES).map(([name, objects]) => {
+  let left: number = LISTED.rows;
+  const sections = tables.slice(0, LISTED.tables).map(([name, objects]) => {
     const rows = bySeverity(objects).slice(0, left);
     left -= rows.length;
     return table(name, rows, objects.length, showing);
   });
   return html`<section class="found" aria-labelledby="found">
 <h2 id="found">What was found</h2>
-${list(values.slice(0, MAX_VALUES), showing)}${andMore(values.length - MAX_VALUES, 'value')}
-${sections}${andMore(tables.length - MAX_TABLES, 'table')}
+${list(values.slice(0, LISTED.values), showing)}${andMore(values.length - LISTED.values, 'value')}
+${sections}${andMore(tables.length - LISTED.tables, 'table')}
 </section>`;
 }
 
@@ -125,23 +117,23 @@ function list(values: readonly (readonly [string, Json])[], showing: Showing): H
   if (values.length === 0) return null;
   const rows = values.map(([name, value]) => {
     const text = isArray(value) && value.length > 0 ? value.map(plain).join('\n') : plain(value);
-    return html`<div><dt>${showing.label(name)}</dt><dd>${shown(text, MAX_VALUE, showing)}</dd></div>`;
+    return html`<div><dt>${showing.label(name)}</dt><dd>${shown(text, DISPLAY.message, showing)}</dd></div>`;
   });
   return html`<dl class="values">${rows}</dl>`;
 }
 
 function table(name: string, rows: readonly JsonObject[], count: number, showing: Showing): Html {
   const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const columns = all.slice(0, MAX_COLUMNS);
+  const columns = all.slice(0, LISTED.columns);
   const head = columns.map((column) => html`<th scope="col">${showing.label(column)}</th>`);
   const body = rows.map((row) => html`<tr>${columns.map((column) => cell(row, column, showing))}</tr>`);
   return html`<h3>${showing.label(name)} (${counted(count, 'entry').replace('entrys', 'entries')})</h3>
-<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${andMore(count - rows.length, 'row')}${andMore(all.length - MAX_COLUMNS, 'column')}`;
+<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>${andMore(count - rows.length, 'row')}${andMore(all.length - LISTED.columns, 'column')}`;
 }
 
 function cell(row: JsonObject, column: string, showing: Showing): Html {
   const value = Object.hasOwn(row, column) ? row[column] : undefined;
-  const text = value === undefined ? '' : shown(plain(value), MAX_CELL, showing);
+  const text = value === undefined ? '' : shown(plain(value), DISPLAY.cell, showing);
   const severity = column === 'severity' ? severityOf(value) : null;
   const content = severity === null ? text : html`<span class="tag ${severity}">${text}</span>`;
   // The name is shown next to the value if the window is too narrow for columns.
@@ -228,7 +220,7 @@ function wordsRow({ kind, text }: Words): Html {
   }
   const first = text.text.trimStart().split('\n', 1)[0] ?? '';
   const open = text.text.length <= 1_200 ? html` open` : null;
-  return html`<details class="row words" data-row${open}><summary>${speaker} <span class="target preview">${first.slice(0, 200).toWellFormed()}</span></summary><div class="body">${block(text)}</div></details>`;
+  return html`<details class="row words" data-row${open}><summary>${speaker} <span class="target preview">${first.slice(0, DISPLAY.phrase).toWellFormed()}</span></summary><div class="body">${block(text)}</div></details>`;
 }
 
 const DECISIONS: readonly string[] = [

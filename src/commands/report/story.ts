@@ -10,6 +10,7 @@ import {
   readTexts,
   readUsage,
 } from '../../text/json-fields.ts';
+import { REPORT_PAGE } from '../../text/limits.ts';
 import type { Json, JsonObject, Usage } from '../../types.ts';
 import type { Showing, Shown } from './visible.ts';
 
@@ -58,7 +59,7 @@ export interface Story {
   readonly finished: JsonObject | null;
   /** The number of entries that are not events. */
   readonly unknown: number;
-  /** The number of parts left out because of `MAX_PARTS`. */
+  /** The number of parts left out because of `REPORT_PAGE.entries`. */
   readonly left: number;
 }
 
@@ -76,8 +77,6 @@ type OpenTurn = Open<Omit<Turn, 'parts'>> & {
   readonly waiting: Map<string, Open<Call>[]>;
 };
 
-/** As many as a browser can collapse and search without a noticeable delay. */
-const MAX_PARTS = 30_000;
 /** The tools whose arguments are shown if the transcript does not list the offered ones. */
 const TOOLS: readonly string[] = ['read_file', 'edit', 'shell'];
 
@@ -120,7 +119,7 @@ export function createStory(showing: Showing): StoryTeller {
       turns: state.turns.filter((turn) => turn.turn !== null || turn.parts.length > 0),
       finished: state.finished,
       unknown: state.unknown,
-      left: Math.max(0, state.parts - MAX_PARTS),
+      left: Math.max(0, state.parts - REPORT_PAGE.entries),
     }),
   };
 }
@@ -153,7 +152,7 @@ function startTurn(entry: JsonObject, state: State): void {
   state.now = blankTurn(readCount(entry, 'turn') ?? state.turns.length);
   state.now.forced = readFlag(entry, 'forced');
   state.parts += 1;
-  if (state.parts <= MAX_PARTS) state.turns.push(state.now);
+  if (state.parts <= REPORT_PAGE.entries) state.turns.push(state.now);
 }
 
 function completeTurn(entry: JsonObject, state: State): void {
@@ -199,7 +198,7 @@ function say(kind: Words['kind'], text: string | null, state: State): void {
 /** Parts beyond the maximum are not created. */
 function put(make: () => Part, state: State): void {
   state.parts += 1;
-  if (state.parts <= MAX_PARTS) state.now.parts.push(make());
+  if (state.parts <= REPORT_PAGE.entries) state.now.parts.push(make());
 }
 
 function blankTurn(turn: number | null): OpenTurn {
@@ -245,9 +244,6 @@ export interface Argument {
 }
 
 const STRUCTURED_OUTPUT_NAME = 'structured_output';
-const MAX_NAMES = 50;
-/** An argument with a longer indented form is shown on one line: that form may be hundreds of times as long. */
-const MAX_INDENTED = 60_000;
 
 /**
  * Returns the arguments of a call one by one, strings without quotes. The arguments of `structured_output`, however the
@@ -266,7 +262,8 @@ export function argumentsOf(
   if (raw === null || raw.trim() === '') return [];
   const read = parseStrictJson(raw);
   const entries = read.ok && isObject(read.value) ? Object.entries(read.value) : null;
-  if (entries === null || entries.length > MAX_NAMES) return [{ name: null, text: showing.text(raw) }];
+  if (entries === null || entries.length > REPORT_PAGE.arguments)
+    return [{ name: null, text: showing.text(raw) }];
   return entries.map(([key, value]) => ({
     name: showing.label(key),
     text: showing.text(typeof value === 'string' ? value : readable(value)),
@@ -274,5 +271,5 @@ export function argumentsOf(
 }
 
 function readable(value: Json): string {
-  return indentedJson(value, MAX_INDENTED) ?? JSON.stringify(value);
+  return indentedJson(value, REPORT_PAGE.text) ?? JSON.stringify(value);
 }

@@ -3,6 +3,8 @@
  * handle.
  */
 
+import { DISPLAY, REPORT_PAGE } from '../../text/limits.ts';
+
 /** Terminal colours and text styles, which carry no information. */
 const LOOKS = /\x1b\[[\d;:]*m/g;
 /**
@@ -14,16 +16,6 @@ const INVISIBLE =
 
 /** Spaces within a line; JavaScript's other whitespace is not displayed, and shown by its code. */
 const BLANKS = /[\t\n\p{Zs}]+/gu;
-
-/** The maximum length of one text, in characters; the transcript has the rest. */
-const MAX_TEXT = 60_000;
-/**
- * The maximum length of all texts together. Beyond it every text is truncated to a short length, so that the page
- * always opens.
- */
-const MAX_TOTAL = 16 * 1024 ** 2;
-const MAX_LATE_TEXT = 400;
-const MAX_LABEL = 200;
 
 /** A text to show, and the number of its characters that are left out. */
 export interface Shown {
@@ -44,13 +36,16 @@ export function createShowing(mask: (text: string) => string): Showing {
   return {
     text(text) {
       const whole = mask(cleanLines(text));
-      const { shown, used } = showCodes(whole, total > MAX_TOTAL ? MAX_LATE_TEXT : MAX_TEXT);
+      const { shown, used } = showCodes(
+        whole,
+        total > REPORT_PAGE.total ? REPORT_PAGE.lateText : REPORT_PAGE.text,
+      );
       total += shown.length;
       return { text: shown, missing: whole.length - used };
     },
     label(text) {
       const line = mask(cleanLines(text)).replace(BLANKS, ' ').replace(/^ | $/g, '');
-      const { shown, used } = showCodes(line, MAX_LABEL);
+      const { shown, used } = showCodes(line, DISPLAY.phrase);
       return used === line.length ? shown : `${shown}…`;
     },
   };

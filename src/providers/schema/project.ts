@@ -2,7 +2,8 @@
  * Projects the user's schema to a valid tool schema for a provider. It is at most as strict as the user's schema, which
  * the contract uses for validation. What it cannot express is written into a note.
  */
-import { isArray, isDeeperThan, isObject, maxDepth } from '../../text/json.ts';
+import { isArray, isDeeperThan, isObject } from '../../text/json.ts';
+import { JSON_TEXT } from '../../text/limits.ts';
 import { shapeOf, subschemas } from '../../text/schema-keywords.ts';
 import type { Json, JsonObject, ToolSpec } from '../../types.ts';
 import { objectOf } from '../tool-calls.ts';
@@ -78,7 +79,8 @@ interface ProjectedRoot {
 const combinators = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
 
 function projectRoot(root: JsonObject, dialect: Dialect): ProjectedRoot {
-  if (isDeeperThan(root, maxDepth)) return { parameters: { type: 'object', properties: {} }, lost: {} };
+  if (isDeeperThan(root, JSON_TEXT.depth))
+    return { parameters: { type: 'object', properties: {} }, lost: {} };
   const keepsRoot =
     root['type'] === 'object' && ['nullable', ...combinators].every((keyword) => root[keyword] === undefined);
   const references = countsItems(root) ? null : resolveReferences(root, keepsRoot);
@@ -302,7 +304,7 @@ function unite(alternatives: readonly Json[]): Json {
 /** Copies a schema into draft 2020-12; returns the same object if it has already copied the schema. */
 type Rewriter = (schema: Json) => Json;
 
-/** Creates a rewriter. The schemas must not be nested deeper than `maxDepth` in json.ts. */
+/** Creates a rewriter. The schemas must not be nested deeper than `JSON_TEXT.depth`. */
 function createRewriter(references: References): Rewriter {
   const copies = new Map<JsonObject, JsonObject>();
   const rewrite = (source: Json): Json => {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TOOL } from '../../text/limits.ts';
 
 /** The captured output. */
 export interface Captured {
@@ -23,9 +24,6 @@ export interface Capture {
   add(chunk: Buffer): Promise<void>;
   finish(): Promise<Captured>;
 }
-
-/** Maximum size of the spill file in bytes (64 MiB). */
-export const MAX_SPILL_BYTES = 64 * 1024 * 1024;
 
 /**
  * @param maxBytes maximum size of the text returned by `finish`, not counting the line about the cut.
@@ -51,14 +49,14 @@ export function createCapture(maxBytes: number, spillFolder: string): Capture {
   }
 
   async function writeSpill(chunk: Buffer): Promise<void> {
-    if (spill === null || kept >= MAX_SPILL_BYTES) return;
-    const part = chunk.subarray(0, MAX_SPILL_BYTES - kept);
+    if (spill === null || kept >= TOOL.spill) return;
+    const part = chunk.subarray(0, TOOL.spill - kept);
     kept += part.length;
     try {
       await spill.file.appendFile(part);
     } catch {
       // A full disk must not fail the command; the file just ends earlier.
-      kept = MAX_SPILL_BYTES;
+      kept = TOOL.spill;
     }
   }
 

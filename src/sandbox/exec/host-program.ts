@@ -1,6 +1,7 @@
 /** Runs short helper programs of the host; `process.ts` runs the agent's own commands. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import { WAIT } from '../../text/limits.ts';
 import { race } from '../../text/wait.ts';
 
 /**
@@ -36,8 +37,6 @@ export interface HelperResult {
   readonly stderr: string;
 }
 
-const DEFAULT_MS = 5_000;
-
 /**
  * Runs a helper to completion with an environment of its own. Prints neither its output nor its command line, which
  * `@actions/exec` writes to stdout unless `silent` is set. Only for programs that read no input and print little: stdin
@@ -52,7 +51,7 @@ const DEFAULT_MS = 5_000;
 export async function runHelper(
   file: string,
   args: readonly string[],
-  { withinMs = DEFAULT_MS, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal } = {},
+  { withinMs = WAIT.helper, signal }: { readonly withinMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<HelperResult | null> {
   const over = AbortSignal.any([AbortSignal.timeout(withinMs), ...(signal === undefined ? [] : [signal])]);
   if (over.aborted) return null;

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
+import { WAIT } from '../../text/limits.ts';
 import type { IsolationBackend, Launch } from '../isolation/backend.ts';
 import { type Captured, createCapture } from './bounded-output.ts';
 import { findHelper, runHelper } from './host-program.ts';
@@ -31,10 +32,6 @@ interface ProcessResult extends Captured {
   readonly durationMs: number;
 }
 
-/** How long to wait for remaining output after the last known process has died, in milliseconds. */
-const DRAIN_MS = 500;
-/** How long a starting sandbox may take to report the process that a sweep must kill, in milliseconds. */
-const NAMED_MS = 2_000;
 /** How often a sandbox is restarted for a command that it did not get to run. */
 const MAX_RETRIES = 5;
 
@@ -82,11 +79,11 @@ async function runOnce(
 
   const ending = await firstOf(ended, options);
   // The last part of the status may arrive after the exit event.
-  if (ending === 'exit') await within(DRAIN_MS, status.ended);
+  if (ending === 'exit') await within(WAIT.remainingOutput, status.ended);
   else await named(backend, child, status);
   await backend.sweep({ pid: child.pid, ended: ending === 'exit' }, status.text(), launch);
   const { code, signalName, failure } = await ended;
-  await within(DRAIN_MS, drained);
+  await within(WAIT.remainingOutput, drained);
   pipe.output.destroy();
   const captured = await capture.finish();
 
@@ -116,7 +113,7 @@ async function runOnce(
  */
 async function named(backend: IsolationBackend, child: ChildProcess, status: Status): Promise<void> {
   const isOver = () => child.exitCode !== null || child.signalCode !== null || status.hasEnded();
-  for (let waited = 0; waited < NAMED_MS && !isOver(); waited += 5) {
+  for (let waited = 0; waited < WAIT.processName && !isOver(); waited += 5) {
     if (backend.canSweep?.(status.text()) !== false) return;
     await sleep(5);
   }
@@ -236,8 +233,6 @@ export interface PipeSource {
 
 /** Number of FIFOs created by one `mkfifo` process. */
 const BATCH = 64;
-/** Timeout of `mkfifo` on a stalled machine, in milliseconds. */
-const FIFOS_MS = 60_000;
 
 /**
  * Creates pipes by means of FIFOs that are unlinked once they are open. Node.js gives children a socket pair for each
@@ -289,7 +284,7 @@ async function makeFifos(folder: string): Promise<readonly string[]> {
   const paths = Array.from({ length: BATCH }, () => join(folder, `fifo-${randomBytes(8).toString('hex')}`));
   const mkfifo = await findHelper(['mkfifo']);
   if (mkfifo === null) throw new SandboxError('The sandbox needs mkfifo (coreutils), which is not here.');
-  const made = await runHelper(mkfifo, ['-m', '666', ...paths], { withinMs: FIFOS_MS });
+  const made = await runHelper(mkfifo, ['-m', '666', ...paths], { withinMs: WAIT.mkfifo });
   if (made?.exitCode === 0) return paths;
   throw new SandboxError(
     `The sandbox could not make its pipes: ${made?.stderr.trim() ?? 'mkfifo did not end'}.`,

@@ -7,9 +7,6 @@ export interface Identity {
   readonly gid: number;
 }
 
-/** Maximum length of a command in bytes. Linux accepts 128 KiB in one argument. */
-export const MAX_COMMAND_BYTES = 120_000;
-
 /**
  * Limits for one command (processes and bytes per file) against accidents and floods, far above the needs of any test
  * suite.

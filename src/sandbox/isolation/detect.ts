@@ -2,6 +2,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
+import { DISPLAY } from '../../text/limits.ts';
 import type { Isolation } from '../../types.ts';
 import { findHelper, HELPER_FOLDERS, runHelper } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
@@ -86,8 +87,6 @@ export async function agentOf(workspace: string): Promise<Identity> {
   return { uid, gid };
 }
 
-const MAX_COMPLAINT = 1_000;
-
 /** The sandbox backends of this machine. */
 export interface DetectedBackends {
   readonly shell: string;
@@ -151,5 +150,5 @@ async function complaintOf(
     stderr: error.message,
   }));
   if (ended === null || ended.exitCode === 0 || ended.exitCode === null) return null;
-  return ended.stderr.trim().slice(0, MAX_COMPLAINT);
+  return ended.stderr.trim().slice(0, DISPLAY.reason);
 }

@@ -8,6 +8,7 @@ import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { MOUNTS, READ, SEARCH, WAIT } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { pathFolders, toolFolders } from '../exec/environment.ts';
 import { findHelper } from '../exec/host-program.ts';
@@ -60,11 +61,6 @@ const ALWAYS_SEEN = new Set([
   '/var/lib',
 ]);
 
-/** Maximum number of private paths that are hidden one by one; each adds half a millisecond to every command. */
-const MAX_PRIVATE = 200;
-/** A folder with more private paths than this is hidden as a whole. */
-const MAX_IN_FOLDER = 20;
-
 /**
  * Determines the hidden paths of this machine.
  * @throws SandboxError if there are too many.
@@ -99,7 +95,7 @@ export async function findHiddenPaths(options: SandboxOptions, signal: AbortSign
   const privateFolders = apart.filter(isApartOf(holders));
   const [example] = [...privateFiles, ...privateFolders];
   const count = privateFiles.length + privateFolders.length;
-  if (example !== undefined && count > MAX_PRIVATE) {
+  if (example !== undefined && count > MOUNTS.privatePaths) {
     throw new SandboxError(
       `${count} files and folders outside the home folders can be read by the user of this step and not by every user (${quote(example)} is one): too many to close them to the agent. Run the step as a user that owns no such files.`,
     );
@@ -152,7 +148,7 @@ async function readTop(
 function findCrowded(paths: readonly string[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-  const crowded = [...counts].filter(([, count]) => count > MAX_IN_FOLDER).map(([folder]) => folder);
+  const crowded = [...counts].filter(([, count]) => count > MOUNTS.inFolder).map(([folder]) => folder);
   return crowded.filter((folder) => canHide(folder) && folder.split('/').length > 3);
 }
 
@@ -267,7 +263,7 @@ async function rootsAbove(path: string): Promise<readonly string[]> {
 
 /** Returns the configured work folder of a runner (`--work`), which may be anywhere; null if it is not configured. */
 function workFolderOf(root: string): string | null {
-  const text = readBoundedText(join(root, '.runner'), 65_536) ?? '';
+  const text = readBoundedText(join(root, '.runner'), READ.pointer) ?? '';
   const literal = /"workFolder"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(text)?.[1];
   if (literal === undefined) return null;
   try {
@@ -302,14 +298,6 @@ interface PrivatePaths {
   readonly complete: boolean;
 }
 
-/** Maximum depth of the search in folders: `/opt/a/b/c/d/file` is still found. */
-export const SEARCH_DEPTH = 5;
-const SEARCH_MS = 10_000;
-/** Maximum depth in the folder of a toolchain: `.tool/a/b/file` is still found. */
-const TOOLCHAIN_DEPTH = 3;
-const TOOLCHAIN_SEARCH_MS = 5_000;
-const MAX_BYTES = 1024 ** 2;
-
 /** Searches with the system's `find`, which needs a tenth of a second; Node.js would need many times that. */
 export async function findPrivatePaths({
   starts,
@@ -324,7 +312,7 @@ export async function findPrivatePaths({
     .split(' ');
   const args = [
     ...starts,
-    ...['-maxdepth', String(SEARCH_DEPTH)],
+    ...['-maxdepth', String(SEARCH.privateDepth)],
     ...pruned(skipped),
     // Bit 1: others may enter the folder. A user who may not enter it cannot reach its contents, and cannot mount over
     // them.
@@ -333,7 +321,7 @@ export async function findPrivatePaths({
     ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')', '!', '-perm', '-4'],
     ...['(', ...owners, ')', '-print0'],
   ];
-  const { text, complete } = await run(find, args, SEARCH_MS, signal);
+  const { text, complete } = await run(find, args, WAIT.privateSearch, signal);
   const folders: string[] = [];
   const files: string[] = [];
   for (const path of text.split('\0').slice(0, -1)) {
@@ -364,12 +352,12 @@ export async function findOwnerOnlyFiles({
   if (find === null) return { files: [], complete: false };
   const args = [
     ...folders,
-    ...['-maxdepth', String(TOOLCHAIN_DEPTH)],
+    ...['-maxdepth', String(SEARCH.toolchainDepth)],
     ...pruned(skipped),
     ...['(', '-type', 'p', '-o', '-type', 'f', '-size', '+0c', ')'],
     ...['-user', String(uid), '!', '-perm', '/077', '-print0'],
   ];
-  const { text, complete } = await run(find, args, TOOLCHAIN_SEARCH_MS, signal);
+  const { text, complete } = await run(find, args, WAIT.toolchainSearch, signal);
   return { files: [...new Set(text.split('\0').slice(0, -1))], complete };
 }
 
@@ -418,7 +406,7 @@ function run(
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_BYTES) stop();
+      if (size > READ.searchOutput) stop();
     });
     child.once('error', () => end(false));
     child.once('close', (code) => end(code === 0 || code === 1));

@@ -8,15 +8,11 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkspaceError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { MOUNTS, READ } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { PRIVATE_HOME, pathFolders, toolFolders } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import {
-  type HiddenEntry,
-  hasCredentials,
-  MAX_CONFIG_BYTES,
-  withoutCredentials,
-} from '../workspace/git-config.ts';
+import { type HiddenEntry, hasCredentials, withoutCredentials } from '../workspace/git-config.ts';
 import { isInside, namesIn, realOrSame } from '../workspace/path-policy.ts';
 import { protectedAtTops, topsOf } from '../workspace/protected-roots.ts';
 import type { Repository } from '../workspace/repositories.ts';
@@ -44,12 +40,6 @@ export interface MountPlan {
   /** Toolchain folders of which commands see only the programs. */
   readonly narrowed: readonly string[];
 }
-
-/**
- * Maximum number of mounts for the contents of the workspace. The time of bubblewrap grows with their square, to 2 s at
- * this number.
- */
-const MAX_FOR_CONTENT = 1_500;
 
 /**
  * Plans the mounts, with the files of the workspace at `tree`. Writes the files that are mounted to `mounts` in the
@@ -101,10 +91,10 @@ export async function planMounts(
   const content = await planContent(workspace, options.tree, repositories, blank, sources);
   const ways = access === 'read-only' ? [] : waysTo(repositories, content.mounts, workspace, options.tree);
   const forContent = [...ways, ...content.mounts];
-  if (forContent.length > MAX_FOR_CONTENT) {
+  if (forContent.length > MOUNTS.workspace) {
     const first = repositories.find(({ root }) => root !== workspace)?.dotGit ?? workspace;
     throw new WorkspaceError(
-      `The workspace holds ${repositories.length} repositories (${quote(first)} is one), and ${forContent.length} mounts would be needed to protect them: too many, at most ${MAX_FOR_CONTENT}. Check out fewer of them, or run this step before the ones that make them.`,
+      `The workspace holds ${repositories.length} repositories (${quote(first)} is one), and ${forContent.length} mounts would be needed to protect them: too many, at most ${MOUNTS.workspace}. Check out fewer of them, or run this step before the ones that make them.`,
     );
   }
   const mounts: Mount[] = [
@@ -194,7 +184,7 @@ async function planContent(
   for (const [index, path] of [...new Set(repositories.flatMap(({ configs }) => configs))].entries()) {
     const copy = join(sources, `git-config-${index}`);
     // A config that is too long or unreadable is empty inside.
-    const text = readBoundedText(path, MAX_CONFIG_BYTES);
+    const text = readBoundedText(path, READ.gitConfig);
     await writeFile(copy, withoutCredentials(text ?? ''), { mode: 0o444 });
     mounts.push(fleeting(mask(copy, path)));
     if (text === null || hasCredentials(text)) hiddenInWorkspace.push(path);

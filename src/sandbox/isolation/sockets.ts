@@ -8,20 +8,14 @@ import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
+import { MOUNTS, SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { isInside, realOrSame } from '../workspace/path-policy.ts';
 import { type Mount, sorted } from './backend.ts';
 import { listProcesses, type MountedPart, readMountInfo } from './host.ts';
 
-/**
- * Maximum number of sockets. bubblewrap rereads the list of mounts for each of them, so this many add a tenth of a
- * second to every command.
- */
-const MAX_SOCKETS = 200;
 /** Maximum length of a socket name in bytes (unix(7)). */
 const MAX_NAME = 108;
-/** Maximum number of descriptors that are examined for pipes; a machine with more has none that matters to a job. */
-const MAX_DESCRIPTORS = 20_000;
 /** File systems that may hang. Their named pipes only connect processes of one machine anyway. */
 const FAR_AWAY = /^(?:nfs|cifs|smb|ceph|afs|fuse)/u;
 /** Marks a name that is not valid UTF-8; such a name cannot be passed to a program. */
@@ -120,7 +114,7 @@ async function workingFolders(): Promise<readonly string[]> {
 /** Returns the names of everything that visible processes have open, which includes pipes. */
 async function openNames(): Promise<readonly string[]> {
   const names = new Set<string>();
-  let left = MAX_DESCRIPTORS;
+  let left: number = SEARCH.descriptors;
   for (const pid of await listProcesses()) {
     const folder = `/proc/${pid}/fd`;
     const descriptors = (await readdir(folder).catch(() => [])).slice(0, left);
@@ -219,7 +213,7 @@ export async function seenSockets(
     throw new SandboxError(
       `The Unix socket or named pipe ${quote(nameless)} lies in a folder that the sandbox shows, and its name is not UTF-8, so that it cannot be closed. Stop its service, or run this step on another runner.`,
     );
-  if (found.size <= MAX_SOCKETS) return [...found];
+  if (found.size <= MOUNTS.sockets) return [...found];
   throw new SandboxError(
     `${found.size} Unix sockets and named pipes of services lie in folders that the sandbox shows (${quote([...found][0] ?? '')} is one): too many to close them to the agent. Stop the services, or run this step on another runner.`,
   );

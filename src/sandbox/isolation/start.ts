@@ -3,6 +3,7 @@
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SandboxError, WorkspaceError } from '../../errors.ts';
+import { WAIT } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { buildEnvironment, PRIVATE_HOME } from '../exec/environment.ts';
 import { readsStartFile, START_FILE, startFile } from '../exec/shell-line.ts';
@@ -16,7 +17,6 @@ import { describeBrokenSandbox, describeMissingSandbox, isContainer } from './ho
 import { type MountPlan, planMounts } from './mount-plan.ts';
 import { runSelfTest, VisiblePathError } from './self-test.ts';
 
-const SELF_TEST_MS = 15_000;
 /**
  * How often a sandbox is started if a hidden path was recreated in the meantime, for example by another job on this
  * machine.
@@ -185,7 +185,7 @@ async function startBackend(
     shellNetwork,
     runFolder: folders.run,
   });
-  const limits = { timeoutMs: SELF_TEST_MS, maxOutputBytes: 4096, signal };
+  const limits = { timeoutMs: WAIT.selfTest, maxOutputBytes: 4096, signal };
   try {
     await runSelfTest({
       backend,

@@ -2,7 +2,7 @@
 import { lstat, mkdir, realpath, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { readBounded } from '../../files/read-bounded.ts';
-import { MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
+import { MOUNTS, READ } from '../../text/limits.ts';
 import { exists, isInside, realOrNull, realOrSame, realWithout } from '../workspace/path-policy.ts';
 import { findOwnerOnlyFiles } from './hidden-paths.ts';
 
@@ -37,9 +37,6 @@ const CREDENTIAL_PATHS =
  */
 const CARGO_CONFIGS = ['.cargo/config.toml', '.cargo/config', 'config.toml', 'config'];
 const CARGO_TOKEN = /^[\w \t."'-]*\b(?:token|secret-key)["']?\s*=|[{,]\s*(["']?)(?:token|secret-key)\1\s*=/mu;
-
-/** Maximum number of owner-only files that are masked one by one; each adds half a millisecond to every command. */
-const MAX_OWNER_ONLY = 200;
 
 /** A toolchain folder that is shown, and the credentials in it that are hidden. */
 interface Visible {
@@ -176,7 +173,7 @@ function findCrowded(toolchains: readonly Toolchain[], files: readonly string[])
   return counted
     .filter(({ count }) => {
       total += count;
-      return count > 0 && total > MAX_OWNER_ONLY;
+      return count > 0 && total > MOUNTS.ownerOnly;
     })
     .map(({ toolchain }) => toolchain);
 }
@@ -231,7 +228,7 @@ async function credentialsIn(folder: string): Promise<Visible['credentials']> {
  * able to read it later.
  */
 function mayHoldToken(path: string): boolean {
-  const read = readBounded(path, { maxBytes: MAX_CONFIG_BYTES, links: 'follow' });
+  const read = readBounded(path, { maxBytes: READ.gitConfig, links: 'follow' });
   return !read.ok || CARGO_TOKEN.test(read.bytes.toString('utf8'));
 }
 

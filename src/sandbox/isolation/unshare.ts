@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxError } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
+import { WAIT } from '../../text/limits.ts';
 import { dropPrivileges, quote } from '../exec/shell-line.ts';
 import { type BackendOptions, byDepth, type IsolationBackend, type Mount, sorted } from './backend.ts';
 import type { ByRoot } from './bwrap.ts';
@@ -29,8 +30,6 @@ interface Holder {
   /** A unique file name in its /dev. */
   readonly mark: string;
 }
-
-const START_MS = 20_000;
 
 /**
  * Creates the namespace of the run.
@@ -78,7 +77,7 @@ function whenUp(holder: ChildProcess, script: string): Promise<number> {
       holder.stdin?.destroy();
       reject(new SandboxError(`The sandbox did not come up: ${why.trim() || 'no reason was given'}`));
     };
-    const timer = setTimeout(() => fail('its mounts took too long'), START_MS);
+    const timer = setTimeout(() => fail('its mounts took too long'), WAIT.mounts);
     holder.stdin?.on('error', () => undefined);
     holder.stdin?.write(`{\n${script}\n}; exit\n`);
     holder.stdout?.on('data', (chunk: Buffer) => {

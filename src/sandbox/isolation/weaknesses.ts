@@ -3,19 +3,14 @@ import { lstat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { SandboxError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { DISPLAY, LISTED, READ, SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { openProxies } from '../exec/environment.ts';
 import type { SandboxOptions } from '../sandbox.ts';
-import { hasCredentials, MAX_CONFIG_BYTES } from '../workspace/git-config.ts';
+import { hasCredentials } from '../workspace/git-config.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import type { Repository } from '../workspace/repositories.ts';
 import type { IsolationBackend } from './backend.ts';
-import { SEARCH_DEPTH } from './hidden-paths.ts';
-
-/** Maximum number of configs that are listed by name. */
-const MAX_READABLE = 5;
-/** Maximum number of masked files that the log lists by name. */
-const MAX_MASKED = 20;
 
 /** The credentials in git configs. */
 export interface Credentials {
@@ -102,7 +97,7 @@ export function describeBackend(
   const groups = name === 'bwrap' && process.getuid?.() !== 0 ? groupsKept() : [];
   if (groups.length > 0)
     list.push(
-      `sandbox: the agent's commands keep the groups ${groups.join(', ')}, because bubblewrap cannot drop them without root. /var/log, sockets and devices are closed to them; other files of these groups are looked for in /etc, /opt, /var and /usr/local only, ${SEARCH_DEPTH} folders deep. Fix: run the runner as a user without these groups.`,
+      `sandbox: the agent's commands keep the groups ${groups.join(', ')}, because bubblewrap cannot drop them without root. /var/log, sockets and devices are closed to them; other files of these groups are looked for in /etc, /opt, /var and /usr/local only, ${SEARCH.privateDepth} folders deep. Fix: run the runner as a user without these groups.`,
     );
   return list;
 }
@@ -112,7 +107,7 @@ export function describeWorkspace(credentials: Credentials, missing: string | nu
   const list: string[] = [];
   if (missing !== null)
     list.push(
-      `The scratch copy is not whole, because not every file could be read (${missing.slice(0, 200)}).`,
+      `The scratch copy is not whole, because not every file could be read (${missing.slice(0, DISPLAY.path)}).`,
     );
   for (const config of credentials.readable)
     list.push(
@@ -162,7 +157,7 @@ export function describeStarted(
 ): readonly string[] {
   const name = (paths: readonly string[]) => {
     const names = paths
-      .slice(0, MAX_MASKED)
+      .slice(0, LISTED.many)
       .map((path) => quote(isInside(path, workspace) ? relative(workspace, path) : path));
     return `${names.join(', ')}${paths.length > names.length ? ` and ${paths.length - names.length} more` : ''}`;
   };
@@ -184,7 +179,7 @@ export function describeStarted(
 
 /** Searches the configs of the repositories for credentials, as far as they can be read. */
 export async function findCredentials(repositories: readonly Repository[]): Promise<Credentials> {
-  const holds = (path: string) => hasCredentials(readBoundedText(path, MAX_CONFIG_BYTES) ?? '');
+  const holds = (path: string) => hasCredentials(readBoundedText(path, READ.gitConfig) ?? '');
   const readable: string[] = [];
   for (const { gitFolders, unconfirmed } of repositories) {
     for (const folder of gitFolders) {
@@ -196,6 +191,6 @@ export async function findCredentials(repositories: readonly Repository[]): Prom
   }
   return {
     held: [...new Set(repositories.flatMap(({ configs }) => configs))].some(holds),
-    readable: [...new Set(readable)].slice(0, MAX_READABLE),
+    readable: [...new Set(readable)].slice(0, LISTED.some),
   };
 }

@@ -6,10 +6,8 @@ import { lstat, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode } from '../../errors.ts';
 import { KERNEL_FOLDERS } from '../../files/protected-names.ts';
+import { SEARCH } from '../../text/limits.ts';
 import { isInside } from './path-policy.ts';
-
-/** Maximum number of links that are followed, as in Linux. */
-const MAX_HOPS = 40;
 
 /** Where unhashed content is: outside the hashed paths, or inside them but not among the files that git lists. */
 type Target = 'outside' | 'unlisted';
@@ -68,7 +66,7 @@ async function follow(path: string, tree: HashedTree): Promise<Target | null> {
   let rest: readonly string[] = path.split('/');
   /** The first folder on the way that may be missing at another time, in which case the link would lead nowhere. */
   let through: Target | null = null;
-  for (let hops = 0; hops <= MAX_HOPS; ) {
+  for (let hops = 0; hops <= SEARCH.symlinks; ) {
     const [name, ...behind] = rest;
     if (name === undefined) return through ?? endAt(at, tree);
     const next = posix.join(at, name);

@@ -5,14 +5,13 @@ import { type FileHandle, lstat, mkdir, open, opendir, realpath, rename, rm } fr
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../errors.ts';
 import { readBoundedStart, type StartRead } from '../../files/read-bounded.ts';
+import { SEARCH } from '../../text/limits.ts';
 import type { DirectoryEntry, FileView } from '../sandbox.ts';
 import { deny, type ResolvedPath } from './path-policy.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const NOT_REGULAR = 'it is neither a regular file nor a folder (a pipe, a socket or a device)';
 const CHANGED = 'it changed while it was opened';
-/** Maximum number of entries of a listed folder; larger folders are not held in memory. */
-const MAX_ENTRIES = 50_000;
 
 /**
  * Reads at most `maxBytes` bytes of a regular file, or lists a directory.
@@ -22,7 +21,7 @@ export async function readResolved(
   place: ResolvedPath,
   asked: string,
   maxBytes: number,
-  maxEntries = MAX_ENTRIES,
+  maxEntries: number = SEARCH.entries,
 ): Promise<FileView> {
   if (place.stats === null) deny(asked, 'there is nothing at this path', true);
   refuseSpecial(place.stats, asked);

@@ -2,6 +2,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { READ } from '../../text/limits.ts';
 import { isInside } from './path-policy.ts';
 
 /**
@@ -145,8 +146,6 @@ export interface NamedEntry {
   isDirectory(): boolean;
 }
 
-/** Maximum size in bytes of a config that is read. */
-export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Maximum number of configs that are followed; git itself stops at ten nested includes. */
 const MAX_INCLUDES = 100;
 
@@ -204,7 +203,7 @@ export async function findIncluded(
   const found = new Set<string>();
   const queue = [...configs];
   for (const config of queue) {
-    const text = readBoundedText(config, MAX_CONFIG_BYTES) ?? '';
+    const text = readBoundedText(config, READ.gitConfig) ?? '';
     for (const included of includedPaths(text)) {
       const path = await plainFile(resolve(config, '..', included), gitFolders);
       if (path === null || found.has(path) || configs.includes(path)) continue;

@@ -1,8 +1,8 @@
 /** The diff of the judged change, made by git in the sandbox, whatever the repository's attributes and drivers are. */
+import { GITHUB, WAIT } from '../../text/limits.ts';
 import type { OpenedSandbox } from '../sandbox.ts';
 
-const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 4_000 };
-const MAX_DIFF = 4_000_000;
+const LIMITS = { timeoutMs: WAIT.git, maxOutputBytes: 4_000 };
 
 /** A folder that the change made to look like a repository would have its own history, and thus another diff. */
 const GIT = 'git -c safe.bareRepository=explicit';
@@ -76,10 +76,10 @@ export async function writeGitDiff(
     `diff() {
   plain diff --no-color --no-ext-diff --no-textconv --ignore-submodules=none --find-renames "$@" "$from" "$to"
 }
-is_whole() { [ "$(wc -c < "$1")" -lt ${MAX_DIFF} ]; }
+is_whole() { [ "$(wc -c < "$1")" -lt ${GITHUB.diff} ]; }
 # Fails where git does; that it cannot write on behind the limit is no failure.
 write_diff() {
-  { diff "$@" || : > ../failed; } | head -c ${MAX_DIFF} > new.patch
+  { diff "$@" || : > ../failed; } | head -c ${GITHUB.diff} > new.patch
   if [ -e ../failed ] && is_whole new.patch; then return 1; fi
 }`,
     'diff --name-status > changed-files.txt',

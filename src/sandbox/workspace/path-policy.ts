@@ -5,6 +5,7 @@ import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join, posix, resolve } from 'node:path';
 import { errorCode } from '../../errors.ts';
 import { GIT_CLOSED, refuseComponents, refuseText } from '../../files/protected-names.ts';
+import { SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { DeniedError } from '../sandbox.ts';
 
@@ -49,8 +50,6 @@ export interface PathPolicy {
   resolve(path: string, intent: 'read' | 'edit'): Promise<ResolvedPath>;
 }
 
-const MAX_LINKS = 40;
-
 /** Whether a path is a folder or inside it; both must be absolute and normalized. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);
@@ -63,7 +62,7 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
       const refusal = refuseText(path);
       if (refusal !== null) deny(path, refusal);
       let view = posix.resolve(options.workingDirectory, path);
-      for (let links = 0; links <= MAX_LINKS; links += 1) {
+      for (let links = 0; links <= SEARCH.symlinks; links += 1) {
         const found = await walk(view, path, intent, options);
         if (typeof found !== 'string') return found;
         view = found;
@@ -159,7 +158,7 @@ export async function realOrNull(path: string): Promise<string | null> {
  */
 export async function realWithout(path: string, folder: string): Promise<string | null> {
   let current = resolve(path);
-  for (let links = 0; links <= MAX_LINKS; links += 1) {
+  for (let links = 0; links <= SEARCH.symlinks; links += 1) {
     if (isInside(current, folder)) return null;
     const next = await followFirstLink(current);
     if (next === null || next === current) return next;

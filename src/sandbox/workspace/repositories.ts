@@ -9,15 +9,9 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { errorCode, WorkspaceError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { READ, SEARCH } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
-import {
-  findForeign,
-  findIncluded,
-  type HiddenEntry,
-  MAX_CONFIG_BYTES,
-  type NamedEntry,
-  worktreeOf,
-} from './git-config.ts';
+import { findForeign, findIncluded, type HiddenEntry, type NamedEntry, worktreeOf } from './git-config.ts';
 import { isInside } from './path-policy.ts';
 
 /** A repository whose working tree is in the workspace. */
@@ -54,16 +48,11 @@ export interface GitLocations {
   readonly closed: readonly Buffer[];
 }
 
-/** Maximum number of folders. Walking more would delay the first tool call by seconds. */
-const MAX_FOLDERS = 200_000;
 /** Number of folders that are read concurrently. */
 const BATCH = 32;
 
 const DOT_GIT = Buffer.from('.git');
 const SLASH = Buffer.from('/');
-
-/** Maximum size in bytes of a file that names a folder. */
-const MAX_POINTER_BYTES = 65_536;
 
 /**
  * Lists a folder. Returns nothing if it does not exist, or if the agent cannot read it either.
@@ -85,7 +74,7 @@ class ClosedFolderError extends WorkspaceError {}
  */
 export async function findRepositories(
   workspace: string,
-  maxFolders = MAX_FOLDERS,
+  maxFolders: number = SEARCH.folders,
 ): Promise<readonly Repository[]> {
   const look = createLook(workspace, maxFolders);
   return describeAll(workspace, await walkOpen(workspace, look), look);
@@ -98,7 +87,7 @@ export async function findRepositories(
 export async function findRepositoriesAndLocations(
   workspace: string,
 ): Promise<{ readonly repositories: readonly Repository[]; readonly places: GitLocations }> {
-  const look = createLook(workspace, MAX_FOLDERS);
+  const look = createLook(workspace, SEARCH.folders);
   const places = await walkOpen(workspace, look);
   return { repositories: await describeAll(workspace, places, look), places };
 }
@@ -109,7 +98,7 @@ export async function findRepositoriesAndLocations(
  * @throws WorkspaceError if there are too many folders.
  */
 export function findGitLocations(workspace: string): Promise<GitLocations> {
-  return walk(workspace, createLook(workspace, MAX_FOLDERS));
+  return walk(workspace, createLook(workspace, SEARCH.folders));
 }
 
 /** Returns the locations if every folder can be read. @throws ClosedFolderError. */
@@ -322,7 +311,7 @@ async function gitFolderOf(
   try {
     const stats = await lstat(dotGit);
     if (stats.isDirectory()) return { folder: dotGit, confirmed: true };
-    const text = stats.isSymbolicLink() ? 'gitdir: .git' : (readBoundedText(dotGit, MAX_POINTER_BYTES) ?? '');
+    const text = stats.isSymbolicLink() ? 'gitdir: .git' : (readBoundedText(dotGit, READ.pointer) ?? '');
     const named = /^gitdir: ([^\r\n]+)/u.exec(text)?.[1];
     if (named === undefined) return null;
     const root = dirname(dotGit);
@@ -357,8 +346,8 @@ async function looksLikeGit(folder: string): Promise<boolean> {
  * config.
  */
 async function belongsTo(gitFolder: string, root: string): Promise<boolean> {
-  const gitdir = readBoundedText(join(gitFolder, 'gitdir'), MAX_POINTER_BYTES);
-  const config = readBoundedText(join(gitFolder, 'config'), MAX_CONFIG_BYTES) ?? '';
+  const gitdir = readBoundedText(join(gitFolder, 'gitdir'), READ.pointer);
+  const config = readBoundedText(join(gitFolder, 'config'), READ.gitConfig) ?? '';
   const named = gitdir === null ? worktreeOf(config) : dirname(gitdir.trim());
   return named !== null && (await realpath(resolve(gitFolder, named))) === root;
 }
@@ -369,7 +358,7 @@ async function belongsTo(gitFolder: string, root: string): Promise<boolean> {
  */
 async function commonFolderOf(gitFolder: string, root: string, trust: Trust): Promise<string> {
   try {
-    const named = (readBoundedText(join(gitFolder, 'commondir'), MAX_POINTER_BYTES) ?? '').trim();
+    const named = (readBoundedText(join(gitFolder, 'commondir'), READ.pointer) ?? '').trim();
     const common = await realpath(resolve(gitFolder, named));
     const isAbove = basename(dirname(gitFolder)) === 'worktrees' && dirname(dirname(gitFolder)) === common;
     const isConfirmed = !isInside(common, trust.workspace) || isTrusted(common, root, trust);

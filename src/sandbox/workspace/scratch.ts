@@ -3,10 +3,9 @@ import { spawn } from 'node:child_process';
 import { chown, mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { InputError, SandboxError } from '../../errors.ts';
+import { READ } from '../../text/limits.ts';
 import { findHelper, runHelper } from '../exec/host-program.ts';
 
-/** Maximum size in bytes on disk of a workspace that is copied (2 GiB). */
-const MAX_BYTES = 2 * 1024 ** 3;
 /** If a copy fails with less free disk space than this, in bytes, the cause is a full disk. */
 const FULL_DISK_BYTES = 4 * 1024 ** 2;
 /** The result of a copy. */
@@ -59,7 +58,7 @@ async function refuseLarge(paths: Buffer, signal: AbortSignal): Promise<void> {
   const { said } = await runForEach('du -skc -- "$@" | tail -n 1', [], paths, signal);
   let kibibytes = 0;
   for (const match of said.matchAll(/^(\d+)\s/gmu)) kibibytes += Number(match[1]);
-  if (kibibytes * 1024 <= MAX_BYTES) return;
+  if (kibibytes * 1024 <= READ.scratchCopy) return;
   const size = (kibibytes / 1024 ** 2).toFixed(1);
   throw new InputError(
     'workspace-access',

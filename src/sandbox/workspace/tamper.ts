@@ -5,6 +5,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { holdsCredentials, isProtectedName, PROTECTED_NAMES } from '../../files/protected-names.ts';
 import { readBounded } from '../../files/read-bounded.ts';
+import { READ, SEARCH } from '../../text/limits.ts';
 import { isInside, namesIn } from './path-policy.ts';
 import { topsOf } from './protected-roots.ts';
 import { findGitLocations, findRepositoriesAndLocations, type GitLocations } from './repositories.ts';
@@ -27,13 +28,6 @@ export interface Tampering {
   /** Whether it is a folder that can no longer be read, so that its contents are unknown. */
   readonly isClosed: boolean;
 }
-
-/** Maximum number of files in a snapshot; if a protected folder has more, only their number is compared. */
-const MAX_FILES = 20_000;
-/** Larger files are compared by inode, size and times. A command cannot reset those: the kernel sets ctime. */
-const MAX_HASHED_BYTES = 8 * 1024 * 1024;
-/** The same applies to all files after this many bytes, because a protected folder may be as large as the disk. */
-const MAX_HASHED_TOTAL = 128 * 1024 * 1024;
 
 /** Names in a git folder that cause git to run something or to look elsewhere. */
 const GIT_PATHS = ['config', 'config.worktree', 'hooks', 'info/attributes', 'HEAD.lock', 'commondir'];
@@ -131,7 +125,7 @@ async function newAtTop(workspace: string, watched: readonly string[]): Promise<
 
 async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  const budget = { bytes: MAX_HASHED_TOTAL };
+  const budget = { bytes: READ.hashedFiles };
   for (const path of tops) {
     const stats = await statOrNull(path);
     // A commit changes the contents of the folder; but git obeys the file or link, wherever it leads.
@@ -142,7 +136,7 @@ async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<strin
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
     const stats = await statOrNull(path);
     if (stats === null) continue;
-    found.set(path, found.size < MAX_FILES ? await fingerprint(path, stats, budget) : 'counted');
+    found.set(path, found.size < SEARCH.protectedFiles ? await fingerprint(path, stats, budget) : 'counted');
     if (stats.isDirectory())
       for (const name of (await namesIn(path)).toReversed()) queue.push(join(path, name));
   }
@@ -159,7 +153,7 @@ async function fingerprint(path: string, stats: Stats, budget: Budget): Promise<
   if (stats.isSymbolicLink()) return `link ${await readlink(path)}`;
   if (!stats.isFile()) return `other ${mode}`;
   const read =
-    stats.size <= budget.bytes ? readBounded(path, { maxBytes: MAX_HASHED_BYTES, links: 'refuse' }) : null;
+    stats.size <= budget.bytes ? readBounded(path, { maxBytes: READ.hashedFile, links: 'refuse' }) : null;
   if (read?.ok) {
     budget.bytes -= read.bytes.length;
     return `file ${mode} ${createHash('sha256').update(read.bytes).digest('hex')}`;

@@ -13,6 +13,7 @@ import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, InputError } from '../../errors.ts';
 import { refuseComponents } from '../../files/protected-names.ts';
+import { READ, WAIT } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { type EscapingLink, findEscapingLink } from './escaping-symlinks.ts';
@@ -45,11 +46,7 @@ export interface SubjectOptions {
   readonly signal: AbortSignal;
 }
 
-/** Timeout in milliseconds for git to list the files. */
-const LIST_MS = 60_000;
 const MAX_REPORT_BYTES = 16_384;
-/** Maximum size of the list of files in bytes, enough for about half a million. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Writes the lists to files, because a name may contain any byte. Runs without the agent's settings and variables, and
@@ -216,7 +213,7 @@ interface Listed {
 }
 
 async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed | null> {
-  const limits = { timeoutMs: LIST_MS, maxOutputBytes: MAX_REPORT_BYTES, signal };
+  const limits = { timeoutMs: WAIT.git, maxOutputBytes: MAX_REPORT_BYTES, signal };
   const { exitCode, output } = await sandbox.exec(LIST, limits);
   const [, up, at] = /(?:^|\n)up ((?:\.\.\/)*)\nat (.+)\n?$/u.exec(output) ?? [];
   if (exitCode !== 0 || up === undefined || at === undefined) return null;
@@ -235,7 +232,7 @@ async function listFiles(sandbox: Sandbox, signal: AbortSignal): Promise<Listed 
 
 /** Reads the entries of a list as latin1; null if it exceeds the maximum size. */
 async function readList(sandbox: Sandbox, file: string): Promise<readonly string[] | null> {
-  const view = await sandbox.read(file, MAX_LIST_BYTES);
+  const view = await sandbox.read(file, READ.fileList);
   if (view.kind !== 'file' || view.truncated) return null;
   return view.bytes
     .toString('latin1')
@@ -246,8 +243,6 @@ async function readList(sandbox: Sandbox, file: string): Promise<readonly string
 /** Number of files that are read concurrently. */
 const BATCH = 32;
 const CHUNK_BYTES = 256 * 1024;
-/** Maximum number of bytes that are read in all. A sparse file takes no disk space and may have any size. */
-const MAX_BYTES = 16 * 1024 ** 3;
 
 /** The hash and what it covers; paths are latin1, as in `ListedPath.path`. */
 interface HashedFiles {
@@ -281,7 +276,7 @@ export async function hashFiles(
   signal: AbortSignal,
 ): Promise<HashedFiles | Unknown> {
   const kindOfFolder = rememberFolders(root);
-  const budget = { bytes: MAX_BYTES, signal };
+  const budget = { bytes: READ.workspace, signal };
   const lines = new Map<string, string>();
   const links: string[] = [];
   const behindLinks: string[] = [];

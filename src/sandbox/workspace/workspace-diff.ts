@@ -4,6 +4,7 @@
  * which gains nothing there.
  */
 import { randomBytes } from 'node:crypto';
+import { READ, WAIT } from '../../text/limits.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { PLAIN_GIT } from './git-diff.ts';
 import { filterPatch, type LeftOut } from './patch.ts';
@@ -27,11 +28,6 @@ export interface Comparison {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Timeouts of the first and the last snapshot in milliseconds; the last one comes after the run's time limit. */
-const FIRST_LOOK_MS = 30_000;
-const LAST_LOOK_MS = 10_000;
-/** Maximum size of the patch in bytes. */
-const MAX_PATCH_BYTES = 32 * 1024 * 1024;
 const MAX_REPORT_BYTES = 4_096;
 
 /**
@@ -149,7 +145,7 @@ export async function rememberWorkspace(
   // The kernel takes file times from a clock that lags by a few milliseconds.
   const since = (Date.now() - 100) / 1_000;
   const first = `${tree(FIRST, stat)}printf 'tree %s\n' "$tree"`;
-  const before = treeOf(await look(sandbox, first, FIRST_LOOK_MS, signal));
+  const before = treeOf(await look(sandbox, first, WAIT.firstSnapshot, signal));
   if (before === null) return null;
   return {
     async compare(later) {
@@ -160,12 +156,12 @@ export async function rememberWorkspace(
       const script = `${tree(fresh, stat, prepare, isCopy ? KEEP_RULES : '')}${PLAIN_GIT}
 init_plain "$work/plain"
 ${diff} --name-only -z | tr -dc '\\0' | wc -c | sed 's/^ */files /'
-${diff} --binary --full-index -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/patch"
+${diff} --binary --full-index -p | head -c ${READ.patch + 1} > "$work/patch"
 # Compressed, a binary file cannot be searched.
 : > "$work/text"
-if grep -aq '^GIT binary patch$' "$work/patch"; then ${diff} --text -p | head -c ${MAX_PATCH_BYTES + 1} > "$work/text"; fi
+if grep -aq '^GIT binary patch$' "$work/patch"; then ${diff} --text -p | head -c ${READ.patch + 1} > "$work/text"; fi
 printf 'at %s\n' "$work"`;
-      const report = await look(sandbox, script, LAST_LOOK_MS, later);
+      const report = await look(sandbox, script, WAIT.lastSnapshot, later);
       const files = /^files (\d+)$/mu.exec(report ?? '')?.[1];
       const at = /^at (.+)$/mu.exec(report ?? '')?.[1];
       if (files === undefined || at === undefined) return null;
@@ -196,6 +192,6 @@ function treeOf(report: string | null): string | null {
 
 /** Reads the whole patch; null if it exceeds the maximum size. */
 async function readPatch(sandbox: Sandbox, at: string): Promise<Buffer | null> {
-  const view = await sandbox.read(at, MAX_PATCH_BYTES + 1);
-  return view.kind === 'file' && view.bytes.length <= MAX_PATCH_BYTES ? view.bytes : null;
+  const view = await sandbox.read(at, READ.patch + 1);
+  return view.kind === 'file' && view.bytes.length <= READ.patch ? view.bytes : null;
 }

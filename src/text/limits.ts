@@ -1,0 +1,345 @@
+/**
+ * The limits of this program, by what they limit, each with its reason. A bound on the work of one algorithm, such as a
+ * chunk size, the steps of a search or the tries of one loop, is a constant beside that algorithm.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+/** How much of a text is shown to people, in UTF-16 code units. */
+export const DISPLAY = {
+  /** A tool or model in a line that says more than its name. */
+  label: 60,
+  /** A leg, or a value of an input that is quoted in a sentence. */
+  name: 80,
+  /** A property or a JSON value. */
+  value: 100,
+  /** What a tool call or an expression is about: a command's beginning tells which it is. */
+  excerpt: 120,
+  /** A title, a JSON Pointer, or the beginning of what a model wrote. */
+  phrase: 200,
+  /** A sentence of a server, a parser or a validator. */
+  sentence: 300,
+  /** A path in a sentence. */
+  path: 300,
+  /** Why something failed. Escaped, a character may take six, and a comment has little room. */
+  reason: 500,
+  /** A cell of a table. */
+  cell: 1_000,
+  /** A line of the log or the terminal. */
+  line: 2_000,
+  /** A message; the runner truncates an annotation at 4,096 characters. */
+  message: 4_000,
+  /** A path that must stay whole, because a truncated one would name another file. Linux accepts no longer one. */
+  wholePath: 4_096,
+  /** What is sanitized of a text of which only thousands of characters are shown: megabytes would take seconds. */
+  sanitized: 64 * KIB,
+  /** A prompt or the output of a tool; tools return less to the model. */
+  block: MIB,
+} as const;
+
+/** How many entries of a list are shown; the rest are counted. */
+export const LISTED = {
+  /** Paths or legs in a clause. */
+  few: 3,
+  /** Files, legs or names in a sentence. */
+  some: 5,
+  /** Clauses, issues and values. */
+  several: 10,
+  /** Lines and problems, one below the other. */
+  many: 20,
+  /** Files that the description of a pull request names. */
+  files: 50,
+  /** Columns of a table, so that it fits a page. */
+  columns: 8,
+  /** Rows of a table before the rest is folded, so that what follows the table stays in view. */
+  openRows: 25,
+  /** Tables of a payload. */
+  tables: 20,
+  /** Single values of a payload. */
+  values: 100,
+  /** Turns of a run in the summary. */
+  turns: 100,
+  /** Rows of all tables of a payload. */
+  rows: 500,
+} as const;
+
+/** How many bytes are read of files and responses. */
+export const READ = {
+  /** A schema, a gate, or a prompt: its parser cannot be interrupted. */
+  policy: 4 * MIB,
+  /** GitHub does not run larger workflows (500 KB, docs.github.com/en/actions/reference/limits). */
+  workflow: 512_000,
+  /** A recording, which is read as a whole. */
+  recording: 4 * MIB,
+  /** An envelope, which another job wrote. */
+  envelope: 16 * MIB,
+  /** GitHub limits event payloads to 25 MB. */
+  event: 32 * MIB,
+  /** A file of the runner that is kept; the runner itself accepts 1 MiB per step. */
+  runnerFile: 64 * MIB,
+  /** A result file, for the page of `report`. */
+  result: 64 * MIB,
+  /** A transcript, which is read line by line. */
+  transcript: GIB,
+  /** A line of a transcript; no event is longer. */
+  transcriptLine: 16 * MIB,
+  /** HEAD, a ref, or a file that names a git folder: a path or a hash, and git accepts no long ones. */
+  pointer: 64 * KIB,
+  /** A git config. */
+  gitConfig: MIB,
+  /** `packed-refs` of a repository with half a million refs. */
+  packedRefs: 64 * MIB,
+  /** A file that a tool reads or edits; larger ones are left to the shell. */
+  toolFile: 16 * MIB,
+  /** A file with findings; those in a larger one are kept, but without lines. */
+  sourceFile: 10 * MIB,
+  /** All files with findings, which are held in memory. */
+  sourceFiles: 64 * MIB,
+  /** A response of a model, decoded. No model's response has a hundredth of it. */
+  modelResponse: 64 * MIB,
+  /** A failed response of a model's API, decoded. */
+  modelError: 256 * KIB,
+  /** A response of GitHub. */
+  githubResponse: 32 * MIB,
+  /** Output of a search for private paths. */
+  searchOutput: MIB,
+  /** A protected file that is hashed; a larger one is compared by inode, size and times, which no command can reset. */
+  hashedFile: 8 * MIB,
+  /** The same for all of them, because a protected folder may be as large as the disk. */
+  hashedFiles: 128 * MIB,
+  /** git's list of the files of the workspace, enough for about half a million. */
+  fileList: 64 * MIB,
+  /** The workspace, for its hash. A sparse file takes no disk space and may have any size. */
+  workspace: 16 * GIB,
+  /** A workspace that is copied, on disk. */
+  scratchCopy: 2 * GIB,
+  /** The patch of what the agent changed, which is searched for secrets in memory. */
+  patch: 32 * MIB,
+} as const;
+
+/** How long something may take, in milliseconds. */
+export const WAIT = {
+  /** A validation: a pattern may take exponential time. */
+  validation: 1_000,
+  /** The compilation of a schema. */
+  compilation: 3_000,
+  /** A pause in a streamed response. Models that reason send events meanwhile. */
+  streamPause: 180_000,
+  /** A pause in the body of a failed response, whose status alone is sufficient. */
+  errorPause: 10_000,
+  /** The longest `Retry-After` that is obeyed. */
+  retryAfter: 60_000,
+  /** The delay before a response that broke off is requested again. */
+  beforeRetry: 2_000,
+  /** A proxy's answer to CONNECT. */
+  tunnel: 30_000,
+  /** One request to GitHub. */
+  githubRequest: 30_000,
+  /** All delays that GitHub's rate limits impose on one request. */
+  githubRateLimit: 20_000,
+  /** A list of GitHub; after this time no further page is requested. */
+  githubList: 60_000,
+  /** GitHub's list of changed files, at the end of a run. */
+  changedFiles: 10_000,
+  /** Finishing after a signal: the runner kills the process after 7.5 s. */
+  shutdown: 1_500,
+  /** Slow readers of the outputs after that. */
+  lastOutputs: 100,
+  /** A stderr that is not being read, at the end. */
+  stderr: 1_000,
+  /** A stdin without a byte, before a notice is printed. */
+  stdinNotice: 2_000,
+  /** The time between two drawings of the progress line. */
+  redraw: 250,
+  /** A helper program of the host. */
+  helper: 5_000,
+  /** `mkfifo`, on a stalled machine. */
+  mkfifo: 60_000,
+  /** The mounts of `unshare`. */
+  mounts: 20_000,
+  /** The self-test of a sandbox. */
+  selfTest: 15_000,
+  /** The search for private paths. */
+  privateSearch: 10_000,
+  /** The same in the folder of a toolchain. */
+  toolchainSearch: 5_000,
+  /** A starting sandbox's report of the process that must be killed with it. */
+  processName: 2_000,
+  /** Output that remains when the last known process of a command has died. */
+  remainingOutput: 500,
+  /** git, in the sandbox: a list of all files or a diff. */
+  git: 60_000,
+  /** The snapshot of the workspace before the agent's first command. */
+  firstSnapshot: 30_000,
+  /** The snapshot at the end, which comes after the run's time limit. */
+  lastSnapshot: 10_000,
+} as const;
+
+/** Lengths and depths of JSON texts. */
+export const JSON_TEXT = {
+  /** A call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
+  arguments: 2 * MIB,
+  /** Nested arrays and objects of any text. Deeper ones are refused, so that later recursion is safe. */
+  depth: 500,
+  /**
+   * The same for a payload. The envelope holds it one level down and must itself be readable; parsers in other languages
+   * also stop early, many between 100 and 500 levels.
+   */
+  payloadDepth: 100,
+  /** The same for a model's response; serializing more would overflow the stack. */
+  responseDepth: 2_000,
+  /** Inexact numbers that are listed. Text with more is refused, which bounds the cost of a hostile one. */
+  inexactNumbers: 10_000,
+} as const;
+
+/** The minimum length of secrets, in characters. */
+export const SECRET = {
+  /** A value that is masked: shorter ones would mask ordinary words, and the gaps would reveal them. */
+  masked: 4,
+  /** A value that is searched for in a payload. */
+  found: 8,
+  /** A part of a secret of several lines (a PEM body, a key in a JSON file) that is masked on its own. */
+  part: 32,
+  /** A signing key: 32 hexadecimal digits are 128 bits. */
+  signingKey: 32,
+} as const;
+
+/** What GitHub and its runner accept, or what we publish of it. */
+export const GITHUB = {
+  /** Bytes of the step summary; the runner rejects a larger one entirely. */
+  summary: MIB,
+  /** Characters of the payload as JSON in the summary. No reader would get through a longer one. */
+  summaryJson: 256 * KIB,
+  /**
+   * Bytes of a comment without its marker and note. GitHub accepts 65,536 characters, and a text never has fewer bytes
+   * in UTF-8, however characters are counted.
+   */
+  comment: 64_000,
+  /** Characters of the payload as JSON in a comment, which readers would only scroll past. */
+  commentJson: 16_000,
+  /** Pages of comments that are read; GitHub allows 2,500 comments on a pull request. */
+  commentPages: 50,
+  /** Characters of the description of a commit status. */
+  statusDescription: 140,
+  /** Bytes of a job output. */
+  output: MIB,
+  /** Bytes of an output for one property: a shell cannot hold 128 KiB in one variable. */
+  property: 64 * KIB,
+  /**
+   * Annotations that the runner keeps per level and step (`_maxCountPerIssueType`); the rest appear only in the log.
+   * GitHub keeps 50 per job, so a job with many steps may show fewer.
+   */
+  annotations: 10,
+  /** Results of a SARIF log: GitHub rejects more than 25,000 and processes the 5,000 most severe. */
+  sarifResults: 5_000,
+  /** Bytes of a SARIF log. GitHub accepts 10 MB compressed, and a hostile text may be incompressible. */
+  sarif: 9_000_000,
+  /** Files that are listed for a pull request. */
+  changedFiles: 3_000,
+  /** Characters of the description of a pull request. */
+  body: 65_536,
+  /** Characters of the diff of a pull request. */
+  diff: 4_000_000,
+  /** Characters of one file of that diff, which is limited to what a reader can take in. */
+  diffPage: 200_000,
+  /** Levels of workflows that call each other. */
+  workflowLevels: 10,
+} as const;
+
+/** What a merge accepts. */
+export const MERGE = {
+  /** Characters of the name of a leg or a vote. */
+  name: 200,
+  votes: 1_000,
+  legs: 10_000,
+  /** JSON files in a folder. A mistyped number must not fill the memory with missing envelopes. */
+  envelopes: 20_000,
+  /** The sum over 10,000 legs is exact. */
+  weight: 100_000,
+  /** Findings of one run; the run's own envelope has all of them. */
+  findingsOfRun: 300,
+  /** Findings of the merge; more than a reader would go through. */
+  findings: 2_000,
+  /** Characters of them as JSON; a step output holds as many as fit beside the legs. */
+  findingsJson: 500_000,
+  /** Turns and tokens of a run. No run uses as many, and sums of untrusted values stay exact. */
+  count: 1e11,
+  /** US dollars of a run, for the same reason. */
+  cost: 10_000,
+} as const;
+
+/** The tools of the agent. */
+export const TOOL = {
+  /** Lines of a file in one answer. */
+  lines: 2_000,
+  /** Characters of such a line. */
+  lineCharacters: 2_000,
+  /** Entries of a listed folder in one answer. */
+  entries: 1_000,
+  /** Places where the text of an edit is looked for. */
+  matches: 1_000,
+  /** Bytes of a path; Linux opens none above 4,096 (PATH_MAX). */
+  path: 4_000,
+  /** Bytes of a command. Linux accepts 128 KiB in one argument. */
+  command: 120_000,
+  /** The longest timeout of a command, in seconds. */
+  timeoutSeconds: 600,
+  /** Bytes of a command's output that are kept in a file. */
+  spill: 64 * MIB,
+} as const;
+
+/** How many things are looked at on disk and in the kernel's tables. */
+export const SEARCH = {
+  /** Links that are followed to a file, as in Linux. */
+  symlinks: 40,
+  /** Levels of folders in the search for private paths: `/opt/a/b/c/d/file` is still found. */
+  privateDepth: 5,
+  /** The same in the folder of a toolchain: `.tool/a/b/file` is still found. */
+  toolchainDepth: 3,
+  /** Descriptors that are examined for pipes; a machine with more has none that matters to a job. */
+  descriptors: 20_000,
+  /** Folders of the workspace. Walking more would delay the first tool call by seconds. */
+  folders: 200_000,
+  /** Entries of a listed folder; larger ones are not held in memory. */
+  entries: 50_000,
+  /** Files in a protected folder that are compared; of more, only the number is. */
+  protectedFiles: 20_000,
+  /** Levels below the workspace in the search for checkouts. */
+  checkoutDepth: 3,
+  /** Folders that this search visits. */
+  checkoutFolders: 5_000,
+  /** Different paths of findings; more than a human-readable payload would name. */
+  sourcePaths: 5_000,
+  /** Lines of a file with findings. */
+  sourceLines: 300_000,
+} as const;
+
+/** How many paths are mounted over, because each mount delays every command. */
+export const MOUNTS = {
+  /** Private paths that are hidden one by one, half a millisecond each. */
+  privatePaths: 200,
+  /** Private paths in one folder; with more, the folder is hidden as a whole. */
+  inFolder: 20,
+  /** Files of a toolchain that only their owner may read, half a millisecond each. */
+  ownerOnly: 200,
+  /** Sockets: bubblewrap rereads the list of mounts for each, a tenth of a second for this many. */
+  sockets: 200,
+  /** Mounts for the contents of the workspace. bubblewrap's time grows with their square, to 2 s. */
+  workspace: 1_500,
+} as const;
+
+/** The page of `report`, which must open in any browser. */
+export const REPORT_PAGE = {
+  /** Characters of a text; the transcript has the rest. */
+  text: 60_000,
+  /** Characters of all texts together. */
+  total: 16 * MIB,
+  /** Characters of a text after that. */
+  lateText: 400,
+  /** Entries; as many as a browser can collapse and search without a noticeable delay. */
+  entries: 30_000,
+  /** Arguments of a call that are shown each on its own. */
+  arguments: 50,
+} as const;
