@@ -13,12 +13,15 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SandboxError } from '../../src/errors.ts';
-import { createWorld, exec, shellWays, UNSHARE, type World } from './world.ts';
+import { createWorld, exec, gitIn, shellWays, UNSHARE, type World } from './world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isolated = shellWays.filter(({ name }) => name !== 'none');
 /** What a shell, a script for one, or the kernel's list of mounts might take for something else. */
 const ODD = [`it's "q" \`id\` $HOME $(id) \\040`, 'new\nline\ttab ', '-rf', '*?[a];#&|<>:,=%s ünï 😀'];
+
+/** A workspace in which the agent starts at the top. */
+const at = (workspace: string) => ({ workspace, workingDirectory: workspace });
 
 let world: World;
 beforeAll(async () => {
@@ -33,10 +36,9 @@ for (const way of isolated)
         for (const name of ODD) {
           const workspace = join(mkdtempSync(join(world.base, 'odd-')), name);
           mkdirSync(join(workspace, name), { recursive: true });
-          execFileSync('git', ['init', '-q', '.'], { cwd: workspace });
+          gitIn(workspace, 'init', '-q', '.');
           const workingDirectory = join(workspace, name);
-          const sandbox = await world.open({ ...way.options, access, workspace, workingDirectory });
-          await sandbox.ready();
+          const sandbox = await world.openReady({ ...way.options, access, workspace, workingDirectory });
           const command =
             'printf %s "$PWD"; echo x > file && git status --short | wc -l; touch ../.git/x 2>/dev/null || echo closed';
           expect((await exec(sandbox, command)).output).toBe(`${workingDirectory}1\nclosed\n`);
@@ -47,16 +49,8 @@ for (const way of isolated)
 
     it('a git folder under a name of its own is as closed to the file tools as .git', async () => {
       const workspace = mkdtempSync(join(world.base, 'named-'));
-      execFileSync('git', ['init', '-q', '--separate-git-dir', join(workspace, 'meta'), '.'], {
-        cwd: workspace,
-      });
-      const sandbox = await world.open({
-        ...way.options,
-        workspace,
-        workingDirectory: workspace,
-        access: 'in-place',
-      });
-      await sandbox.ready();
+      gitIn(workspace, 'init', '-q', '--separate-git-dir', join(workspace, 'meta'), '.');
+      const sandbox = await world.openReady({ ...way.options, ...at(workspace), access: 'in-place' });
       await expect(sandbox.read('meta/config', 1_000)).rejects.toThrow(/git/u);
       await expect(sandbox.write('meta/hooks/pre-push', Buffer.from('x'))).rejects.toThrow();
       expect((await exec(sandbox, 'git status --short; echo x >> meta/config; true')).output).toMatch(
@@ -70,10 +64,8 @@ for (const way of isolated)
       writeFileSync(own, 'own=read\n');
       const environment = { PATH: '/usr/bin:/bin', BASH_ENV: own };
       const passEnv = ['BASH_ENV'];
-      const sandbox = await world.open({ ...way.options, environment, passEnv, readable: [own] });
-      await sandbox.ready();
-      const bare = await world.open({ ...way.options, environment: { PATH: '/usr/bin:/bin' } });
-      await bare.ready();
+      const sandbox = await world.openReady({ ...way.options, environment, passEnv, readable: [own] });
+      const bare = await world.openReady({ ...way.options, environment: { PATH: '/usr/bin:/bin' } });
       const limits = 'ulimit -c; ulimit -u; ulimit -f; echo "[$BASH_ENV] $# $own"; bash -c \'echo "[$own]"\'';
       expect((await exec(bare, limits)).output).toBe('0\n8192\n16777216\n[] 0 \n[]\n');
       expect((await exec(sandbox, limits)).output).toBe(`0\n8192\n16777216\n[${own}] 0 read\n[read]\n`);
@@ -91,9 +83,7 @@ for (const way of isolated)
           mkdirSync(join(workspace, 'folder'));
           execFileSync('chown', ['-R', '65533:65533', workspace]);
           const environment = { PATH: '/usr/bin:/bin' };
-          const paths = { workspace, workingDirectory: workspace, environment };
-          const sandbox = await world.open({ ...way.options, ...paths, access });
-          await sandbox.ready();
+          const sandbox = await world.openReady({ ...way.options, ...at(workspace), environment, access });
           await sandbox.write('tool', Buffer.from('tool\n'));
           await sandbox.write('/tmp/tool', Buffer.from('tool\n'));
           const command =
@@ -114,7 +104,7 @@ for (const way of isolated)
       async () => {
         const workspace = mkdtempSync(join(world.base, 'mount-'));
         const inner = join(workspace, 'inner');
-        const mount = (at: string) => execFileSync('/bin/mount', ['-t', 'tmpfs', 'none', at]);
+        const mount = (place: string) => execFileSync('/bin/mount', ['-t', 'tmpfs', 'none', place]);
         mount(workspace);
         mkdirSync(inner);
         mount(inner);
@@ -122,20 +112,14 @@ for (const way of isolated)
           writeFileSync(join(workspace, 'a'), 'a\n');
           writeFileSync(join(inner, 'b'), 'b\n');
           for (const access of ['in-place', 'scratch', 'read-only'] as const) {
-            const sandbox = await world.open({
-              ...way.options,
-              access,
-              workspace,
-              workingDirectory: workspace,
-            });
-            await sandbox.ready();
+            const sandbox = await world.openReady({ ...way.options, ...at(workspace), access });
             const command = 'cat a inner/b; touch c inner/d 2>/dev/null && echo wrote';
             const wrote = access === 'read-only' ? '' : 'wrote\n';
             expect((await exec(sandbox, command)).output).toBe(`a\nb\n${wrote}`);
             await sandbox.close();
           }
         } finally {
-          for (const at of [inner, workspace]) execFileSync('/bin/umount', [at]);
+          for (const place of [inner, workspace]) execFileSync('/bin/umount', [place]);
         }
       },
     );
@@ -144,13 +128,7 @@ for (const way of isolated)
       const workspace = mkdtempSync(join(world.base, 'closed-'));
       writeFileSync(join(workspace, 'open'), 'open\n');
       writeFileSync(join(workspace, 'closed'), 'x', { mode: 0 });
-      const sandbox = await world.open({
-        ...way.options,
-        access: 'scratch',
-        workspace,
-        workingDirectory: workspace,
-      });
-      await sandbox.ready();
+      const sandbox = await world.openReady({ ...way.options, ...at(workspace), access: 'scratch' });
       expect((await exec(sandbox, 'ls; cat open')).output).toBe('open\nopen\n');
       expect(sandbox.weaknesses().join('\n')).toContain('closed');
     });
@@ -165,7 +143,7 @@ it.runIf(isolated.length > 0)(
     mkdirSync(workspace);
     chmodSync(closed, 0o700);
     chownSync(workspace, 65533, 65533);
-    const sandbox = await world.open({ workspace, workingDirectory: workspace, mode: 'required' });
+    const sandbox = await world.open({ ...at(workspace), mode: 'required' });
     // The way there is made anew, and open.
     await sandbox.ready();
     expect((await exec(sandbox, 'echo x > new && id -u')).output).toBe('65533\n');
@@ -184,16 +162,8 @@ function helpers(names: readonly string[], scripts: Readonly<Record<string, stri
 
 describe('without what a sandbox needs', () => {
   const grounds: (readonly [string, () => string, RegExp])[] = [
-    [
-      'unshare without nsenter',
-      () => helpers(['unshare', 'setpriv', 'sudo']),
-      /needs bubblewrap, or util-linux/u,
-    ],
-    [
-      'unshare without setpriv',
-      () => helpers(['unshare', 'nsenter', 'sudo']),
-      /needs bubblewrap, or util-linux/u,
-    ],
+    ['unshare without nsenter', () => helpers(['unshare', 'setpriv', 'sudo']), /needs bubblewrap, or util/u],
+    ['unshare without setpriv', () => helpers(['unshare', 'nsenter', 'sudo']), /needs bubblewrap, or util/u],
     [
       'a bwrap that may make no namespace, and no sudo',
       () => helpers([], { bwrap: 'echo "bwrap: setting up uid map: Permission denied" >&2; exit 1' }),

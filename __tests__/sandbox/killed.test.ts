@@ -38,12 +38,10 @@ for (const way of isolated) {
 it.runIf(isolated.some(({ name }) => name === UNSHARE))(
   'when the keeper of the namespaces is killed, the command that runs ends, and no other one is run',
   async () => {
-    const sandbox = await world.open({ mode: 'required', kinds: [UNSHARE] });
-    await sandbox.ready();
+    const sandbox = await world.openReady({ mode: 'required', kinds: [UNSHARE] });
     const known = new Set(keepers());
     expect(known.size).toBeGreaterThan(0);
-    const other = await world.open({ mode: 'required', kinds: [UNSHARE] });
-    await other.ready();
+    const other = await world.openReady({ mode: 'required', kinds: [UNSHARE] });
     const mine = keepers().filter((pid) => !known.has(pid));
     const mark = createMark('KEEPER');
     const command = `bash -c 'exec -a ${mark} sleep 300'; echo survived`;

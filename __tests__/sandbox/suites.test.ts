@@ -104,14 +104,8 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
         async () => {
           const workspace = project(suite.files);
           // The home of this machine, where toolchains are.
-          const sandbox = await world.open({
-            ...way.options,
-            home: homedir(),
-            access: 'scratch',
-            workspace,
-            workingDirectory: workspace,
-          });
-          await sandbox.ready();
+          const paths = { home: homedir(), workspace, workingDirectory: workspace };
+          const sandbox = await world.openReady({ ...way.options, ...paths, access: 'scratch' });
           const { exitCode, output } = await exec(sandbox, suite.command, PATIENCE);
           expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringMatching(suite.says) });
         },
@@ -138,15 +132,13 @@ for (const way of shellWays.filter(({ name }) => name !== 'none'))
         environment: { PATH: `${join(home, '.cargo/bin')}:/usr/bin:/bin` },
         readable: [join(home, '.m2/repository')],
       } as const;
-      const sandbox = await world.open({ ...way.options, ...paths });
-      await sandbox.ready();
+      const sandbox = await world.openReady({ ...way.options, ...paths });
       const command =
         'cd; cat .cargo/registry/cache/x.crate .m2/repository/x.jar; ls -A . .cargo; touch .cargo/own && touch .m2/repository/y';
       expect((await exec(sandbox, command)).output).toMatch(
         /^crate\njar\n\.:\n\.cargo\n\.gitconfig\n\.m2\n\n\.cargo:\nregistry\n.*Read-only file system\n$/u,
       );
-      const online = await world.open({ ...way.options, ...paths, shellNetwork: true });
-      await online.ready();
+      const online = await world.openReady({ ...way.options, ...paths, shellNetwork: true });
       expect((await exec(online, 'ls -A ~')).output).toBe('.gitconfig\n');
       await closeAll([sandbox, online], home);
     });
@@ -163,7 +155,7 @@ it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).statu
       'go.mod': 'module example.test/p\n\ngo 1.20\n\nrequire example.test/dep v1.0.0\n',
       'p.go': 'package p\n\nimport "example.test/dep"\n\nconst Two = dep.Two\n',
     });
-    const sandbox = await world.open({
+    const sandbox = await world.openReady({
       ...way?.options,
       home,
       access: 'scratch',
@@ -172,7 +164,6 @@ it.runIf(spawnSync('/usr/bin/env', ['go', 'version'], { stdio: 'ignore' }).statu
       environment: { PATH: process.env['PATH'], HOME: home, GOMODCACHE: modules },
       readable: [modules],
     });
-    await sandbox.ready();
     // Not "go test": it compiles half of the standard library into an empty cache first.
     const { output } = await exec(
       sandbox,

@@ -21,9 +21,9 @@ import { createUnisolatedBackend } from '../../../src/sandbox/isolation/none.ts'
 import { runSelfTest } from '../../../src/sandbox/isolation/self-test.ts';
 import { openSandbox } from '../../../src/sandbox/open.ts';
 import { makeFolders } from '../../../src/sandbox/run-folder.ts';
-import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import type { OpenedSandbox, SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { copySources } from '../../support/open-sources.ts';
-import { CANARY, exec, shellWays } from '../world.ts';
+import { CANARY, CLOSED, exec, gitIn, shellWays } from '../world.ts';
 
 const isRoot = process.getuid?.() === 0;
 const canBeRoot = isRoot || spawnSync('/usr/bin/sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
@@ -49,32 +49,18 @@ interface Machine {
 
 /** Makes a folder that only root could, for a user. */
 function makeFolder(path: string, uid: number): string {
-  const [file = '', ...args] = [
-    ...(isRoot ? [] : ['sudo', '-n']),
-    'install',
-    '-d',
-    '-o',
-    String(uid),
-    '-g',
-    String(uid),
-  ];
-  execFileSync(file, [...args, path]);
+  const install = ['install', '-d', '-o', String(uid), '-g', String(uid), path];
+  const [file = '', ...args] = [...(isRoot ? [] : ['sudo', '-n']), ...install];
+  execFileSync(file, args);
   return path;
 }
 
 function createMachine(uid: number): Machine {
   const name = `sa-test-${randomUUID().slice(0, 8)}`;
-  const places = [
-    '/opt',
-    '/opt/second-',
-    '/work-of-',
-    '/var/lib',
-    '/usr/local/share',
-    '/srv',
-    '/mnt',
-    '/data-of-',
-    '/jdk-of-',
-  ].map((place) => makeFolder(place.endsWith('-') ? place + name : join(place, name), uid));
+  const shared = ['/opt', '/opt/second-', '/work-of-', '/var/lib', '/usr/local/share', '/srv', '/mnt'];
+  const places = [...shared, '/data-of-', '/jdk-of-'].map((place) =>
+    makeFolder(place.endsWith('-') ? place + name : join(place, name), uid),
+  );
   const [root = '', second = '', work = '', lib = '', share = '', srv = '', mnt = '', data = '', jdk = ''] =
     places;
   const put = (folder: string, mode: number, ...names: string[]) => {
@@ -122,11 +108,8 @@ function createMachine(uid: number): Machine {
   const workspace = join(root, '_work', 'repo', 'repo');
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, 'file'), 'mine\n', { mode: 0o600 });
-  for (const args of [
-    ['init', '-q', '.'],
-    ['-c', 'user.name=a', '-c', 'user.email=a@b.test', 'commit', '-qm', 'first', '--allow-empty'],
-  ])
-    execFileSync('git', args, { cwd: workspace });
+  gitIn(workspace, 'init', '-q', '.');
+  gitIn(workspace, 'commit', '-qm', 'first', '--allow-empty');
   const temp = join(root, '_work', '_temp');
   const home = join(root, 'home');
   mkdirSync(home);
@@ -138,14 +121,7 @@ function createMachine(uid: number): Machine {
     ...(isRoot ? { uid, gid: uid } : {}),
   });
   return {
-    root,
-    workspace,
-    temp,
-    tools,
-    jdk,
-    home,
-    closed,
-    pipe,
+    ...{ root, workspace, temp, tools, jdk, home, closed, pipe },
     close() {
       runner.kill('SIGKILL');
       const [file = '', ...args] = [...(isRoot ? [] : ['sudo', '-n']), 'rm', '-rf', '--', ...places];
@@ -160,25 +136,19 @@ function jobOn(machine: Machine, options: Partial<SandboxOptions> = {}): Sandbox
   const runFolder = mkdtempSync(join(temp, 'structured-agent-run-'));
   const { uid, gid } = statSync(workspace);
   if (isRoot) chownSync(runFolder, uid, gid);
+  const PATH = `${tools}/tool/x64/bin:/usr/bin:/bin`;
   return {
-    workspace,
-    workingDirectory: workspace,
-    mode: 'required',
-    access: 'in-place',
-    shellNetwork: false,
-    readable: [],
-    passEnv: [],
-    environment: {
-      PATH: `${tools}/tool/x64/bin:/usr/bin:/bin`,
-      RUNNER_TOOL_CACHE: tools,
-      JAVA_HOME_17_X64: jdk,
-    },
-    home,
-    runnerTemp: temp,
-    isSecret: () => false,
-    runFolder,
-    ...options,
+    ...{ ...CLOSED, workspace, workingDirectory: workspace, mode: 'required', runFolder },
+    environment: { PATH, RUNNER_TOOL_CACHE: tools, JAVA_HOME_17_X64: jdk },
+    ...{ home, runnerTemp: temp, ...options },
   };
+}
+
+/** The sandbox of a job, once it stands. */
+async function openOn(machine: Machine, options: Partial<SandboxOptions>): Promise<OpenedSandbox> {
+  const sandbox = await openSandbox(jobOn(machine, options));
+  await sandbox.ready();
+  return sandbox;
 }
 
 /** A command that names each of these paths that it can read the canary from. */
@@ -203,19 +173,16 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
       afterAll(() => machine.close());
 
       it('the agent reads nothing that only the user of the runner may read, and works all the same', async () => {
-        const sandbox = await openSandbox(jobOn(machine, options));
-        await sandbox.ready();
+        const sandbox = await openOn(machine, options);
         expect((await exec(sandbox, search(machine.closed))).output).toBe('');
         expect((await exec(sandbox, WORKS)).output).toBe(WORKED);
-        expect((await exec(sandbox, `touch ${machine.tools}/x 2>/dev/null || echo closed`)).output).toBe(
-          'closed\n',
-        );
+        const touch = `touch ${machine.tools}/x 2>/dev/null || echo closed`;
+        expect((await exec(sandbox, touch)).output).toBe('closed\n');
         await sandbox.close();
       });
 
       it('the agent writes nothing into a pipe of another run, and sees no other run', async () => {
-        const sandbox = await openSandbox(jobOn(machine, options));
-        await sandbox.ready();
+        const sandbox = await openOn(machine, options);
         const other = mkdtempSync(join(machine.temp, 'structured-agent-run-'));
         if (isRoot) chownSync(other, owner, owner);
         const command = `[ -p '${machine.pipe}' ] && echo pipe; ls -A '${machine.temp}' '${dirname(other)}' /var/tmp /dev/shm; true`;
@@ -228,8 +195,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
           dirname(machine.closed['data of this machine in /srv'] ?? ''),
           join(machine.root, '_diag'),
         ];
-        const sandbox = await openSandbox(jobOn(machine, { ...options, readable }));
-        await sandbox.ready();
+        const sandbox = await openOn(machine, { ...options, readable });
         expect((await exec(sandbox, search(machine.closed))).output).toBe(
           'reads the log of the runner\nreads data of this machine in /srv\n',
         );
@@ -242,24 +208,19 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         mkdirSync(workspace, { recursive: true });
         if (isRoot) execFileSync('chown', ['-R', `${owner}:${owner}`, folder]);
         const place = { workspace, workingDirectory: workspace };
-        const sandbox = await openSandbox(jobOn(machine, { ...options, ...place }));
-        await sandbox.ready();
+        const sandbox = await openOn(machine, { ...options, ...place });
         const { output } = await exec(sandbox, `pwd; echo x > new && cat new; ${search(machine.closed)}`);
         expect(output).toBe(`${workspace}\nx\n`);
-        expect(
-          (await exec(sandbox, `ls -A '${dirname(folder)}'; touch ../x 2>/dev/null || echo closed`)).output,
-        ).toBe(`${basename(folder)}\nclosed\n`);
+        const look = `ls -A '${dirname(folder)}'; touch ../x 2>/dev/null || echo closed`;
+        expect((await exec(sandbox, look)).output).toBe(`${basename(folder)}\nclosed\n`);
         await sandbox.close();
       });
 
       it('what appears beside private files after the mounts were planned is not seen, where nothing else lies there', async () => {
-        const beside = [
-          dirname(machine.closed['a file of the mode 0600'] ?? ''),
-          dirname(machine.closed['a file of the mode 0640'] ?? ''),
-        ];
+        const modes = ['a file of the mode 0600', 'a file of the mode 0640'];
+        const beside = modes.map((name) => dirname(machine.closed[name] ?? ''));
         const above = beside.map((folder) => dirname(folder));
-        const sandbox = await openSandbox(jobOn(machine, options));
-        await sandbox.ready();
+        const sandbox = await openOn(machine, options);
         for (const folder of [...beside, ...above]) writeFileSync(join(folder, 'later'), CANARY);
         const command = `cat ${[...beside, ...above].map((folder) => `'${folder}/later'`).join(' ')} 2>/dev/null; ls -A ${beside.map((folder) => `'${folder}'`).join(' ')} 2>/dev/null | grep later; echo ran`;
         expect((await exec(sandbox, command)).output).toBe('ran\n');
@@ -272,8 +233,7 @@ describe.runIf(canBeRoot && walls.length > 0)('on a self-hosted runner outside o
         mkdirSync(join(folder, 'fleeting'), { mode: 0o700 });
         writeFileSync(join(folder, 'fleeting.key'), CANARY, { mode: 0o600 });
         if (isRoot) execFileSync('chown', ['-R', `${owner}:${owner}`, folder]);
-        const sandbox = await openSandbox(jobOn(machine, options));
-        await sandbox.ready();
+        const sandbox = await openOn(machine, options);
         const look = `cat '${folder}/fleeting.key' 2>/dev/null; ls -A '${folder}/fleeting' 2>/dev/null; echo ran`;
         expect((await exec(sandbox, look)).output).toBe('ran\n');
         for (const name of ['fleeting', 'fleeting.key']) rmSync(join(folder, name), { recursive: true });

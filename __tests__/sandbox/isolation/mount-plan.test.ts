@@ -13,28 +13,23 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WorkspaceError } from '../../../src/errors.ts';
-import { CANARY, createWorld, exec, hasBwrap, shellWays, type World } from '../world.ts';
+import { CANARY, createWorld, exec, gitIn, hasBwrap, shellWays, type World } from '../world.ts';
 
 describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', ({ options }) => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld();
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args], {
-        cwd: world.workspace,
-        stdio: 'pipe',
-      });
-    git('init', '-q', join(world.base, 'module'));
-    git('-C', join(world.base, 'module'), 'commit', '-qm', 'theirs', '--allow-empty');
-    git('-c', 'protocol.file.allow=always', 'submodule', '-q', 'add', join(world.base, 'module'), 'sub');
+    const module = join(world.base, 'module');
+    gitIn(world.workspace, 'init', '-q', module);
+    gitIn(module, 'commit', '-qm', 'theirs', '--allow-empty');
+    gitIn(world.workspace, 'submodule', '-q', 'add', module, 'sub');
   });
   afterAll(() => world.close());
 
   it.each(['in-place', 'scratch'] as const)(
     'the git folder of a submodule is read-only with all above it, %s',
     async (access) => {
-      const sandbox = await world.open({ ...options, access });
-      await sandbox.ready();
+      const sandbox = await world.openReady({ ...options, access });
       const command =
         'git -c safe.directory="*" -C sub log --format=%s; for f in .git .git/modules .git/modules/sub; do touch $f/x 2>/dev/null && echo "$f is open"; done; exit 0';
       expect((await exec(sandbox, command)).output).toBe('theirs\n');
@@ -58,8 +53,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       }
       const regular = join(world.workspace, 'fake', '0');
       writeFileSync(join(regular, 'config.worktree'), '[credential]\n\thelper = x\n');
-      const sandbox = await world.open({ ...options, access });
-      await sandbox.ready();
+      const sandbox = await world.openReady({ ...options, access });
       const { output } = await exec(
         sandbox,
         'cat auth.test.js fake/0/config fake/0/config.worktree; cat fake/2/config 2>&1; env true && echo env',
@@ -84,8 +78,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
         }
         execFileSync('git', ['config', '-f', join(dot, 'config'), 'include.path', 'hooks/auth.inc']);
       }
-      const sandbox = await world.open({ ...options, access });
-      await sandbox.ready();
+      const sandbox = await world.openReady({ ...options, access });
       const { output } = await exec(
         sandbox,
         `git log --format=%s; git -c safe.directory='*' -C nested status --short; grep -rlF ${CANARY} .git nested/.git; echo end`,
@@ -99,13 +92,12 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
 
     it('wants the shell gone: nothing that lies at a place of ours keeps a sandbox from standing', async () => {
       const restore = plantObstacles(world.workspace, world.home);
-      const sandbox = await world.open({
+      const sandbox = await world.openReady({
         ...options,
         access,
         readable: [join(world.workspace, 'leads-out'), join(world.workspace, 'leads-nowhere')],
         environment: { ...process.env, PATH: `${world.workspace}/leads-out:${process.env['PATH']}` },
       });
-      await sandbox.ready();
       const { output } = await exec(sandbox, 'git log --format=%s; ls leads-out/ 2>/dev/null; echo end');
       expect(output).toBe('first\nend\n');
       await sandbox.close();
@@ -130,8 +122,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
       const roots = paths.map((path) => path.replace(/\/key$/u, ''));
       const helperFolders = removing(world, access, roots);
       // util-linux is asked in the sandbox, too.
-      const sandbox = await world.open({ ...options, access, helperFolders, readable: helperFolders });
-      await sandbox.ready();
+      const sandbox = await world.openReady({ ...options, access, helperFolders, readable: helperFolders });
       const command = `git log --format=%s; grep -rlF ${CANARY} . ; echo end`;
       expect((await exec(sandbox, command)).output).toBe('first\nend\n');
       expect(roots.filter((path) => existsSync(path) && statSync(path).size > 0)).toEqual([]);
@@ -146,8 +137,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     const inner = join(world.workspace, '.github', 'actions', 'one');
     mkdirSync(inner, { recursive: true });
     execFileSync('git', ['init', '-q', inner]);
-    const sandbox = await world.open({ ...options, access: 'in-place' });
-    await sandbox.ready();
+    const sandbox = await world.openReady({ ...options, access: 'in-place' });
     const { output } = await exec(
       sandbox,
       'for f in .github .github/actions .github/actions/one; do touch $f/x 2>/dev/null && echo "$f is open"; done; echo end',
@@ -162,8 +152,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     mkdirSync(join(world.workspace, 'stores'), { recursive: true });
     git('init', '-q', '--separate-git-dir=stores/one', 'parts/one');
     git('-C', 'parts/one', 'config', 'http.extraheader', `AUTHORIZATION: basic ${CANARY}`);
-    const sandbox = await world.open({ ...options, access: 'in-place' });
-    await sandbox.ready();
+    const sandbox = await world.openReady({ ...options, access: 'in-place' });
     expect((await sandbox.read('stores/one/HEAD', 100)).kind).toBe('file');
     expect(sandbox.weaknesses().join('\n')).toMatch(
       /stores\/one\/config" is a git config that .* can read as it is/u,

@@ -51,12 +51,8 @@ describe('the kernel’s list of sockets', () => {
       '00000000e4efe719: 00000002 00000000 00000000 0002 01 12 /var/lib/log',
     ];
     const names = boundNames([HEADER, ...rows, ''].join('\n'));
-    expect(names.filter((name) => !name.includes('\n'))).toEqual([
-      '/srv/a b.sock',
-      '@abstract',
-      'private/bounce',
-      '/var/lib/log',
-    ]);
+    const listed = ['/srv/a b.sock', '@abstract', 'private/bounce', '/var/lib/log'];
+    expect(names.filter((name) => !name.includes('\n'))).toEqual(listed);
     expect(boundNames('')).toEqual([]);
   });
 
@@ -150,9 +146,8 @@ if (isLinux)
         { kind: 'read-write', from: join(base, 'copy'), at: join(base, 'workspace') },
       ];
       const sockets = ['home/x', 'home/shown/x', 'workspace/x', 'open/x'].map((name) => join(base, name));
-      expect(await seenSockets(sockets, mounts)).toEqual(
-        ['home/shown/x', 'home/alias/x', 'open/x'].map((name) => join(base, name)),
-      );
+      const seen = ['home/shown/x', 'home/alias/x', 'open/x'].map((name) => join(base, name));
+      expect(await seenSockets(sockets, mounts)).toEqual(seen);
     });
 
     it('too many to close are a SandboxError, never a sandbox with holes', async () => {
@@ -177,20 +172,15 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
 
   beforeAll(async () => {
     world = await createWorld();
-    const folders = [
-      join(world.workspace, '.git'),
-      join(world.workspace, 'a b'),
-      join(world.home, 'shared'),
-      ...(system === null ? [] : [system]),
-    ];
+    const { workspace, home } = world;
+    const shown = [join(workspace, '.git'), join(workspace, 'a b'), join(home, 'shared')];
+    const folders = system === null ? shown : [...shown, system];
     for (const folder of folders) mkdirSync(folder, { recursive: true });
     const bound = folders.flatMap((folder) => [join(folder, 's'), join(folder, 's\n1: 2 3 4 5 6 7 x')]);
-    for (const path of bound)
-      servers.push(
-        await listen(path, () => {
-          reached += 1;
-        }),
-      );
+    const count = () => {
+      reached += 1;
+    };
+    for (const path of bound) servers.push(await listen(path, count));
     const links = folders.map((folder) => join(folder, 'hard'));
     for (const [index, link] of links.entries()) linkSync(join(folders[index] ?? '', 's'), link);
     paths = [...bound, ...links];
@@ -211,13 +201,8 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     'no service is reached by a socket in a folder that is shown, %s, with and without a network',
     async (access) => {
       for (const shellNetwork of [false, true]) {
-        const sandbox = await world.open({
-          ...options,
-          access,
-          shellNetwork,
-          readable: [join(world.home, 'shared')],
-        });
-        await sandbox.ready();
+        const readable = [join(world.home, 'shared')];
+        const sandbox = await world.openReady({ ...options, access, shellNetwork, readable });
         const script = paths.map((path) => connect(`'${path}'`)).join('\n');
         const shared = join(world.home, 'shared', 's');
         const { output, exitCode } = await exec(sandbox, `${script}\n[ -e '${shared}' ] && echo there`);
@@ -234,8 +219,7 @@ describe.each(shellWays.filter(({ name }) => name !== 'none'))('behind $name', (
     const folder = join(system ?? world.workspace, 'short');
     mkdirSync(folder);
     const server = await listen(join(folder, 's'));
-    const sandbox = await world.open(options);
-    await sandbox.ready();
+    const sandbox = await world.openReady(options);
     await new Promise((resolve) => server.close(resolve));
     const { output, exitCode } = await exec(sandbox, 'echo on');
     expect([output, exitCode, readdirSync(folder)]).toEqual(['on\n', 0, []]);
