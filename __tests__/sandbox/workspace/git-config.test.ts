@@ -107,39 +107,3 @@ it('the folders and files that a config names are read as git reads them', () =>
     null,
   ]);
 });
-
-/** What made a pattern try again from each place, and lines that a pattern could try to cut in many ways. */
-const pumps = [
-  'a',
-  'a:',
-  'a:/',
-  '://a',
-  '[',
-  '[a ',
-  '[a "',
-  '[a "\\"',
-  ' ',
-  '\t=',
-  'a ',
-  'a="',
-  '\\\n',
-  '\n',
-  '\r\n',
-  '[include]path=a\n',
-  '[core]worktree=\n',
-];
-
-it.each(pumps)(
-  'wants minutes of this process: 1 MiB of %j is read in time that grows with its length',
-  (pump) => {
-    const spent = (bytes: number) => {
-      const text = pump.repeat(Math.ceil(bytes / pump.length));
-      const before = process.cpuUsage();
-      for (const read of [hasCredentials, withoutCredentials, includedPaths, worktreeOf]) read(text);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
-    };
-    // A quadratic pattern takes minutes here; 5 s of processor time are twenty times what is needed.
-    expect(spent(1024 * 1024)).toBeLessThan(5_000);
-  },
-);

@@ -1,4 +1,5 @@
 /** Texts that are hard on readers: one piece repeated, nested, or all different. */
+import { readFileSync } from 'node:fs';
 
 /** A secret whose beginnings and encodings are among the pieces. */
 export const SECRET = 'sk-parser-0123456789abcdef';
@@ -9,107 +10,17 @@ const NESTED = [
   ['(', ')'],
   ['- ', ''],
 ] as const;
-const PIECES = [
-  ...[
-    'a',
-    '1',
-    '0',
-    ' ',
-    '\n',
-    '\r\n',
-    '\t',
-    '"',
-    "'",
-    '\\',
-    '\\"',
-    '\\\\',
-    '`',
-    '` ',
-    '/',
-    '.',
-    '-',
-    '#',
-    '@',
-    ':',
-    '%',
-    '$',
-  ],
-  ...[
-    '\\u0061',
-    '\\ud83d',
-    '\ud800',
-    '\ud83d\ude00',
-    '\u200b',
-    '\u00e9',
-    '\u2028',
-    '\x1b[',
-    '\x1b]',
-    '\x1b[1m',
-    '%41',
-    '0x41 ',
-  ],
-  ...[
-    '1e',
-    '1,',
-    '"a",',
-    '"\\n",',
-    '{"a":1},',
-    '{}\n',
-    '{"type":"x"}\n',
-    'data: {}\n\n',
-    'data: a\n',
-    'a: b\n',
-    '? ',
-    '&a ',
-    '*a ',
-  ],
-  ...[
-    'a b ',
-    'a/',
-    '../',
-    './',
-    '/a:1',
-    '#L1',
-    '.git/',
-    '://',
-    '://a@',
-    'https://a.b/',
-    '[a](',
-    '![',
-    '<a ',
-    '&#1',
-    '|',
-    '***',
-    '<!--',
-  ],
-  ...[
-    '::error::',
-    '##[',
-    'www.',
-    'GH-',
-    'deadbeef',
-    '${{ ',
-    '${{ a }}',
-    '||',
-    "''",
-    'diff --git a/a b/a\n',
-    '@@ -1 +1 @@\n',
-    '+a\n',
-  ],
-  ...[
-    '[remote "a"]\n\turl = b\n',
-    '[a "',
-    'a = "\\\n',
-    '1: 1 1 1 1 1 1 /a\n',
-    '1 1 1:1 / /a rw - b c d\n',
-    'ref: a\n',
-  ],
-  ...[
-    SECRET.slice(0, -1),
-    [...SECRET].join('\u200b').slice(0, -1),
-    Buffer.from(SECRET).toString('hex').slice(0, -1),
-    'a'.repeat(39),
-  ],
+// Parsed here: a module of JSON may hold no half of a surrogate pair.
+const file = new URL('../../fixtures/hostile-pieces.json', import.meta.url);
+const pieces: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
+
+/** Pieces that begin, end or fill something for one of the readers, and those that nearly hold the secret. */
+const PIECES: readonly string[] = [
+  ...pieces,
+  SECRET.slice(0, -1),
+  [...SECRET].join('\u200b').slice(0, -1),
+  Buffer.from(SECRET).toString('hex').slice(0, -1),
+  'a'.repeat(39),
 ];
 
 /** Texts of about a length, by what they are made of: one after the other, since all of the longest would fill the memory. */
