@@ -1,24 +1,22 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findFolders, readSetup } from '../../src/action/setup.ts';
 import { InputError } from '../../src/errors.ts';
 import { findRunnerFiles } from '../../src/github/runner.ts';
 import { readMergeSetup } from '../../src/merge/run.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
+const folders = makeFolder();
 let base = '';
 const at = (...names: readonly string[]) => path.join(base, ...names);
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'setup-')));
+  base = mkdtempSync(path.join(folders, 'setup-'));
   for (const name of ['workspace', 'temp']) mkdirSync(at(name));
   for (const name of ['output', 'env']) writeFileSync(at('temp', name), '');
 });
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(base, { recursive: true, force: true });
-});
+afterEach(() => void vi.unstubAllEnvs());
 
 function runner() {
   return {
@@ -82,7 +80,6 @@ describe('the runner’s folders', () => {
       expect(folders.problem).toBeInstanceOf(InputError);
       expect(folders.problem?.message).toContain(name);
       expect(statSync(folders.results).isDirectory()).toBe(true);
-      rmSync(folders.results, { recursive: true });
     },
   );
 });
@@ -169,12 +166,8 @@ describe('the set-up of a merge', () => {
 
   it('reads a gate from what was checked out, and is no leg itself', async () => {
     const { setup } = await setUpMerge({});
-    expect(setup.config).toMatchObject({
-      trustedFiles: 'workspace',
-      workingDirectory: '.',
-      leg: null,
-      vote: null,
-    });
+    const read = { trustedFiles: 'workspace', workingDirectory: '.' };
+    expect(setup.config).toMatchObject({ ...read, leg: null, vote: null });
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([

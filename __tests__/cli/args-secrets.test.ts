@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCliArgs } from '../../src/cli/args.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { InputError } from '../../src/errors.ts';
-import { inputsOf, parseRun, refusal, TERMINAL } from './lines.ts';
+import { inputsOf, parseRun, refusal } from './lines.ts';
 
 const world = (environment: Record<string, string>) => ({ stdinIsTerminal: true, environment });
 
@@ -29,22 +29,13 @@ describe('secrets', () => {
   );
 
   it('come from two variables, and headers of both places count', () => {
-    const environment = {
-      STRUCTURED_AGENT_API_KEY: ' k3y ',
-      STRUCTURED_AGENT_HEADERS: 'X-Secret: s\nX-B: b\n',
-    };
-    expect(
-      inputsOf(['-p', 'x', '--headers', 'X-Team: blue', '--headers=X-C: c'], world(environment)),
-    ).toEqual({
-      prompt: 'x',
-      'api-key': 'k3y',
-      headers: 'X-Team: blue\nX-C: c\nX-Secret: s\nX-B: b',
-    });
-    expect(
-      inputsOf(['-p', 'x'], world({ STRUCTURED_AGENT_API_KEY: ' ', STRUCTURED_AGENT_HEADERS: '' })),
-    ).toEqual({
-      prompt: 'x',
-    });
+    const variables = (key: string, headers: string) =>
+      world({ STRUCTURED_AGENT_API_KEY: key, STRUCTURED_AGENT_HEADERS: headers });
+    const argv = ['-p', 'x', '--headers', 'X-Team: blue', '--headers=X-C: c'];
+    const headers = 'X-Team: blue\nX-C: c\nX-Secret: s\nX-B: b';
+    const given = inputsOf(argv, variables(' k3y ', 'X-Secret: s\nX-B: b\n'));
+    expect(given).toEqual({ prompt: 'x', 'api-key': 'k3y', headers });
+    expect(inputsOf(['-p', 'x'], variables(' ', ''))).toEqual({ prompt: 'x' });
   });
 
   it('the configuration names the variable, never the input, and sends nobody to a workflow', () => {
@@ -66,23 +57,13 @@ describe('secrets', () => {
   });
 
   it('no variable of ours is passed to the shell', () => {
-    const { inputs } = parseRun([
-      '-p',
-      'x',
-      '--provider',
-      'openai',
-      '--pass-env',
-      'STRUCTURED_AGENT_API_KEY',
-    ]);
+    const { inputs } = parseRun(['-p', 'x', '--provider=openai', '--pass-env=STRUCTURED_AGENT_API_KEY']);
     const { problems } = parseConfig(inputs, { environment: { OPENAI_API_KEY: 'k' } });
     expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(/must never see/u)]);
   });
 
   it('help is told without them', () => {
-    const command = parseCliArgs(['--help'], {
-      ...TERMINAL,
-      environment: { STRUCTURED_AGENT_API_KEY: 'k3y' },
-    });
+    const command = parseCliArgs(['--help'], world({ STRUCTURED_AGENT_API_KEY: 'k3y' }));
     expect(JSON.stringify(command)).not.toContain('k3y');
   });
 });

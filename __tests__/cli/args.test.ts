@@ -132,10 +132,8 @@ describe('stdin', () => {
 
 describe('the task', () => {
   it('is every word that belongs to no flag, and all that follows --', () => {
-    expect(inputsOf(['fix', '--quiet', 'the', '--tools', 'edit', 'tests'])).toEqual({
-      prompt: 'fix the tests',
-      tools: 'edit',
-    });
+    const mixed = inputsOf(['fix', '--quiet', 'the', '--tools', 'edit', 'tests']);
+    expect(mixed).toEqual({ prompt: 'fix the tests', tools: 'edit' });
     expect(inputsOf(['--', '--help', 'and', '-x'])).toEqual({ prompt: '--help and -x' });
     expect(inputsOf(['- a point of a list'])).toEqual({ prompt: '- a point of a list' });
     expect(inputsOf(['help me with the tests'])).toEqual({ prompt: 'help me with the tests' });
@@ -178,16 +176,10 @@ describe('commands', () => {
     expect(inputsOf(['help', 'chek', 'this'])).toEqual({ prompt: 'help chek this' });
   });
 
-  it.each([
-    [['merge']],
-    [['merge', './envelopes']],
-    [['merge', '--rule', 'all']],
-    [['merge', '-m', 'm']],
-    [['help', 'merge']],
-    [['-m', 'm', 'merge']],
-  ])('%j names the action that merges', (argv) => {
+  const lines = ['merge', 'merge ./envelopes', 'merge --rule all', 'merge -m m', 'help merge', '-m m merge'];
+  it.each(lines)('%s names the action that merges', (line) => {
     for (const world of [TERMINAL, PIPED])
-      expect(refusal(argv, world)).toMatch(
+      expect(refusal(line.split(' '), world)).toMatch(
         /^There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge\/ of this one/u,
       );
   });
@@ -226,18 +218,9 @@ describe('a line', () => {
   ).filter(({ name }) => name !== 'model' && name !== 'record');
 
   it('means the same in every order of its flags', () => {
-    const groups = [
-      ['-p', 'the task'],
-      ['--json-schema={"a":1}'],
-      ['-o', 'json'],
-      ['--quiet'],
-      ['--no-force-output'],
-      ['--tools', 'edit,shell'],
-      ['--max-session-turns', '-1'],
-      ['--headers', 'X-A: 1'],
-      ['--bare'],
-      ['--record', 'r.jsonl'],
-    ];
+    const line =
+      '-p task|--json-schema={"a":1}|-o json|--quiet|--no-force-output|--tools edit,shell|--max-session-turns -1|--headers X-A:1|--bare|--record r.jsonl';
+    const groups = line.split('|').map((group) => group.split(' '));
     const wanted = parseRun(groups.flat());
     fc.assert(
       fc.property(fc.shuffledSubarray(groups, { minLength: groups.length }), (order) => {
@@ -304,10 +287,6 @@ it('all that is wrong with a line is named at once', () => {
 });
 
 it('what is written is what was typed', () => {
-  expect(parseRun(['-p', 'x', '--record', 'r.jsonl', '--patch-file=p.diff', '-q']).options).toEqual({
-    ...PLAIN,
-    quiet: true,
-    record: 'r.jsonl',
-    patchFile: 'p.diff',
-  });
+  const { options } = parseRun(['-p', 'x', '--record', 'r.jsonl', '--patch-file=p.diff', '-q']);
+  expect(options).toEqual({ ...PLAIN, quiet: true, record: 'r.jsonl', patchFile: 'p.diff' });
 });

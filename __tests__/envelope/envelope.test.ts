@@ -29,16 +29,10 @@ describe('readEnvelopes', () => {
   });
 
   it('gives a run as its envelope tells it', async () => {
-    const reuse = {
-      key: 'a'.repeat(64),
-      tree: 'b'.repeat(40),
-      from: { run_id: '41', run_attempt: 2, session_id: 's' },
-    };
-    const evidence = {
-      context: 'truncated',
-      toolCalls: 3,
-      findings: [{ path: 'packages/api/src/sum.js' }],
-    } as const;
+    const from = { run_id: '41', run_attempt: 2, session_id: 's' };
+    const reuse = { key: 'a'.repeat(64), tree: 'b'.repeat(40), from };
+    const findings = [{ path: 'packages/api/src/sum.js' }];
+    const evidence = { context: 'truncated', toolCalls: 3, findings } as const;
     const report = sampleReport({ leg: 'api', vote: '2', reuse, evidence, replayed: true });
     put(
       'verdict-api/result.json',
@@ -49,47 +43,23 @@ describe('readEnvelopes', () => {
       {
         ok: true,
         envelope: {
-          file: 'verdict-api/result.json',
-          leg: 'api',
-          vote: '2',
-          conclusion: 'success',
-          reason: 'accepted',
-          payload,
-          gate,
-          turns: 2,
-          rejections: 0,
-          usage,
-          costUsd,
-          model,
-          replayed: true,
-          sessionId,
-          error: null,
-          subject,
-          policy,
-          reuse,
-          evidence,
-          contradiction: null,
-          merged: false,
+          ...{
+            file: 'verdict-api/result.json',
+            leg: 'api',
+            vote: '2',
+            conclusion: 'success',
+            reason: 'accepted',
+          },
+          ...{ payload, gate, turns: 2, rejections: 0, usage, costUsd, model, replayed: true, sessionId },
+          ...{ error: null, subject, policy, reuse, evidence, contradiction: null, merged: false },
         },
       },
     ]);
   });
 
   it('takes no path of the evidence that this program would not write', async () => {
-    const paths = [
-      'packages/api/index.js',
-      '/etc/passwd',
-      '../index.js',
-      'a/../index.js',
-      'a//index.js',
-      './index.js',
-      '.git/config',
-      'a\\index.js',
-      'a\0b',
-      'a\nb',
-      '',
-      null,
-    ];
+    const odd = '/etc/passwd ../index.js a/../index.js a//index.js ./index.js .git/config a\\index.js a\0b';
+    const paths = ['packages/api/index.js', ...odd.split(' '), 'a\nb', '', null];
     const findings = paths.map((each) => ({ path: each }));
     put('result.json', { ...made(), evidence: { context: 'none', tool_calls: 1, findings } });
     const [one] = await read();
@@ -249,15 +219,8 @@ describe('readEnvelopes', () => {
   });
 
   it('hostile names are names', async () => {
-    for (const name of [
-      '\x1b[31m::error::x\n.json',
-      '-rf.json',
-      '__proto__.json',
-      '..json',
-      ' .json',
-      '\u202e.json',
-    ])
-      put(name, made());
+    for (const name of ['\x1b[31m::error::x\n', '-rf', '__proto__', '.', ' ', '\u202e'])
+      put(`${name}.json`, made());
     expect(new Set(Object.values(await told()))).toEqual(new Set(['ok']));
     expect(await read()).toHaveLength(6);
   });
@@ -267,10 +230,11 @@ describe('readEnvelopes', () => {
     const files = readEnvelopes(folder, { input: 'verdicts', signingKey: null, whenMissing: 'refuse' });
     expect((await files.next()).value).toMatchObject({ ok: true });
     rmSync(path.join(folder, 'b.json'));
+    const why = 'it cannot be read (ENOENT)';
     expect((await files.next()).value).toEqual({
       ok: false,
       file: 'b.json',
-      why: 'it cannot be read (ENOENT)',
+      why,
       claim: null,
       genuine: true,
     });
@@ -353,14 +317,8 @@ describe('an envelope whose fields do not agree', () => {
     [
       'a failure whose gate is met',
       {
-        ...{
-          conclusion: 'failure',
-          reason: 'gate_not_met',
-          subtype: 'gate_not_met',
-          exit_code: 1,
-          is_error: true,
-        },
-        ...gate('met'),
+        ...{ conclusion: 'failure', reason: 'gate_not_met', subtype: 'gate_not_met' },
+        ...{ exit_code: 1, is_error: true, ...gate('met') },
       },
     ],
   ])('is none by the schema where it is about how the run ended: %s', async (_, changes) => {

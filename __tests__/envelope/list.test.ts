@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listCandidates } from '../../src/envelope/list.ts';
 import { InputError } from '../../src/errors.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'list-')));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 // Two JSON files among six entries, in folders two levels deep.
 mkdirSync(path.join(folder, 'a', 'b'), { recursive: true });
 for (const file of ['a/b/x.json', 'a/b/y.txt', 'a/y.json', 'z.txt'])

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readObject } from '../../src/envelope/read.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
-const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'read-')));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 const at = (name: string) => path.join(folder, name);
 writeFileSync(at('file'), '{"a":1}');
 

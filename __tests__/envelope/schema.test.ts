@@ -10,31 +10,32 @@ import { sampleLeg, sampleMerged, sampleMergedReport } from '../merge/sample-mer
 import { sampleReport, unpublished } from '../reporters/sample-report.ts';
 import { issuesOf } from '../support/schemas/envelope-issues.ts';
 
-const SUBTYPES: Readonly<Record<Subtype, true>> = {
-  success: true,
-  gate_not_met: true,
-  error_plain_text: true,
-  error_refusal: true,
-  error_provider: true,
-  error_replay: true,
-  error_security: true,
-  error_internal: true,
-  error_sandbox: true,
-  error_config: true,
-  error_max_turns: true,
-  error_budget: true,
-  error_cancelled: true,
-  error_undecided: true,
-  skipped: true,
-};
-const ISOLATIONS: Readonly<Record<Isolation, true>> = {
+const SUBTYPES = {
+  ...{ success: true, gate_not_met: true, error_plain_text: true, error_refusal: true, error_provider: true },
+  ...{
+    error_replay: true,
+    error_security: true,
+    error_internal: true,
+    error_sandbox: true,
+    error_config: true,
+  },
+  ...{
+    error_max_turns: true,
+    error_budget: true,
+    error_cancelled: true,
+    error_undecided: true,
+    skipped: true,
+  },
+} as const satisfies Record<Subtype, true>;
+type Listed<T extends PropertyKey> = Readonly<Record<T, true>>;
+const ISOLATIONS: Listed<Isolation> = {
   bwrap: true,
   'sudo-bwrap': true,
   unshare: true,
   'sudo-unshare': true,
   none: true,
 };
-const EXIT_CODES: Readonly<Record<Verdict['exitCode'], true>> = {
+const EXIT_CODES: Listed<Verdict['exitCode']> = {
   0: true,
   1: true,
   44: true,
@@ -171,11 +172,7 @@ describe('the schema for reading', () => {
     const { leg, vote, reuse, ...early } = accepted;
     expect([leg, vote, reuse]).toEqual([null, null, null]);
     const later = { ...accepted, more: {}, judge: { ...sampleReport().policy, tools_sha256: 'x' } };
-    expect([validate(early), validate(later), validate(accepted)]).toEqual([
-      { ok: true },
-      { ok: true },
-      { ok: true },
-    ]);
+    for (const told of [early, later, accepted]) expect(validate(told)).toEqual({ ok: true });
   });
 
   it('misses whatever else every envelope has', async () => {

@@ -1,26 +1,20 @@
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../src/errors.ts';
+import { InputError, ReportError } from '../../src/errors.ts';
 import { readRecording } from '../../src/replay/recording.ts';
+import { createRecordingFile } from '../../src/replay/recording-file.ts';
+import { makeFolder, refusalOf } from '../support/surroundings.ts';
 import { afterResult, answerLine, HASH, headerLine, recordingText } from '../support/worlds/recordings.ts';
 
-const failure = {
-  type: 'failure',
-  number: 2,
-  asked: afterResult(),
-  failure: 'context_overflow',
-  status: 400,
-  message: 'too long',
-};
+const refused = { failure: 'context_overflow', status: 400, message: 'too long' };
+const failure = { type: 'failure', number: 2, asked: afterResult(), ...refused };
 
 function problem(text: string): string {
-  try {
-    readRecording(text);
-  } catch (error) {
-    if (error instanceof InputError && error.input === 'replay') return error.message;
-    throw error;
-  }
-  return '';
+  const { input, message } = refusalOf(() => readRecording(text));
+  expect(input).toBe('replay');
+  return message;
 }
 
 describe('readRecording', () => {
@@ -55,9 +49,7 @@ describe('readRecording', () => {
             after: 'results',
             results: [{ name: 'read_file', isError: false, sha256: HASH }],
           },
-          failure: 'context_overflow',
-          status: 400,
-          message: 'too long',
+          ...refused,
         },
         { kind: 'stopped', asked: expect.anything() },
       ],
@@ -150,7 +142,6 @@ describe('readRecording', () => {
       answerLine({ stop_reason: secret }),
     ];
     for (const line of lines) {
-      expect(problem(recordingText(headerLine(), line))).not.toBe('');
       expect(problem(recordingText(headerLine(), line))).not.toContain('hunter2');
       expect(problem(recordingText(line))).not.toContain('hunter2');
     }
@@ -190,5 +181,28 @@ describe('readRecording', () => {
       }),
       { numRuns },
     );
+  });
+});
+
+const folder = makeFolder();
+
+describe('the file of a recording', () => {
+  it('replaces what stood there with the first line, and is for its owner alone', async () => {
+    const file = path.join(folder, 'run.jsonl');
+    await writeFile(file, 'older, and longer than what comes', { mode: 0o644 });
+    const recording = createRecordingFile(file);
+    expect(await readFile(file, 'utf8')).toContain('older');
+    recording.append('one');
+    recording.append('two');
+    expect(await readFile(file, 'utf8')).toBe('one\ntwo\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is never behind a link that the repository holds', async () => {
+    const target = path.join(folder, 'target');
+    await writeFile(target, 'kept');
+    await symlink(target, path.join(folder, 'link.jsonl'));
+    expect(() => createRecordingFile(path.join(folder, 'link.jsonl')).append('x')).toThrow(ReportError);
+    expect(await readFile(target, 'utf8')).toBe('kept');
   });
 });

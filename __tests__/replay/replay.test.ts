@@ -81,39 +81,37 @@ describe('createReplay', () => {
     expect(notices).toEqual([expect.stringContaining('another gate')]);
   });
 
-  it.each<[string, Partial<Task>, readonly string[], string]>([
+  it.each<[string, Partial<Task>, string, string]>([
     [
       'schema',
       { policy: { ...judge, schema_sha256: OTHER } },
-      ['read_file', 'structured_output'],
+      'read_file',
       'it was recorded for the schema aaaaaaaaaaaa…, and this run has bbbbbbbbbbbb…',
     ],
     [
       'task',
       { policy: { ...judge, prompt_sha256: OTHER } },
-      ['read_file', 'structured_output'],
+      'read_file',
       'it was recorded for the task aaaaaaaaaaaa… (prompt and system-prompt together), and this run has bbbbbbbbbbbb…',
     ],
     [
       'model',
       { model: 'gpt-9' },
-      ['read_file', 'structured_output'],
+      'read_file',
       'it was recorded from the model "scripted-1", and this run asks for "gpt-9"',
     ],
     [
       'set of tools',
       {},
-      ['shell', 'structured_output'],
+      'shell',
       'it was recorded with read_file, which this run does not offer; this run offers shell, which it was recorded without',
     ],
-  ])('does not answer for another %s', async (_, more, tools, said) => {
+  ])('does not answer for another %s', async (_, more, tool, said) => {
     const { ask } = start([headerLine(), answerLine()], more);
-    const offered = tools.map((name) => ({ name, description: '', parameters: {} }));
-    const error = await ask(task, { tools: offered }).catch((each: unknown) => each);
-    expect(error).toBeInstanceOf(ReplayError);
-    expect(error).toMatchObject({
-      message: `The recording does not fit: ${said}. Record it again with --record.`,
-    });
+    const tools = [tool, 'structured_output'].map((name) => ({ name, description: '', parameters: {} }));
+    await expect(ask(task, { tools })).rejects.toEqual(
+      new ReplayError(`The recording does not fit: ${said}. Record it again with --record.`),
+    );
   });
 
   it('takes the model that was recorded where it is asked for by name', async () => {
@@ -174,14 +172,8 @@ describe('createReplay', () => {
 
   it('fails as the API failed when it was recorded', async () => {
     const asked = { tool_choice: 'auto', after: 'task', results: [] };
-    const failure = {
-      type: 'failure',
-      number: 1,
-      asked,
-      failure: 'rate_limit',
-      status: 429,
-      message: 'slow down',
-    };
+    const refused = { failure: 'rate_limit', status: 429, message: 'slow down' };
+    const failure = { type: 'failure', number: 1, asked, ...refused };
     const { ask } = start([headerLine(), failure, answerLine({ number: 2 })]);
     await expect(ask()).rejects.toEqual(new ProviderError('rate_limit', 'slow down', { status: 429 }));
     expect(await ask()).toMatchObject({ stopReason: 'tool_calls' });
