@@ -1,22 +1,17 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { differences } from '../scripts/build.ts';
+import { makeFolder } from './support/surroundings.ts';
 
-const folders: string[] = [];
+const folders = makeFolder();
 
 function folder(files: Record<string, string>): string {
-  const made = mkdtempSync(path.join(tmpdir(), 'differences-'));
-  folders.push(made);
+  const made = mkdtempSync(path.join(folders, 'differences-'));
   for (const [name, text] of Object.entries(files))
     writeFileSync(path.join(made, name), text, { mode: 0o644 });
   return made;
 }
-
-afterEach(() => {
-  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
-});
 
 it('finds nothing where the files are the same', () => {
   expect(differences(folder({ a: 'one', b: 'two' }), folder({ b: 'two', a: 'one' }))).toEqual([]);

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
@@ -14,25 +13,24 @@ import {
   type ScriptedModel,
   startModel,
 } from './support/fakes/model/server.ts';
-import { HAS_BWRAP } from './support/fakes/runner/action.ts';
+import { HAS_BWRAP, submits } from './support/fakes/runner/action.ts';
+import { makeFolder } from './support/surroundings.ts';
 
 const schema = {
   type: 'object',
   properties: { passed: { type: 'boolean' }, summary: { type: 'string' } },
   required: ['passed'],
 } as const;
-const submits = (payload: object): Reply => ({
-  calls: [{ name: 'structured_output', arguments: JSON.stringify(payload) }],
-});
 const good = submits({ passed: true, summary: 'fine' });
 
+const folders = makeFolder();
 let model: ScriptedModel;
 let workspace = '';
 let asked: ModelRequest[] = [];
 let replies: readonly (Reply | Promise<Reply>)[] = [good];
 
 beforeEach(async () => {
-  workspace = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'library-')));
+  workspace = mkdtempSync(path.join(folders, 'library-'));
   writeFileSync(path.join(workspace, 'file.txt'), 'one\n');
   asked = [];
   replies = [good];
@@ -41,10 +39,7 @@ beforeEach(async () => {
     return replies[Math.min(index, replies.length - 1)] ?? good;
   });
 });
-afterEach(async () => {
-  await model.close();
-  rmSync(workspace, { recursive: true, force: true });
-});
+afterEach(() => model.close());
 
 /** Options that reach the scripted model. */
 function options(): Omit<RunOptions<never>, 'schema'> {
@@ -95,14 +90,9 @@ describe('the library', () => {
   ])('takes the schema %s and the gate %s', async (given, gate) => {
     writeFileSync(path.join(workspace, 'schema.json'), JSON.stringify(schema));
     writeFileSync(path.join(workspace, 'gate.json'), '{"properties": {"summary": {"minLength": 9}}}');
-    const error = await failure(
-      runStructuredAgent({
-        ...options(),
-        environment: { ...options().environment, HOME: workspace },
-        schema: given,
-        gate,
-      }),
-    );
+    const environment = { ...options().environment, HOME: workspace };
+    const run = runStructuredAgent({ ...options(), environment, schema: given, gate });
+    const error = await failure(run);
     expect([error.reason, error.payload]).toEqual(['gate_not_met', { passed: true, summary: 'fine' }]);
   });
 
@@ -111,11 +101,7 @@ describe('the library', () => {
     replies = [submits({ passed: 'yes' }), submits({ passed: true, summary: 'no' }), good];
     const result = await runStructuredAgent({ ...options(), schema: verdict, gate: 'passed' });
     expectTypeOf(result.payload).toEqualTypeOf<z.input<typeof verdict>>();
-    expect([result.payload, result.gate, result.turns]).toEqual([
-      { passed: true, summary: 'fine' },
-      'met',
-      3,
-    ]);
+    expect(result).toMatchObject({ payload: { passed: true, summary: 'fine' }, gate: 'met', turns: 3 });
     expect(asked[0]?.tools.at(-1)?.parameters).toMatchObject({ properties: { summary: { minLength: 3 } } });
   });
 
@@ -132,77 +118,44 @@ describe('the library', () => {
     expect(error.message).toContain('The gate is not met');
   });
 
-  it.each<[string, object, number, string, RegExp]>([
-    [
-      'an option that does not exist',
-      { modle: 'x' },
-      52,
-      'config',
-      /no option "modle"\. Did you mean model/u,
-    ],
-    ['a key by another name', { anthropicApiKey: 'x' }, 52, 'config', /Did you mean apiKey\?/u],
-    ['a schema that is none', { schema: 3 }, 52, 'config', /schema must be a JSON Schema/u],
-    ['a schema of blanks', { schema: ' ' }, 52, 'config', /schema must be a JSON Schema/u],
-    [
-      'a schema file that is missing',
-      { schema: './no.json' },
-      52,
-      'config',
-      /could not read ".*\/no\.json"/u,
-    ],
-    [
-      'a schema of another library',
-      { schema: { '~standard': { version: 1 } } },
-      52,
-      'config',
-      /Use Zod 4\.2 or newer/u,
-    ],
-    ['a schema that accepts no object', { schema: { type: 'array' } }, 52, 'config', /object/u],
+  it.each<[string, object, RegExp]>([
+    ['an option that does not exist', { modle: 'x' }, /no option "modle"\. Did you mean model/u],
+    ['a key by another name', { anthropicApiKey: 'x' }, /Did you mean apiKey\?/u],
+    ['a schema that is none', { schema: 3 }, /schema must be a JSON Schema/u],
+    ['a schema of blanks', { schema: ' ' }, /schema must be a JSON Schema/u],
+    ['a schema file that is missing', { schema: './no.json' }, /could not read ".*\/no\.json"/u],
+    ['a schema of another library', { schema: { '~standard': { version: 1 } } }, /Use Zod 4\.2 or newer/u],
+    ['a schema that accepts no object', { schema: { type: 'array' } }, /object/u],
     [
       'a folder that is not there',
-      { workspace: '/nowhere/at/all' },
-      52,
-      'config',
-      /^workspace is "\/nowhere\/at\/all", which is not a folder/u,
+      { workspace: '/nowhere' },
+      /^workspace is "\/nowhere", which is not a folder/u,
     ],
-    ['a file as the folder', { workspace: '/etc/passwd' }, 52, 'config', /^workspace is "\/etc\/passwd"/u],
-    [
-      'an option of the action alone',
-      { comentKey: 'x' },
-      52,
-      'config',
-      /^There is no option "comentKey"\.$/u,
-    ],
-    ['an empty task', { prompt: '' }, 52, 'config', /^prompt is empty\./u],
-    ['a blank task', { prompt: '  \n' }, 52, 'config', /^prompt is empty\./u],
-    ['a wrong number', { maxTurns: 'ten' }, 52, 'config', /^maxTurns is "ten"/u],
+    ['a file as the folder', { workspace: '/etc/passwd' }, /^workspace is "\/etc\/passwd"/u],
+    ['an option of the action alone', { comentKey: 'x' }, /^There is no option "comentKey"\.$/u],
+    ['an empty task', { prompt: '' }, /^prompt is empty\./u],
+    ['a blank task', { prompt: '  \n' }, /^prompt is empty\./u],
+    ['a wrong number', { maxTurns: 'ten' }, /^maxTurns is "ten"/u],
     [
       'no key',
       { model: 'gpt-5', baseUrl: undefined },
-      52,
-      'config',
       /^No key for provider openai\. Pass apiKey, or set the variable OPENAI_API_KEY\.$/u,
     ],
-    ['no model', { model: undefined }, 52, 'config', /No model is given/u],
-    ['too few turns', { maxTurns: 0 }, 53, 'max_turns', /0 turns/u],
-  ])('%s is that error too', async (_, more, exitCode, reason, says) => {
+    ['no model', { model: undefined }, /No model is given/u],
+  ])('%s is that error too', async (_, more, says) => {
     const error = await failure(runStructuredAgent({ ...options(), schema, ...more }));
-    expect([error.exitCode, error.reason, error.message]).toEqual([
-      exitCode,
-      reason,
-      expect.stringMatching(says),
-    ]);
-    expect(error.payload).toBeNull();
+    expect(error).toMatchObject({ exitCode: 52, reason: 'config', payload: null });
+    expect(error.message).toMatch(says);
+  });
+
+  it('and so is a run that comes to no verdict', async () => {
+    const error = await failure(runStructuredAgent({ ...options(), schema, maxTurns: 0 }));
+    expect(error).toMatchObject({ exitCode: 53, reason: 'max_turns', payload: null });
   });
 
   it('names all that is wrong with its options at once', async () => {
-    const wrong: object = {
-      modle: 'x',
-      maxTurns: 'ten',
-      sandbox: 'none',
-      workingDirectory: 'nowhere',
-      schema: 3,
-    };
+    const files = { workingDirectory: 'nowhere', schema: 3 };
+    const wrong: object = { modle: 'x', maxTurns: 'ten', sandbox: 'none', ...files };
     const error = await failure(runStructuredAgent({ ...options(), schema, ...wrong }));
     expect([error.exitCode, error.reason]).toEqual([52, 'config']);
     expect(error.message).toMatch(
@@ -224,11 +177,8 @@ describe('the library', () => {
 
   it('tells its events, in which the payload does not stand', async () => {
     const events: string[] = [];
-    await runStructuredAgent({
-      ...options(),
-      schema,
-      onEvent: (event) => events.push(JSON.stringify(event)),
-    });
+    const onEvent = (event: RunEvent) => events.push(JSON.stringify(event));
+    await runStructuredAgent({ ...options(), schema, onEvent });
     expect(events.join('\n')).toContain('"type":"turn_completed"');
     expect(events.join('\n')).not.toContain('fine');
   });
@@ -306,11 +256,8 @@ describe('the validator of a schema object', () => {
       .refine(({ n, of }) => n <= of, { message: 'n is more than of', path: ['of'] });
     replies = [submits({ n: 1, of: 20 }), submits({ n: 30, of: 20 }), submits({ n: 11, of: 20 })];
     const events: RunEvent[] = [];
-    const result = await runStructuredAgent({
-      ...options(),
-      schema: refined,
-      onEvent: (event) => events.push(event),
-    });
+    const onEvent = (event: RunEvent) => events.push(event);
+    const result = await runStructuredAgent({ ...options(), schema: refined, onEvent });
     expect([result.payload, result.turns]).toEqual([{ n: 11, of: 20 }, 3]);
     const told = asked.at(-1)?.messages.filter(({ role }) => role === 'tool');
     expect(JSON.stringify(told)).toContain('n must be above 10');
@@ -359,11 +306,7 @@ describe('the validator of a schema object', () => {
     ['a codec', z.object({ b: z.stringbool() }), /another value .* at b /u],
   ])('%s is a wrong option, named with its place and what to use', async (_, wrong, says) => {
     const error = await failure(runStructuredAgent({ ...options(), schema: wrong }));
-    expect([error.reason, error.exitCode, error.message]).toEqual([
-      'config',
-      52,
-      expect.stringMatching(says),
-    ]);
+    expect(error).toMatchObject({ reason: 'config', exitCode: 52, message: expect.stringMatching(says) });
     expect(asked).toHaveLength(0);
   });
 

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRepository } from '../../examples/demo/demo.ts';
 import { createLocalWorld, localSecrets } from '../../src/cli/world.ts';
 import { run } from '../../src/run/run.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { parseInputs } from '../support/fakes/runner/inputs.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
-let folder = '';
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = makeFolder();
 
 /** The inputs of the example's step. */
 function inputs(): Readonly<Record<string, string>> {
@@ -22,7 +20,6 @@ function inputs(): Readonly<Record<string, string>> {
 }
 
 it('the recording of examples/replay.yml fits its task; if not: npx node examples/demo/record.ts', async () => {
-  folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'replay-example-')));
   const workspace = path.join(folder, 'cart');
   createRepository(workspace, []);
   const environment = { PATH: process.env['PATH'], HOME: folder };

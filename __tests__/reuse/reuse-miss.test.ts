@@ -27,33 +27,33 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
   const wasAsked = () => world.wasAsked();
 
   const nothing = async () => undefined;
-  const edits: readonly (readonly [string, Inputs, () => Promise<unknown>])[] = [
-    ['a changed file', {}, () => writeFile(path.join(workspace, 'api', 'a.txt'), 'two\n')],
-    ['a new file', {}, () => writeFile(path.join(workspace, 'api', 'b.txt'), '')],
-    ['another prompt', { prompt: 'Judge well.' }, nothing],
-    ['another schema', { schema: '{"type":"object","additionalProperties":true}', gate: 'none' }, nothing],
-    ['another model', { model: 'scripted-2' }, nothing],
-    ['another leg', { leg: 'web' }, nothing],
-    ['another vote', { vote: '2' }, nothing],
-    ['other paths', { 'subject-paths': '.' }, nothing],
-    ['refresh', { refresh: 'true' }, nothing],
+  const edits: readonly (readonly [string, Inputs, () => Promise<unknown>, Partial<World>])[] = [
+    ['a changed file', {}, () => writeFile(path.join(workspace, 'api', 'a.txt'), 'two\n'), {}],
+    ['a new file', {}, () => writeFile(path.join(workspace, 'api', 'b.txt'), ''), {}],
+    ['another prompt', { prompt: 'Judge well.' }, nothing, {}],
+    [
+      'another schema',
+      { schema: '{"type":"object","additionalProperties":true}', gate: 'none' },
+      nothing,
+      {},
+    ],
+    ['another model', { model: 'scripted-2' }, nothing, {}],
+    ['another leg', { leg: 'web' }, nothing, {}],
+    ['another vote', { vote: '2' }, nothing, {}],
+    ['other paths', { 'subject-paths': '.' }, nothing, {}],
+    ['refresh', { refresh: 'true' }, nothing, {}],
+    ['another version', {}, nothing, { version: '0.0.1' }],
   ];
-  it.each(edits)('%s: the model is asked', async (_, inputs, edit) => {
+  it.each(edits)('%s: the model is asked', async (_, inputs, edit, more) => {
     await keep('a', await first());
     await edit();
     wasAsked();
-    const report = await judge(inputs);
+    const report = await judge(inputs, more);
     expect(wasAsked()).toBe(true);
     expect(report.reuse).toMatchObject({ from: null });
   });
 
-  it('another version: the model is asked', async () => {
-    await keep('a', await first());
-    wasAsked();
-    await judge({}, { version: '0.0.1' });
-    expect(wasAsked()).toBe(true);
-  });
-
+  const FINDING = { severity: 'error', message: 'x', title: 'x', path: 'x', line: 1 };
   const useless: readonly (readonly [string, (before: JsonObject) => JsonObject | string])[] = [
     [
       'of another repository',
@@ -64,12 +64,8 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     [
       'that came to no verdict',
       (before) => ({
-        ...before,
-        subtype: 'error_cancelled',
-        is_error: true,
-        exit_code: 130,
-        conclusion: 'inconclusive',
-        reason: 'cancelled',
+        ...{ ...before, subtype: 'error_cancelled', is_error: true, exit_code: 130 },
+        ...{ conclusion: 'inconclusive', reason: 'cancelled' },
       }),
     ],
     ['whose payload the schema refuses', (before) => ({ ...before, structured_output: { passed: true } })],
@@ -79,13 +75,7 @@ describe.runIf(HAS_BWRAP)('a run that finds no verdict to reuse', () => {
     ],
     [
       'whose payload contradicts itself',
-      (before) => ({
-        ...before,
-        structured_output: {
-          ...PAYLOAD,
-          findings: [{ severity: 'error', message: 'x', title: 'x', path: 'x', line: 1 }],
-        },
-      }),
+      (before) => ({ ...before, structured_output: { ...PAYLOAD, findings: [FINDING] } }),
     ],
     [
       'of another judge',

@@ -6,9 +6,9 @@ import { signEnvelope } from '../../src/envelope/signature.ts';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
 import type { EndListener, World } from '../../src/run/world.ts';
-import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
+import { knowSecrets } from '../support/surroundings.ts';
 import { localFiles } from '../support/worlds/quiet.ts';
 import { type Inputs, makeReuseWorld, PAYLOAD, type ReuseWorld, subject } from '../support/worlds/reuse.ts';
 
@@ -43,14 +43,8 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     expect(wasAsked()).toBe(true);
     await keep('a', before);
     world.git('commit', '-qm', 'merge', '--allow-empty');
-    const queue: Subject = {
-      ...subject,
-      sha: 'b'.repeat(40),
-      ref: 'refs/heads/gh-readonly-queue/main/pr-7',
-      event: 'merge_group',
-      pull_request: null,
-      run_id: '200',
-    };
+    const group = { ref: 'refs/heads/gh-readonly-queue/main/pr-7', event: 'merge_group', pull_request: null };
+    const queue: Subject = { ...subject, ...group, sha: 'b'.repeat(40), run_id: '200' };
     const report = await judge({}, { subject: queue });
     expect(wasAsked()).toBe(false);
     expect(report).toMatchObject({
@@ -95,11 +89,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
   });
 
   it('one whose payload is not the one that it tells as text is not taken', async () => {
-    await keep('a', {
-      ...(await first()),
-      ...saying('forged'),
-      result: JSON.stringify(PAYLOAD),
-    });
+    await keep('a', { ...(await first()), ...saying('forged'), result: JSON.stringify(PAYLOAD) });
     expect((await judge()).payload).not.toMatchObject({ summary: 'forged' });
     expect(wasAsked()).toBe(true);
   });
@@ -173,8 +163,7 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
 
   it('a secret of this job in the earlier payload is not published, and hostile keys are data', async () => {
     const before = await first();
-    const secrets = createSecrets();
-    secrets.add('sk-canary-0123456789');
+    const secrets = knowSecrets('sk-canary-0123456789');
     await keep('a', { ...before, ...saying('see sk-canary-0123456789') });
     const report = await judge({}, { secrets });
     expect(report).toMatchObject({ verdict: { reason: 'secret_in_payload', exitCode: 1 }, payload: null });

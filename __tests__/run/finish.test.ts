@@ -27,17 +27,8 @@ describe('finishing', () => {
   it('goes in one order: children are dead before the checks, outputs are written last', async () => {
     const { world, state, steps } = scene();
     const report = await finish(submitted, state, world);
-    expect(steps).toEqual([
-      'changes',
-      'patch diff',
-      'closed',
-      'tamper check',
-      'gate',
-      'first',
-      'second',
-      'envelope',
-      'outputs',
-    ]);
+    const order = 'changes, patch diff, closed, tamper check, gate, first, second, envelope, outputs';
+    expect(steps.join(', ')).toBe(order);
     expect(report).toMatchObject({
       payload,
       gate: met,
@@ -97,10 +88,7 @@ describe('finishing', () => {
   it('a sandbox that cannot be closed and changes that cannot be told are warnings', async () => {
     const { world, state, warnings } = scene();
     state.changes = { compare: () => Promise.reject(new Error('no git')) };
-    state.sandbox = {
-      ...sandbox(() => undefined),
-      close: () => Promise.reject(new Error('busy')),
-    };
+    state.sandbox = { ...sandbox(() => undefined), close: () => Promise.reject(new Error('busy')) };
     expect(told(await finish(submitted, state, world))).toEqual(['accepted', 0, payload, 'met']);
     expect(warnings).toEqual(['changes: no git', 'sandbox: busy']);
   });
@@ -125,21 +113,14 @@ describe('finishing', () => {
     const { world, state } = scene();
     state.sandbox = { ...sandbox(() => undefined), isolation: () => 'none' };
     const report = await finish({ kind: 'failed', error: new SandboxError('no wall') }, state, world);
-    expect([report.verdict.exitCode, report.isolation, report.verdict.error]).toEqual([
-      44,
-      'none',
-      'no wall',
-    ]);
+    expect(report).toMatchObject({ verdict: { exitCode: 44, error: 'no wall' }, isolation: 'none' });
   });
 
   it('a wall that broke is told by its name, and nobody asks behind it what was changed', async () => {
     const { world, state, steps } = scene();
     const report = await finish({ kind: 'failed', error: new SandboxError('gone.') }, state, world);
-    expect([report.verdict.exitCode, report.isolation, report.verdict.error]).toEqual([
-      44,
-      'bwrap',
-      'The sandbox (bwrap) stood at first and broke during the run: gone.',
-    ]);
+    const error = 'The sandbox (bwrap) stood at first and broke during the run: gone.';
+    expect(report).toMatchObject({ verdict: { exitCode: 44, error }, isolation: 'bwrap' });
     expect(steps).not.toContain('changes');
   });
 
@@ -163,12 +144,10 @@ describe('the last checks', () => {
 
   it('a gate that throws opens nothing', async () => {
     const { world, state, outputs } = scene();
-    state.gate = {
-      warnings: [],
-      evaluate: () => {
-        throw new RangeError('stack');
-      },
+    const evaluate = () => {
+      throw new RangeError('stack');
     };
+    state.gate = { warnings: [], evaluate };
     expect(told(await finish(submitted, state, world))).toEqual(['internal', 1, null, null]);
     expect(outputs.map((report) => report.payload)).toEqual([null]);
   });
@@ -196,21 +175,13 @@ describe('the last checks', () => {
     'tampering outweighs %s, and the runner’s files are put back before ours are written',
     async (_, ending) => {
       const { world, state, steps } = scene();
-      state.tamper = {
-        snapshot: () => never(),
-        compare: async () => ({ file: '.git/config', isClosed: false }),
-      };
+      const compare = async () => ({ file: '.git/config', isClosed: false });
+      state.tamper = { snapshot: () => never(), compare };
       const report = await finish(ending, state, world);
       expect(told(report)).toEqual(['tampered', 1, null, null]);
       expect(report.verdict.error).toContain('.git/config');
-      expect(steps.slice(steps.indexOf('closed'))).toEqual([
-        'closed',
-        'restored',
-        'first',
-        'second',
-        'envelope',
-        'outputs',
-      ]);
+      const order = ['closed', 'restored', 'first', 'second', 'envelope', 'outputs'];
+      expect(steps.slice(steps.indexOf('closed'))).toEqual(order);
     },
   );
 });
@@ -239,28 +210,18 @@ describe('an ending that cannot be written', () => {
 
   it('is 52 and a warning where nothing can be written at all; finishing never rejects', async () => {
     const { world, state, warnings } = scene({ writeOutputs: full, writeEnvelope: full });
-    const failing = reporter('log', [], {
-      repeatable: true,
-      report: () => Promise.reject(new Error('deaf')),
-    });
+    const deaf = () => Promise.reject(new Error('deaf'));
+    const failing = reporter('log', [], { repeatable: true, report: deaf });
     const report = await finish(submitted, state, { ...world, reporters: [failing] });
     expect(told(report)).toEqual(['config', 52, null, null]);
-    expect(warnings).toEqual([
-      'log: deaf',
-      'outputs: the disk is full',
-      'outputs: the disk is full',
-      'log: deaf',
-    ]);
+    const unwritten = 'outputs: the disk is full';
+    expect(warnings).toEqual(['log: deaf', unwritten, unwritten, 'log: deaf']);
   });
 });
 
 describe('outputs that somebody reads at his own pace', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
   it('are waited for without a limit', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -52,6 +52,13 @@ function calls(asked: ModelRequest): readonly (readonly [string, unknown])[] {
   return (answer(asked).calls ?? []).map((call) => [call.name, JSON.parse(call.arguments)]);
 }
 
+/** The payload that is delivered. */
+function delivered(asked: ModelRequest): unknown {
+  const [[name, payload] = []] = calls(asked);
+  expect(name).toBe('structured_output');
+  return payload;
+}
+
 const MANIFEST = [
   'read_file',
   { path: 'package.json' },
@@ -108,45 +115,29 @@ describe('the scripted model', () => {
   });
 
   it('delivers what the test output says', () => {
-    expect(calls(request([MANIFEST, SOURCE, ['shell', {}, SPEC]]))).toEqual([
-      [
-        'structured_output',
-        {
-          passed: false,
-          summary: '2 of 9 tests fail: an order of exactly 100.00 gets the discount; another one.',
-          failure_count: 2,
-        },
-      ],
-    ]);
+    const summary = '2 of 9 tests fail: an order of exactly 100.00 gets the discount; another one.';
+    expect(delivered(request([MANIFEST, SOURCE, ['shell', {}, SPEC]]))).toEqual({
+      passed: false,
+      summary,
+      failure_count: 2,
+    });
   });
 
   it('does not call a suite of no counts passed', () => {
-    expect(calls(request([MANIFEST, SOURCE, ['shell', {}, 'exit code 1']]))).toEqual([
-      [
-        'structured_output',
-        {
-          passed: false,
-          summary: 'The test suite gave no counts, so nothing is known about it.',
-          failure_count: 0,
-        },
-      ],
-    ]);
+    const summary = 'The test suite gave no counts, so nothing is known about it.';
+    expect(delivered(request([MANIFEST, SOURCE, ['shell', {}, 'exit code 1']]))).toEqual({
+      passed: false,
+      summary,
+      failure_count: 0,
+    });
   });
 
   it('answers with the properties that it is offered', () => {
     const asked = request([MANIFEST, SOURCE, ['shell', {}, TAP]], {
       properties: { findings: {}, passed: {} },
     });
-    expect(calls(asked)).toEqual([
-      [
-        'structured_output',
-        {
-          passed: false,
-          findings: [
-            { severity: 'error', message: 'Failing: a broken test', path: '/w/test/money.test.js', line: 18 },
-          ],
-        },
-      ],
-    ]);
+    const place = { path: '/w/test/money.test.js', line: 18 };
+    const findings = [{ severity: 'error', message: 'Failing: a broken test', ...place }];
+    expect(delivered(asked)).toEqual({ passed: false, findings });
   });
 });
