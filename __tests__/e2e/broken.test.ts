@@ -75,23 +75,11 @@ describe.each(attackWalls)('behind %s', (wall) => {
     });
     await world.close();
     const { outputs, bodies, stderr } = run;
-    expect({
-      exit: run.exitCode,
-      reason: outputs.get('run-reason'),
-      conclusion: outputs.get('run-conclusion'),
-      wall: outputs.get('run-sandbox'),
-      published: outputs.has('structured_output'),
-      requests: bodies.length,
-      stderr: stderr.toString(),
-    }).toEqual({
-      exit: 44,
-      reason: 'sandbox',
-      conclusion: 'inconclusive',
-      wall,
-      published: false,
-      requests: 2,
-      stderr: '',
-    });
+    const told = ['run-reason', 'run-conclusion', 'run-sandbox', 'structured_output'].map((name) =>
+      outputs.get(name),
+    );
+    expect([run.exitCode, ...told]).toEqual([44, 'sandbox', 'inconclusive', wall, undefined]);
+    expect([bodies.length, stderr.toString()]).toEqual([2, '']);
     expect(bodies[1]).toContain('turn\\n');
     expect(JSON.parse(run.envelope)).toMatchObject({
       exit_code: 44,

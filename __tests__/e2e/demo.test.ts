@@ -45,25 +45,13 @@ describe.each(['openai-compatible', 'anthropic'] as const)(
         summary: '1 of 9 tests fails: an order of exactly 100.00 gets the discount.',
         failure_count: 1,
       });
-      expect({ exitCode: result.exitCode, clean: result.clean, turns: emulator.requests.length }).toEqual({
-        exitCode: 1,
-        clean: true,
-        turns: 4,
-      });
+      expect([result.exitCode, result.clean, emulator.requests.length]).toEqual([1, true, 4]);
       expect(Object.fromEntries(result.outputs)).toMatchObject({
-        passed: 'false',
-        failure_count: '1',
-        'run-conclusion': 'failure',
-        'run-reason': 'gate_not_met',
-        'run-gate': 'not_met',
-        'run-exit-code': '1',
-        'run-turns': '4',
+        ...{ passed: 'false', failure_count: '1', 'run-conclusion': 'failure', 'run-reason': 'gate_not_met' },
+        ...{ 'run-gate': 'not_met', 'run-exit-code': '1', 'run-turns': '4' },
       });
-      expect(result.envelope).toMatchObject({
-        type: 'result',
-        subtype: 'gate_not_met',
-        structured_output: payload(result),
-      });
+      const envelope = { type: 'result', subtype: 'gate_not_met', structured_output: payload(result) };
+      expect(result.envelope).toMatchObject(envelope);
       expect(result.summary).toContain('exactly 100.00 gets the discount');
     });
 
@@ -75,25 +63,14 @@ describe.each(['openai-compatible', 'anthropic'] as const)(
           '2 of 9 tests fail: an order of exactly 100.00 gets the discount; cents are shown with two places.',
         failure_count: 2,
       });
-      expect({ exitCode: result.exitCode, clean: result.clean }).toEqual({ exitCode: 1, clean: true });
+      expect([result.exitCode, result.clean]).toEqual([1, true]);
     });
 
     it('ends with exit code 0 once the bug is mended', async () => {
       const result = await play([MEND]);
-      expect(payload(result), log.join('\n')).toEqual({
-        passed: true,
-        summary: 'All 9 tests pass.',
-        failure_count: 0,
-      });
-      expect({
-        exitCode: result.exitCode,
-        clean: result.clean,
-        gate: result.outputs.get('run-gate'),
-      }).toEqual({
-        exitCode: 0,
-        clean: true,
-        gate: 'met',
-      });
+      const wanted = { passed: true, summary: 'All 9 tests pass.', failure_count: 0 };
+      expect(payload(result), log.join('\n')).toEqual(wanted);
+      expect([result.exitCode, result.clean, result.outputs.get('run-gate')]).toEqual([0, true, 'met']);
     });
 
     it('gives the outputs that action.yml declares for the preset, and no others', async () => {

@@ -25,20 +25,11 @@ function expectEnding(
   row: { conclusion: string; reason: string; exit: number; subtype: string; payload?: boolean },
 ) {
   const { outputs, envelope } = run;
-  expect({
-    exit: run.exitCode,
-    conclusion: outputs.get('run-conclusion'),
-    reason: outputs.get('run-reason'),
-    code: outputs.get('run-exit-code'),
-  }).toEqual({ exit: row.exit, conclusion: row.conclusion, reason: row.reason, code: String(row.exit) });
-  expect(envelope).toMatchObject({
-    type: 'result',
-    subtype: row.subtype,
-    is_error: row.exit !== 0,
-    exit_code: row.exit,
-    conclusion: row.conclusion,
-    reason: row.reason,
-  });
+  const { conclusion, reason, exit, subtype } = row;
+  const told = ['run-conclusion', 'run-reason', 'run-exit-code'].map((name) => outputs.get(name));
+  expect([run.exitCode, ...told]).toEqual([exit, conclusion, reason, String(exit)]);
+  const ending = { type: 'result', subtype, is_error: exit !== 0, exit_code: exit, conclusion, reason };
+  expect(envelope).toMatchObject(ending);
   const published = row.payload ?? false;
   expect(outputs.has('structured_output')).toBe(published);
   expect(outputs.has('passed')).toBe(published);
@@ -47,13 +38,8 @@ function expectEnding(
   expect(run.summary).toContain(row.reason.replaceAll('_', row.reason.includes('_') ? '_' : ''));
   expect(run.survivors).toEqual([]);
   expect(run.leftovers).toEqual([]);
-  const told = [
-    run.log.replaceAll(`::add-mask::${KEY}`, ''),
-    run.summary,
-    run.transcript,
-    JSON.stringify(envelope),
-  ].join('\n');
-  expect(told).not.toContain(KEY);
+  const log = run.log.replaceAll(`::add-mask::${KEY}`, '');
+  expect([log, run.summary, run.transcript, JSON.stringify(envelope)].join('\n')).not.toContain(KEY);
 }
 
 async function ends(options: ActionOptions, row: Parameters<typeof expectEnding>[1]): Promise<ActionRun> {
@@ -63,9 +49,12 @@ async function ends(options: ActionOptions, row: Parameters<typeof expectEnding>
 }
 
 const accepted = { conclusion: 'success', reason: 'accepted', exit: 0, subtype: 'success', payload: true };
-const plainText = { conclusion: 'inconclusive', reason: 'plain_text', exit: 1, subtype: 'error_plain_text' };
-const maxTurns = { conclusion: 'inconclusive', reason: 'max_turns', exit: 53, subtype: 'error_max_turns' };
-const config = { conclusion: 'inconclusive', reason: 'config', exit: 52, subtype: 'error_config' };
+const inconclusive = (reason: string, exit: number, subtype: string) =>
+  ({ conclusion: 'inconclusive', reason, exit, subtype }) as const;
+const plainText = inconclusive('plain_text', 1, 'error_plain_text');
+const maxTurns = inconclusive('max_turns', 53, 'error_max_turns');
+const config = inconclusive('config', 52, 'error_config');
+const timeout = inconclusive('timeout', 55, 'error_budget');
 
 describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (provider) => {
   it('a valid call is a success after real tools, streamed or not', async () => {
@@ -100,26 +89,13 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
   });
 
   it('E4 a refused forced choice is asked again with auto', async () => {
-    const run = await ends(
-      {
-        provider,
-        script: (request, index) => {
-          if (index === 0) return { text: 'done' };
-          if (request.toolChoice !== 'auto') {
-            return {
-              status: 400,
-              error: {
-                message: 'tool_choice forces tool use, which is not supported',
-                type: 'invalid_request_error',
-                param: 'tool_choice',
-              },
-            };
-          }
-          return good;
-        },
-      },
-      accepted,
-    );
+    const message = 'tool_choice forces tool use, which is not supported';
+    const error = { message, type: 'invalid_request_error', param: 'tool_choice' };
+    const script = (request: { toolChoice: string }, index: number) => {
+      if (index === 0) return { text: 'done' };
+      return request.toolChoice === 'auto' ? good : { status: 400, error };
+    };
+    const run = await ends({ provider, script }, accepted);
     expect(run.requests).toHaveLength(3);
     expect(run.outputs.get('run-turns')).toBe('2');
   });
@@ -128,10 +104,7 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     const script = [
       { status: 401, error: { message: `Incorrect API key provided: ${KEY}`, type: 'authentication_error' } },
     ];
-    const run = await ends(
-      { provider, script },
-      { conclusion: 'inconclusive', reason: 'provider_auth', exit: 1, subtype: 'error_provider' },
-    );
+    const run = await ends({ provider, script }, inconclusive('provider_auth', 1, 'error_provider'));
     expect(run.envelope?.['error']).toContain('the input api-key');
     expect(run.requests).toHaveLength(1);
   });
@@ -140,20 +113,14 @@ describe.each(['openai-compatible', 'anthropic'] as const)('endings with %s', (p
     const script = [
       { status: 429, retryAfter: 0, error: { message: 'slow down', type: 'rate_limit_error' } },
     ];
-    const run = await ends(
-      { provider, script },
-      { conclusion: 'inconclusive', reason: 'provider_rate_limit', exit: 1, subtype: 'error_provider' },
-    );
+    const run = await ends({ provider, script }, inconclusive('provider_rate_limit', 1, 'error_provider'));
     expect(run.requests.length).toBeGreaterThan(1);
     expect(run.requests.length).toBeLessThan(8);
   });
 
   it('E18 a refusal', async () => {
     const script = [{ text: 'I will not', finishReason: 'content_filter' as const }];
-    await ends(
-      { provider, script },
-      { conclusion: 'inconclusive', reason: 'refusal', exit: 1, subtype: 'error_refusal' },
-    );
+    await ends({ provider, script }, inconclusive('refusal', 1, 'error_refusal'));
   });
 });
 
@@ -183,11 +150,7 @@ describe('endings', () => {
   });
 
   it('E8 an ending before the walls were raised calls nothing tampered', async () => {
-    const guardedFiles = {
-      'a.txt': 'x',
-      'action.yml': 'name: x\n',
-      '.github/workflows/ci.yml': 'on: push\n',
-    };
+    const guardedFiles = { 'action.yml': 'name: x\n', '.github/workflows/ci.yml': 'on: push\n' };
     const run = await ends({ script: [good], files: guardedFiles, inputs: { 'max-turns': '0' } }, maxTurns);
     expect(run.requests).toHaveLength(0);
     await ends({ script: [good], files: guardedFiles, inputs: { 'max-cost-usd': '1' } }, config);
@@ -204,25 +167,19 @@ describe('endings', () => {
 
   it('E12 time that runs out in a command ends with 55, the command killed', async () => {
     const script = [calls('shell', { command: 'exec -a SAMARK-e12 sleep 60' })];
-    await ends(
-      { script, inputs: { 'timeout-minutes': '0.03' } },
-      { conclusion: 'inconclusive', reason: 'timeout', exit: 55, subtype: 'error_budget' },
-    );
+    await ends({ script, inputs: { 'timeout-minutes': '0.03' } }, timeout);
   });
 
   it('E12 time that runs out while the model is awaited ends with 55', async () => {
     const script = () => new Promise<never>(() => undefined);
-    await ends(
-      { script, inputs: { 'timeout-minutes': '0.02' } },
-      { conclusion: 'inconclusive', reason: 'timeout', exit: 55, subtype: 'error_budget' },
-    );
+    await ends({ script, inputs: { 'timeout-minutes': '0.02' } }, timeout);
   });
 
   it('tokens that are used up end with 55', async () => {
     const script = [{ ...look, usage: { inputTokens: 900, outputTokens: 200 } }];
     const run = await ends(
       { script, inputs: { 'max-total-tokens': '1000' } },
-      { conclusion: 'inconclusive', reason: 'max_tokens', exit: 55, subtype: 'error_budget' },
+      inconclusive('max_tokens', 55, 'error_budget'),
     );
     expect(run.requests).toHaveLength(1);
     expect(run.envelope?.['usage']).toMatchObject({ input_tokens: 900, output_tokens: 200 });
@@ -240,7 +197,7 @@ describe('endings', () => {
     expect(run.log).toMatch(/\$0\.\d+/u);
     await ends(
       { ...priced, inputs: { ...model, 'max-cost-usd': '0.1' } },
-      { conclusion: 'inconclusive', reason: 'max_cost', exit: 55, subtype: 'error_budget' },
+      inconclusive('max_cost', 55, 'error_budget'),
     );
   });
 
@@ -265,13 +222,8 @@ describe('endings', () => {
 
   it('E15 a gate that is not met fails the step and still publishes the payload', async () => {
     const script = [submits({ passed: false, summary: 'two tests fail' })];
-    const failure = {
-      conclusion: 'failure',
-      reason: 'gate_not_met',
-      exit: 1,
-      subtype: 'gate_not_met',
-      payload: true,
-    };
+    const ending = { conclusion: 'failure', reason: 'gate_not_met', exit: 1, subtype: 'gate_not_met' };
+    const failure = { ...ending, payload: true };
     const run = await ends({ script, inputs: { gate: 'passed' } }, failure);
     expect(run.outputs.get('passed')).toBe('false');
     expect(run.outputs.get('run-gate')).toBe('not_met');
@@ -292,12 +244,7 @@ describe('endings', () => {
   });
 
   it('a payload that holds the key is not published', async () => {
-    const security = {
-      conclusion: 'inconclusive',
-      reason: 'secret_in_payload',
-      exit: 1,
-      subtype: 'error_security',
-    };
+    const security = inconclusive('secret_in_payload', 1, 'error_security');
     for (const text of [KEY, Buffer.from(KEY).toString('base64'), Buffer.from(KEY).toString('hex')]) {
       const run = await ends({ script: [submits({ passed: true, summary: `see ${text}` })] }, security);
       expect(run.summary + run.log.replaceAll(`::add-mask::${KEY}`, '')).not.toContain(text);

@@ -134,30 +134,6 @@ describe('legs with a working directory', () => {
     expect([annotated(merged), inSarif(merged, 'merged.sarif')]).toEqual([own, own]);
     for (const file of own) expect(merged.summary).toMatch(new RegExp(`/blob/[0-9a-f]+/${file}#L1\\)`, 'u'));
   });
-
-  it('of an earlier version, and with evidence that is forged, are merged as the model wrote them', async () => {
-    const runs = await Promise.all(LEGS.map((name) => leg(name, PACKAGES, onPush)));
-    const forged = (path: string) => ({ context: 'none', tool_calls: 1, findings: [{ path }] });
-    const tries = [
-      undefined,
-      forged('/etc/passwd'),
-      forged('../../etc/passwd'),
-      { ...forged('a'), findings: [] },
-      { ...forged('a'), findings: [{ path: 'a' }, { path: 'b' }] },
-    ];
-    for (const evidence of tries) {
-      const envelopes = runs.map(({ envelope }) => {
-        const { evidence: _, ...rest } = envelope ?? {};
-        return evidence === undefined ? rest : { ...rest, evidence };
-      });
-      const merged = await merge(envelopes, PACKAGES, onPush);
-      expect(merged.envelope?.['structured_output']).toMatchObject({
-        findings: [{ path: 'index.js', legs: ['api', 'web'] }],
-      });
-      expect([annotated(merged), inSarif(merged, 'merged.sarif')]).toEqual([[undefined], []]);
-      expect(merged.log + merged.summary).not.toContain('passwd');
-    }
-  });
 });
 
 describe('a pull request whose diff cannot be had', () => {
@@ -202,18 +178,5 @@ describe('a pull request whose diff cannot be had', () => {
       merged: { legs: LEGS.map(() => ({ votes: [{ evidence: { context: 'missing', tool_calls: 0 } }] })) },
     });
     expect(merged.envelope).not.toHaveProperty('evidence');
-  });
-
-  it('says nothing of it where the diff was there and the model looked', async () => {
-    const look = { calls: [{ name: 'read_file', arguments: '{"path":"packages/api/index.js"}' }] };
-    const run = await runAction({
-      files: PACKAGES,
-      prepare,
-      script: [look, green],
-      inputs: { 'github-token': 'test-token' },
-      ...onPullRequest(hub.apiUrl),
-    });
-    expect(run.envelope?.['evidence']).toEqual({ context: 'complete', tool_calls: 1, findings: [] });
-    for (const text of [NO_DIFF, NO_CALL]) expect(run.summary + run.log).not.toContain(text);
   });
 });

@@ -1,7 +1,5 @@
-import net from 'node:net';
-import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
+import { type Authority, createAuthority, startTlsFront } from '../support/fakes/certificates.ts';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
 import { type ProxyOptions, type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
 import { type ActionOptions, KEY, left, runAction, submits } from '../support/fakes/runner/action.ts';
@@ -18,16 +16,8 @@ let front = '';
 beforeAll(async () => {
   authority = createAuthority();
   model = await startModel(() => good);
-  const target = new URL(model.url);
-  const server = tls.createServer(authority.issue(['api.test']), (client) => {
-    const onward = net.connect(Number(target.port), target.hostname);
-    client.on('error', () => onward.destroy());
-    onward.on('error', () => client.destroy());
-    client.pipe(onward).pipe(client);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  front = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const { port } = await startTlsFront(authority, ['api.test'], model.url);
+  front = `http://127.0.0.1:${port}`;
 });
 afterAll(async () => {
   await model.close();

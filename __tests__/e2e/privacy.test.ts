@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { calls, KEY, runAction, submits } from '../support/fakes/runner/action.ts';
-import { parseLog } from '../support/fakes/runner/runner.ts';
 
 const CANARY = 'CANARY-5d2e';
 const schema = JSON.stringify({
@@ -90,55 +89,6 @@ describe('privacy', () => {
     // The model said the key itself; no tool result may give it back any other.
     expect(run.requests[1]?.raw).not.toContain('canary0123');
     expect(run.requests[1]?.raw).not.toContain('runtime-canary');
-  });
-
-  it('P4 hostile names of properties give exactly the expected outputs', async () => {
-    const hostile = {
-      type: 'object',
-      properties: {
-        structured_output: { type: 'string' },
-        'run-turns': { type: 'string' },
-        Passed: { type: 'boolean' },
-        passed: { type: 'boolean' },
-        'a.b': { type: 'string' },
-        'line\nbreak=1': { type: 'string' },
-        fine: { type: 'string' },
-      },
-    };
-    const payload = {
-      structured_output: 'mine',
-      'run-turns': '99',
-      Passed: true,
-      passed: false,
-      'a.b': 'x',
-      'line\nbreak=1': 'y',
-      fine: 'v<<EOF\r\nEOF\nrun-conclusion=failure',
-      undeclared: 'z',
-    };
-    const run = await runAction({ script: [submits(payload)], inputs: { schema: JSON.stringify(hostile) } });
-    expect(run.exitCode).toBe(0);
-    const own = [...run.outputs.keys()].filter((name) => !name.startsWith('run-'));
-    expect(own.toSorted()).toEqual(['fine', 'structured_output']);
-    expect(run.outputs.get('fine')).toBe(payload.fine);
-    expect(JSON.parse(run.outputs.get('structured_output') ?? '')).toEqual(payload);
-    expect(run.outputs.get('run-turns')).toBe('1');
-    expect(run.outputs.get('run-conclusion')).toBe('success');
-    const warnings = parseLog(run.log).filter((command) => command.name === 'warning');
-    expect(warnings.length).toBeGreaterThanOrEqual(5);
-  });
-
-  it('P5 a payload above 1 MiB is accepted, its large outputs left out with a warning, the envelope whole', async () => {
-    const payload = { passed: true, note: 'n'.repeat(1_100_000) };
-    const run = await runAction({ script: [submits(payload)], inputs: { schema } });
-    expect(run.exitCode).toBe(0);
-    expect(run.outputs.get('passed')).toBe('true');
-    expect(run.outputs.has('note')).toBe(false);
-    expect(run.outputs.has('structured_output')).toBe(false);
-    expect(run.envelope?.['structured_output']).toEqual(payload);
-    expect(parseLog(run.log).filter((command) => command.name === 'warning').length).toBeGreaterThanOrEqual(
-      2,
-    );
-    expect(Buffer.byteLength(run.summary)).toBeLessThan(1024 * 1024);
   });
 
   it('P6 a large log into a pipe that is read late is complete, and then the process ends', async () => {

@@ -1,25 +1,24 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
-import os from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import tls from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Authority, createAuthority } from '../support/fakes/certificates.ts';
+import {
+  type Authority,
+  createAuthority,
+  startTlsFront,
+  type TlsFront,
+} from '../support/fakes/certificates.ts';
 import { type ScriptedModel, startModel } from '../support/fakes/model/server.ts';
 import { type ProxyServer, startProxy } from '../support/fakes/proxy-server.ts';
 import { left, runAction, submits } from '../support/fakes/runner/action.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
+import { makeFolder } from '../support/surroundings.ts';
 
 const good = submits({ passed: true, summary: 'all well' });
 
 /** Where requests of each vendor's own endpoint go, `NAME.openai.azure.com` among them. */
-const HOSTS = [
-  'api.openai.com',
-  'api.anthropic.com',
-  'generativelanguage.googleapis.com',
-  'name.openai.azure.com',
-];
+const HOSTS =
+  'api.openai.com api.anthropic.com generativelanguage.googleapis.com name.openai.azure.com'.split(' ');
 
 /** A key in every variable that any provider reads, and what the SDKs would read beside; none may choose anything. */
 const EVERY_KEY = {
@@ -37,49 +36,26 @@ const EVERY_KEY = {
 
 let authority: Authority;
 let model: ScriptedModel;
-let front: tls.Server;
+let front: TlsFront;
 let proxy: ProxyServer;
-let folder = '';
+const folder = makeFolder();
 
 beforeAll(async () => {
   authority = createAuthority();
   model = await startModel(() => good);
-  front = await tlsFront(authority, HOSTS, model);
-  const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, `http://127.0.0.1:${portOf(front)}`]));
+  front = await startTlsFront(authority, HOSTS, model.url);
+  const hosts = Object.fromEntries(HOSTS.map((host) => [`${host}:443`, `http://127.0.0.1:${front.port}`]));
   proxy = await startProxy({ hosts });
-  folder = mkdtempSync(path.join(os.tmpdir(), 'loads-'));
 });
 afterAll(async () => {
   await proxy.close();
   front.close();
   await model.close();
   authority.remove();
-  rmSync(folder, { recursive: true, force: true });
 });
 
-/** A TLS front of a model. */
-async function tlsFront(signer: Authority, hosts: readonly string[], to: ScriptedModel): Promise<tls.Server> {
-  const target = new URL(to.url);
-  const server = tls.createServer(signer.issue(hosts), (client) => {
-    const onward = net.connect(Number(target.port), target.hostname);
-    client.on('error', () => onward.destroy());
-    onward.on('error', () => client.destroy());
-    client.pipe(onward).pipe(client);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
-function portOf(server: tls.Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 /** Variables under which the bundle notes each file of its own that it loads, and what it has noted. */
-function watchLoads(): {
-  readonly variables: Record<string, string>;
-  readonly sdks: () => readonly string[];
-} {
+function watchLoads() {
   const hooks = path.join(folder, 'hooks.mjs');
   const list = path.join(folder, 'loads.txt');
   writeFileSync(list, '');
@@ -198,38 +174,12 @@ describe('the bundle asks', () => {
     const run = await runAction({ script: [good], inputs: { stream: 'on' } });
     expect([run.exitCode, run.requests[0]?.body]).toEqual([0, expect.objectContaining({ stream: true })]);
   });
-
-  it('nobody where only a key would tell whom', async () => {
-    const run = await runAction({
-      script: [good],
-      inputs: { ...absent, model: 'llama3' },
-      variables: { ...EVERY_KEY },
-    });
-    expect([run.exitCode, run.requests]).toEqual([52, []]);
-    expect(run.envelope?.['error']).toMatch(/^No provider is known for the model "llama3"/u);
-  });
-
-  it.each(['openai', 'anthropic', 'gemini', 'azure-openai'])(
-    'nobody where max-cost-usd has no price to go by: %s',
-    async (provider) => {
-      const run = await runAction({
-        script: [good],
-        inputs: { provider, model: 'nobody-knows-1', 'max-cost-usd': '1' },
-      });
-      expect([run.exitCode, run.requests]).toEqual([52, []]);
-      expect(run.envelope).toMatchObject({ reason: 'config', total_cost_usd: null });
-      expect(run.envelope?.['error']).toContain('none is known for the model "nobody-knows-1"');
-    },
-  );
 });
 
 describe('the bundle and a certificate, without a proxy', () => {
   const asking = async (variables: Readonly<Record<string, string>>) => {
-    const server = await tlsFront(authority, ['127.0.0.1'], model);
-    const run = await runAction({
-      inputs: { 'base-url': `https://127.0.0.1:${portOf(server)}/v1` },
-      variables,
-    });
+    const server = await startTlsFront(authority, ['127.0.0.1'], model.url);
+    const run = await runAction({ inputs: { 'base-url': `https://127.0.0.1:${server.port}/v1` }, variables });
     server.close();
     return run;
   };

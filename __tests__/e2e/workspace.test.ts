@@ -19,30 +19,6 @@ const commit = (workspace: string) =>
   );
 
 describe('the workspace', () => {
-  it('what the agent changed is counted, kept as a patch, and told', async () => {
-    let patch = '';
-    const run = await runAction({
-      script: (_request, index) => {
-        if (index === 0) return calls('shell', { command: 'echo more >> a.txt; echo new > b.txt' });
-        return index === 1 ? calls('edit', { path: 'c.txt', old_string: '', new_string: 'made\n' }) : good;
-      },
-      files: { 'a.txt': 'one\n' },
-      prepare: ({ workspace }) => Promise.resolve(void commit(workspace)),
-      onEnd: (outputs) => {
-        const file = outputs.get('run-patch-file') ?? '';
-        patch = readFileSync(file, 'utf8');
-        expect(statSync(file).mode & 0o777).toBe(0o600);
-      },
-    });
-    expect(run.exitCode).toBe(0);
-    expect(run.outputs.get('run-changed-files')).toBe('3');
-    expect(patch).toMatch(/^diff --git a\/a\.txt b\/a\.txt$/mu);
-    expect(patch).toMatch(/^\+new$/mu);
-    expect(patch).toMatch(/^\+made$/mu);
-    for (const text of [run.log, run.summary])
-      expect(text).toContain('the agent changed 3 files in its copy; your checkout is as it was');
-  });
-
   it('the patch leaves out files that hold a known secret, and the log says so', async () => {
     let patch = '';
     const write = `echo 'key=${KEY}' > a.txt; printf 'x\\0%s' '${KEY}' > a.bin; echo '${KEY}' | base64 > b; echo fine > c`;
@@ -93,7 +69,9 @@ describe('the workspace', () => {
         },
         onEnd: (outputs) => {
           after = state(where);
-          execFileSync('git', ['apply', '--index', outputs.get('run-patch-file') ?? ''], { cwd: where });
+          const patch = outputs.get('run-patch-file') ?? '';
+          expect(statSync(patch).mode & 0o777).toBe(0o600);
+          execFileSync('git', ['apply', '--index', patch], { cwd: where });
           applied = execFileSync('git', ['diff', '--cached', '--raw', '--abbrev=1'], {
             cwd: where,
             encoding: 'utf8',

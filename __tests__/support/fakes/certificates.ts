@@ -1,8 +1,10 @@
 /** Certificates for loopback, made by the openssl on this machine: an authority that nobody knows, and what it signed. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import tls from 'node:tls';
 
 /** A server's key and certificate, PEM. */
 export interface Identity {
@@ -17,6 +19,31 @@ export interface Authority {
   /** A key and a certificate for hosts, names and addresses; valid for `days`, which may be less than none. */
   issue(hosts: readonly string[], days?: number): Identity;
   remove(): void;
+}
+
+/** A server that speaks TLS for these hosts, and hands what it is told on to the server at `url`. */
+export interface TlsFront {
+  readonly port: number;
+  close(): void;
+}
+
+/** Starts one on loopback. */
+export async function startTlsFront(
+  authority: Authority,
+  hosts: readonly string[],
+  url: string,
+): Promise<TlsFront> {
+  const target = new URL(url);
+  const server = tls.createServer(authority.issue(hosts), (client) => {
+    const onward = net.connect(Number(target.port), target.hostname);
+    client.on('error', () => onward.destroy());
+    onward.on('error', () => client.destroy());
+    client.pipe(onward).pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { port, close: () => void server.close() };
 }
 
 /** A new authority in a folder of its own. */
