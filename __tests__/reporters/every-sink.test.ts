@@ -193,8 +193,11 @@ const sinks: readonly (readonly [string, Sink])[] = [
     logged((log, text) => hear(createAnnotations({ log, mode: 'findings', locate, elsewhere: 'x' }), text)),
   ],
   ['the transcript', written((file) => createTranscript({ file, secrets }), parsed)],
-  ['the report page', written((file) => createReportPage({ file, secrets, tell }), undefined, gated)],
-  ['the SARIF file', written((file) => createSarif({ file, secrets, locate, tell, ...sarifFacts }), parsed)],
+  ['the report page', written((file) => createReportPage({ file, secrets, notify: tell }), undefined, gated)],
+  [
+    'the SARIF file',
+    written((file) => createSarif({ file, secrets, locate, notify: tell, ...sarifFacts }), parsed),
+  ],
   [
     'the commit status',
     async (text) => {

@@ -151,7 +151,7 @@ describe('what a run has resolved', () => {
     await annotations.report?.(report, signal);
     const file = path.join(workspace.root, 'out.sarif');
     const facts = { version: '0', informationUri: null, category: 'c', serverUrl: null };
-    const sarif = createSarif({ file, locate, secrets, tell: () => undefined, ...facts });
+    const sarif = createSarif({ file, locate, secrets, notify: () => undefined, ...facts });
     await sarif.report?.(report, signal);
     const page = { secrets, serverUrl: 'https://github.com', locate };
     const shown = [

@@ -79,7 +79,7 @@ export function openSarif(workspace: Workspace, changes: Partial<SarifOptions> =
     file: target,
     secrets: knowSecrets('sk-canary-123'),
     locate: createLocator({ workspace: workspace.root, workingDirectory: '.', repositories: ['octo/demo'] }),
-    tell: (text) => lines.push(text),
+    notify: (text) => lines.push(text),
     version: '0.1.0',
     informationUri: 'https://github.com/org/structured-agent',
     category: 'CI/review (node 24)',

@@ -22,7 +22,7 @@ import type { Subject } from '../types.ts';
 import type { ActionGitHub } from './github.ts';
 
 /** The inputs that configure reporting. */
-export interface Telling {
+export interface ReportingInputs {
   readonly config: Pick<
     Config,
     'summary' | 'annotations' | 'comment' | 'commentKey' | 'commitStatus' | 'logLevel' | 'leg' | 'vote'
@@ -34,7 +34,7 @@ export interface Telling {
 
 export interface ActionReportersOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly setup: Telling;
+  readonly setup: ReportingInputs;
   readonly hub: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
@@ -60,7 +60,7 @@ export function createReporters(options: ActionReportersOptions): readonly Repor
     ...(setup.transcriptFile === null ? [] : [createTranscript({ file: setup.transcriptFile, secrets })]),
     ...(setup.reportFile === null
       ? []
-      : [createReportPage({ file: setup.reportFile, secrets, tell: (text) => log.info(text) })]),
+      : [createReportPage({ file: setup.reportFile, secrets, notify: (text) => log.info(text) })]),
     ...(file === null ? [] : [{ ...createSummary({ ...facts, file }), repeatable: true }]),
     ...sarif(options, facts, isThere ? locate : null),
     createAnnotations({
@@ -93,7 +93,7 @@ function sarif(
       file: sarifFile,
       locate,
       secrets,
-      tell: (text) => log.info(text),
+      notify: (text) => log.info(text),
       version,
       informationUri: serverUrl === null || repository === null ? null : `${serverUrl}/${repository}`,
       category: verdictKey(environment, setup.config),

@@ -61,7 +61,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     repositories: repositoriesOf(hub),
     changed: hub.changedPaths,
   });
-  const told = { environment, setup, hub, subject, workspace, locate, isResolved, version, log, secrets };
+  const shared = { environment, setup, hub, subject, workspace, locate, isResolved, version, log, secrets };
   return {
     entry: 'action',
     environment,
@@ -78,7 +78,7 @@ export function createActionWorld(options: ActionWorldOptions): ActionWorld {
     findPolicyChanges: hub.findPolicyChanges,
     now: () => performance.now(),
     listen,
-    reporters: createReporters({ ...told, summaryFile: files.summary }),
+    reporters: createReporters({ ...shared, summaryFile: files.summary }),
     spareResultFile: path.join(folders.results, 'result.json'),
     writeEnvelope: (report) => writeResultFile(report, secrets, signer(signingKey)),
     writeOutputs(report) {

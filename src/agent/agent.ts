@@ -156,8 +156,16 @@ async function complete(
     emit({ type: 'notice', level: 'warning', text });
   }
   const durationMs = now() - started;
-  const told = redactMessage(message, toolbox.has);
-  emit({ type: 'turn_completed', turn, durationMs, usage, totals: record.totals, stopReason, message: told });
+  const redacted = redactMessage(message, toolbox.has);
+  emit({
+    type: 'turn_completed',
+    turn,
+    durationMs,
+    usage,
+    totals: record.totals,
+    stopReason,
+    message: redacted,
+  });
   const calls: CallRecord[] = [];
   record.turns.push({ turn, forced, durationMs, usage, calls });
   return { turn, completion, calls };

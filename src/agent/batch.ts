@@ -124,7 +124,7 @@ function settle(
   result: ToolResult,
   decision: CallDecision,
   durationMs: number,
-  told: ToolResult,
+  shown: ToolResult,
   world: BatchWorld,
 ): ToolResult {
   const { turn } = world;
@@ -134,7 +134,7 @@ function settle(
     call: ref,
     decision,
     durationMs,
-    result: told,
+    result: shown,
     totals: world.totals(),
   });
   world.records.push({ name: ref.name, target: ref.target, decision, durationMs });

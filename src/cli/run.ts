@@ -142,7 +142,7 @@ function onDisk(
     ...(transcript === null ? [] : [createTranscript({ file: transcript, secrets })]),
     ...(report === null
       ? []
-      : [createReportPage({ file: report, secrets, tell: (text) => written.set('report', text) })]),
+      : [createReportPage({ file: report, secrets, notify: (text) => written.set('report', text) })]),
     ...(sarif === null
       ? []
       : [
@@ -150,7 +150,7 @@ function onDisk(
             file: sarif,
             locate: createLocator({ workspace, workingDirectory, repositories: [] }),
             secrets,
-            tell: (text) => written.set('sarif', text),
+            notify: (text) => written.set('sarif', text),
             version: VERSION,
             informationUri: null,
             category: 'cli',

@@ -14,16 +14,16 @@ export function issuesOf(errors: readonly ErrorObject[]): readonly Issue[] {
   const inBranch = (error: ErrorObject): boolean => /\/(?:anyOf|oneOf)\/\d+\//.test(error.schemaPath);
   const ordered = [...errors.filter((error) => !inBranch(error)), ...errors.filter(inBranch)];
   const found = new Map<string, Issue>();
-  let told = 0;
+  let listed = 0;
   // Stops early: a large payload can have errors at a hundred thousand paths.
   for (const error of ordered) {
     const issue = { path: error.instancePath, keyword: error.keyword, message: `${messageOf(error)}.` };
     const identity = JSON.stringify(issue);
     if (!found.has(identity) && found.size === LISTED.several) break;
     if (!found.has(identity)) found.set(identity, issue);
-    told += 1;
+    listed += 1;
   }
-  return withRest([...found.values()], errors.length - told);
+  return withRest([...found.values()], errors.length - listed);
 }
 
 /** Returns the first 10 issues; the last of them says how many more there are. */

@@ -66,8 +66,8 @@ async function look(
   number: number | null,
   github: GitHub | null,
 ): Promise<PullRequest | null> {
-  const told = readPullRequest(member(event.payload, 'pull_request'));
-  if (told !== null) return told;
+  const fromEvent = readPullRequest(member(event.payload, 'pull_request'));
+  if (fromEvent !== null) return fromEvent;
   if (github === null) return null;
   const [owner = '', repo = ''] = event.repository.split('/');
   if (number !== null) {

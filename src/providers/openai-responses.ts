@@ -65,11 +65,11 @@ export function createOpenAiResponses(settings: AdapterSettings): Provider {
 
 /** Detects a failure that is reported as a response with a status of its own. */
 function acceptResponse(answer: ApiResponse, context: FailureContext): RequestResult<ApiResponse> {
-  const told = toldFailure(answer);
-  if (told === null) return { ok: true, value: answer };
-  if (told.isBlocked) return { ok: true, value: blockedResponse };
+  const failed = readFailure(answer);
+  if (failed === null) return { ok: true, value: answer };
+  if (failed.isBlocked) return { ok: true, value: blockedResponse };
   const why = `${context.host} ended its answer with an error`;
-  return { ok: false, again: told.again, why, error: providerError(told.failure, context) };
+  return { ok: false, again: failed.again, why, error: providerError(failed.failure, context) };
 }
 
 /** Replaces an assistant turn without content. */
@@ -169,7 +169,7 @@ export function isWholeResponse(events: readonly JsonObject[]): boolean {
 }
 
 /** Returns the failure that a response reports, and whether another attempt may succeed; null if it reports none. */
-export function toldFailure(
+export function readFailure(
   answer: ApiResponse,
 ): { readonly failure: ApiFailure; readonly again: boolean; readonly isBlocked: boolean } | null {
   const last = answer.kind === 'events' ? lastEvent(answer.events) : null;

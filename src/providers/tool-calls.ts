@@ -79,7 +79,7 @@ export function replayableInput(rawArguments: string): JsonObject {
   if (rawArguments.length > JSON_TEXT.arguments) return {};
   try {
     const value: Json = JSON.parse(rawArguments);
-    return isDeeperThan(value, JSON_TEXT.depth) ? {} : objectOf(mended(value));
+    return isDeeperThan(value, JSON_TEXT.depth) ? {} : objectOf(toWellFormed(value));
   } catch {
     return {};
   }
@@ -96,11 +96,13 @@ export function replayableArguments(rawArguments: string): string {
 const halfPair = /\\u[dD][89a-fA-F]|\p{Surrogate}/u;
 
 /** Returns a value in which all strings, including property names, are well-formed. */
-function mended(value: Json): Json {
+function toWellFormed(value: Json): Json {
   if (typeof value === 'string') return wellFormed(value);
-  if (isArray(value)) return value.map(mended);
+  if (isArray(value)) return value.map(toWellFormed);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [wellFormed(key), mended(each)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [wellFormed(key), toWellFormed(each)]),
+  );
 }
 
 /** Returns a tool name that is valid in a history: both APIs reject invented names with other characters. */

@@ -112,8 +112,8 @@ function evidenceJson(
  * Replaces lone surrogates, which truncated text may end with. They could be written but not read back: strict readers
  * reject them, and text that contains one cannot be signed. The payload was parsed strictly and contains none.
  */
-function wellFormed(told: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(told).map(([name, value]) => [name, wellFormedValue(value)]));
+function wellFormed(envelope: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(envelope).map(([name, value]) => [name, wellFormedValue(value)]));
 }
 
 function wellFormedValue(value: Json): Json {
@@ -135,8 +135,8 @@ export function writeResultFile(report: Report, secrets: Secrets, sign: Sign | n
   const file = report.resultFile;
   if (file === null) return;
   try {
-    const told = envelope(report, secrets.mask);
-    const whole = sign === null ? told : { ...told, signature: sign(told) };
+    const unsigned = envelope(report, secrets.mask);
+    const whole = sign === null ? unsigned : { ...unsigned, signature: sign(unsigned) };
     writePrivateFile(file, `${JSON.stringify(whole)}\n`);
   } catch (cause) {
     const why = messageOf(cause);

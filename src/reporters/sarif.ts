@@ -20,7 +20,7 @@ export interface SarifOptions extends SarifFacts {
   readonly locate: Locate | null;
   readonly secrets: Secrets;
   /** Writes one line to the log. */
-  readonly tell: (text: string) => void;
+  readonly notify: (text: string) => void;
 }
 
 const NO_CHECKOUT =
@@ -35,7 +35,7 @@ const NO_CHECKOUT =
  * written.
  */
 export function createSarif(options: SarifOptions): Reporter {
-  const { file, secrets, locate, tell } = options;
+  const { file, secrets, locate, notify } = options;
   return {
     name: 'sarif-file',
     repeatable: true,
@@ -45,7 +45,7 @@ export function createSarif(options: SarifOptions): Reporter {
     async report(report: Report) {
       removeFile(file);
       if (report.payload === null) {
-        tell('No SARIF was written: no payload was published.');
+        notify('No SARIF was written: no payload was published.');
         return;
       }
       if (locate === null) throw new ReportError(NO_CHECKOUT);
@@ -59,7 +59,7 @@ export function createSarif(options: SarifOptions): Reporter {
       const lost = found.findings - found.placed;
       const rest =
         lost === 0 ? '' : ` ${counted(lost, 'finding')} without a file of the repository left out.`;
-      tell(`SARIF: ${counted(results, 'result')} in ${file}.${rest}${report.view?.sarifNote ?? ''}`);
+      notify(`SARIF: ${counted(results, 'result')} in ${file}.${rest}${report.view?.sarifNote ?? ''}`);
     },
   };
 }

@@ -32,7 +32,7 @@ export interface Stdout {
 export function createStdout({ sink, format, secrets, version, cwd }: StdoutOptions): Stdout {
   const messages = createMessages({ version, cwd, mask: secrets.mask });
   const kept: string[] = [];
-  let told = false;
+  let done = false;
 
   const listen = (event: RunEvent) => {
     for (const message of messages(event)) {
@@ -41,7 +41,7 @@ export function createStdout({ sink, format, secrets, version, cwd }: StdoutOpti
       else sink.write(`${line}\n`);
     }
   };
-  const tell = (report: Report): string => {
+  const render = (report: Report): string => {
     if (format === 'text') return report.payload === null ? '' : `${jsonLine(report.payload)}\n`;
     const end = jsonLine(envelope(report, secrets.mask));
     return format === 'json' ? `[${[...kept, end].join(',')}]\n` : `${end}\n`;
@@ -50,15 +50,15 @@ export function createStdout({ sink, format, secrets, version, cwd }: StdoutOpti
   return {
     reporter: { name: 'stdout', ...(format === 'json' || format === 'stream-json' ? { event: listen } : {}) },
     async writeOutputs(report) {
-      if (told) return;
-      told = true;
+      if (done) return;
+      done = true;
       const lost = await sink.flush().then(
         () => false,
         () => true,
       );
       // The loss itself ended the run and is what the report describes, so no additional warning is needed.
       if (lost && !report.verdict.published && report.verdict.exitCode !== 0) return;
-      sink.write(tell(report));
+      sink.write(render(report));
       await sink.flush();
     },
   };

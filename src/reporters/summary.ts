@@ -150,9 +150,9 @@ export function headline(
     ...(view?.facts?.(sanitizer) ?? []),
     `exit code \`${verdict.exitCode}\``,
   ];
-  const mended = repaired(report.repaired, sanitizer);
+  const repairs = repaired(report.repaired, sanitizer);
   const paragraph = view?.paragraph?.(report, serverUrl, sanitizer) ?? '';
-  return `## ${verdictTitle(report)}\n\n${paragraph}${why(report, sanitizer)}${facts.join(' · ')}\n\n${mended}`;
+  return `## ${verdictTitle(report)}\n\n${paragraph}${why(report, sanitizer)}${facts.join(' · ')}\n\n${repairs}`;
 }
 
 /** The verdict's sentence, and the gate's requirements if the sentence does not state them. */

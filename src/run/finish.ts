@@ -193,10 +193,10 @@ async function tellReporters(
   for (const reporter of world.reporters) {
     if (deadline.running() && reporter.network === true) continue;
     try {
-      const told = await deadline.bound(
+      const result = await deadline.bound(
         reporter.report?.(report, state.interrupt.signal) ?? Promise.resolve(),
       );
-      state.commentUrl = told?.commentUrl ?? state.commentUrl;
+      state.commentUrl = result?.commentUrl ?? state.commentUrl;
     } catch (error) {
       warn(error, reporter.name, world);
     }

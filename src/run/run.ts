@@ -73,8 +73,8 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
   state.context = found === null ? 'none' : 'missing';
   const context = found === 'unknown' ? null : found;
   if (config.replay !== null) await race(provider, state.stop.signal);
-  const told = modelWarning(state, world);
-  if (told !== null) emit({ type: 'notice', level: 'warning', text: told });
+  const warning = modelWarning(state, world);
+  if (warning !== null) emit({ type: 'notice', level: 'warning', text: warning });
   const ungated = isUngated(config.gate, config.schema, contract.declaredProperties)
     ? [`${UNGATED.message} ${UNGATED.fix}`]
     : [];
@@ -296,8 +296,7 @@ async function placeContext(
       : await writeGitDiff(sandbox, { ...range, partial: diff === 'missing' ? 'write' : 'drop' }, signal);
   const byGit = fromGit !== 'missing';
   for (const text of byGit ? [] : notes) {
-    const told = `Pull request #${context.number}: ${text}`;
-    notify({ type: 'notice', level: 'warning', text: told }, world);
+    notify({ type: 'notice', level: 'warning', text: `Pull request #${context.number}: ${text}` }, world);
   }
   for (const [name, text] of files(byGit)) await sandbox.write(`/tmp/context/${name}`, Buffer.from(text));
   return byGit ? fromGit : diff;

@@ -68,7 +68,7 @@ async function edit(
   const edited = replaceText(bytes ?? Buffer.alloc(0), wanted.before, wanted.after, all);
   if (!edited.ok) return failed(`${name} was not changed: ${edited.problem}`);
   await sandbox.write(path, edited.bytes);
-  return done(`Changed ${name}: ${told(edited)}.`);
+  return done(`Changed ${name}: ${describeEdit(edited)}.`);
 }
 
 async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null | 'directory' | 'too large'> {
@@ -82,7 +82,7 @@ async function existing(sandbox: Sandbox, path: string): Promise<Buffer | null |
   }
 }
 
-function told(edited: Extract<Edited, { ok: true }>): string {
+function describeEdit(edited: Extract<Edited, { ok: true }>): string {
   const lines = edited.lines.slice(0, LISTED.several).join(', ');
   const more = edited.lines.length > LISTED.several ? ', …' : '';
   return `${count(edited.lines.length, 'replacement')}, at line ${lines}${more}`;

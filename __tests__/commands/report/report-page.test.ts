@@ -16,7 +16,7 @@ const signal = new AbortController().signal;
 describe('createReportPage', () => {
   it('writes a private page of what it heard and how the run ended, secrets masked', async () => {
     const file = path.join(folder, 'new', 'report.html');
-    const reporter = createReportPage({ file, secrets, tell });
+    const reporter = createReportPage({ file, secrets, notify: tell });
     for (const event of sampleEvents) reporter.event?.(event);
     await reporter.report?.(sampleReport({ payload: { a: 'PAYLOAD-CANARY sk-canary-1' } }), signal);
     const page = readFileSync(file, 'utf8');
@@ -30,7 +30,7 @@ describe('createReportPage', () => {
 
   it('tells the last word where the ending is told again', async () => {
     const file = path.join(folder, 'again.html');
-    const reporter = createReportPage({ file, secrets, tell });
+    const reporter = createReportPage({ file, secrets, notify: tell });
     expect(reporter.repeatable).toBe(true);
     await reporter.report?.(sampleReport(), signal);
     const config = { reason: 'config', subtype: 'error_config', exitCode: 52 } as const;
@@ -43,7 +43,7 @@ describe('createReportPage', () => {
   });
 
   it('a page that cannot be written is a ReportError', async () => {
-    const reporter = createReportPage({ file: folder, secrets, tell });
+    const reporter = createReportPage({ file: folder, secrets, notify: tell });
     told.length = 0;
     await expect(reporter.report?.(sampleReport(), signal)).rejects.toThrow(ReportError);
     expect(told).toEqual([]);

@@ -24,9 +24,9 @@ export function checkPermissions(workflow: Workflow, job: Job, inputs: StepInput
   const asked = askedFor(inputs);
   const read = asked.comments || !isAboutPull ? [] : ['pull-requests: read'];
   const needed = ['contents: read', ...read, ...asked.rights];
-  const isToldAbout = inputs.get('context') !== 'none' && isAboutPull && !asked.isOther && !asked.comments;
+  const getsContext = inputs.get('context') !== 'none' && isAboutPull && !asked.isOther && !asked.comments;
   const faults = [
-    ...(isToldAbout && !isGranted(job, 'pull-requests', 'read') ? [STEP.readPullRequest] : []),
+    ...(getsContext && !isGranted(job, 'pull-requests', 'read') ? [STEP.readPullRequest] : []),
     ...(isGranted(job, 'contents', 'read') ? [] : [STEP.readContents]),
   ];
   report(workflow, job, asked, needed.join(', '), faults, findings);

@@ -49,7 +49,7 @@ export function viewsOf(schema: JsonObject, providers: readonly ProviderName[] =
 /** Compares the schema with what is sent. The contract refuses deep nesting, so recursion is safe. */
 function changesBetween(schema: JsonObject, sent: JsonObject, note: string | null): readonly Change[] {
   const found = new Map<string, { keyword: string; how: Change['how']; places: string[] }>();
-  const tell = (keyword: string, how: Change['how'], place: string) => {
+  const add = (keyword: string, how: Change['how'], place: string) => {
     const change = found.get(`${how} ${keyword}`) ?? { keyword, how, places: [] };
     found.set(`${how} ${keyword}`, change);
     change.places.push(place);
@@ -61,8 +61,8 @@ function changesBetween(schema: JsonObject, sent: JsonObject, note: string | nul
       const counterpart = other[keyword];
       const below = place + jsonPointer([keyword]);
       if (counterpart === undefined) {
-        const isTold = note?.includes(`${JSON.stringify(keyword)}:`) === true;
-        tell(keyword, isTold ? 'words' : 'left_out', place);
+        const isInNote = note?.includes(`${JSON.stringify(keyword)}:`) === true;
+        add(keyword, isInNote ? 'words' : 'left_out', place);
       } else if (MAPS.has(keyword) && isObject(value) && isObject(counterpart)) {
         for (const name of Object.keys(value)) {
           compare(value[name], counterpart[name], below + jsonPointer([name]));
@@ -71,10 +71,10 @@ function changesBetween(schema: JsonObject, sent: JsonObject, note: string | nul
         for (const [at, each] of value.entries()) compare(each, listAt(counterpart, at), `${below}/${at}`);
       } else if (SCHEMAS.has(keyword) && isObject(value) && isObject(counterpart)) {
         compare(value, counterpart, below);
-      } else if (JSON.stringify(value) !== JSON.stringify(counterpart)) tell(keyword, 'rewritten', place);
+      } else if (JSON.stringify(value) !== JSON.stringify(counterpart)) add(keyword, 'rewritten', place);
     }
     for (const keyword of Object.keys(other)) {
-      if (one[keyword] === undefined && !SILENT.has(keyword)) tell(keyword, 'added', place);
+      if (one[keyword] === undefined && !SILENT.has(keyword)) add(keyword, 'added', place);
     }
   };
   compare(schema, sent, '');

@@ -13,7 +13,7 @@ export interface ReportPageOptions {
   readonly file: string;
   readonly secrets: Secrets;
   /** Writes a plain line to the log. */
-  readonly tell: (text: string) => void;
+  readonly notify: (text: string) => void;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface ReportPageOptions {
  * only. It does not read the transcript file, which may be in the workspace, where an agent could have changed it.
  * `report` rejects with a ReportError when the page cannot be written.
  */
-export function createReportPage({ file, secrets, tell }: ReportPageOptions): Reporter {
+export function createReportPage({ file, secrets, notify }: ReportPageOptions): Reporter {
   const showing = createShowing(secrets.mask);
   const teller = createStory(showing);
   return {
@@ -36,7 +36,7 @@ export function createReportPage({ file, secrets, tell }: ReportPageOptions): Re
           file,
           reportPage({ story: teller.story(), envelope: whole, showing, withPayload: true, notes: [] }),
         );
-        tell(`report page: ${file}`);
+        notify(`report page: ${file}`);
       } catch (cause) {
         throw new ReportError(`${file} could not be written: ${messageOf(cause)}`, { cause });
       }

@@ -107,14 +107,14 @@ function launchByRoot(
   mark: string,
 ): Launch {
   const [file = '', ...args] = [...byRoot.privilege.prefix, '/bin/sh', '-s'];
-  const told = isolation.map(quote).join(' ');
+  const flags = isolation.map(quote).join(' ');
   const bwrap = [options.bwrap, '--args', '4', '--json-status-fd', '3', '--'];
   const words = closeDescriptors(
     options.shell,
     [...bwrap, ...dropPrivileges({ ...options, ...byRoot }, command)],
     options.filter,
   );
-  const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${told} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
+  const script = `exec 3>&2 2>&1\nexport ${mark}\nprintf '%s\\0' ${flags} | ${words.map(quote).join(' ')} 4<&0 </dev/null\nexit $?\n`;
   return { file, args, cwd: '/', environment: {}, instructions: { text: script, channel: 'standard' } };
 }
 
