@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { findFolders, readSetup } from './action/setup.ts';
 import { type Step, startStep } from './action/start.ts';
 import { createActionWorld } from './action/world.ts';
-import { requireReadableFolders } from './config/paths.ts';
 import { isPrivileged } from './github/event.ts';
 import { findRunnerFiles } from './github/runner.ts';
 import { run } from './run/run.ts';
@@ -39,11 +38,10 @@ async function runAction(step: Step): Promise<number> {
     guarded: [path.dirname(fileURLToPath(import.meta.url)), ...files.all],
     privileged: isPrivileged(environment),
     fetch: setup.fetch,
-    requireReadable: requireReadableFolders,
     // Loaded by those who ask for them: every run pays for what is loaded at the start.
     features: {
       replay: async (...given) => (await import('./replay/replay.ts')).openReplay(...given),
-      record: async (...given) => (await import('./replay/recorder.ts')).recorded(...given),
+      record: async (...given) => (await import('./replay/recorder.ts')).recordRun(...given),
       reuse: async (options) => (await import('./reuse/reuse.ts')).reuseVerdict(options),
     },
   };

@@ -5,8 +5,8 @@ import { type CliCommand, parseCliArgs } from './cli/args.ts';
 import { currentFolder, localSecrets, VERSION } from './cli/world.ts';
 import { InputError, messageFor } from './errors.ts';
 import { createSink } from './reporters/sink.ts';
-import { releaseSignals, trapSignals } from './run/signals.ts';
-import type { EndListener, World } from './run/world.ts';
+import { type EndListener, releaseSignals, trapSignals } from './run/signals.ts';
+import type { World } from './run/world.ts';
 import { DISPLAY, WAIT } from './text/limits.ts';
 import { cleanText, inertLine } from './text/sanitize.ts';
 

@@ -10,7 +10,7 @@ import { type MergeInputName, parseMergeConfig } from '../../src/merge/config.ts
 import { type MergeWorld, runMerge } from '../../src/merge/run.ts';
 import { envelope } from '../../src/reporters/envelope.ts';
 import type { Report, Reporter } from '../../src/reporters/report-types.ts';
-import type { EndListener } from '../../src/run/world.ts';
+import type { EndListener } from '../../src/run/signals.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { sampleReport } from '../reporters/sample-report.ts';
 import { knowSecrets } from '../support/surroundings.ts';

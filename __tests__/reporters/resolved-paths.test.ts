@@ -65,21 +65,6 @@ describe('the evidence of findings', () => {
     expect(pathsOf({ findings: [], failures })).toEqual([]);
     expect(pathsOf({ passed: true })).toEqual([]);
   });
-
-  it('is that of the earlier run where its payload is reused, if it fits', () => {
-    const payload = { findings: [{ path: 'index.js', message: 'x' }] };
-    const earlier = (...paths: string[]) => ({
-      context: 'none' as const,
-      toolCalls: 1,
-      findings: paths.map((path) => ({ path })),
-    });
-    expect(resolveFindings(payload, monorepo(), earlier('packages/web/index.js'))).toEqual([
-      { path: 'packages/web/index.js' },
-    ]);
-    expect(resolveFindings(payload, monorepo(), earlier('a', 'b'))).toEqual([
-      { path: 'packages/api/index.js' },
-    ]);
-  });
 });
 
 describe('resolved paths', () => {

@@ -5,7 +5,8 @@ import { readTrustedFile } from '../../src/config/workspace-file.ts';
 import { signEnvelope } from '../../src/envelope/signature.ts';
 import { createRecordingFile } from '../../src/replay/recording-file.ts';
 import type { Report } from '../../src/reporters/report-types.ts';
-import type { EndListener, World } from '../../src/run/world.ts';
+import type { EndListener } from '../../src/run/signals.ts';
+import type { World } from '../../src/run/world.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 import { HAS_BWRAP } from '../support/fakes/runner/action.ts';
 import { knowSecrets } from '../support/surroundings.ts';
@@ -77,6 +78,18 @@ describe.runIf(HAS_BWRAP)('a run that may reuse a verdict', () => {
     await keep('a', rest);
     expect((await judge()).evidence).toBeNull();
     expect(wasAsked()).toBe(false);
+  });
+
+  it('has the files of findings as the earlier run found them, if there is one for each finding', async () => {
+    const payload = { ...PAYLOAD, findings: [{ severity: 'warning', path: 'index.js', message: 'x' }] };
+    const found = { structured_output: payload, structured_result: payload, result: JSON.stringify(payload) };
+    const located = async (...paths: string[]) => {
+      const evidence = { context: 'none', tool_calls: 1, findings: paths.map((file) => ({ path: file })) };
+      await keep('a', { ...(await first()), ...found, evidence });
+      return (await judge()).evidence?.findings;
+    };
+    expect(await located('packages/web/index.js')).toEqual([{ path: 'packages/web/index.js' }]);
+    expect(await located('a', 'b')).toEqual([{ path: null }]);
   });
 
   it('a chain tells the run whose model judged', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Report } from '../../src/reporters/report-types.ts';
 import type { Ending } from '../../src/run/endings.ts';
 import { runToEnd } from '../../src/run/finish.ts';
-import type { EndListener, EndWorld } from '../../src/run/world.ts';
+import type { EndListener } from '../../src/run/signals.ts';
+import type { EndWorld } from '../../src/run/world.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 
 type Work = Parameters<typeof runToEnd>[0];

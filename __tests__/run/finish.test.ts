@@ -72,7 +72,7 @@ describe('finishing', () => {
 
   it('stops the clock before anything else', async () => {
     const { world, state, steps } = scene();
-    state.timers.add(setTimeout(() => steps.push('rang'), 0));
+    state.timer = setTimeout(() => steps.push('rang'), 0);
     await finish(submitted, state, world);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(steps).not.toContain('rang');

@@ -27,8 +27,8 @@ describe('a run', () => {
   it('E19 an exception inside us is internal: exit 1, told and published like any ending, its stack warned', async () => {
     const told = nothing();
     const report = await run(
-      config(),
-      world(told, { requireReadable: () => Promise.reject(new TypeError('x is not a function')) }),
+      config({ 'prompt-file': 'p' }),
+      world(told, { files: localFiles(() => Promise.reject(new TypeError('x is not a function'))) }),
     );
     const internal = { conclusion: 'inconclusive', reason: 'internal', exitCode: 1, published: false };
     expect(report.verdict).toMatchObject(internal);
@@ -231,8 +231,8 @@ describe('what was configured', () => {
     [
       'a folder that the shell cannot be shown',
       { 'sandbox-read': '/nowhere' },
-      { requireReadable: ([folder]) => Promise.reject(new InputError('sandbox-read', `not ${folder}`)) },
-      /^not \/nowhere$/u,
+      {},
+      /sandbox-read names "\/nowhere", which is no folder/u,
     ],
     ['sandbox: off on a privileged trigger', {}, { privileged: true }, /sandbox: off is refused/u],
     ['a money limit without a price', { 'max-cost-usd': '1' }, {}, /max-cost-usd needs a price/u],
@@ -280,6 +280,15 @@ describe('the judge', () => {
   });
 });
 
+/** Makes a folder of helper programs with nothing but this bwrap, if any. */
+async function helpersWith(bwrap: string | null): Promise<string> {
+  const helpers = path.join(base, 'helpers');
+  await mkdir(helpers);
+  if (bwrap !== null)
+    await writeFile(path.join(helpers, 'bwrap'), `#!/bin/bash\n${bwrap}\n`, { mode: 0o755 });
+  return helpers;
+}
+
 describe('the wall', () => {
   it.each([
     ['is not there', null, /needs bubblewrap/u],
@@ -289,10 +298,7 @@ describe('the wall', () => {
       /did not come up: bwrap: no permissions.*Fix/u,
     ],
   ])('that %s ends the run with 44 before a model is asked', async (_, bwrap, why) => {
-    const helpers = path.join(base, 'helpers');
-    await mkdir(helpers);
-    if (bwrap !== null)
-      await writeFile(path.join(helpers, 'bwrap'), `#!/bin/sh\n${bwrap}\n`, { mode: 0o755 });
+    const helpers = await helpersWith(bwrap);
     for (const tools of ['read_file, edit, shell', 'read_file']) {
       const inputs = { sandbox: 'required', tools };
       const { report, asked } = await converse([good], inputs, { helperFolders: [helpers] });
@@ -302,16 +308,22 @@ describe('the wall', () => {
     }
   });
 
-  it.runIf(HAS_BWRAP).each<[string, Reply | Promise<Reply>]>([
+  it.each<[string, Reply | Promise<Reply>]>([
     ['never answers', new Promise<never>(() => undefined)],
     ['submits', good],
     ['talks', { text: 'All good.' }],
   ])('that does not stand ends the run with 44 although the model %s', async (_, reply) => {
     const told = nothing();
     await serve(() => reply);
-    // Such a folder is refused before; mounted, it takes the wall's own away, and the self-test sees it.
-    const inputs = { sandbox: 'required', 'sandbox-read': '/dev' };
-    const report = await run(config({ 'base-url': `${model.url}/v1`, ...inputs }), world(told));
+    // It starts and isolates nothing, which the self-test sees.
+    const bwrap =
+      'shift 4; while [ "$1" != -- ]; do shift; done; shift; echo "{ \\"child-pid\\": $$ }{ \\"exit-code\\": 0 }" >&4; cat <&3 >/dev/null; exec "$@"';
+    const helpers = await helpersWith(bwrap);
+    const inputs = { sandbox: 'required' };
+    const report = await run(
+      config({ 'base-url': `${model.url}/v1`, ...inputs }),
+      world(told, { helperFolders: [helpers] }),
+    );
     expect(report).toMatchObject({ verdict: { reason: 'sandbox', exitCode: 44 }, isolation: 'none' });
     expect(told.published.map((each) => each.payload)).toEqual([null]);
   });

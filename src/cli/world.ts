@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { expandHome, requireReadableFolders } from '../config/paths.ts';
+import { expandHome } from '../config/paths.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
 import { errorCode, InputError } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
@@ -93,11 +93,10 @@ export async function createLocalWorld(options: LocalWorldOptions): Promise<Loca
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch: send,
-    requireReadable: requireReadableFolders,
     // Imported on demand: whatever is loaded at the start costs every run time.
     features: {
       replay: async (...given) => (await import('../replay/replay.ts')).openReplay(...given),
-      record: async (...given) => (await import('../replay/recorder.ts')).recorded(...given),
+      record: async (...given) => (await import('../replay/recorder.ts')).recordRun(...given),
       reuse: async (options) => (await import('../reuse/reuse.ts')).reuseVerdict(options),
     },
     now: () => performance.now(),

@@ -83,19 +83,29 @@ async function work(config: MergeConfig, state: RunState, world: MergeWorld): Pr
   const { votes, refused } = await readVotes(folder, config, gate, state.stop.signal, world);
   const { subject, anyCommit, workspace, page } = world;
   const merged = merge(votes, { ...config, subject, anyCommit, workspace, page, refused });
-  state.describe = (report) => describeMerge(report, merged, world.secrets.mask);
-  state.commit = findCommit(votes);
+  const commit = findCommit(votes);
+  state.describe = (report) =>
+    describeMerge({ ...report, subject: withCommit(report.subject, commit) }, merged, world.secrets.mask);
   if (merged.outcome === 'abstain') return { kind: 'undecided', text: describeUndecided(merged) };
   const words = describeGate(config.rule, merged, config.ruleText);
   state.gate = { warnings: [], evaluate: (payload) => evaluateRule(payload, words) };
   return { kind: 'submitted', payload: buildPayload(merged), repaired: null };
 }
 
+type ReviewedCommit = Pick<Subject, 'sha' | 'checked_out'>;
+
+/** Replaces the commit that is checked out here, which is not the one that was reviewed. */
+function withCommit(subject: Subject | null, commit: ReviewedCommit | null): Subject | null {
+  if (subject === null || commit === null) return subject;
+  const { checked_out: _, ...own } = subject;
+  return { ...own, ...commit };
+}
+
 /**
  * Returns the commit that the runs judged; `checked_out` is null if runs with a verdict checked out different commits.
  * Returns null if there is no run.
  */
-function findCommit(votes: readonly Vote[]): RunState['commit'] {
+function findCommit(votes: readonly Vote[]): ReviewedCommit | null {
   const sha = votes[0]?.subject?.sha;
   if (sha === undefined) return null;
   const decided = votes.filter(({ outcome }) => outcome !== 'abstain');

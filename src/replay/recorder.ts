@@ -2,18 +2,49 @@
 import { messageOf, ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import { usageJson } from '../reporters/envelope.ts';
-import type { RecorderWorld } from '../run/world.ts';
+import type { RunState, World } from '../run/world.ts';
 import { DISPLAY, READ } from '../text/limits.ts';
-import type { ToolCall } from '../types.ts';
+import type { PolicyDigest, ToolCall } from '../types.ts';
 import { type RequestDigest, recordingFormat } from './recording.ts';
 import { digestRequest } from './request-digest.ts';
+
+/** What a recorder needs to know of its run. */
+export interface RecorderOptions {
+  /** Appends one line, given without its line break. An exception ends the recording, but not the run. */
+  readonly append: (line: string) => void;
+  readonly mask: (text: string) => string;
+  /** Called when the first line is written. */
+  readonly policy: () => PolicyDigest;
+  readonly workingDirectory: () => string;
+  /** The current time, in ISO 8601. */
+  readonly time: () => string;
+  /** Called once with each reason why the recording cannot be replayed. */
+  readonly warn: (text: string) => void;
+}
+
+/** Records the provider of a run. */
+export async function recordRun(
+  provider: Provider,
+  append: RecorderOptions['append'],
+  state: RunState,
+  world: World,
+): Promise<Provider> {
+  return recorded(provider, {
+    append,
+    mask: world.secrets.mask,
+    policy: () => state.policy,
+    workingDirectory: () => state.sandbox?.workingDirectory ?? '',
+    time: () => new Date().toISOString(),
+    warn: (text) => world.warn(`record: ${text}`),
+  });
+}
 
 /**
  * Wraps a provider so that all of its responses and failures are recorded, including arguments of `structured_output`,
  * which are stored nowhere else. Secrets are masked, and calls that contained one are marked, since they cannot be
  * replayed.
  */
-export function recorded(provider: Provider, options: RecorderWorld): Provider {
+export function recorded(provider: Provider, options: RecorderOptions): Provider {
   const { mask } = options;
   const write = createWriter(options);
   let number = 0;
@@ -44,7 +75,7 @@ export function recorded(provider: Provider, options: RecorderWorld): Provider {
 const MASKED =
   'A tool call held a secret, which the recording masks: replays end there with replay_mismatch. Record a run without it.';
 
-function createWriter({ append, warn }: RecorderWorld): (entry: object) => void {
+function createWriter({ append, warn }: RecorderOptions): (entry: object) => void {
   let size = 0;
   let dead = false;
   return (entry) => {
@@ -67,7 +98,7 @@ function createWriter({ append, warn }: RecorderWorld): (entry: object) => void 
 function header(
   provider: Provider,
   request: CompletionRequest,
-  { mask, policy, workingDirectory, time }: RecorderWorld,
+  { mask, policy, workingDirectory, time }: RecorderOptions,
 ): object {
   const { schema_sha256, gate_sha256, prompt_sha256, version } = policy();
   return {

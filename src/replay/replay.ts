@@ -1,9 +1,10 @@
 /** Replays the model's side of a run from a recording: no key, no network, no tokens. */
 
+import type { Config } from '../config/parse-config.ts';
 import { ProviderError, ReplayError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import { replayName } from '../run/model.ts';
-import type { Replayed, ReplayWorld } from '../run/world.ts';
+import type { RunState, World } from '../run/world.ts';
 import { quote } from '../text/messages.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/toolbox.ts';
 import type { AssistantMessage, ToolCall } from '../types.ts';
@@ -16,20 +17,40 @@ import {
   type Task,
 } from './request-digest.ts';
 
+/** What a replay needs to know of its run. */
+export interface ReplayOptions {
+  readonly mask: (text: string) => string;
+  /** The request that this run makes, read on the first turn. */
+  readonly task: () => Task;
+}
+
 /**
  * Parses a recording and creates the provider that replays it.
  * @throws InputError if the text is not a recording.
  */
-export async function openReplay(text: string, world: ReplayWorld): Promise<Replayed> {
+export async function openReplay(
+  text: string,
+  { model: { model } }: Config,
+  state: RunState,
+  world: World,
+): Promise<Provider> {
   const recording = readRecording(text);
-  return { provider: createReplay(recording, world), header: recording.header };
+  state.replay = recording.header;
+  return createReplay(recording, {
+    mask: world.secrets.mask,
+    task: () => ({
+      policy: state.policy,
+      model: model === '' ? null : model,
+      workingDirectory: state.sandbox?.workingDirectory ?? '',
+    }),
+  });
 }
 
 /**
  * Creates a provider that returns the recorded responses in order, including failures, as long as the requests match
  * the recorded ones. `complete` throws a ReplayError that states the difference.
  */
-export function createReplay(recording: Recording, options: ReplayWorld): Provider {
+export function createReplay(recording: Recording, options: ReplayOptions): Provider {
   const { mask } = options;
   const { header, exchanges } = recording;
   let at = 0;

@@ -7,7 +7,7 @@ import { READ, SEARCH } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { type Checkouts, findCheckouts, isBelow, realOrNull } from './checkouts.ts';
 import { locationOfRow, type WrittenLocation } from './findings.ts';
-import type { Evidence, FindingEvidence, Report } from './report-types.ts';
+import type { FindingEvidence, Report } from './report-types.ts';
 
 /** A location in the judged repository. */
 export interface SourceLocation {
@@ -217,19 +217,9 @@ function writtenPath(row: Json): string | null {
   return isObject(row) ? (locationOfRow(row)?.place.path ?? null) : null;
 }
 
-/**
- * Resolves the file of each row.
- * @param earlier evidence of a run whose payload is reused; its entries are used unchanged if there is one for each
- * row.
- */
-export function resolveFindings(
-  payload: JsonObject,
-  locate: Locate,
-  earlier: Evidence | null = null,
-): readonly FindingEvidence[] {
-  const rows = findingRows(payload);
-  if (earlier !== null && earlier.findings.length === rows.length) return earlier.findings;
-  return rows.map((row) => {
+/** Resolves the file of each row. */
+export function resolveFindings(payload: JsonObject, locate: Locate): readonly FindingEvidence[] {
+  return findingRows(payload).map((row) => {
     const place = isObject(row) ? (locationOfRow(row)?.place ?? null) : null;
     return { path: place === null ? null : (locate(place)?.path ?? null) };
   });

@@ -66,8 +66,8 @@ export async function reuseVerdict(options: ReuseOptions): Promise<Ending | null
   }
   const { from, payload, evidence } = match;
   state.reuse = { ...found, from };
-  state.reusedEvidence = evidence;
-  state.describe = (report) => describeReuse(report, from);
+  state.describe = (report) =>
+    describeReuse({ ...report, evidence: mergeEvidence(report.evidence ?? null, evidence) }, from);
   state.record.totals = { ...state.record.totals, costUsd: 0 };
   // No agent runs, so the workspace does not change.
   state.changes = { compare: async () => ({ changedFiles: 0, patch: null, leftOut: [] }) };
@@ -242,6 +242,15 @@ function isNewer(a: Match['from'], b: Match['from']): boolean {
   const [first, second] = [BigInt(a.run_id), BigInt(b.run_id)];
   if (first !== second) return first > second;
   return a.run_attempt === b.run_attempt ? a.session_id > b.session_id : a.run_attempt > b.run_attempt;
+}
+
+/**
+ * Returns the evidence of the run whose model was asked, because this run asked none; null if it has none. Its findings
+ * were located in its own checkout; those of this run are used if the payload has other ones.
+ */
+function mergeEvidence(own: Evidence | null, earlier: Evidence | null): Evidence | null {
+  if (own === null || earlier === null) return null;
+  return own.findings.length === earlier.findings.length ? earlier : { ...earlier, findings: own.findings };
 }
 
 type Origin = NonNullable<Reuse['from']>;

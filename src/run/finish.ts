@@ -57,7 +57,7 @@ function fullDisk(error: unknown): SandboxError | null {
  * envelope and finally the outputs. Never rejects: a failure becomes a warning or a worse verdict, never a better one.
  */
 export async function finish(ending: Ending, state: RunState, world: EndWorld): Promise<Report> {
-  for (const timer of state.timers) clearTimeout(timer);
+  clearTimeout(state.timer);
   const deadline = createShutdownDeadline(state.interrupt.signal);
   try {
     const outOfTime = ending.kind === 'exhausted' && ending.limit === 'time';

@@ -33,29 +33,13 @@ export async function connect(config: Config, state: RunState, world: World): Pr
   });
   const { recording = null } = world;
   if (recording === null) return provider;
-  return world.features.record(provider, {
-    append: recording.append,
-    mask: world.secrets.mask,
-    policy: () => state.policy,
-    workingDirectory: () => state.sandbox?.workingDirectory ?? '',
-    time: () => new Date().toISOString(),
-    warn: (text) => world.warn(`record: ${text}`),
-  });
+  return world.features.record(provider, recording.append, state, world);
 }
 
 async function replay(file: string, config: Config, state: RunState, world: World): Promise<Provider> {
   const reading = await world.files.readFile(file);
   if (!reading.ok) throw new InputError('replay', `replay: ${reading.problem}`);
-  const { provider, header } = await world.features.replay(reading.text, {
-    mask: world.secrets.mask,
-    task: () => ({
-      policy: state.policy,
-      model: config.model.model === '' ? null : config.model.model,
-      workingDirectory: state.sandbox?.workingDirectory ?? '',
-    }),
-  });
-  state.replay = header;
-  return provider;
+  return world.features.replay(reading.text, config, state, world);
 }
 
 /** The name shown for a replay instead of the model's, so that it is not taken for a verdict of the model. */

@@ -17,7 +17,7 @@ export async function loadPolicy(
   const contract = await createContract(schema.schema, schema.warnings, world.validate ?? null);
   const request = await parseGateArgument(config.gate, schema.preset, world.files);
   state.gate = await createGate(request, contract);
-  state.contract = contract;
+  state.outputNames = contract.outputNames;
   const prompt = await readPrompt(config.prompt, world);
   state.policy = {
     schema_sha256: sha256(JSON.stringify(contract.schema)),

@@ -5,7 +5,7 @@ import type { Evidence, Report } from '../reporters/report-types.ts';
 import { resolveFindings } from '../reporters/source-locations.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
 import { STRUCTURED_OUTPUT_NAME } from '../tools/structured-output.ts';
-import type { GateResult, JsonObject, Subject } from '../types.ts';
+import type { GateResult, JsonObject } from '../types.ts';
 import { type Ending, preview, verdictOf } from './endings.ts';
 import { answeredBy, modelWarning } from './model.ts';
 import type { EndWorld, RunState } from './world.ts';
@@ -54,11 +54,11 @@ export function buildReport(
     evidence: evidenceOf(payload, state, world),
     isolation: state.sandbox?.isolation() ?? 'none',
     lastAssistantText: ending.kind === 'plain_text' ? preview(ending.text) : null,
-    subject: subjectOf(state, world),
+    subject: world.subject,
     policy: state.policy,
     policyChanges: state.policyChanges,
     commentUrl: state.commentUrl,
-    outputNames: state.contract?.outputNames ?? [],
+    outputNames: state.outputNames,
     changedFiles: changes?.changedFiles ?? null,
     workspaceAccess: config?.workspaceAccess,
     patchFile: changes?.patchFile ?? null,
@@ -73,24 +73,14 @@ export function buildReport(
   return state.describe?.(report) ?? report;
 }
 
-/** For a reused verdict, returns the evidence of the original run, because this run called no model. */
-function evidenceOf(payload: JsonObject | null, state: RunState, { locate }: EndWorld): Evidence | null {
-  const { context, record, reuse, reusedEvidence } = state;
+function evidenceOf(
+  payload: JsonObject | null,
+  { context, record }: RunState,
+  { locate }: EndWorld,
+): Evidence | null {
   if (context === null || locate === null) return null;
-  const reused = (reuse?.from ?? null) !== null;
-  if (reused && reusedEvidence === null) return null;
-  return {
-    context: reusedEvidence?.context ?? context,
-    toolCalls: reusedEvidence?.toolCalls ?? record.toolCalls,
-    findings: payload === null ? [] : resolveFindings(payload, locate, reusedEvidence),
-  };
-}
-
-function subjectOf({ commit }: RunState, { subject }: EndWorld): Subject | null {
-  if (subject === null || commit === null) return subject;
-  // The commit checked out here is not the one that was reviewed.
-  const { checked_out: _, ...own } = subject;
-  return { ...own, ...commit };
+  const findings = payload === null ? [] : resolveFindings(payload, locate);
+  return { context, toolCalls: record.toolCalls, findings };
 }
 
 function limitWords(state: RunState, entry: Entry) {

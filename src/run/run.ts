@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type RunStop, runAgent } from '../agent/agent.ts';
 import { contextNote, systemPrompt } from '../agent/prompt.ts';
 import type { Config } from '../config/parse-config.ts';
-import { resolveWorkingDirectory } from '../config/paths.ts';
+import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
 import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
@@ -152,7 +152,7 @@ async function checkInputs({ config, problems }: RunInputs, world: World): Promi
   const checks = [
     () => requirePlaces(config, world),
     () => requireSandbox(config, world),
-    () => world.requireReadable(config.sandboxRead),
+    () => requireReadableFolders(config.sandboxRead),
     async () => {
       // A problem with the workspace itself has already been reported.
       if (problems.length === 0 || config.workingDirectory !== '.')
@@ -304,7 +304,7 @@ async function placeContext(
 
 function startClock(timeoutMs: number, state: RunState): void {
   const reason: RunStop = { stop: 'timeout' };
-  state.timers.add(setTimeout(() => state.stop.abort(reason), timeoutMs));
+  state.timer = setTimeout(() => state.stop.abort(reason), timeoutMs);
 }
 
 /** A reporter that throws on an event has a bug, but must not end the run. */

@@ -1,6 +1,13 @@
 /** Handles signals and uncaught errors, and limits how long a shutdown may take. */
 import { WAIT } from '../text/limits.ts';
-import type { EndListener, World } from './world.ts';
+
+/** A listener for signals and uncaught errors. */
+export interface EndListener {
+  /** Called on a termination signal. */
+  signal(name: string): void;
+  /** Called on an uncaught error, which is a bug. */
+  crash(error: unknown): void;
+}
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const;
 
@@ -14,7 +21,7 @@ export function releaseSignals(): void {
  * during the last moments must not discard a result that is already decided. Events that arrive before there is a
  * listener are queued; only the last listener is notified.
  */
-export function trapSignals(): World['listen'] {
+export function trapSignals(): (listener: EndListener) => void {
   const waiting: ((listener: EndListener) => void)[] = [];
   let current: EndListener | null = null;
   const notify = (what: (listener: EndListener) => void) =>

@@ -7,7 +7,7 @@ import type { Files } from '../contract/source.ts';
 import type { PolicyFile } from '../github/changed-policy.ts';
 import type { PullRequestContext } from '../github/pull-request-context.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { Evidence, Report, Reporter, Reuse } from '../reporters/report-types.ts';
+import type { Report, Reporter, Reuse } from '../reporters/report-types.ts';
 import type { Locate } from '../reporters/source-locations.ts';
 import type { OpenedSandbox } from '../sandbox/sandbox.ts';
 import type { TamperCheck } from '../sandbox/workspace/tamper.ts';
@@ -16,6 +16,7 @@ import type { Entry } from '../text/naming.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { ContextStatus, PolicyChange, PolicyDigest, Subject } from '../types.ts';
 import type { Ending } from './endings.ts';
+import type { EndListener } from './signals.ts';
 
 /** What finishing needs, for any kind of work. */
 export interface EndWorld {
@@ -80,39 +81,6 @@ export interface World extends EndWorld {
   /** `fetch` through the proxies and with the certificate authorities of this machine. */
   readonly fetch: typeof fetch;
   readonly features: Features;
-  /** @throws InputError for a folder that cannot be made readable in the shell */
-  readonly requireReadable: (folders: readonly string[]) => Promise<void>;
-}
-
-/** A recording that replaces a model. */
-export interface Replayed {
-  readonly provider: Provider;
-  readonly header: { readonly model: string; readonly provider: string; readonly created: string };
-}
-
-/** What a replay needs from its run. */
-export interface ReplayWorld {
-  readonly mask: (text: string) => string;
-  /** The request that this run makes, read on the first turn; null to accept a recording of any request. */
-  readonly task: () => {
-    readonly policy: PolicyDigest;
-    readonly model: string | null;
-    readonly workingDirectory: string;
-  };
-}
-
-/** What a recorder needs from its run. */
-export interface RecorderWorld {
-  /** Appends one line, given without its line break. An exception ends the recording, but not the run. */
-  readonly append: (line: string) => void;
-  readonly mask: (text: string) => string;
-  /** Called when the first line is written. */
-  readonly policy: () => PolicyDigest;
-  readonly workingDirectory: () => string;
-  /** The current time, in ISO 8601. */
-  readonly time: () => string;
-  /** Called once with each reason why the recording cannot be replayed. */
-  readonly warn: (text: string) => void;
 }
 
 /** The options for finding an earlier verdict. */
@@ -130,23 +98,20 @@ export interface ReuseOptions {
 
 /** Features on top of the core, passed in by entries. Each is loaded only by runs whose inputs request it. */
 export interface Features {
-  /** Opens a recording. @throws InputError when the text is not a recording */
-  readonly replay: (text: string, world: ReplayWorld) => Promise<Replayed>;
-  /** Returns a provider that records its responses. */
-  readonly record: (provider: Provider, world: RecorderWorld) => Promise<Provider>;
+  /** Opens a recording in place of a model. @throws InputError when the text is not a recording */
+  readonly replay: (text: string, config: Config, state: RunState, world: World) => Promise<Provider>;
+  /** Returns a provider that records its responses, a line at a time. */
+  readonly record: (
+    provider: Provider,
+    append: (line: string) => void,
+    state: RunState,
+    world: World,
+  ) => Promise<Provider>;
   /**
    * Returns an earlier verdict on the same files under the same policy as an ending; null when a model has to be
    * called.
    */
   readonly reuse: (options: ReuseOptions) => Promise<Ending | null>;
-}
-
-/** A listener for signals and uncaught errors. */
-export interface EndListener {
-  /** Called on a termination signal. */
-  signal(name: string): void;
-  /** Called on an uncaught error, which is a bug. */
-  crash(error: unknown): void;
 }
 
 /** What a run knows so far. Filled step by step, so that a run that fails midway is reported with all that is known. */
@@ -158,14 +123,15 @@ export interface RunState {
   readonly stop: AbortController;
   /** Aborted by signals only, even when the run has already ended for another reason. */
   readonly interrupt: AbortController;
-  readonly timers: Set<NodeJS.Timeout>;
+  /** Ends the run when its time is up; undefined until it has begun. */
+  timer: NodeJS.Timeout | undefined;
   /** Identifies the run even when other inputs are invalid; the model is as typed. */
   identity: Pick<Config, 'leg' | 'vote'> & { readonly model: string };
   /** null when an input is invalid. */
   config: Config | null;
   /** The header of the recording; null for a live run, and until the recording has been read. */
-  replay: Replayed['header'] | null;
-  contract: Contract | null;
+  replay: { readonly model: string; readonly provider: string; readonly created: string } | null;
+  outputNames: readonly string[];
   gate: Gate | null;
   policy: PolicyDigest;
   policyChanges: readonly PolicyChange[];
@@ -178,12 +144,8 @@ export interface RunState {
   reuse: Reuse | null;
   /** How much of the change the model was given; null until known. */
   context: ContextStatus | null;
-  /** The evidence of the run whose verdict was reused; null when it has none. */
-  reusedEvidence: Evidence | null;
   /** Lets a feature on top of the core change the report; null for a plain agent run. */
   describe: ((report: Report) => Report) | null;
-  /** The reviewed commit when the world cannot know it; null otherwise. */
-  commit: Pick<Subject, 'sha' | 'checked_out'> | null;
   sandbox: OpenedSandbox | null;
   tamper: TamperCheck | null;
   changes: Changes | null;
@@ -197,11 +159,11 @@ export function createState(world: EndWorld): RunState {
     record: createRecord(),
     stop: new AbortController(),
     interrupt: new AbortController(),
-    timers: new Set(),
+    timer: undefined,
     identity: { leg: null, vote: null, model: '' },
     config: null,
     replay: null,
-    contract: null,
+    outputNames: [],
     gate: null,
     policy: { schema_sha256: null, gate_sha256: null, prompt_sha256: null, version: world.version },
     policyChanges: [],
@@ -210,9 +172,7 @@ export function createState(world: EndWorld): RunState {
     commentUrl: null,
     reuse: null,
     context: null,
-    reusedEvidence: null,
     describe: null,
-    commit: null,
     sandbox: null,
     tamper: null,
     changes: null,

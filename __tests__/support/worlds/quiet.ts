@@ -1,7 +1,7 @@
 /** The world of a run in which nobody asks GitHub anything. */
 import path from 'node:path';
 import type { Files } from '../../../src/contract/source.ts';
-import { recorded } from '../../../src/replay/recorder.ts';
+import { recordRun } from '../../../src/replay/recorder.ts';
 import { openReplay } from '../../../src/replay/replay.ts';
 import { reuseVerdict } from '../../../src/reuse/reuse.ts';
 import type { Features, World } from '../../../src/run/world.ts';
@@ -15,7 +15,7 @@ export function localFiles(readFile: Files['readFile']): Files {
 /** What entries hand to a run. */
 export const features: Features = {
   replay: openReplay,
-  record: async (...given) => recorded(...given),
+  record: recordRun,
   reuse: reuseVerdict,
 };
 
@@ -48,7 +48,6 @@ export function quietWorld(base: string, runFolder: string): World {
     findContext: async () => null,
     findPolicyChanges: async () => [],
     fetch,
-    requireReadable: async () => undefined,
     features,
     now: () => performance.now(),
     listen: () => undefined,
