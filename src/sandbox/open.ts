@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SandboxError, WorkspaceError } from '../errors.ts';
+import { messageOf, SandboxError, WorkspaceError } from '../errors.ts';
 import { TOOL } from '../text/limits.ts';
 import { race } from '../text/wait.ts';
 import type { Isolation } from '../types.ts';
@@ -48,7 +48,7 @@ export async function openSandbox(
   detected?: Promise<DetectedBackends>,
 ): Promise<OpenedSandbox> {
   const folders = await makeFolders(asked.runFolder).catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new SandboxError(`The folder of the run could not be made in RUNNER_TEMP: ${why}.`, { cause });
   });
   const { mode, stop } = asked;
@@ -167,14 +167,12 @@ export async function openSandbox(
   };
 }
 
-/** Returns the options with the workspace, the working directory and `GITHUB_WORKSPACE` moved to another folder. */
 function moveTo(folder: string, options: SandboxOptions): SandboxOptions {
   const rest = options.workingDirectory.slice(options.workspace.length);
   const environment = { ...options.environment, GITHUB_WORKSPACE: folder };
   return { ...options, workspace: folder, workingDirectory: folder + rest, environment };
 }
 
-/** Creates the path rules of the file tools, once it is known whether there is a sandbox. */
 async function createFileRules(
   options: SandboxOptions,
   tree: string,

@@ -14,10 +14,8 @@ export class DeniedError extends Error {
   }
 }
 
-/** How the agent may use the workspace: on a copy, with write access, or read-only. */
 export type WorkspaceAccess = 'scratch' | 'in-place' | 'read-only';
 
-/** The result of a command. */
 export interface ExecResult {
   /** The exit code, or null if a signal or the timeout ended the command. */
   readonly exitCode: number | null;
@@ -28,7 +26,6 @@ export interface ExecResult {
    * stdout and stderr interleaved in the order of arrival, decoded as UTF-8; only head and tail if the output was cut.
    */
   readonly output: string;
-  /** Total number of bytes that the command wrote. */
   readonly totalBytes: number;
   /** The path of the full output if it was cut, in a form that the tools accept; otherwise null. */
   readonly fullOutputPath: string | null;
@@ -39,13 +36,11 @@ export interface ExecResult {
   readonly keptBytes: number;
 }
 
-/** An entry in a directory listing. */
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: 'file' | 'directory' | 'symlink' | 'other';
 }
 
-/** The contents of a path. */
 export type FileView =
   | { readonly kind: 'file'; readonly bytes: Buffer; readonly size: number; readonly truncated: boolean }
   | { readonly kind: 'directory'; readonly entries: readonly DirectoryEntry[] };
@@ -87,7 +82,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** A sandbox as `openSandbox` returns it. */
 export interface OpenedSandbox extends Sandbox {
   /** Whether the shell tool may be offered; false if mode `auto` found no sandbox. */
   readonly shellOffered: boolean;
@@ -106,7 +100,6 @@ export interface OpenedSandbox extends Sandbox {
   notes(): readonly string[];
 }
 
-/** Options of `openSandbox`. */
 export interface SandboxOptions {
   /** An absolute, real path. */
   readonly workspace: string;
@@ -119,7 +112,6 @@ export interface SandboxOptions {
   readonly readable: readonly string[];
   /** Names of variables that the shell may see in addition to the allow-list. */
   readonly passEnv: readonly string[];
-  /** The environment variables of this process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The home folder; hidden in the sandbox. */
   readonly home: string;

@@ -8,7 +8,6 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TOOL } from '../../text/limits.ts';
 
-/** The captured output. */
 export interface Captured {
   /** Valid Unicode text: the full output, or head and tail with a line between them that states how much is missing. */
   readonly text: string;
@@ -18,7 +17,6 @@ export interface Captured {
   readonly keptBytes: number;
 }
 
-/** Accepts chunks until `finish` is called. */
 export interface Capture {
   /** Resolves when the next chunk can be accepted. */
   add(chunk: Buffer): Promise<void>;

@@ -2,7 +2,6 @@
 import { posix, resolve } from 'node:path';
 import { isInside } from '../workspace/path-policy.ts';
 
-/** Inputs of `buildEnvironment`. */
 interface EnvironmentOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Names that the configuration has checked. */
@@ -68,7 +67,7 @@ export function buildEnvironment(options: EnvironmentOptions): Readonly<Record<s
   const privateHome = `${tmp}/${PRIVATE_HOME}`;
   return {
     ...result,
-    PATH: absoluteFolders(environment['PATH']),
+    PATH: pathFolders(environment['PATH']).join(':') || '/usr/local/bin:/usr/bin:/bin',
     HOME: privateHome,
     TMPDIR: tmp,
     // Not /dev/null: as root without a sandbox, `git config --global` would replace the device with a file.
@@ -95,10 +94,6 @@ function isTool(name: string): boolean {
   return TOOLS.has(name) || TOOL_FAMILIES.test(name);
 }
 
-function absoluteFolders(path: string | undefined): string {
-  return pathFolders(path).join(':') || '/usr/local/bin:/usr/bin:/bin';
-}
-
 /** rustup and pyenv look for their own files in HOME, which is a different folder here. */
 function toolchains(path: string | undefined): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
@@ -110,7 +105,6 @@ function toolchains(path: string | undefined): Readonly<Record<string, string>> 
   return found;
 }
 
-/** The step's variables and which of them a command receives. */
 interface PreloadOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Names that the configuration has checked. */

@@ -30,7 +30,6 @@ export async function findHelper(
   return null;
 }
 
-/** The result of a helper. */
 export interface HelperResult {
   /** null if a signal ended it. */
   readonly exitCode: number | null;

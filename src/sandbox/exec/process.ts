@@ -14,7 +14,6 @@ import type { IsolationBackend, Launch } from '../isolation/backend.ts';
 import { type Captured, createCapture } from './bounded-output.ts';
 import { findHelper, runHelper } from './host-program.ts';
 
-/** Limits and resources of one command. */
 export interface ProcessOptions {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
@@ -24,7 +23,6 @@ export interface ProcessOptions {
   readonly spillFolder: string;
 }
 
-/** How a command ended. */
 interface ProcessResult extends Captured {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -51,7 +49,6 @@ export async function runProcess(
   }
 }
 
-/** The result if the sandbox did not start. */
 interface NotStarted {
   readonly notUp: SandboxError;
   /**
@@ -218,13 +215,11 @@ function collect(stream: unknown): Status {
 /** A pipe whose write end is passed to a child. */
 interface Pipe {
   readonly output: Socket;
-  /** The descriptor of the write end for the child. */
   readonly writer: number;
   /** Closes our copy of the write end, so that the output ends when the last process that holds one closes it. */
   release(): void;
 }
 
-/** Provides pipes, and prepares more of them while a command runs. */
 export interface PipeSource {
   take(): Promise<Pipe>;
   /** Waits until no more pipes are being created. */

@@ -1,7 +1,6 @@
 /** Builds the command lines of the shell. */
 import { basename } from 'node:path';
 
-/** The user and group that run a command. */
 export interface Identity {
   readonly uid: number;
   readonly gid: number;
@@ -34,7 +33,6 @@ export function startFile(folder: string, own: string | undefined): string {
   return `unset BASH_ENV\n${preparation('bash', quote(folder))}\n${again}`;
 }
 
-/** Options of a shell in a sandbox. */
 export interface ShellOptions {
   readonly shell: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -4,7 +4,6 @@ import { basename, dirname } from 'node:path';
 import type { Isolation } from '../../types.ts';
 import type { ShellOptions } from '../exec/shell-line.ts';
 
-/** How to start one command. */
 export interface Launch {
   /** An absolute path. */
   readonly file: string;
@@ -34,7 +33,6 @@ export interface Trace {
   readonly since: number;
 }
 
-/** An isolation backend. */
 export interface IsolationBackend {
   readonly name: Isolation;
   launch(command: string): Promise<Launch>;
@@ -59,14 +57,12 @@ export interface IsolationBackend {
   close(): Promise<void>;
 }
 
-/** The state of a launched child. */
 interface Launched {
   /** undefined if it could not be started. */
   readonly pid: number | undefined;
   readonly ended: boolean;
 }
 
-/** Options with which a backend is started. */
 export interface BackendOptions extends ShellOptions {
   readonly mounts: readonly Mount[];
   readonly shellNetwork: boolean;

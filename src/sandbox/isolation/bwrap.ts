@@ -16,7 +16,6 @@ import {
 } from './backend.ts';
 import { killAll, type Privilege, startWatch } from './host.ts';
 
-/** Options of the bubblewrap backend. */
 interface BwrapOptions extends BackendOptions {
   readonly bwrap: string;
   /** Path of a file with the system call filter; null if there is none. */

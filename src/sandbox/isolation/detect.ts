@@ -13,7 +13,6 @@ import { describeBrokenSandbox, describeMissingSandbox, findPrivilege, isContain
 import { filteredByPerl, systemCallFilter } from './system-calls.ts';
 import { startUnshareBackend, unshareProbe } from './unshare.ts';
 
-/** A backend that may be tried. */
 export interface Candidate {
   readonly isolation: Isolation;
   /**
@@ -87,7 +86,6 @@ export async function agentOf(workspace: string): Promise<Identity> {
   return { uid, gid };
 }
 
-/** The sandbox backends of this machine. */
 export interface DetectedBackends {
   readonly shell: string;
   /** In the order in which they are tried; empty in mode `off`. */

@@ -8,6 +8,7 @@ import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { SandboxError } from '../../errors.ts';
 import { readBoundedText } from '../../files/read-bounded.ts';
+import { parseOrUndefined } from '../../text/json.ts';
 import { MOUNTS, READ, SEARCH, WAIT } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { pathFolders, toolFolders } from '../exec/environment.ts';
@@ -61,10 +62,7 @@ const ALWAYS_SEEN = new Set([
   '/var/lib',
 ]);
 
-/**
- * Determines the hidden paths of this machine.
- * @throws SandboxError if there are too many.
- */
+/** @throws SandboxError if there are too many to hide them one by one. */
 export async function findHiddenPaths(options: SandboxOptions, signal: AbortSignal): Promise<HiddenPaths> {
   const { workspace, environment } = options;
   const path = pathFolders(environment['PATH']);
@@ -266,35 +264,27 @@ function workFolderOf(root: string): string | null {
   const text = readBoundedText(join(root, '.runner'), READ.pointer) ?? '';
   const literal = /"workFolder"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(text)?.[1];
   if (literal === undefined) return null;
-  try {
-    return resolve(root, String(JSON.parse(literal)));
-  } catch {
-    return null;
-  }
+  const folder = parseOrUndefined(literal);
+  return folder === undefined ? null : resolve(root, String(folder));
 }
 
-/** The user that would read the files. */
 interface Reader {
   readonly uid: number;
   /** The primary group comes first. */
   readonly gids: readonly number[];
 }
 
-/** Options of the search for private paths. */
 interface PrivateSearch {
   readonly starts: readonly string[];
-  /** Folders that are not searched. */
   readonly skipped: readonly string[];
   readonly reader: Reader;
   /** Aborts the search; the result is then incomplete. */
   readonly signal: AbortSignal;
 }
 
-/** The private paths that were found, as real paths. */
 interface PrivatePaths {
   readonly folders: readonly string[];
   readonly files: readonly string[];
-  /** Whether the search was completed. */
   readonly complete: boolean;
 }
 
@@ -331,7 +321,6 @@ export async function findPrivatePaths({
   return { folders, files, complete };
 }
 
-/** Options of the search for files that only one user may access. */
 interface OwnerOnlySearch extends Omit<PrivateSearch, 'starts' | 'reader'> {
   readonly folders: readonly string[];
   readonly uid: number;

@@ -43,10 +43,8 @@ export async function isContainer(root = '/'): Promise<boolean> {
   return /docker|kubepods|containerd|libpod|lxc/u.test(cgroup);
 }
 
-/** Operating systems by their Node.js names. */
 const SYSTEMS: Readonly<Record<string, string>> = { darwin: 'macOS', win32: 'Windows' };
 
-/** Describes a machine without a sandbox: what is missing, one command to fix it, and the alternative. */
 export function describeMissingSandbox(platform: string, inContainer = false): Wording {
   return (naming) => `${whatIsMissing(platform, inContainer, naming)} ${wayOut(naming)}`;
 }
@@ -62,7 +60,6 @@ function whatIsMissing(platform: string, inContainer: boolean, naming: Naming): 
   return `${needs}, and this machine has neither. Fix${placeOfFix(naming)}: \`sudo apt-get update && sudo apt-get install -y bubblewrap\`.`;
 }
 
-/** Describes a sandbox that exists but does not work. */
 export function describeBrokenSandbox(problem: string, inContainer = false): Wording {
   return (naming) => {
     const { entry } = naming;
@@ -78,11 +75,9 @@ export interface MountedPart {
   readonly root: string;
   readonly at: string;
   readonly options: readonly string[];
-  /** The type of the file system. */
   readonly type: string;
 }
 
-/** Parses the rows in their order. */
 export function readMountInfo(text: string): readonly MountedPart[] {
   const decode = (word: string) =>
     word.replace(/\\([0-7]{3})/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));

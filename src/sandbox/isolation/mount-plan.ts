@@ -247,7 +247,6 @@ function findEmptied(mounts: readonly Mount[]): readonly string[] {
     .map(({ at }) => at);
 }
 
-/** Marks a mount as one that is skipped if the path that it covers no longer exists. */
 function fleeting(mount: Mount): Mount {
   return { ...mount, fleeting: true };
 }

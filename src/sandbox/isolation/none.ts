@@ -11,7 +11,6 @@ import { killOne, listProcesses } from './host.ts';
 
 const MARKER = 'STRUCTURED_AGENT_COMMAND';
 
-/** Creates a backend that isolates nothing. */
 export function createUnisolatedBackend(options: ShellOptions): IsolationBackend {
   return {
     name: 'none',

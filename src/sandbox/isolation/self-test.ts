@@ -12,9 +12,9 @@ import { SandboxError } from '../../errors.ts';
 import { type ProcessOptions, runProcess } from '../exec/process.ts';
 import { quote } from '../exec/shell-line.ts';
 import type { IsolationBackend } from './backend.ts';
+import type { MountPlan } from './mount-plan.ts';
 
-/** The expectations of the probes. */
-export interface SelfTestOptions {
+export interface SelfTestOptions extends Pick<MountPlan, 'unseen' | 'emptied' | 'masked'> {
   readonly backend: IsolationBackend;
   readonly process: ProcessOptions;
   readonly shell: string;
@@ -23,12 +23,6 @@ export interface SelfTestOptions {
   readonly workspaceWritable: boolean;
   /** Git configs that must not be writable. */
   readonly configs: readonly string[];
-  /** Paths that exist outside and must not be visible. */
-  readonly unseen: readonly string[];
-  /** Folders that must appear empty. */
-  readonly emptied: readonly string[];
-  /** Files whose contents must not be readable. */
-  readonly masked: readonly string[];
   readonly shellNetwork: boolean;
 }
 

@@ -156,16 +156,12 @@ async function endpointAt(name: Buffer): Promise<Endpoint | null> {
  */
 function mountedAgain(path: string, mounts: readonly MountedPart[]): readonly string[] {
   const own = holderOf(path, mounts);
-  const inside = placeIn(own, path);
-  if (own === null || inside === null) return [];
+  if (own === null) return [];
+  // The location in its file system.
+  const inside = join(own.root, path.slice(own.at === '/' ? 0 : own.at.length));
   return mounts
     .filter(({ device, root }) => device === own.device && isInside(inside, root))
     .map(({ root, at }) => join(at, inside.slice(root === '/' ? 0 : root.length)));
-}
-
-/** Returns the location of a path in its file system. */
-function placeIn(holder: MountedPart | null, path: string): string | null {
-  return holder === null ? null : join(holder.root, path.slice(holder.at === '/' ? 0 : holder.at.length));
 }
 
 function holderOf(path: string, mounts: readonly MountedPart[]): MountedPart | null {

@@ -2,7 +2,7 @@
 
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { SandboxError, WorkspaceError } from '../../errors.ts';
+import { messageOf, SandboxError, WorkspaceError } from '../../errors.ts';
 import { WAIT } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import { buildEnvironment, PRIVATE_HOME } from '../exec/environment.ts';
@@ -23,7 +23,6 @@ import { runSelfTest, VisiblePathError } from './self-test.ts';
  */
 const MAX_TRIES = 3;
 
-/** Options for starting a sandbox. */
 export interface StartOptions extends SandboxOptions {
   /** The host folder with the files of the workspace. */
   readonly tree: string;
@@ -33,7 +32,6 @@ export interface StartOptions extends SandboxOptions {
   readonly platform: NodeJS.Platform;
 }
 
-/** A started backend, and what commands behind it see with other contents. */
 export interface StartedBackend {
   readonly backend: IsolationBackend;
   /** Files and folders of the workspace that are hidden, and configs that are shown without their credentials. */
@@ -64,8 +62,7 @@ export async function startFirstBackend(
   const plan = await prepare(options, folders, repositories, signal).catch((cause: unknown) => {
     if (cause instanceof WorkspaceError) throw cause;
     // File system errors (a full disk, a folder that was removed) are not bugs in this program.
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SandboxError(`The sandbox could not be prepared: ${why}.`, { cause });
+    throw new SandboxError(`The sandbox could not be prepared: ${messageOf(cause)}.`, { cause });
   });
   const configs = repositories.flatMap((repository) => repository.configs);
   const startWith = (candidate: Candidate, mounts: readonly Mount[], tried: readonly string[]) =>
@@ -219,7 +216,6 @@ async function placeStartFile(shell: string, place: ReturnType<typeof buildShell
   return { environment: { BASH_ENV: START_FILE }, mounts: [mount] };
 }
 
-/** Returns the options with which a shell starts. */
 export function buildShellOptions(options: SandboxOptions, tmp: string) {
   return { workingDirectory: options.workingDirectory, environment: buildEnvironment({ ...options, tmp }) };
 }

@@ -7,7 +7,6 @@
  * also applies to a traced process.
  */
 
-/** How a system call is filtered if it is not simply denied. */
 type Rule = 'refuse' | 'no-user-namespace' | 'known-family' | 'no-socket';
 
 interface Call {

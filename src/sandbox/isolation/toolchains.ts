@@ -45,7 +45,6 @@ interface Visible {
   readonly credentials: readonly { readonly path: string; readonly kind: 'file' | 'directory' }[];
 }
 
-/** The visible parts of hidden folders. */
 interface VisibleFolders {
   readonly folders: readonly Visible[];
   /** Owner-only files in toolchain folders; each is also among the credentials of its folder. */
@@ -54,7 +53,6 @@ interface VisibleFolders {
   readonly narrowed: readonly string[];
 }
 
-/** Options that determine what is shown. */
 interface VisibleOptions {
   readonly pathFolders: readonly string[];
   /** Program folders that are shown unchanged if they are hidden. */
@@ -237,16 +235,13 @@ async function isPlain(path: string): Promise<boolean> {
   return (await realpath(path)) === path;
 }
 
-/** Options of `linkCaches`. */
 interface CacheOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The home folder of this machine. */
   readonly home: string;
   /** The private home as a host path; no command of the model has run in it yet. */
   readonly privateHome: string;
   /** Absolute paths of folders in the home that the shell may read. */
   readonly readable: readonly string[];
-  /** Whether the shell can see a real path. */
   readonly isSeen: (path: string) => boolean;
 }
 

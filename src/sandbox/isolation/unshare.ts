@@ -193,7 +193,6 @@ export async function findUpToInit(
   return found;
 }
 
-/** Inputs of the root script. */
 interface RootScript {
   readonly mounts: readonly Mount[];
   /** An empty folder that no other user can reach; the new root is built there. */
@@ -205,7 +204,6 @@ interface RootScript {
   readonly mark: string;
 }
 
-/** A mounted file system of this machine. */
 type MountPoint = Pick<MountedPart, 'at' | 'options'>;
 
 /** Options that are kept when a mount is made read-only; otherwise a remount would remove them. */

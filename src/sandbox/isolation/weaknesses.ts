@@ -11,8 +11,8 @@ import { hasCredentials } from '../workspace/git-config.ts';
 import { isInside } from '../workspace/path-policy.ts';
 import type { Repository } from '../workspace/repositories.ts';
 import type { IsolationBackend } from './backend.ts';
+import type { StartedBackend } from './start.ts';
 
-/** The credentials in git configs. */
 export interface Credentials {
   /** Whether a config contains any; commands see it without them. */
   readonly held: boolean;
@@ -139,20 +139,12 @@ export function groupsKept(
   return kept.filter((name) => !HARMLESS_GROUPS.has(name)).sort();
 }
 
-/** What the log says about a sandbox: readers of a verdict must be able to know what commands did not see. */
-export interface Unseen {
-  readonly failures: readonly string[];
-  readonly hiddenInWorkspace: readonly string[];
-  readonly ownerOnly: readonly string[];
-  readonly narrowed: readonly string[];
-}
-
 /**
  * Describes the backends that failed before this one, and what commands see with other contents, as sentences for the
- * log.
+ * log: readers of a verdict must be able to know what commands did not see.
  */
 export function describeStarted(
-  { failures, hiddenInWorkspace, ownerOnly, narrowed }: Unseen,
+  { failures, hiddenInWorkspace, ownerOnly, narrowed }: Omit<StartedBackend, 'backend'>,
   workspace: string,
 ): readonly string[] {
   const name = (paths: readonly string[]) => {

@@ -18,7 +18,6 @@ export interface EscapingLink {
   readonly to: Target;
 }
 
-/** The hashed paths and files. */
 export interface Judged {
   /** An absolute, real path. */
   readonly root: string;

@@ -23,11 +23,8 @@ interface Section {
   readonly sub: string | null;
 }
 
-/** The contents of one line of a config. */
 interface Line {
-  /** The section that starts in this line. */
   readonly begins: Section | null;
-  /** The key, and the section that it belongs to. */
   readonly entry: { readonly section: Section; readonly key: string; readonly value: string } | null;
 }
 
@@ -58,7 +55,6 @@ export function includedPaths(config: string): readonly string[] {
   return valuesOf(config, ['include', 'includeif'], 'path');
 }
 
-/** Returns the working tree that a config names, or null. */
 export function worktreeOf(config: string): string | null {
   return valuesOf(config, ['core'], 'worktree').at(-1) ?? null;
 }
@@ -133,13 +129,11 @@ function quote(value: string): string {
   return `"${value.replace(/["\\]/gu, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-/** A hidden file or folder. */
 export interface HiddenEntry {
   readonly path: string;
   readonly kind: 'file' | 'directory';
 }
 
-/** An entry in a folder. */
 export interface NamedEntry {
   readonly name: string;
   isFile(): boolean;

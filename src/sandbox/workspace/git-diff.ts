@@ -28,13 +28,11 @@ plain() {
 }
 `;
 
-/** Options of the diff. */
 interface GitDiffOptions {
   /** The commit on which the change is based. */
   readonly base: string;
   /** A commit that the checkout must contain, so that its diff is that of the change; empty if unknown. */
   readonly head: string;
-  /** Whether to write or drop a partial diff. */
   readonly partial: 'write' | 'drop';
 }
 

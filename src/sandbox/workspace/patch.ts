@@ -6,7 +6,6 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { foldName, isActionFile, isProtectedPath } from '../../files/protected-names.ts';
 
-/** A file that is left out of a patch. */
 export interface LeftOut {
   /** Quoted as by git. */
   readonly name: string;
@@ -23,7 +22,6 @@ interface FilteredPatch {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** How patches are searched for secrets. */
 export interface SecretSearch {
   readonly holdsSecret: (text: string) => boolean;
   /** The same patch made with `--text`, from which binary files are read; null if there is none or it is too long. */

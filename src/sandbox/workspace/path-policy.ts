@@ -27,7 +27,6 @@ export interface ResolvedPath {
   readonly stats: Stats | null;
 }
 
-/** Options of the path rules. */
 interface PathPolicyOptions {
   readonly trees: readonly Tree[];
   /** Absolute, as seen by the model. */
@@ -44,7 +43,6 @@ interface PathPolicyOptions {
   readonly readOnlyWorkspace: boolean;
 }
 
-/** Resolves the paths of the model. */
 export interface PathPolicy {
   /** @throws DeniedError with a sentence for the model. */
   resolve(path: string, intent: 'read' | 'edit'): Promise<ResolvedPath>;
@@ -55,7 +53,6 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);
 }
 
-/** Creates the path rules of one sandbox. */
 export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   return {
     async resolve(path, intent) {
@@ -137,17 +134,14 @@ async function stat(host: string, asked: string): Promise<Stats | null> {
   }
 }
 
-/** Denies access to a path. */
 export function deny(path: string, why: string, missing = false): never {
   throw new DeniedError(`${quote(path)} was ${missing ? 'not found' : 'refused'}: ${why}.`, missing);
 }
 
-/** Resolves all symlinks in a path; returns the path unchanged if it does not exist. */
 export async function realOrSame(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-/** Resolves all symlinks in a path; null if it does not exist. */
 export async function realOrNull(path: string): Promise<string | null> {
   return realpath(path).catch(() => null);
 }

@@ -239,7 +239,6 @@ async function lookByName(folder: string, look: Look): Promise<readonly NamedEnt
   }));
 }
 
-/** What determines whether a folder is trusted to be a git folder. */
 interface Trust {
   readonly workspace: string;
   /**

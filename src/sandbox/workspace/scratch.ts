@@ -5,10 +5,10 @@ import type { Readable } from 'node:stream';
 import { InputError, SandboxError } from '../../errors.ts';
 import { READ } from '../../text/limits.ts';
 import { findHelper, runHelper } from '../exec/host-program.ts';
+import { killOne } from '../isolation/host.ts';
 
 /** If a copy fails with less free disk space than this, in bytes, the cause is a full disk. */
 const FULL_DISK_BYTES = 4 * 1024 ** 2;
-/** The result of a copy. */
 export interface Scratch {
   /** What could not be read and is therefore missing in the copy; null if the copy is complete. */
   readonly missing: string | null;
@@ -105,7 +105,9 @@ async function runQuietly(
   });
   // A program that exits before it has read all its input reports that by its exit code.
   child.stdin.on('error', () => undefined).end(input);
-  const stop = () => killGroup(child.pid);
+  const stop = () => {
+    if (child.pid !== undefined) killOne(-child.pid);
+  };
   signal.addEventListener('abort', stop, { once: true });
   try {
     const [said, complaint] = [collect(child.stdout), collect(child.stderr)];
@@ -119,14 +121,6 @@ async function runQuietly(
     return { code, said: said(), complaint: complaint().split('\n')[0] ?? '' };
   } finally {
     signal.removeEventListener('abort', stop);
-  }
-}
-
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // It has already exited.
   }
 }
 

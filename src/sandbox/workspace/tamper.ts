@@ -10,7 +10,6 @@ import { isInside, namesIn } from './path-policy.ts';
 import { topsOf } from './protected-roots.ts';
 import { findGitLocations, findRepositoriesAndLocations, type GitLocations } from './repositories.ts';
 
-/** Compares two snapshots of the same files. */
 export interface TamperCheck {
   /** Takes the snapshot before the first model call. */
   snapshot(): Promise<void>;
@@ -21,7 +20,6 @@ export interface TamperCheck {
   compare(): Promise<Tampering | null>;
 }
 
-/** A file that differs. */
 export interface Tampering {
   /** Relative to the workspace if it is inside. */
   readonly file: string;
@@ -66,7 +64,6 @@ export function createTamperCheck(options: {
   };
 }
 
-/** The paths that are compared. */
 interface Watched {
   /** Files, and folders with all their contents. */
   readonly whole: readonly string[];
@@ -75,7 +72,6 @@ interface Watched {
    * included.
    */
   readonly tops: readonly string[];
-  /** The locations that git uses in the workspace. */
   readonly places: GitLocations;
 }
 
@@ -127,14 +123,14 @@ async function fingerprints({ whole, tops }: Watched): Promise<ReadonlyMap<strin
   const found = new Map<string, string>();
   const budget = { bytes: READ.hashedFiles };
   for (const path of tops) {
-    const stats = await statOrNull(path);
+    const stats = await lstat(path).catch(() => null);
     // A commit changes the contents of the folder; but git obeys the file or link, wherever it leads.
     if (stats !== null)
       found.set(path, stats.isDirectory() ? 'folder' : await fingerprint(path, stats, budget));
   }
   const queue = [...whole].reverse();
   for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    const stats = await statOrNull(path);
+    const stats = await lstat(path).catch(() => null);
     if (stats === null) continue;
     found.set(path, found.size < SEARCH.protectedFiles ? await fingerprint(path, stats, budget) : 'counted');
     if (stats.isDirectory())
@@ -160,12 +156,4 @@ async function fingerprint(path: string, stats: Stats, budget: Budget): Promise<
   }
   if (read !== null && read.failure !== 'too_large') return 'unreadable';
   return `large ${mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
-}
-
-async function statOrNull(path: string): Promise<Stats | null> {
-  try {
-    return await lstat(path);
-  } catch {
-    return null;
-  }
 }

@@ -16,7 +16,7 @@ import { refuseComponents } from '../../files/protected-names.ts';
 import { READ, WAIT } from '../../text/limits.ts';
 import { quote } from '../../text/messages.ts';
 import type { Sandbox } from '../sandbox.ts';
-import { type EscapingLink, findEscapingLink } from './escaping-symlinks.ts';
+import { type EscapingLink, findEscapingLink, type Judged } from './escaping-symlinks.ts';
 import { isInside } from './path-policy.ts';
 
 /** The hash and its paths, or a clause that says why there is no hash. */
@@ -35,7 +35,6 @@ interface Unknown {
   readonly why: string;
 }
 
-/** Which files to hash. */
 export interface SubjectOptions {
   /** The checkout on the host, even if the agent works on a copy of it; absolute and real. */
   readonly workspace: string;
@@ -132,7 +131,6 @@ async function requirePlain({ typed, path }: Named, workspace: string): Promise<
   }
 }
 
-/** Selects the files at the named paths. */
 function choose(
   named: readonly Named[],
   root: string,
@@ -244,20 +242,13 @@ async function readList(sandbox: Sandbox, file: string): Promise<readonly string
 const BATCH = 32;
 const CHUNK_BYTES = 256 * 1024;
 
-/** The hash and what it covers; paths are latin1, as in `ListedPath.path`. */
-interface HashedFiles {
+/** Paths are latin1, as in `ListedPath.path`. */
+interface HashedFiles extends Pick<Judged, 'files' | 'links' | 'behindLinks'> {
   readonly kind: 'hashed';
   /** Hexadecimal. */
   readonly hash: string;
-  /** Everything in the hash: files, links, and submodules that are not checked out. */
-  readonly files: ReadonlySet<string>;
-  /** The symbolic links among them: the hash includes their target path, not the contents of the target. */
-  readonly links: readonly string[];
-  /** Listed paths behind a link; they are not in the hash. */
-  readonly behindLinks: readonly string[];
 }
 
-/** The state of one listed path. */
 type Entry =
   /** The digest of the bytes of a file, the target of a link or the commit of a submodule. */
   | { readonly kind: 'hashed'; readonly mode: string; readonly digest: string }
@@ -301,7 +292,6 @@ export async function hashFiles(
 
 const [FILE, PROGRAM, LINK, SUBMODULE] = ['100644', '100755', '120000', '160000'] as const;
 
-/** What limits reading. */
 interface Budget {
   bytes: number;
   readonly signal: AbortSignal;

@@ -18,7 +18,6 @@ export interface Changes {
   compare(signal: AbortSignal): Promise<Comparison | null>;
 }
 
-/** The result of a comparison. */
 export interface Comparison {
   /** Includes files that the patch leaves out. */
   readonly changedFiles: number;
@@ -145,8 +144,9 @@ export async function rememberWorkspace(
   // The kernel takes file times from a clock that lags by a few milliseconds.
   const since = (Date.now() - 100) / 1_000;
   const first = `${tree(FIRST, stat)}printf 'tree %s\n' "$tree"`;
-  const before = treeOf(await look(sandbox, first, WAIT.firstSnapshot, signal));
-  if (before === null) return null;
+  const taken = await look(sandbox, first, WAIT.firstSnapshot, signal);
+  const before = /^tree ([0-9a-f]{40,64})$/mu.exec(taken ?? '')?.[1];
+  if (before === undefined) return null;
   return {
     async compare(later) {
       // An unpredictable name, so that no command can have created it.
@@ -184,10 +184,6 @@ async function look(
   const limits = { timeoutMs, maxOutputBytes: MAX_REPORT_BYTES, signal };
   const { exitCode, output } = await sandbox.exec(script, limits);
   return exitCode === 0 ? output : null;
-}
-
-function treeOf(report: string | null): string | null {
-  return /^tree ([0-9a-f]{40,64})$/mu.exec(report ?? '')?.[1] ?? null;
 }
 
 /** Reads the whole patch; null if it exceeds the maximum size. */
