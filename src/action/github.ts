@@ -21,7 +21,6 @@ export interface ActionGitHubOptions {
   readonly checkedOut: JudgedCommit | null;
   readonly fetch: typeof fetch;
   readonly version: string;
-  /** Reports a warning that does not end the run. */
   readonly warn: (text: string) => void;
 }
 

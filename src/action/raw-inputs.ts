@@ -9,7 +9,6 @@ export interface CollectedInputs<N extends string> {
   readonly problems: readonly InputError[];
 }
 
-/** Reads the inputs of the main action. */
 export function readActionInputs(): CollectedInputs<InputName> {
   return readInputs(INPUTS.map(({ name }) => name));
 }

@@ -21,7 +21,6 @@ import type { Secrets } from '../text/secrets.ts';
 import type { Subject } from '../types.ts';
 import type { ActionGitHub } from './github.ts';
 
-/** The inputs that configure reporting. */
 export interface ReportingInputs {
   readonly config: Pick<
     Config,
@@ -38,7 +37,6 @@ export interface ActionReportersOptions {
   readonly hub: ActionGitHub;
   readonly subject: Subject | null;
   readonly workspace: string;
-  /** Locates the files of findings. */
   readonly locate: Locate;
   /** Whether the paths of findings were resolved in other jobs, so that this job may run without a checkout. */
   readonly isResolved: boolean;

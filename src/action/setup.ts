@@ -13,7 +13,6 @@ import { type RunnerFiles, requireOutputFile } from '../github/runner.ts';
 import { createFetch } from '../network/network.ts';
 import { readActionInputs } from './raw-inputs.ts';
 
-/** The configuration, its problems, and the paths of files to write. */
 export interface Setup<C> {
   /** An invalid input has its default value; the verdict is then reported on this machine only. */
   readonly config: C;
@@ -74,7 +73,15 @@ export async function readStepSetup<C extends Known>(
     'sarif-file': null,
   };
   const problems: Error[] = folders.problem === null ? [...wrong] : [folders.problem, ...wrong];
-  const attempt = <T>(task: () => T): T | null => noteErrors(task, problems);
+  const attempt = <T>(task: () => T): T | null => {
+    try {
+      return task();
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      problems.push(error);
+      return null;
+    }
+  };
   const send = attempt(() => createFetch(environment));
   attempt(() => requireOutputFile(files));
   const named = {
@@ -97,20 +104,9 @@ export async function readStepSetup<C extends Known>(
   };
 }
 
-function noteErrors<T>(task: () => T, problems: Error[]): T | null {
-  try {
-    return task();
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    problems.push(error);
-    return null;
-  }
-}
-
 /** The minimum free space for starting a run, in bytes: 1 MiB for the files it writes. */
 const LEAST_BYTES = 1024 ** 2;
 
-/** The folders of a step. */
 export interface Folders {
   readonly workspace: string;
   readonly temp: string;
@@ -120,7 +116,6 @@ export interface Folders {
   readonly problem: InputError | null;
 }
 
-/** Finds the runner's folders, and creates one for the results. */
 export async function findFolders(environment: NodeJS.ProcessEnv): Promise<Folders> {
   const missing: string[] = [];
   const find = async (variable: string, otherwise: string): Promise<string> => {
@@ -167,7 +162,6 @@ async function makeResults(temp: string): Promise<string> {
   }
 }
 
-/** Inputs that name a file to write. */
 const FILE_INPUTS = ['result-file', 'transcript-file', 'report-file', 'sarif-file'] as const;
 type Named = Readonly<Record<(typeof FILE_INPUTS)[number], string | null>>;
 

@@ -1,6 +1,7 @@
 /** How a step of the action starts and exits: secrets are masked before the first line, the exit code is set last. */
 import { randomUUID } from 'node:crypto';
 import * as core from '@actions/core';
+import { messageOf } from '../errors.ts';
 import { findSecrets } from '../github/runner.ts';
 import { proxySecrets } from '../network/network.ts';
 import { createLog, type Log } from '../reporters/log.ts';
@@ -8,7 +9,6 @@ import { trapSignals } from '../run/signals.ts';
 import type { EndWorld } from '../run/world.ts';
 import { createSecrets, type Secrets } from '../text/secrets.ts';
 
-/** What every step is given. */
 export interface Step {
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: Secrets;
@@ -37,8 +37,7 @@ async function run(
     return await work({ environment, secrets, log, listen });
   } catch (error) {
     // The run could not start, most likely because there is no folder to work in.
-    const text = error instanceof Error ? error.message : String(error);
-    log.error(`${name} could not start: ${text}`);
+    log.error(`${name} could not start: ${messageOf(error)}`);
     return 1;
   }
 }

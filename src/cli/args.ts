@@ -32,7 +32,6 @@ export interface RunOptions {
   readonly stdin: 'prompt' | 'beside' | 'unused';
 }
 
-/** A parsed run command. */
 export interface RunCommand {
   readonly kind: 'run';
   readonly inputs: RawInputs;
@@ -43,7 +42,6 @@ export interface RunCommand {
   readonly isUnderstood: boolean;
 }
 
-/** The parsed command. */
 export type CliCommand =
   | RunCommand
   | { readonly kind: CommandName; readonly rest: readonly string[] }
@@ -52,7 +50,6 @@ export type CliCommand =
   | { readonly kind: 'usage'; readonly text: string }
   | { readonly kind: 'version' };
 
-/** What the parser depends on besides the arguments. */
 export interface CliWorld {
   readonly stdinIsTerminal: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -12,7 +12,6 @@ export const GROUPS = ['Task', 'Verdict', 'Model', 'Limits', 'Tools and sandbox'
 export const COMMANDS = ['check', 'init', 'report'] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
-/** A flag of a run. */
 export interface Flag extends FlagSpec {
   /** The input that it sets; null for a flag that exists only on the command line. */
   readonly input: InputName | null;
@@ -117,7 +116,6 @@ const SHAPES: Readonly<Record<Exclude<EverywhereName, 'api-key'>, Shape>> = {
   },
 };
 
-/** The flags that exist only on the command line. */
 const OWN: readonly Flag[] = [
   own('json-schema', 'Verdict', 'SCHEMA', 'The same as --schema.'),
   own('bare', 'Tools and sandbox', '', 'Accepted, and always so: nothing of this machine is discovered.'),

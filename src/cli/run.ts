@@ -27,7 +27,6 @@ import type { RunCommand } from './args.ts';
 import { readStdin, withStdin } from './stdin.ts';
 import { createLocalWorld, currentFolder, localSecrets, VERSION } from './world.ts';
 
-/** What a run needs from its process. */
 export interface RunProcess {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly listen: World['listen'];
@@ -35,7 +34,6 @@ export interface RunProcess {
   readonly stderr: Sink;
 }
 
-/** The parsed inputs with their problems, and the paths of files to write. */
 interface CliSetup {
   readonly config: Config;
   readonly problems: readonly Error[];
@@ -132,7 +130,6 @@ interface DiskOptions {
   readonly written: Written;
 }
 
-/** Creates the reporters that write the requested files. */
 function onDisk(
   { files }: CliSetup,
   { workspace, workingDirectory, secrets, written }: DiskOptions,
@@ -160,7 +157,6 @@ function onDisk(
   ];
 }
 
-/** What reading the setup needs from the run. */
 interface SetupWorld {
   readonly environment: RunProcess['environment'];
   readonly workspace: string;

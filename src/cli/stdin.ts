@@ -8,7 +8,6 @@ import { errorCode, InputError } from '../errors.ts';
 import type { Reading } from '../types.ts';
 import type { RunCommand } from './args.ts';
 
-/** The limits for reading stdin. */
 export interface StdinLimits {
   /** Inclusive. */
   readonly maxBytes: number;
@@ -18,7 +17,6 @@ export interface StdinLimits {
    */
   readonly noticeAfterMs: number;
   readonly onWait: () => void;
-  /** Aborts the wait. */
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +68,6 @@ function problemOf(error: unknown, signal: AbortSignal): string {
 
 /** The sources that the task may have to be read from. */
 export interface TaskSources {
-  /** Reads all of stdin. */
   readonly stdin: () => Promise<string>;
   /** Reads the file of `prompt-file`, which the user named. */
   readonly file: (path: string) => Promise<Reading>;

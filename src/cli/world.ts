@@ -17,14 +17,12 @@ import { createSecrets } from '../text/secrets.ts';
 
 export const VERSION: string = manifest.version;
 
-/** The options set by each entry. */
 export interface LocalWorldOptions
   extends Pick<
     World,
     'entry' | 'reporters' | 'writeOutputs' | 'warn' | 'listen' | 'writePatch' | 'recording' | 'validate'
   > {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The folder that the agent works on. */
   readonly workspace: string;
   /** The folder that the agent starts in: absolute, or relative to the workspace. Default: the workspace. */
   readonly workingDirectory?: string;
