@@ -60,15 +60,12 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'log-level': 'summary, or full to see every vote. Without it: summary, full when the runner debugs.',
 };
 
-/** Name of an input of the merge action. */
 export type MergeInputName = (typeof OWN)[number]['name'] | (typeof SHARED)[number];
 
 const shared: readonly Input[] = INPUTS.filter(({ name }) => SHARED.some((each) => each === name));
 
-/** Every input of the merge action. */
 export const MERGE_INPUTS: readonly Input[] = [...OWN, ...shared.map(forMerge)];
 
-/** The names of all inputs, for the input reader. */
 export const MERGE_NAMES: readonly MergeInputName[] = [...OWN.map(({ name }) => name), ...SHARED];
 
 function forMerge(given: Input): Input {
@@ -91,7 +88,6 @@ export type Rule =
   | { readonly kind: 'all' | 'any' | 'majority' }
   | { readonly kind: 'weighted'; readonly threshold: number };
 
-/** The rule within a leg, and the number of votes per leg. */
 export interface VotesRule {
   readonly rule: Rule;
   readonly count: number;
@@ -269,7 +265,6 @@ function refused(text: string, why: string): InputError {
   return new InputError('expect', `expect is ${quote(text, DISPLAY.name)}. ${why}`);
 }
 
-/** All inputs of a merge. */
 export interface MergeConfig extends Reporting {
   /** The folder, as typed. */
   readonly verdicts: string;
@@ -287,7 +282,6 @@ export interface MergeConfig extends Reporting {
   readonly signingKey: string | null;
 }
 
-/** Context for parsing the inputs. */
 interface MergeConfigWorld {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Problems found while the inputs were collected. */

@@ -6,7 +6,6 @@ import { byName } from './legs.ts';
 import type { MergedFinding } from './types.ts';
 import type { VoteFinding } from './vote.ts';
 
-/** The findings of one run. */
 export interface RunFindings {
   readonly leg: string;
   /** Distinguishes the runs of one leg. */
@@ -26,7 +25,6 @@ export interface MergedFindings {
 /** Maximum distance in lines at which findings of two models are taken to mean the same. */
 const NEARBY_LINES = 3;
 
-/** A finding and the run that reported it. */
 interface Member {
   readonly run: RunFindings;
   readonly index: number;
@@ -197,7 +195,6 @@ function quoteOthers({ finding }: Member, members: readonly Member[]): string {
   return `\n\nAlso said of this place: ${shown.join(', ')}${more}.`;
 }
 
-/** Returns as many of the first findings as fit. */
 function takeFitting(findings: readonly MergedFinding[]): readonly MergedFinding[] {
   let left: number = MERGE.findingsJson;
   const over = findings.findIndex((finding) => {

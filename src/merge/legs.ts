@@ -12,7 +12,6 @@ export interface Leg {
   readonly votes: readonly Vote[];
 }
 
-/** What the legs are checked against. */
 export interface LegsOptions extends Pick<MergeConfig, 'expect' | 'votes'> {
   /** The run being merged; null outside GitHub. */
   readonly subject: Subject | null;
@@ -25,7 +24,6 @@ export interface LegsOptions extends Pick<MergeConfig, 'expect' | 'votes'> {
  */
 const collator = new Intl.Collator('en', { numeric: true });
 
-/** Compares names. */
 export function byName(one: string, other: string): number {
   return collator.compare(one, other) || (one < other ? -1 : one > other ? 1 : 0);
 }

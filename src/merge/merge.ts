@@ -9,7 +9,6 @@ import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
 import { quoteName, type Vote } from './vote.ts';
 import { summarize } from './words.ts';
 
-/** Options of a merge: its inputs, and the run that it belongs to. */
 export interface MergeOptions
   extends LegsOptions,
     Pick<MergeConfig, 'rule' | 'ruleText' | 'votesText' | 'weights'> {

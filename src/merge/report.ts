@@ -107,7 +107,6 @@ const LEGS: readonly LegTableOptions[] = [
 const MAX_REASONS = [400, 120];
 const REFUSED = [100, 10];
 
-/** Returns the sections of a page about a merge, in display order. */
 function mergeSections(
   report: Report,
   merged: Merged,
@@ -178,7 +177,6 @@ function agreeing({ legs, votes, outvoted }: MergedFinding): string {
   return `${named}${more}${runs}${outvoted ? ' · outvoted' : ''}`;
 }
 
-/** The total usage of the runs, on one line. */
 function mergeCosts(
   report: Pick<Report, 'durationMs'>,
   merged: Merged,

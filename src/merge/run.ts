@@ -22,11 +22,9 @@ import { describeMerge } from './report.ts';
 import { type LegGate, quoteName, readVote, type Vote } from './vote.ts';
 import { describeGate, describeUndecided } from './words.ts';
 
-/** Dependencies of a merge, created by its entry point. */
 export interface MergeWorld extends EndWorld {
   /** Real and absolute. */
   readonly workspace: string;
-  /** Reads a gate from a file. */
   readonly files: Files;
   /** Returns the policy files that the pull request changes. Never rejects. */
   readonly findPolicyChanges: (files: readonly PolicyFile[]) => Promise<readonly PolicyChange[]>;

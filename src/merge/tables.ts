@@ -148,7 +148,6 @@ export function voteTable(
   return `<details><summary>${title} (${rows.length})</summary>\n\n${line(names)}${line(ruler)}${rows.join('')}\n</details>\n\n`;
 }
 
-/** Returns a warning mark for votes whose evidence is weak. */
 function weakMark(votes: readonly MergedVote[]): string {
   return voteWarnings(votes).length === 0 ? '' : '⚠️';
 }

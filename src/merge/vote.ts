@@ -74,7 +74,6 @@ export function readVote(envelope: Envelope, gate: LegGate, secrets: Secrets): V
   };
 }
 
-/** Returns the leg of an envelope that may be a vote. */
 function requireLeg({ file, leg, vote, merged }: Envelope): string {
   if (merged) {
     throw new InputError(

@@ -21,7 +21,6 @@ const MEANINGS: Readonly<Record<Outcome, string>> = {
   abstain: 'no verdict',
 };
 
-/** Returns one sentence with the number of legs per outcome, the rule and the result. */
 export function summarize(outcome: Outcome, counts: Pick<Merged, 'tally' | 'legs'>, rule: string): string {
   return `${tallyWords(counts)} (rule: ${rule}): ${MEANINGS[outcome]}.`;
 }
@@ -151,12 +150,10 @@ export function tallyWords({ tally, legs }: Pick<Merged, 'tally' | 'legs'>): str
   ].join(', ');
 }
 
-/** Whether all votes of a leg are missing. */
 function isMissing({ outcome, votes }: MergedLeg): boolean {
   return outcome === 'abstain' && votes.every(({ conclusion }) => conclusion === 'missing');
 }
 
-/** Returns the outcome of a leg as one word. */
 export function legWord(leg: MergedLeg): 'passes' | 'fails' | 'missing' | 'undecided' {
   if (leg.outcome === 'abstain') return isMissing(leg) ? 'missing' : 'undecided';
   return leg.outcome === 'pass' ? 'passes' : 'fails';
@@ -171,7 +168,6 @@ export function gravestLegs({ outcome, legs }: Pick<Merged, 'outcome' | 'legs'>)
   return [...order, 'pass' as const].flatMap((each) => legs.filter((leg) => leg.outcome === each));
 }
 
-/** Returns the votes that are present. */
 function presentVotes({ legs }: Pick<Merged, 'legs'>): readonly MergedVote[] {
   return legs.flatMap(({ votes }) => votes.filter(({ conclusion }) => conclusion !== 'missing'));
 }

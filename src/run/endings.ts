@@ -74,7 +74,6 @@ function endingOf(reason: Reason): Pick<Verdict, 'conclusion' | 'reason' | 'subt
 
 const MORE = 'Raise it, or give the agent a smaller task.';
 
-/** Returns the verdict for an ending. */
 export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
   switch (ending.kind) {
     case 'submitted':
@@ -154,7 +153,6 @@ function excluded({ entry }: VerdictFacts): string {
   return `The run could not deliver a verdict: structured_output is excluded (${input}), and only a call of that tool delivers one. Remove it from ${input}.`;
 }
 
-/** The reason for each limit, and the input that sets it. */
 const LIMITS: Readonly<Record<Limit, { readonly reason: Reason; readonly input: string }>> = {
   turns: { reason: 'max_turns', input: 'max-turns' },
   time: { reason: 'timeout', input: 'timeout-minutes' },
@@ -180,16 +178,11 @@ function exhausted(limit: Limit, issues: readonly RedactedIssue[], facts: Verdic
 
 function thrown(error: unknown, entry: Entry): Verdict {
   const message = messageFor(error, entry);
-  if (error instanceof MissingKeyError) {
-    return failed('missing_key', message);
-  }
-  if (error instanceof InputError) return failed('config', message);
-  if (error instanceof ContractError) return failed('config', message);
+  if (error instanceof MissingKeyError) return failed('missing_key', message);
+  if (error instanceof InputError || error instanceof ContractError) return failed('config', message);
   if (error instanceof ReplayError) return failed('replay_mismatch', message);
   if (error instanceof SandboxError) return failed('sandbox', message);
-  if (error instanceof ProviderError) {
-    return failed(PROVIDER_REASONS[error.failure], message);
-  }
+  if (error instanceof ProviderError) return failed(PROVIDER_REASONS[error.failure], message);
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return failed(
     'internal',

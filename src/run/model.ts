@@ -78,7 +78,6 @@ export function modelWarning({ replay }: RunState, world: Pick<World, 'recording
     : `This run is recorded in ${recording.file}: all that the model says, arguments of structured_output included, readable by its owner only. Look at it before you share it.`;
 }
 
-/** The model and provider shown in a report. */
 export function answeredBy({
   config,
   replay,

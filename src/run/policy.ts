@@ -7,7 +7,6 @@ import { InputError } from '../errors.ts';
 import type { PolicyFile } from '../github/changed-policy.ts';
 import type { RunState, World } from './world.ts';
 
-/** Reads and freezes the policy. */
 export async function loadPolicy(
   config: Config,
   state: RunState,

@@ -10,14 +10,12 @@ import { type Ending, preview, verdictOf } from './endings.ts';
 import { answeredBy, modelWarning } from './model.ts';
 import type { EndWorld, RunState } from './world.ts';
 
-/** The agent's changes to the workspace. */
 export interface Changed {
   readonly changedFiles: number;
   /** null when no patch was written. */
   readonly patchFile: string | null;
 }
 
-/** Builds the report of an ending from what the run knows so far. */
 export function buildReport(
   ending: Ending,
   gate: GateResult | null,

@@ -6,7 +6,7 @@ import type { Config } from '../config/parse-config.ts';
 import { requireReadableFolders, resolveWorkingDirectory } from '../config/paths.ts';
 import type { Contract } from '../contract/contract.ts';
 import { isUngated, UNGATED } from '../contract/presets.ts';
-import { InputError, MissingKeyError, throwProblems } from '../errors.ts';
+import { InputError, MissingKeyError, messageOf, throwProblems } from '../errors.ts';
 import type { PullRequestContext } from '../github/pull-request-context.ts';
 import { networkWeaknesses } from '../network/network.ts';
 import { repositoryAround } from '../reporters/checkouts.ts';
@@ -39,7 +39,6 @@ export interface RunInputs {
   readonly problems: readonly Error[];
 }
 
-/** Runs from the configuration to an outcome of the loop. */
 async function work({ config, problems }: RunInputs, state: RunState, world: World): Promise<Ending> {
   state.identity = { leg: config.leg, vote: config.vote, model: config.model.model };
   state.stop.signal.throwIfAborted();
@@ -313,7 +312,7 @@ function notify(event: RunEvent, world: World): void {
     try {
       reporter.event?.(event);
     } catch (error) {
-      world.warn(`${reporter.name}: ${error instanceof Error ? error.message : String(error)}`);
+      world.warn(`${reporter.name}: ${messageOf(error)}`);
     }
   }
 }

@@ -83,7 +83,6 @@ export interface World extends EndWorld {
   readonly features: Features;
 }
 
-/** The options for finding an earlier verdict. */
 export interface ReuseOptions {
   readonly config: Config;
   /** The absolute working directory of the agent. */
@@ -151,7 +150,6 @@ export interface RunState {
   changes: Changes | null;
 }
 
-/** Creates the state of a run that has done nothing yet. */
 export function createState(world: EndWorld): RunState {
   return {
     sessionId: randomUUID(),
