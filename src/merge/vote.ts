@@ -173,7 +173,8 @@ const SEAM = /\s|[()[\]{}<>"'`;]|[^\x21-\x7e\p{Script=Latin}\p{Cc}\p{Cf}\p{Defau
 
 /**
  * Truncates another job's text to at most `max` characters and an ellipsis. Short secrets are masked before truncation;
- * a text with a known secret is left unchanged, because the payload is then not published (`secret_in_payload`).
+ * a text with a known secret in its beginning is left unchanged, because the payload is then not published
+ * (`secret_in_payload`).
  * Anything that merely looks like a key is kept or dropped as a whole: the runner's log masks secrets that this step
  * does not know.
  */
@@ -182,8 +183,10 @@ export function boundText<T extends string | null>(
   max: number,
   secrets: Pick<Secrets, 'find' | 'mask'>,
 ): T | string {
-  if (text === null || text.length <= max || secrets.find(text) !== null) return text;
-  return cutAt(secrets.mask(text), max, SEAM);
+  if (text === null || text.length <= max) return text;
+  // Far longer than `max`: what is behind it is left out anyway, and searching megabytes would take seconds.
+  const beginning = text.slice(0, max + DISPLAY.sanitized);
+  return secrets.find(beginning) === null ? cutAt(secrets.mask(beginning), max, SEAM) : text;
 }
 
 /** Walks backwards: a regular expression that searches for the last seam takes quadratic time. */

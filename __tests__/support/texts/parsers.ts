@@ -42,7 +42,7 @@ import {
 } from '../../../src/sandbox/workspace/git-config.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../../src/text/json.ts';
-import { GITHUB, JSON_TEXT, READ, TOOL } from '../../../src/text/limits.ts';
+import { DISPLAY, JSON_TEXT, READ, TOOL } from '../../../src/text/limits.ts';
 import { suggest } from '../../../src/text/messages.ts';
 import { isExactNumber } from '../../../src/text/number-literal.ts';
 import { rawSlice } from '../../../src/text/raw-slice.ts';
@@ -97,7 +97,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'repair of strings': (text) =>
     parseStrings({ a: text }, () => ({ ok: false, issues: [], errors: [{ ...TYPE_ERROR, data: text }] })),
   mask: secrets.mask,
-  'text of another job': (text) => boundText(text, Math.floor(text.length / 2), secrets),
+  'text of another job': (text) => boundText(text, DISPLAY.message, secrets),
   'secrets in a payload': (text) => secrets.find({ a: text }),
   'secrets in many rows': (text) => secrets.find({ a: rows(text) }),
   'name in a message': quoteName,
@@ -309,5 +309,13 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'git config': config,
   'value in a git config': config,
   'remotes of a checkout': { ...config, file: 'reporters/checkouts.ts' },
-  Markdown: { file: 'reporters/summary.ts', name: 'GITHUB.summary', most: GITHUB.summary },
+  Markdown: { file: 'text/sanitize.ts', name: 'DISPLAY.sanitized', most: DISPLAY.sanitized },
+  recording: { file: 'replay/recorder.ts', name: 'READ.recording', most: READ.recording },
 };
+
+/** Readers that a signal or the clock of a run stops: they let other events run between two pieces of a text. */
+export const INTERRUPTIBLE: ReadonlySet<string> = new Set([
+  'patch',
+  'section of a patch',
+  'events of a stream',
+]);
