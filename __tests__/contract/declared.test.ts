@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { declaredBooleans, declaredProperties } from '../../src/contract/root.ts';
+import { resolveLocal } from '../../src/contract/schema-walk.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const schema: JsonObject = {
@@ -36,4 +37,23 @@ describe('declaredBooleans', () => {
   it('gives those whose schema is a boolean, also by reference', () => {
     expect(declaredBooleans(schema)).toEqual(['a', 'f']);
   });
+});
+
+describe('resolveLocal', () => {
+  const root: JsonObject = {
+    $defs: { 'a/b~ c': { title: 'x' }, list: [{ title: 'y' }], again: { $ref: '#/$defs/list/0' } },
+  };
+
+  it('follows pointers, escapes and chains', () => {
+    expect(resolveLocal(root, { $ref: '#/$defs/a~1b~0%20c' })).toEqual({ title: 'x' });
+    expect(resolveLocal(root, { $ref: '#/$defs/again' })).toEqual({ title: 'y' });
+    expect(resolveLocal(root, { $ref: '#' })).toBe(root);
+  });
+
+  it.each(['#/$defs/nope', '#/constructor', '#anchor', 'https://x/y', '#/$defs/list/7', '#/%zz'])(
+    'gives null for %s',
+    ($ref) => {
+      expect(resolveLocal(root, { $ref })).toBeNull();
+    },
+  );
 });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -203,6 +204,19 @@ describe('writing', () => {
     await sandbox.write('alias', Buffer.from('new'));
     expect(lstatSync(at('alias')).isSymbolicLink()).toBe(true);
     expect(readFileSync(at('target'), 'utf8')).toBe('new');
+  });
+
+  it('a dangling symlink out of the tree creates nothing', async () => {
+    symlinkSync(join(world.home, '.bash_login'), at('dangling'));
+    await expect(sandbox.write('dangling', Buffer.from('x'))).rejects.toMatchObject({ name: 'DeniedError' });
+    expect(existsSync(join(world.home, '.bash_login'))).toBe(false);
+  });
+
+  it('a hard link to a file outside leaves that file alone', async () => {
+    linkSync(join(world.home, '.bashrc'), at('hard'));
+    const before = readFileSync(join(world.home, '.bashrc'), 'utf8');
+    await sandbox.write('hard', Buffer.from('evil'));
+    expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe(before);
   });
 
   it('protected paths are refused, under other names too', async () => {
