@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { createChangedFiles, LaterPushError } from '../../src/github/changed-files.ts';
-import { findPolicyChanges } from '../../src/github/changed-policy.ts';
+import { createChangedFiles, findPolicyChanges, LaterPushError } from '../../src/github/changed-files.ts';
 import type { JudgedCommit } from '../../src/github/checked-out.ts';
 import { createPullRequestFinder } from '../../src/github/pull-request.ts';
 import { createContextFinder } from '../../src/github/pull-request-context.ts';

@@ -1,8 +1,11 @@
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ChangedFile } from '../../src/github/changed-files.ts';
-import { findPolicyChanges, type PolicyChangesOptions } from '../../src/github/changed-policy.ts';
+import {
+  type ChangedFile,
+  findPolicyChanges,
+  type PolicyChangesOptions,
+} from '../../src/github/changed-files.ts';
 import { makeFolder } from '../support/surroundings.ts';
 
 const folders = makeFolder();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Vote } from '../../src/merge/legs.ts';
 import { merge } from '../../src/merge/merge.ts';
-import type { Vote } from '../../src/merge/vote.ts';
 import { type ENDINGS, envelopes, legs, legVote, majorityOf, options, SUBJECT } from './votes.ts';
 
 const attempt = (run_attempt: number) => ({ subject: { ...SUBJECT, run_attempt } });

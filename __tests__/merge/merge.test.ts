@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { WEIGHT_UNIT } from '../../src/merge/config.ts';
+import type { Vote } from '../../src/merge/legs.ts';
 import { merge } from '../../src/merge/merge.ts';
 import type { Merged } from '../../src/merge/types.ts';
-import type { Vote } from '../../src/merge/vote.ts';
 import type { Subject } from '../../src/types.ts';
 import { refusalOf } from '../support/surroundings.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { buildPayload, mergedJson } from '../../src/merge/payload.ts';
+import { buildPayload, mergedJson } from '../../src/merge/merge.ts';
 import type { MergedLeg } from '../../src/merge/types.ts';
-import { shellSafeJson } from '../../src/reporters/inert-json.ts';
+import { shellSafeJson } from '../../src/text/sanitize.ts';
 import type { JsonObject } from '../../src/types.ts';
 import { sampleLeg, sampleMerged, sampleVote } from './sample-merged.ts';
 

@@ -1,5 +1,5 @@
 /** Merges to tell about; each test changes what it is about. */
-import { buildPayload } from '../../src/merge/payload.ts';
+import { buildPayload } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from '../../src/merge/types.ts';
 import { describeGate, describeUndecided, summarize } from '../../src/merge/words.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createContract, createGate } from '../../src/contract/contract.ts';
-import { boundText, type LegGate, quoteName, readVote } from '../../src/merge/vote.ts';
+import { boundText, type LegGate, quoteName, readVote } from '../../src/merge/legs.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { Conclusion, Reason } from '../../src/types.ts';
 import { knowSecrets, refusalOf } from '../support/surroundings.ts';

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../src/envelope/envelope.ts';
+import { readVote, type Vote } from '../../src/merge/legs.ts';
 import type { MergeOptions } from '../../src/merge/merge.ts';
-import { readVote, type Vote } from '../../src/merge/vote.ts';
 import { createSecrets } from '../../src/text/secrets.ts';
 import type { JsonObject, Subject } from '../../src/types.ts';
 

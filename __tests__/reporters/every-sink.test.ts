@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createReportPage } from '../../src/commands/report/report-page.ts';
-import { mergedJson } from '../../src/merge/payload.ts';
+import { mergedJson } from '../../src/merge/merge.ts';
 import { describeMerge } from '../../src/merge/report.ts';
 import { createAnnotations } from '../../src/reporters/annotations.ts';
 import { commentBody } from '../../src/reporters/comment.ts';

@@ -2,8 +2,7 @@
 import type { Config } from '../config/parse-config.ts';
 import { readTrustedFile } from '../config/workspace-file.ts';
 import type { GitHub } from '../github/api.ts';
-import { createChangedFiles, type ListChangedFiles } from '../github/changed-files.ts';
-import { findPolicyChanges } from '../github/changed-policy.ts';
+import { createChangedFiles, findPolicyChanges, type ListChangedFiles } from '../github/changed-files.ts';
 import type { JudgedCommit } from '../github/checked-out.ts';
 import { createGitHub } from '../github/client.ts';
 import { type EventFacts, readEvent } from '../github/event.ts';

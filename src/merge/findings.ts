@@ -2,9 +2,8 @@
 import path from 'node:path';
 import { SEVERITIES } from '../reporters/findings.ts';
 import { LISTED, MERGE } from '../text/limits.ts';
-import { byName } from './legs.ts';
+import { byName, type VoteFinding } from './legs.ts';
 import type { MergedFinding } from './types.ts';
-import type { VoteFinding } from './vote.ts';
 
 export interface RunFindings {
   readonly leg: string;

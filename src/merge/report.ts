@@ -13,7 +13,7 @@ import type {
 import { DISPLAY, LISTED } from '../text/limits.ts';
 import { counted, grouped } from '../text/messages.ts';
 import type { Conclusion, JsonObject } from '../types.ts';
-import { mergedJson } from './payload.ts';
+import { mergedJson } from './merge.ts';
 import { type LegTableOptions, legTables, voteTable } from './tables.ts';
 import type { Merged, MergedFinding, MergedLeg, Outcome } from './types.ts';
 import { gravestLegs, legReasons, legWord, mergeWarnings, runWords, tallyWords } from './words.ts';

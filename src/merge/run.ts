@@ -7,7 +7,7 @@ import { createContract, createGate } from '../contract/contract.ts';
 import { type Files, parseGateArgument, pathHere } from '../contract/source.ts';
 import { type Claim, type EnvelopeFile, readEnvelopes } from '../envelope/envelope.ts';
 import { InputError, throwProblems } from '../errors.ts';
-import type { PolicyFile } from '../github/changed-policy.ts';
+import type { PolicyFile } from '../github/changed-files.ts';
 import type { RunnerFiles } from '../github/runner.ts';
 import type { Report } from '../reporters/report-types.ts';
 import type { Ending } from '../run/endings.ts';
@@ -15,11 +15,9 @@ import { runToEnd } from '../run/finish.ts';
 import type { EndWorld, RunState } from '../run/world.ts';
 import type { JsonObject, PolicyChange, Subject } from '../types.ts';
 import { MERGE_NAMES, type MergeConfig, parseMergeConfig } from './config.ts';
-import { attemptOf } from './legs.ts';
-import { merge } from './merge.ts';
-import { buildPayload } from './payload.ts';
+import { attemptOf, type LegGate, quoteName, readVote, type Vote } from './legs.ts';
+import { buildPayload, merge } from './merge.ts';
 import { describeMerge } from './report.ts';
-import { type LegGate, quoteName, readVote, type Vote } from './vote.ts';
 import { describeGate, describeUndecided } from './words.ts';
 
 export interface MergeWorld extends EndWorld {

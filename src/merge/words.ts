@@ -6,8 +6,8 @@ import { findWeaknesses, type Weakness } from '../reporters/verdict-text.ts';
 import { LISTED } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
 import type { Rule } from './config.ts';
+import { quoteName } from './legs.ts';
 import type { Merged, MergedLeg, MergedVote, Outcome } from './types.ts';
-import { quoteName } from './vote.ts';
 
 /** Maximum number of different reasons given per leg. */
 const MAX_REASONS = 2;

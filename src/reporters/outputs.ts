@@ -7,9 +7,8 @@ import { appendWithoutWaiting } from '../files/private-file.ts';
 import { openRegular } from '../files/read-bounded.ts';
 import { DISPLAY, GITHUB } from '../text/limits.ts';
 import { counted } from '../text/messages.ts';
-import { singleLine } from '../text/sanitize.ts';
+import { shellSafeJson, singleLine } from '../text/sanitize.ts';
 import type { JsonObject } from '../types.ts';
-import { shellSafeJson } from './inert-json.ts';
 import type { Report, RunOutput } from './report-types.ts';
 
 /** The outputs about a run, in the order in which they are declared and written. */

@@ -1,8 +1,8 @@
 /** The stdout of the command line: the payload, the envelope, or the whole run as messages. */
 
+import { jsonLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import { envelope } from './envelope.ts';
-import { jsonLine } from './inert-json.ts';
 import { createMessages } from './messages.ts';
 import type { Report, Reporter, RunEvent } from './report-types.ts';
 import type { Sink } from './sink.ts';

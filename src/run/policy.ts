@@ -4,7 +4,7 @@ import type { Config } from '../config/parse-config.ts';
 import { type Contract, createContract, createGate } from '../contract/contract.ts';
 import { parseGateArgument, parseSchemaArgument, pathHere } from '../contract/source.ts';
 import { InputError } from '../errors.ts';
-import type { PolicyFile } from '../github/changed-policy.ts';
+import type { PolicyFile } from '../github/changed-files.ts';
 import type { RunState, World } from './world.ts';
 
 export async function loadPolicy(

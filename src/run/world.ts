@@ -4,7 +4,7 @@ import { type AgentRecord, createRecord } from '../agent/agent.ts';
 import type { Config } from '../config/parse-config.ts';
 import type { Contract, Gate, StandardValidate } from '../contract/contract.ts';
 import type { Files } from '../contract/source.ts';
-import type { PolicyFile } from '../github/changed-policy.ts';
+import type { PolicyFile } from '../github/changed-files.ts';
 import type { PullRequestContext } from '../github/pull-request-context.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Report, Reporter, Reuse } from '../reporters/report-types.ts';

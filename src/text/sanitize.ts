@@ -1,5 +1,6 @@
-/** Sanitizes untrusted text for a terminal or a log. Every reporter applies it before anything else. */
+/** Makes untrusted text and JSON inert for a terminal, a log or a shell. Reporters apply it before anything else. */
 
+import type { Json } from '../types.ts';
 import { CONTROL_SEQUENCE, INVISIBLE, TITLE_SEQUENCE } from './encodings.ts';
 import { DISPLAY } from './limits.ts';
 import { truncate } from './messages.ts';
@@ -63,4 +64,28 @@ export function escapeCommands(json: string): string {
  */
 export function breakCommands(text: string): string {
   return text.replace(/:(?=:)/g, ': ').replace(MARKER, '## ');
+}
+
+/**
+ * Characters that `JSON.stringify` does not escape but that have an effect: DEL and C1 control characters, line
+ * separators recognized by some readers, and characters that change the writing direction. None of them can occur
+ * outside a JSON string.
+ */
+const ACTIVE = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Serializes a value to one line of JSON without a trailing newline; parsing it gives back exactly the value. */
+export function jsonLine(value: Json): string {
+  return escapeCommands(JSON.stringify(value).replace(ACTIVE, escapeCharacter));
+}
+
+/**
+ * Serializes a value to one line of JSON that stays text if a script inserts it through an unquoted `${{ }}`: shell
+ * characters that quote, substitute or redirect become `\u` escapes. None of them can occur outside a JSON string.
+ */
+export function shellSafeJson(value: Json): string {
+  return JSON.stringify(value).replace(/[<>&'`$\u007f-\u009f\u2028\u2029\ufeff]/g, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

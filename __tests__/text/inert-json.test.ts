@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonLine, shellSafeJson } from '../../src/reporters/inert-json.ts';
+import { jsonLine, shellSafeJson } from '../../src/text/sanitize.ts';
 
 describe('jsonLine', () => {
   it('is the value, whatever the value', () => {
