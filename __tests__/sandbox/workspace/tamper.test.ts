@@ -69,6 +69,15 @@ describe('a change of what later steps trust is named', () => {
     expect(await verdictAfter(swap)).toBe('.github/workflows/ci.yml');
   });
 
+  it('a link that leads elsewhere', async () => {
+    symlinkSync('one', at('.github', 'link'));
+    const turn = () => {
+      rmSync(at('.github', 'link'));
+      symlinkSync('two', at('.github', 'link'));
+    };
+    expect(await verdictAfter(turn)).toBe('.github/link');
+  });
+
   it('files are hashed up to a bound in all, and compared by inode and times after it', async () => {
     const names = Array.from({ length: 17 }, (_, index) => at('.github', `file-${100 + index}`));
     for (const name of names) {
