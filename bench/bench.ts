@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: the committed bundle beside a bare Node client that does the same exchange with the same server, in
- * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --walls` measures the walls
+ * one run. Prints each figure beside its target; always ends 0, for a figure is no test. `-- --sandbox` measures the sandbox
  * alone, as the user who runs it; `-- --merge` the merge alone; `-- --large` the scratch copy alone, of large workspaces too (2 GB of disk, some minutes);
  * `-- --readers` the readers of hostile text alone, or those whose names hold one of the words after it (some minutes).
  */
@@ -16,7 +16,7 @@ import { type Bench, type Format, type Run, runBare, runBundle, runCli, timeChec
 import { bundleFiles, loadedSdks } from './dist.ts';
 import { measureMerge } from './merge.ts';
 import { measureReaders } from './readers.ts';
-import { makeGigabyte, makeManyFiles, measureCopy, measureWalls } from './sandbox.ts';
+import { makeGigabyte, makeManyFiles, measureBackends, measureCopy } from './sandbox.ts';
 import { type Exchange, startBenchServer } from './server.ts';
 
 const RUNS = 15;
@@ -27,7 +27,7 @@ const LONG = { reads: 200, file: 'twenty-kilobytes.txt' };
 const MB = 1_000_000;
 const FORMATS: readonly Format[] = ['openai', 'openai-compatible', 'anthropic'];
 
-if (process.argv.includes('--walls')) await walls();
+if (process.argv.includes('--sandbox')) await backends();
 else if (process.argv.includes('--merge')) await merges(os.tmpdir());
 else if (process.argv.includes('--readers')) await readers();
 else if (existsSync(BUNDLE)) await main();
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
       await long(bench);
       await adapters();
       await merges(folder);
-      await walls();
+      await backends();
     }
     await scratch(bench);
   } finally {
@@ -193,14 +193,14 @@ async function readers(): Promise<void> {
   }
 }
 
-/** What a command behind a wall costs beside a plain one. */
-async function walls(): Promise<void> {
-  const { plain, walls: figures } = await measureWalls(COMMANDS);
-  console.log(`a command behind a wall (uid ${process.getuid?.()}, plain ${median(plain).toFixed(1)} ms)`);
-  for (const { wall, ms } of figures) {
+/** What a command in a sandbox costs beside a plain one. */
+async function backends(): Promise<void> {
+  const { plain, backends: figures } = await measureBackends(COMMANDS);
+  console.log(`a command in a sandbox (uid ${process.getuid?.()}, plain ${median(plain).toFixed(1)} ms)`);
+  for (const { kind, ms } of figures) {
     const over = median(ms) - median(plain);
-    const most = wall === 'bwrap' ? 10 : 25;
-    line(wall, `+${over.toFixed(1)} ms (${median(ms).toFixed(1)} ms)`, `≤ +${most} ms`, over <= most);
+    const most = kind === 'bwrap' ? 10 : 25;
+    line(kind, `+${over.toFixed(1)} ms (${median(ms).toFixed(1)} ms)`, `≤ +${most} ms`, over <= most);
   }
 }
 

@@ -1,4 +1,4 @@
-/** What the walls cost: per command beside a plain spawn, and the scratch copy beside `cp -a` by hand. */
+/** What the sandbox costs: per command beside a plain spawn, and the scratch copy beside `cp -a` by hand. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,9 @@ import type { OpenedSandbox } from '../src/sandbox/sandbox.ts';
 import { copyWorkspace } from '../src/sandbox/workspace/scratch.ts';
 import type { Isolation } from '../src/types.ts';
 
-/** A wall, and what a command behind it costs. */
-export interface WallFigure {
-  readonly wall: Isolation;
+/** An isolation backend, and what a command in it costs. */
+export interface BackendFigure {
+  readonly kind: Isolation;
   /** The whole command, milliseconds, one for each run. */
   readonly ms: readonly number[];
 }
@@ -20,17 +20,17 @@ export interface WallFigure {
 const KINDS: readonly Isolation[] = ['bwrap', 'sudo-bwrap', 'unshare', 'sudo-unshare'];
 const PLAIN = { cwd: '/', env: { PATH: '/usr/bin:/bin' } };
 
-/** Runs `true` behind every wall that this user can put up, and plainly: in turns, so that all see the same machine. */
-export async function measureWalls(
+/** Runs `true` with every isolation backend of this user, and plainly: in turns, so that all see the same machine. */
+export async function measureBackends(
   runs: number,
-): Promise<{ readonly plain: readonly number[]; readonly walls: readonly WallFigure[] }> {
-  const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'bench-walls-')));
-  const opened: { readonly wall: Isolation; readonly sandbox: OpenedSandbox; readonly ms: number[] }[] = [];
+): Promise<{ readonly plain: readonly number[]; readonly backends: readonly BackendFigure[] }> {
+  const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'bench-sandbox-')));
+  const opened: { readonly kind: Isolation; readonly sandbox: OpenedSandbox; readonly ms: number[] }[] = [];
   const plain: number[] = [];
   try {
-    for (const wall of KINDS) {
-      const sandbox = await open(base, wall);
-      if (sandbox !== null) opened.push({ wall, sandbox, ms: [] });
+    for (const kind of KINDS) {
+      const sandbox = await open(base, kind);
+      if (sandbox !== null) opened.push({ kind, sandbox, ms: [] });
     }
     for (let run = 0; run < runs; run++) {
       plain.push(await timed(runPlain));
@@ -40,18 +40,18 @@ export async function measureWalls(
     for (const { sandbox } of opened) await sandbox.close();
     await removeFolder(base);
   }
-  return { plain, walls: opened.map(({ wall, ms }) => ({ wall, ms })) };
+  return { plain, backends: opened.map(({ kind, ms }) => ({ kind, ms })) };
 }
 
-/** null where the wall cannot be put up here. */
-async function open(base: string, wall: Isolation): Promise<OpenedSandbox | null> {
-  const at = (...names: string[]) => path.join(base, wall, ...names);
+/** null where the backend does not start here. */
+async function open(base: string, kind: Isolation): Promise<OpenedSandbox | null> {
+  const at = (...names: string[]) => path.join(base, kind, ...names);
   for (const name of ['home', 'workspace', 'temp/run']) mkdirSync(at(name), { recursive: true });
   const sandbox = await openSandbox({
     workspace: at('workspace'),
     workingDirectory: at('workspace'),
     mode: 'required',
-    kinds: [wall],
+    kinds: [kind],
     access: 'in-place',
     shellNetwork: false,
     readable: [],

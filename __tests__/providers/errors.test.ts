@@ -249,11 +249,11 @@ describe.each(streamed)('$name: silence', (wire) => {
         closed.push(new Promise((resolve) => response.once('close', resolve)));
         handler(response);
       },
-      { idleTimeoutMs: 60 },
+      { idleTimeoutMs: 200 },
     );
     expect([...ending(told), told.tries]).toEqual(['provider_error', 1, 3]);
-    expect(told.error?.message).toContain('went silent: nothing came for 0.06 s, in every try');
-    expect(told.notices).toEqual(follows('HOST was silent for 0.06 s', 3));
+    expect(told.error?.message).toContain('went silent: nothing came for 0.2 s, in every try');
+    expect(told.notices).toEqual(follows('HOST was silent for 0.2 s', 3));
     await Promise.all(closed);
   });
 
@@ -270,9 +270,10 @@ describe.each(streamed)('$name: silence', (wire) => {
           if (signs < 12) return;
           clearInterval(timer);
           response.end(text);
-        }, 50);
+        }, 150);
       },
-      { idleTimeoutMs: 300 },
+      // Far longer than a pause, so that a busy machine does not make one of it, and shorter than all of them.
+      { idleTimeoutMs: 1_500 },
     );
     expect(told).toMatchObject({ completion: { message: { text: 'slow' } }, tries: 1, notices: [] });
   });

@@ -116,10 +116,10 @@ function isBroken(ending: Ending): ending is Extract<Ending, { kind: 'failed' }>
 
 /** Distinguishes an isolation backend that broke during the run from one that never started, which reports `none`. */
 function explained(ending: Ending, state: RunState): Ending {
-  const wall = state.sandbox?.isolation() ?? 'none';
-  if (!isBroken(ending) || wall === 'none') return ending;
+  const isolation = state.sandbox?.isolation() ?? 'none';
+  if (!isBroken(ending) || isolation === 'none') return ending;
   const why = ending.error instanceof Error ? ending.error.message : '';
-  const text = `The sandbox (${wall}) stood at first and broke during the run: ${why}`;
+  const text = `The sandbox (${isolation}) stood at first and broke during the run: ${why}`;
   return { kind: 'failed', error: new SandboxError(text, { cause: ending.error }) };
 }
 
