@@ -229,7 +229,8 @@ describe('the configuration', () => {
     ['exclude-tools', ['glob']],
     [
       'pass-env',
-      ['A-B', 'GITHUB_TOKEN', 'INPUT_API', 'actions_runtime_token', 'GITHUB_STEP_SUMMARY', 'GITHUB_OUTPUT'],
+      `A-B GITHUB_TOKEN INPUT_API actions_runtime_token GITHUB_STEP_SUMMARY GITHUB_OUTPUT GITHUB_STATE GITHUB_ENV
+      GITHUB_PATH RUNNER_TEMP HOME TMPDIR STRUCTURED_AGENT_API_KEY`.split(/\s+/u),
     ],
     ['sandbox-read', ['relative']],
     ['base-url', ['ftp://x']],

@@ -201,6 +201,14 @@ describe('a text of another job', () => {
     ]);
   });
 
+  it('is cut unread behind its first 64 KiB, where a secret is left out with the rest', () => {
+    const secret = 'hunter2-secret-key';
+    const fill = (length: number) => 'a b '.repeat(length / 4);
+    expect(boundText(fill(80_000) + secret, 8, knowSecrets(secret))).toBe('a b a b…');
+    const early = fill(40_000) + secret + fill(40_000);
+    expect(boundText(early, 8, knowSecrets(secret))).toBe(early);
+  });
+
   it.each<readonly [what: string, text: string, max: number, kept: string]>([
     ['between words', 'one two three', 12, 'one two'],
     ['nowhere in one word', 'onetwothree', 5, ''],

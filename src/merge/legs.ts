@@ -183,11 +183,11 @@ const SEAM = /\s|[()[\]{}<>"'`;]|[^\x21-\x7e\p{Script=Latin}\p{Cc}\p{Cf}\p{Defau
 export function boundText<T extends string | null>(
   text: T,
   max: number,
-  secrets: Pick<Secrets, 'find' | 'mask'>,
+  secrets: Pick<Secrets, 'find' | 'mask' | 'longest'>,
 ): T | string {
   if (text === null || text.length <= max) return text;
   // Far longer than `max`: what is behind it is left out anyway, and searching megabytes would take seconds.
-  const beginning = text.slice(0, max + DISPLAY.sanitized);
+  const beginning = text.slice(0, max + Math.max(DISPLAY.sanitized, secrets.longest()));
   return secrets.find(beginning) === null ? cutAt(secrets.mask(beginning), max, SEAM) : text;
 }
 

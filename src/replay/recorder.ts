@@ -3,7 +3,7 @@ import { messageOf, ProviderError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import { usageJson } from '../reporters/envelope.ts';
 import type { RunState, World } from '../run/world.ts';
-import { DISPLAY, READ } from '../text/limits.ts';
+import { READ, WIRE } from '../text/limits.ts';
 import type { PolicyDigest, ToolCall } from '../types.ts';
 import { type RequestDigest, recordingFormat } from './recording.ts';
 import { digestRequest } from './request-digest.ts';
@@ -155,6 +155,6 @@ function failureLine({ failure, status, message }: ProviderError, mask: (text: s
 
 /** Returns a name in the form that the reader accepts. */
 function oneLine(text: string): string {
-  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, DISPLAY.phrase);
+  const line = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, WIRE.recordedName);
   return line.trim() === '' ? 'unknown' : line.toWellFormed();
 }

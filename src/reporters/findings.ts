@@ -1,7 +1,7 @@
 /** The findings of a payload in one typed shape, whatever its schema calls their properties. */
 
 import { isArray, isObject } from '../text/json.ts';
-import { DISPLAY } from '../text/limits.ts';
+import { WIRE } from '../text/limits.ts';
 import type { Json, JsonObject } from '../types.ts';
 import type { Report } from './report-types.ts';
 
@@ -101,7 +101,7 @@ function readPlace(written: string, row: JsonObject): WrittenLocation | null {
   const text = written.trim();
   const behind = LINE_BEHIND.exec(text);
   const path = behind === null ? text : text.slice(0, behind.index);
-  if (path === '' || path.length > DISPLAY.wholePath || /\p{Cc}/u.test(path)) return null;
+  if (path === '' || path.length > WIRE.findingPath || /\p{Cc}/u.test(path)) return null;
   const [, colonLine, column, colonEnd, hashLine, hashEnd] = behind ?? [];
   const [from, to] = rangeOf(row);
   const line = from ?? count(colonLine ?? hashLine);

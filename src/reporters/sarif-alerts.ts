@@ -1,6 +1,6 @@
 /** Converts a payload's findings to alerts, which code scanning tracks from run to run. */
 import { createHash } from 'node:crypto';
-import { DISPLAY } from '../text/limits.ts';
+import { DISPLAY, WIRE } from '../text/limits.ts';
 import { sanitize, singleLine } from '../text/sanitize.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { JsonObject } from '../types.ts';
@@ -113,7 +113,7 @@ function idOf(name: string): string {
   const plain = name.normalize('NFKC').toLowerCase();
   return plain
     .replace(/[^\p{L}\p{N}._@/]+/gu, '-')
-    .slice(0, DISPLAY.name)
+    .slice(0, WIRE.ruleId)
     .toWellFormed()
     .replace(/^[-/]+/, '')
     .replace(/(?<![-/\ufffd])[-/\ufffd]+$/, '');

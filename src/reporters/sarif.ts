@@ -4,7 +4,7 @@ import { realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { errorCode, messageOf, ReportError } from '../errors.ts';
 import { writePrivateFile } from '../files/private-file.ts';
-import { DISPLAY, GITHUB } from '../text/limits.ts';
+import { DISPLAY, GITHUB, WIRE } from '../text/limits.ts';
 import { counted, truncate } from '../text/messages.ts';
 import type { Secrets } from '../text/secrets.ts';
 import type { Json, JsonObject } from '../types.ts';
@@ -162,7 +162,7 @@ function categoryOf(key: string): string {
   const plain = key
     .replace(/[^\p{L}\p{N}._:=,()/-]+/gu, '-')
     .replace(/^\/+|(?<!\/)\/+$/g, '')
-    .slice(0, DISPLAY.phrase);
+    .slice(0, WIRE.category);
   if (plain === key && key !== '') return key;
   const digest = createHash('sha256').update(key).digest('hex').slice(0, 8);
   return `${plain.toWellFormed()}-${digest}`;

@@ -10,7 +10,7 @@ import {
   ReplayError,
   SandboxError,
 } from '../errors.ts';
-import { DISPLAY } from '../text/limits.ts';
+import { WIRE } from '../text/limits.ts';
 import { truncate } from '../text/messages.ts';
 import { type Entry, namingFor } from '../text/naming.ts';
 import type { GateResult, Issue, Limit, Outcome, Reason, RedactedIssue, Subtype, Verdict } from '../types.ts';
@@ -134,7 +134,7 @@ export function verdictOf(ending: Ending, facts: VerdictFacts): Verdict {
  */
 export function preview(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
-  return truncate(line, DISPLAY.phrase);
+  return truncate(line, WIRE.lastText);
 }
 
 function accepted(facts: VerdictFacts): Verdict {

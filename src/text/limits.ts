@@ -85,13 +85,13 @@ export const READ = {
   transcript: GIB,
   /** A line of a transcript; no event is longer. */
   transcriptLine: 16 * MIB,
-  /** HEAD, a ref, or a file that names a git folder: a path or a hash, and git accepts no long ones. */
+  /** HEAD, a ref, or a file that names a git folder: each holds one path or hash. */
   pointer: 64 * KIB,
   /** A git config. */
   gitConfig: MIB,
   /** `packed-refs` of a repository with half a million refs. */
   packedRefs: 64 * MIB,
-  /** A file that a tool reads or edits; larger ones are left to the shell. */
+  /** A file that a tool reads or edits (characters of the edited text); larger ones are left to the shell. */
   toolFile: 16 * MIB,
   /** A file with findings; those in a larger one are kept, but without lines. */
   sourceFile: 10 * MIB,
@@ -119,11 +119,28 @@ export const READ = {
   patch: 32 * MIB,
 } as const;
 
+/**
+ * Lengths that other programs rely on, in UTF-16 code units: the schemas of the envelope and of a recording, and the
+ * alerts that GitHub keeps by their rule and category.
+ */
+export const WIRE = {
+  /** `last_assistant_text` of the envelope. */
+  lastText: 200,
+  /** The path of a finding, in `evidence.findings` of the envelope. */
+  findingPath: 4_096,
+  /** A name in a recording. */
+  recordedName: 200,
+  /** The id of a SARIF rule. */
+  ruleId: 80,
+  /** The category of a SARIF log. */
+  category: 200,
+} as const;
+
 /** How long something may take, in milliseconds. */
 export const WAIT = {
-  /** A validation: a pattern may take exponential time. */
+  /** A validation, with what it awaits: a pattern may take exponential time. */
   validation: 1_000,
-  /** The compilation of a schema. */
+  /** The compilation of a schema: large ones are slow, and ones that never finish are refused. */
   compilation: 3_000,
   /** A pause in a streamed response. Models that reason send events meanwhile. */
   streamPause: 180_000,
@@ -240,7 +257,7 @@ export const GITHUB = {
   changedFiles: 3_000,
   /** Characters of the description of a pull request. */
   body: 65_536,
-  /** Characters of the diff of a pull request. */
+  /** Characters of the diff of a pull request; bytes where git makes it. */
   diff: 4_000_000,
   /** Characters of one file of that diff, which is limited to what a reader can take in. */
   diffPage: 200_000,

@@ -92,7 +92,7 @@ const ACTION = /^(?:\.{1,2}\/[\w./-]*|[\w-]+\/[\w.-]+(?:\/[\w.-]+)*@[\w./-]+)$/u
 function readAction(given: string | null): string | null {
   if (given === null || ACTION.test(given)) return given;
   const fix = ACTION.test(`${given}@v1`)
-    ? `which has no version. Write ${given.slice(0, DISPLAY.name)}@COMMIT.`
+    ? `which has no version. Write ${given}@COMMIT.`
     : 'which is no action. Write OWNER/REPOSITORY@COMMIT, or ./FOLDER for one in the checkout.';
   throw new InputError('action', `--action is ${quote(given, DISPLAY.name)}, ${fix}`);
 }

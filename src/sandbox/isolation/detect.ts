@@ -148,5 +148,5 @@ async function complaintOf(
     stderr: error.message,
   }));
   if (ended === null || ended.exitCode === 0 || ended.exitCode === null) return null;
-  return ended.stderr.trim().slice(0, DISPLAY.reason);
+  return ended.stderr.trim().slice(0, DISPLAY.cell);
 }
