@@ -43,6 +43,15 @@ describe('plain text', () => {
     expect(beside.outcome).toMatchObject({ text: 'I look at a.txt first.', empty: true });
   });
 
+  it('is kept up to 2 MiB, in every event too', async () => {
+    const run = await runScripted([{ text: 'x'.repeat(3 * 1024 ** 2) }, {}]);
+    const texts = run.events.flatMap((event) =>
+      event.type === 'turn_completed' ? [event.message.text.length] : [],
+    );
+    expect(texts).toEqual([2 * 1024 ** 2, 0]);
+    expect(run.outcome).toMatchObject({ text: `${'x'.repeat(2 * 1024 ** 2 - 1)}…` });
+  });
+
   it('E3 then a forced valid call: accepted', async () => {
     const run = await runScripted([{ text: 'done' }, { calls: [good] }]);
     expect(run.outcome.kind).toBe('submitted');

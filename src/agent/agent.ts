@@ -4,6 +4,8 @@ import type { Contract } from '../contract/contract.ts';
 import { ProviderError, SandboxError } from '../errors.ts';
 import type { Completion, CompletionRequest, Provider } from '../providers/provider.ts';
 import type { CallRecord, RunEvent, Totals, TurnRecord } from '../reporters/report-types.ts';
+import { JSON_TEXT } from '../text/limits.ts';
+import { truncate } from '../text/messages.ts';
 import { NO_USAGE } from '../text/usage.ts';
 import { race } from '../text/wait.ts';
 import { STRUCTURED_OUTPUT_NAME, type Toolbox } from '../tools/toolbox.ts';
@@ -146,7 +148,7 @@ async function complete(
   const turn = record.totals.turns + 1;
   emit({ type: 'turn_started', turn, forced });
   const started = now();
-  const completion = await ask(forced);
+  const completion = limitProse(await ask(forced));
   const { message, stopReason, usage } = completion;
   await budget.add(usage);
   record.totals = budget.totals();
@@ -169,6 +171,12 @@ async function complete(
   const calls: CallRecord[] = [];
   record.turns.push({ turn, forced, durationMs, usage, calls });
   return { turn, completion, calls };
+}
+
+/** Leaves out the end of a text that is longer than any model's; the history of the provider keeps all of it. */
+function limitProse(completion: Completion): Completion {
+  const { message } = completion;
+  return { ...completion, message: { ...message, text: truncate(message.text, JSON_TEXT.prose) } };
 }
 
 /**

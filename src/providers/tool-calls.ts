@@ -60,7 +60,8 @@ export function toolCalls(
     copies.set(wanted, copy);
     used.add(id);
     const status = statusOf(call, stopReason);
-    return { id, name: call.name, rawArguments: status === 'too_long' ? '' : call.rawArguments, status };
+    const name = call.name.slice(0, JSON_TEXT.callName);
+    return { id, name, rawArguments: status === 'too_long' ? '' : call.rawArguments, status };
   });
 }
 

@@ -198,6 +198,9 @@ export const WAIT = {
 export const JSON_TEXT = {
   /** A call's argument text, in UTF-16 code units: its parsers cannot be interrupted. */
   arguments: 2 * MIB,
+  /** The prose of a turn, and the name of a call in it, which are searched for secrets in every sink. */
+  prose: 2 * MIB,
+  callName: 4 * KIB,
   /** Nested arrays and objects of any text. Deeper ones are refused, so that later recursion is safe. */
   depth: 500,
   /**

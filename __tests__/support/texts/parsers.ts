@@ -41,7 +41,7 @@ import {
 } from '../../../src/sandbox/workspace/git-config.ts';
 import { filterPatch } from '../../../src/sandbox/workspace/patch.ts';
 import { indentedJson, parseJsonWithInexact, parseStrictJson } from '../../../src/text/json.ts';
-import { DISPLAY, JSON_TEXT, READ, TOOL } from '../../../src/text/limits.ts';
+import { DISPLAY, GITHUB, JSON_TEXT, READ, TOOL } from '../../../src/text/limits.ts';
 import { suggest } from '../../../src/text/messages.ts';
 import { isExactNumber } from '../../../src/text/number-literal.ts';
 import { rawSlice } from '../../../src/text/raw-slice.ts';
@@ -283,6 +283,8 @@ const config: Limit = {
   most: READ.gitConfig,
 };
 
+const text: Limit = { file: 'agent/agent.ts', name: 'JSON_TEXT.prose', most: JSON_TEXT.prose };
+
 /** By reader; one without a limit here is measured with 10 MB. */
 export const LIMITS: Readonly<Record<string, Limit>> = {
   YAML: workflow,
@@ -309,6 +311,20 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'value in a git config': config,
   'remotes of a checkout': { ...config, file: 'reporters/checkouts.ts' },
   Markdown: { file: 'text/sanitize.ts', name: 'DISPLAY.sanitized', most: DISPLAY.sanitized },
+  mask: text,
+  'clean text': text,
+  'single line': text,
+  terminal: text,
+  fence: text,
+  HTML: text,
+  transcript: text,
+  'lines of a transcript': text,
+  'arguments in a report': call,
+  'context of a pull request': {
+    file: 'github/pull-request-context.ts',
+    name: 'GITHUB.diff',
+    most: GITHUB.diff,
+  },
   recording: { file: 'replay/recorder.ts', name: 'READ.recording', most: READ.recording },
 };
 
