@@ -48,7 +48,7 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     requireKey(config);
   }
   const folder = await checkInputs({ config, problems }, world);
-  // Runs while everything below is read and loaded. No request is sent, or paid for, if no isolation backend can start.
+  // No request is sent, or paid for, if no isolation backend can start.
   const backends = detectBackends(
     {
       workspace: world.workspace,
@@ -58,7 +58,9 @@ async function work({ config, problems }: RunInputs, state: RunState, world: Wor
     },
     state.stop.signal,
   );
-  backends.catch(() => undefined);
+  // The probe of a backend runs while everything below is read and loaded, which keeps the event loop busy: the steps
+  // before the probe would wait for it. `openSandbox` reports errors.
+  await Promise.allSettled([backends]);
   const emit = (event: RunEvent) => notify(event, world);
   const provider = connect(config, state, world);
   provider.catch(() => undefined);

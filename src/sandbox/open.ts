@@ -47,6 +47,7 @@ export async function openSandbox(
   asked: SandboxOptions,
   detected?: Promise<DetectedBackends>,
 ): Promise<OpenedSandbox> {
+  const inContainer = isContainer();
   const folders = await makeFolders(asked.runFolder).catch((cause: unknown) => {
     const why = messageOf(cause);
     throw new SandboxError(`The folder of the run could not be made in RUNNER_TEMP: ${why}.`, { cause });
@@ -98,7 +99,7 @@ export async function openSandbox(
   }
   const isIsolated = mounts && broken === null;
   weaknesses.push(...describeOptions(options, isIsolated, broken));
-  const [weak, noted] = describeRoot(isIsolated, await isContainer());
+  const [weak, noted] = describeRoot(isIsolated, await inContainer);
   weaknesses.push(...weak);
   notes.unshift(...noted);
   Promise.all([credentials, copied])

@@ -19,9 +19,9 @@ export async function makeFolders(runFolder: string): Promise<Folders> {
   const tmp = join(run, 'tmp');
   const pipes = join(run, 'pipes');
   const home = join(tmp, PRIVATE_HOME);
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  await mkdir(pipes, { recursive: true, mode: 0o700 });
-  await writeFile(join(home, '.gitconfig'), '', { flag: 'a' });
+  const makeFolder = (folder: string) => mkdir(folder, { recursive: true, mode: 0o700 });
+  const makeHome = makeFolder(home).then(() => writeFile(join(home, '.gitconfig'), '', { flag: 'a' }));
+  await Promise.all([makeHome, makeFolder(pipes)]);
   return { run, tmp, pipes: createPipeSource(pipes) };
 }
 

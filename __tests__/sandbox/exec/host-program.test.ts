@@ -1,8 +1,10 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import childProcess from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { findHelper, runHelper } from '../../../src/sandbox/exec/host-program.ts';
+import { findHelper, runHelper, runProgram } from '../../../src/sandbox/exec/host-program.ts';
 
 let folder = '';
 
@@ -47,6 +49,44 @@ it('a helper that hangs, or that nobody wants any more, is not waited for', asyn
 
 it('a helper that is not there is an error', async () => {
   await expect(runHelper(join(folder, 'missing'), [])).rejects.toThrow(/missing/u);
+});
+
+it('a program has started when the call returns, gets its input, and has none of the variables of the step', async () => {
+  const file = makeProgram('count', 'env | grep -c "^GITHUB_"; wc -c; echo "$1" >&2; exit 4');
+  const { signal } = new AbortController();
+  const started = vi.spyOn(childProcess, 'spawn');
+  syncBuiltinESMExports();
+  const running = runProgram(file, ['a "b"'], signal, Buffer.from('12345'));
+  expect(started).toHaveBeenCalledOnce();
+  started.mockRestore();
+  syncBuiltinESMExports();
+  expect(await running).toEqual({ exitCode: 4, stdout: '0\n5\n', stderr: 'a "b"\n' });
+});
+
+it('a program that is not wanted any more is killed with what it started', async () => {
+  const file = makeProgram('family', 'sleep 100 & echo $! > "$1"; wait');
+  const pids = join(folder, 'pids');
+  const abort = new AbortController();
+  const running = runProgram(file, [pids], abort.signal);
+  const pid = await vi.waitFor(
+    () => Number.parseInt(readFileSync(pids, 'utf8'), 10) || expect.fail('no pid'),
+  );
+  abort.abort(new Error('not wanted'));
+  await expect(running).rejects.toThrow('not wanted');
+  await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/u.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+it('a program that is not there is an error', async () => {
+  const missing = runProgram(join(folder, 'missing'), [], new AbortController().signal);
+  await expect(missing).rejects.toThrow(/ENOENT/u);
 });
 
 it('a helper is found in the first folder that has it as an executable file', async () => {

@@ -1,6 +1,8 @@
-/** Runs short helper programs of the host; `process.ts` runs the agent's own commands. */
+/** Runs programs of the host; `process.ts` runs the agent's own commands. */
+import { spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { WAIT } from '../../text/limits.ts';
 import { race } from '../../text/wait.ts';
 
@@ -68,5 +70,67 @@ export async function runHelper(
   } catch (error) {
     if (over.aborted) return null;
     throw error;
+  }
+}
+
+export interface ProgramResult extends HelperResult {
+  readonly stdout: string;
+}
+
+/**
+ * Runs a program to its end, and kills it with everything it started as soon as the signal is aborted. Unlike
+ * `runHelper`, it starts the program before it returns.
+ * @param file an absolute path, or the name of a program in `/usr/bin` or `/bin`.
+ * @returns the first 64 KiB of its output.
+ * @throws the signal's reason; Error if it cannot be started.
+ */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  signal: AbortSignal,
+  input: Buffer = Buffer.alloc(0),
+): Promise<ProgramResult> {
+  signal.throwIfAborted();
+  const child = spawn(file, args, {
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A process group of its own, so that everything it starts can be killed, too.
+    detached: true,
+  });
+  // A program that exits before it has read all its input reports that by its exit code.
+  child.stdin.on('error', () => undefined).end(input);
+  const stop = () => {
+    if (child.pid !== undefined) killOne(-child.pid);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+    const exitCode = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    signal.throwIfAborted();
+    return { exitCode, stdout: stdout(), stderr: stderr() };
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Returns the first 64 KiB of a stream. */
+function collect(stream: Readable): () => string {
+  let text = '';
+  stream.on('data', (chunk: Buffer) => {
+    if (text.length < 65_536) text += chunk.toString('utf8');
+  });
+  return () => text;
+}
+
+/** Kills a process, or a process group if the number is negative. Ignores processes that are already dead. */
+export function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Already dead.
   }
 }

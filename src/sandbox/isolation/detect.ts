@@ -1,10 +1,11 @@
 /** Detects the isolation backends that this machine may support, in the order in which they are tried. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SandboxError } from '../../errors.ts';
-import { DISPLAY } from '../../text/limits.ts';
+import { messageOf, SandboxError } from '../../errors.ts';
+import { DISPLAY, WAIT } from '../../text/limits.ts';
+import { race } from '../../text/wait.ts';
 import type { Isolation } from '../../types.ts';
-import { findHelper, HELPER_FOLDERS, runHelper } from '../exec/host-program.ts';
+import { findHelper, HELPER_FOLDERS, runProgram } from '../exec/host-program.ts';
 import type { Identity } from '../exec/shell-line.ts';
 import type { SandboxOptions } from '../sandbox.ts';
 import type { BackendOptions, IsolationBackend } from './backend.ts';
@@ -38,7 +39,7 @@ export async function findCandidates(
   const [bwrap, setpriv, unshare, nsenter, sudo, perl] = await Promise.all(
     ['bwrap', 'setpriv', 'unshare', 'nsenter', 'sudo', 'perl'].map((name) => findHelper([name], folders)),
   );
-  const filter = (await kernelFilters()) ? systemCallFilter(process.arch) : null;
+  const filters = await kernelFilters();
   const identity = await agentOf(workspace);
   const isSelf = identity.uid === process.getuid?.();
   const candidates: Candidate[] = [];
@@ -47,6 +48,7 @@ export async function findCandidates(
       isolation,
       probe: [...(byRoot?.privilege.prefix ?? []), program, ...bwrapProbe({ ...probed, byRoot })],
       start: async (options) => {
+        const filter = filters ? systemCallFilter(process.arch) : null;
         const file = filter === null ? null : join(options.runFolder, 'mounts', 'system-calls');
         if (filter !== null && file !== null) await writeFile(file, filter);
         return createBwrapBackend({ ...options, bwrap: program, byRoot, filter: file });
@@ -59,11 +61,13 @@ export async function findCandidates(
   const viaSudo = privilege.prefix.length > 0;
   if (bwrap != null && (viaSudo || !isSelf)) addBwrap(bwrap, viaSudo ? 'sudo-bwrap' : 'bwrap', byRoot);
   if (unshare != null && nsenter != null) {
-    const filtered = filter === null || perl == null ? [] : filteredByPerl(perl, process.arch);
     candidates.push({
       isolation: viaSudo ? 'sudo-unshare' : 'unshare',
       probe: [...privilege.prefix, unshare, ...unshareProbe(probed)],
-      start: (options) => startUnshareBackend({ ...options, unshare, nsenter, byRoot, filtered }),
+      start: (options) => {
+        const filtered = filters && perl != null ? filteredByPerl(perl, process.arch) : [];
+        return startUnshareBackend({ ...options, unshare, nsenter, byRoot, filtered });
+      },
     });
   }
   return candidates;
@@ -143,10 +147,12 @@ async function complaintOf(
   [file = '', ...args]: Candidate['probe'],
   signal: AbortSignal,
 ): Promise<string | null> {
-  const ended = await runHelper(file, args, { signal }).catch((error: Error) => ({
-    exitCode: 127,
-    stderr: error.message,
-  }));
-  if (ended === null || ended.exitCode === 0 || ended.exitCode === null) return null;
-  return ended.stderr.trim().slice(0, DISPLAY.cell);
+  const over = AbortSignal.any([signal, AbortSignal.timeout(WAIT.helper)]);
+  try {
+    // What hangs in the kernel cannot be killed, and is not awaited.
+    const { exitCode, stderr } = await race(runProgram(file, args, over), over);
+    return exitCode === 0 || exitCode === null ? null : stderr.trim().slice(0, DISPLAY.cell);
+  } catch (error) {
+    return over.aborted ? null : messageOf(error).slice(0, DISPLAY.cell);
+  }
 }

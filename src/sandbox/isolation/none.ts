@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killOne } from '../exec/host-program.ts';
 import { limitedShellArguments, type ShellOptions } from '../exec/shell-line.ts';
 import type { IsolationBackend, Trace } from './backend.ts';
-import { killOne, listProcesses } from './host.ts';
+import { listProcesses } from './host.ts';
 
 const MARKER = 'STRUCTURED_AGENT_COMMAND';
 

@@ -1,11 +1,8 @@
 /** Creates the scratch copy, in which the agent works instead of the checkout; it never touches the checkout. */
-import { spawn } from 'node:child_process';
 import { chown, mkdir, readdir, stat, statfs } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { InputError, SandboxError } from '../../errors.ts';
+import { InputError, messageOf, SandboxError } from '../../errors.ts';
 import { READ } from '../../text/limits.ts';
-import { findHelper, runHelper } from '../exec/host-program.ts';
-import { killOne } from '../isolation/host.ts';
+import { findHelper, type ProgramResult, runHelper, runProgram } from '../exec/host-program.ts';
 
 /** If a copy fails with less free disk space than this, in bytes, the cause is a full disk. */
 const FULL_DISK_BYTES = 4 * 1024 ** 2;
@@ -41,36 +38,29 @@ export async function copyWorkspace(
     cp !== null && (await runHelper(cp, ['--reflink=auto', '--version'], { signal }))?.exitCode === 0;
   const options = clone ? '-a --reflink=auto' : '-a';
   const copy = `into=$1; shift; exec cp ${options} -- "$@" "$into"`;
-  const { code, complaint } = await runForEach(copy, [into], paths, signal);
-  if (code === 0) return { missing: null };
+  const { exitCode, stderr } = await runForEach(copy, [into], paths, signal);
+  if (exitCode === 0) return { missing: null };
   const { bavail, bsize } = await statfs(into);
   if (bavail * bsize < FULL_DISK_BYTES) {
     // The run still has to write its result to this disk.
-    await runQuietly('rm', ['-rf', '--', into], signal);
+    await runProgram('rm', ['-rf', '--', into], signal);
     throw new SandboxError(
       'The disk of RUNNER_TEMP is full: the scratch copy of the workspace does not fit. Free some space, or set `workspace-access: in-place`.',
     );
   }
-  return { missing: complaint };
+  return { missing: stderr.split('\n')[0] ?? '' };
 }
 
 async function refuseLarge(paths: Buffer, signal: AbortSignal): Promise<void> {
-  const { said } = await runForEach('du -skc -- "$@" | tail -n 1', [], paths, signal);
+  const { stdout } = await runForEach('du -skc -- "$@" | tail -n 1', [], paths, signal);
   let kibibytes = 0;
-  for (const match of said.matchAll(/^(\d+)\s/gmu)) kibibytes += Number(match[1]);
+  for (const match of stdout.matchAll(/^(\d+)\s/gmu)) kibibytes += Number(match[1]);
   if (kibibytes * 1024 <= READ.scratchCopy) return;
   const size = (kibibytes / 1024 ** 2).toFixed(1);
   throw new InputError(
     'workspace-access',
     `The workspace holds ${size} GiB, and a scratch copy may have 2 GiB at most. Set workspace-access: in-place (the agent changes the checkout itself) or read-only, or check out less.`,
   );
-}
-
-interface Ran {
-  readonly code: number | null;
-  readonly said: string;
-  /** The first line of stderr. */
-  readonly complaint: string;
 }
 
 /**
@@ -82,53 +72,13 @@ async function runForEach(
   args: readonly string[],
   paths: Buffer,
   signal: AbortSignal,
-): Promise<Ran> {
+): Promise<ProgramResult> {
   // Without any path, xargs would still run the line once.
-  if (paths.length === 0) return { code: 0, said: '', complaint: '' };
-  return runQuietly('xargs', ['-0', 'sh', '-c', line, 'sh', ...args], signal, paths);
-}
-
-/** Runs a system program to its end. @throws the signal's reason; SandboxError if the program does not exist. */
-async function runQuietly(
-  file: string,
-  args: readonly string[],
-  signal: AbortSignal,
-  input: Buffer = Buffer.alloc(0),
-): Promise<Ran> {
-  signal.throwIfAborted();
-  const child = spawn(file, args, {
-    cwd: '/',
-    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    // A process group of its own, so that everything it starts can be killed, too.
-    detached: true,
-  });
-  // A program that exits before it has read all its input reports that by its exit code.
-  child.stdin.on('error', () => undefined).end(input);
-  const stop = () => {
-    if (child.pid !== undefined) killOne(-child.pid);
-  };
-  signal.addEventListener('abort', stop, { once: true });
+  if (paths.length === 0) return { exitCode: 0, stdout: '', stderr: '' };
   try {
-    const [said, complaint] = [collect(child.stdout), collect(child.stderr)];
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', (cause) =>
-        reject(new SandboxError(`The workspace could not be copied: ${cause.message}.`, { cause })),
-      );
-      child.once('close', resolve);
-    });
+    return await runProgram('xargs', ['-0', 'sh', '-c', line, 'sh', ...args], signal, paths);
+  } catch (cause) {
     signal.throwIfAborted();
-    return { code, said: said(), complaint: complaint().split('\n')[0] ?? '' };
-  } finally {
-    signal.removeEventListener('abort', stop);
+    throw new SandboxError(`The workspace could not be copied: ${messageOf(cause)}.`, { cause });
   }
-}
-
-/** Returns the first 64 KiB of a stream. */
-function collect(stream: Readable): () => string {
-  let text = '';
-  stream.on('data', (chunk: Buffer) => {
-    if (text.length < 65_536) text += chunk.toString('utf8');
-  });
-  return () => text;
 }
