@@ -60,6 +60,12 @@ describe('headers', () => {
     expect(message).not.toMatch(/s3cret|v[aä]lue-?$/);
   });
 
+  it('64 KiB are read, and one character more is refused', () => {
+    const value = 'x'.repeat(64 * 1024 - 'X-A: '.length);
+    expect(readHeaders(raw({ headers: `X-A: ${value}` }))).toEqual({ 'x-a': value });
+    expect(refusal(`X-A: ${value}x`)).toMatch(/^headers is longer than 64 KiB/u);
+  });
+
   it.each(['Authorization', 'X-Api-Key', 'api-key'])('%s and api-key are one key too many', (name) => {
     const message = refusal(`X-A: 1\n${name}: s3cret-value`, { 'api-key': 'sk-other' });
     expect(message).toContain('api-key');

@@ -10,6 +10,7 @@ import {
   providerByName,
   registry,
 } from '../providers/registry.ts';
+import { READ } from '../text/limits.ts';
 import { type Entry, KEY_VARIABLE, type Naming, namingFor } from '../text/naming.ts';
 import type { InputName } from './inputs.ts';
 import type { InputReader } from './values.ts';
@@ -174,10 +175,18 @@ const RESERVED = new Set([
 
 /**
  * Parses the headers, with names in lower case; empty when none are given.
- * @throws InputError that names the line by its number; no error quotes a value
+ * @throws InputError for more than 64 KiB, and otherwise one that names the line by its number; no error quotes a value
  */
 export function readHeaders(reader: InputReader<'headers' | 'api-key'>): Readonly<Record<string, string>> {
-  const lines = (reader.text('headers') ?? '').split(/\r?\n/u);
+  const text = reader.text('headers') ?? '';
+  if (text.length > READ.headers) {
+    throw new InputError(
+      'headers',
+      ({ name }) =>
+        `${name('headers')} is longer than ${READ.headers / 1024} KiB, more than any server accepts. Give fewer or shorter headers.`,
+    );
+  }
+  const lines = text.split(/\r?\n/u);
   const headers = new Map<string, string>();
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '') continue;

@@ -108,10 +108,14 @@ export function readRecording(text: string): Recording {
   const lines = text.split('\n', MAX_LINES + 1);
   if (lines.length > MAX_LINES)
     throw refuse(`a file of more than ${MAX_LINES} lines, which is no recording.`);
-  const unended = lines.pop() ?? '';
-  const whole = lines.flatMap((line, at) => (line.trim() === '' ? [] : [parseLine(line, at + 1)]));
-  const torn = unended.trim() !== '' && !parseStrictJson(unended).ok;
-  if (!torn && unended.trim() !== '') whole.push(parseLine(unended, lines.length + 1));
+  const whole: Line[] = [];
+  let torn = false;
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const value = parseValue(line);
+    torn = value === undefined && at === lines.length - 1;
+    if (!torn) whole.push(createLine(value, at + 1, 'is no JSON object'));
+  }
   const [first, ...rest] = whole;
   if (first?.object['type'] !== 'recording')
     throw refuse('a file that does not begin as a recording. Make one with --record.');
@@ -214,12 +218,14 @@ interface Line {
   fault(what: string): InputError;
 }
 
-/** @throws InputError if the line is not a JSON object. */
-function parseLine(text: string, number: number): Line {
+/**
+ * Parses strict JSON; undefined if it is none. A model can produce a lone surrogate; any other deviation was not
+ * written by the recorder.
+ */
+function parseValue(text: string): Json | undefined {
   const parsed = parseStrictJson(text);
-  // A model can produce a lone surrogate; any other deviation from strict JSON was not written by the recorder.
-  const value: Json = parsed.ok ? parsed.value : parsed.fault === 'surrogate' ? JSON.parse(text) : null;
-  return createLine(value, number, 'is no JSON object');
+  if (parsed.ok) return parsed.value;
+  return parsed.fault === 'surrogate' ? JSON.parse(text) : undefined;
 }
 
 function createLine(object: Json | undefined, number: number, otherwise: string): Line {

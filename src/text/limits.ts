@@ -73,6 +73,8 @@ export const READ = {
   workflow: 512_000,
   /** A recording, which is read as a whole. */
   recording: 4 * MIB,
+  /** The input `headers`; servers accept 8 to 64 KiB. */
+  headers: 64 * KIB,
   /** An envelope, which another job wrote. */
   envelope: 16 * MIB,
   /** GitHub limits event payloads to 25 MB. */

@@ -134,13 +134,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
   alert: (text) => alertsOf({ findings: [{ ...row(text), path: 'a', line: 1 }] }, asWritten, secrets),
   'source file': (text) => sourceFile(text).line(1),
   HTML: (text) => html`${text}`,
-  transcript: (text) =>
-    tellStory([
-      { type: 'tool_finished', call: { id: '1', name: text, target: text }, result: { content: text } },
-    ]),
+  transcript: (text) => {
+    const [name, target, content] = partsOf(text, 3);
+    return tellStory([{ type: 'tool_finished', call: { id: '1', name, target }, result: { content } }]);
+  },
   'lines of a transcript': (text) =>
     tellStory(
-      text.split('\n').map((line) => ({
+      text.split('\n', text.length / SHORTEST_ENTRY).map((line) => ({
         type: 'turn_completed',
         message: { text: line, tool_calls: [{ id: line, name: line, raw_arguments: line }] },
       })),
@@ -193,6 +193,9 @@ export const READERS: Readonly<Record<string, Reader>> = {
     replaceText(Buffer.from(text), `${text.slice(0, text.length / 2)}\0`, 'b', false),
 };
 
+/** Places of a workflow into which `checkText` writes a text. */
+const PLACES = 8;
+
 /** The root of a checkout whose `.git` has a file with the text. */
 function checkoutWith(name: string, text: string): string {
   writeFileSync(path.join(checkout, '.git', 'HEAD'), 'ref: refs/heads/main\n');
@@ -200,8 +203,18 @@ function checkoutWith(name: string, text: string): string {
   return checkout;
 }
 
-/** The text in all places of a workflow, and its pieces in many steps and jobs of their own. */
-async function checkText(text: string): Promise<unknown> {
+/** Characters of an entry in a transcript without any text. */
+const SHORTEST_ENTRY = 100;
+
+/** A text in so many parts of the same length. */
+function partsOf(text: string, count: number): readonly string[] {
+  const length = Math.ceil(text.length / count);
+  return Array.from({ length: count }, (_, at) => text.slice(at * length, (at + 1) * length));
+}
+
+/** A workflow as long as a text, with its beginning in all places, and pieces of it in many steps and jobs of their own. */
+async function checkText(whole: string): Promise<unknown> {
+  const text = whole.slice(0, whole.length / PLACES);
   const judge = { uses: 'o/judge@v1', id: 'judge', with: { prompt: text, schema: 'verdict', gate: text } };
   const pieces = (text.match(/[\s\S]{1,100}/gu) ?? []).slice(0, 100);
   const steps = pieces.map((piece) => ({
@@ -326,6 +339,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
     most: GITHUB.diff,
   },
   recording: { file: 'replay/recorder.ts', name: 'READ.recording', most: READ.recording },
+  headers: { file: 'config/model.ts', name: 'READ.headers', most: READ.headers },
 };
 
 /** Readers that a signal or the clock of a run stops: they let other events run between two pieces of a text. */

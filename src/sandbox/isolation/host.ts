@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Entry, Naming, Wording } from '../../text/naming.ts';
-import { runHelper } from '../exec/host-program.ts';
+import { killOne, runHelper } from '../exec/host-program.ts';
 import { exists } from '../workspace/path-policy.ts';
 
 function wayOut({ setting }: Naming): string {
@@ -78,14 +78,15 @@ export interface MountedPart {
   readonly type: string;
 }
 
+/** A line of `/proc/self/mountinfo`; a path in it may hold any character but blanks. */
+const MOUNT = /(?<![^\n])[^ \n]+ [^ \n]+ ([^ \n]+) ([^ \n]+) ([^ \n]+) ([^ \n]+)[^\n]*/gu;
+
 export function readMountInfo(text: string): readonly MountedPart[] {
   const decode = (word: string) =>
     word.replace(/\\([0-7]{3})/gu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
-  return text.split('\n').flatMap((line) => {
-    const [, , device, root, at, options] = line.split(' ');
-    if (device === undefined || root === undefined || at === undefined || options === undefined) return [];
+  return [...text.matchAll(MOUNT)].map(([line, device = '', root = '', at = '', options = '']) => {
     const type = / - (\S+) /u.exec(line)?.[1] ?? '';
-    return [{ device, root: decode(root), at: decode(at), options: options.split(','), type }];
+    return { device, root: decode(root), at: decode(at), options: options.split(','), type };
   });
 }
 
@@ -164,15 +165,6 @@ export function startWatch(privilege: Privilege, id: string): Watch {
 async function succeeds(file: string, args: readonly string[]): Promise<boolean> {
   const ended = await runHelper(file, args).catch(() => null);
   return ended?.exitCode === 0;
-}
-
-/** Kills a process, or a process group if the number is negative. Ignores processes that are already dead. */
-export function killOne(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Already dead.
-  }
 }
 
 /** Kills processes, as root if a privilege is given, and waits up to 2 s until they are dead. */

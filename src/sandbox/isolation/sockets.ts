@@ -76,17 +76,24 @@ const AT = 64;
  * @param list one character per byte.
  */
 export function boundNames(list: string): readonly string[] {
-  const lines = list.split('\n');
   const names = new Set<string>();
-  for (const [index, line] of lines.entries()) {
-    let name = /^[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ (.+)/isu.exec(line)?.[1];
-    for (let next = index + 1; name !== undefined && name.length <= MAX_NAME; next += 1) {
-      names.add(name);
-      const more = lines[next];
-      name = more === undefined ? undefined : `${name}\n${more}`;
+  for (const row of list.matchAll(/^[0-9a-f]+: (?:[0-9a-f]+ +){5}\d+ /gimu)) {
+    const start = row.index + row[0].length;
+    for (
+      let end = endOfLine(list, start + 1);
+      end > start && end - start <= MAX_NAME;
+      end = endOfLine(list, end + 1)
+    ) {
+      names.add(list.slice(start, end));
+      if (end === list.length) break;
     }
   }
   return [...names];
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
 }
 
 /**

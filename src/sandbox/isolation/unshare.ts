@@ -213,14 +213,21 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
 /** Returns the mount points in `/proc/self/mountinfo`. Of several mounts at one path, the last one is visible. */
 export function readMountPoints(text: string): readonly MountPoint[] {
-  const points = new Map<string, MountPoint>();
-  for (const { at, options } of readMountInfo(text)) {
-    // A later mount on a folder hides the earlier mounts below it.
-    for (const known of points.keys()) if (known.startsWith(`${at}/`)) points.delete(known);
-    points.delete(at);
-    points.set(at, { at, options });
+  const later = new Set<string>();
+  const points: MountPoint[] = [];
+  for (const { at, options } of readMountInfo(text).toReversed()) {
+    if (!foldersFrom(at).some((folder) => later.has(folder))) points.push({ at, options });
+    later.add(at);
   }
-  return [...points.values()];
+  return points.reverse();
+}
+
+/** Returns a path and the folders above it, without the root. */
+function foldersFrom(path: string): readonly string[] {
+  const folders = [path];
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    folders.push(path.slice(0, end));
+  return folders;
 }
 
 /**
