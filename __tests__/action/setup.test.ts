@@ -44,7 +44,7 @@ async function setUp(more: Readonly<Record<string, string>> = {}) {
   return { folders, setup: await readSetup(variables, findRunnerFiles(variables), folders) };
 }
 
-/** The sentence of the input error that a set-up keeps for the run. */
+/** The messages of the input errors that a setup keeps for the run. */
 async function refusal(more: Readonly<Record<string, string>>) {
   const { setup, folders } = await setUp(more);
   expect(setup).toMatchObject({
@@ -56,7 +56,7 @@ async function refusal(more: Readonly<Record<string, string>>) {
 }
 
 describe('the runner’s folders', () => {
-  it('where the usual place for results is taken, they get one beside it', async () => {
+  it('creates the results folder beside the usual place when that name is taken by a file', async () => {
     writeFileSync(at('temp/structured-agent'), 'not a folder');
     const { results, problem } = await findFolders(environment());
     expect(problem).toBeNull();
@@ -64,7 +64,7 @@ describe('the runner’s folders', () => {
     expect(statSync(results).mode & 0o777).toBe(0o700);
   });
 
-  it('are real paths, and the results get a private one of their own', async () => {
+  it('resolves folders to real paths and gives each run a private results folder', async () => {
     const first = await findFolders(environment());
     const second = await findFolders(environment());
     expect(first).toMatchObject({ workspace: at('workspace'), temp: at('temp'), problem: null });
@@ -74,7 +74,7 @@ describe('the runner’s folders', () => {
   });
 
   it.each(['GITHUB_WORKSPACE', 'RUNNER_TEMP'])(
-    'a %s that is not there is a problem to report',
+    'reports a problem when the folder in %s does not exist',
     async (name) => {
       const folders = await findFolders(environment({ [name]: at('nowhere') }));
       expect(folders.problem).toBeInstanceOf(InputError);
@@ -84,8 +84,8 @@ describe('the runner’s folders', () => {
   );
 });
 
-describe('the set-up', () => {
-  it('places the files where they were asked for', async () => {
+describe('readSetup', () => {
+  it('resolves the files to the paths in the inputs', async () => {
     const { setup } = await setUp({ 'INPUT_RESULT-FILE': 'out/r.json', INPUT_SUMMARY: 'false' });
     expect(setup).toMatchObject({ resultFile: at('workspace', 'out', 'r.json'), config: { summary: false } });
     expect(setup.problems).toEqual([]);
@@ -93,8 +93,8 @@ describe('the set-up', () => {
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
-    ['a wrong input', { 'INPUT_MAX-TURNS': 'x' }, /max-turns/u],
-    ['no file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
+    ['an invalid input', { 'INPUT_MAX-TURNS': 'x' }, /max-turns/u],
+    ['a missing file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
     [
       'one file for two purposes',
       { 'INPUT_RESULT-FILE': 'r', 'INPUT_TRANSCRIPT-FILE': './x/../r' },
@@ -106,7 +106,7 @@ describe('the set-up', () => {
       /transcript-file and report-file name the same file/u,
     ],
     [
-      'a page in a folder that nothing is written into',
+      'a page in a protected folder',
       { 'INPUT_REPORT-FILE': '.git/report.html' },
       /report-file .*Nothing is written into .git/u,
     ],
@@ -120,12 +120,12 @@ describe('the set-up', () => {
       { 'INPUT_TRANSCRIPT-FILE': '../temp/output' },
       /transcript-file names a file that the runner itself reads/u,
     ],
-    ['a folder that is not there', { GITHUB_WORKSPACE: '/nonexistent/x' }, /GITHUB_WORKSPACE/u],
+    ['a missing folder', { GITHUB_WORKSPACE: '/nonexistent/x' }, /GITHUB_WORKSPACE/u],
   ])('keeps %s as an input error for the run to report', async (_, more, says) => {
     expect(await refusal(more)).toMatch(says);
   });
 
-  it('keeps all that is wrong: inputs, files, the runner and the proxy', async () => {
+  it('keeps every problem: inputs, files, the runner and the proxy', async () => {
     const wrong = await refusal({
       'INPUT_MAX-TURNS': 'x',
       INPUT_SANDBOX: 'maybe',
@@ -144,7 +144,7 @@ describe('the set-up', () => {
   });
 });
 
-describe('the set-up of a merge', () => {
+describe('readMergeSetup', () => {
   async function setUpMerge(more: Readonly<Record<string, string>>) {
     const variables = { ...runner(), INPUT_VERDICTS: 'verdicts', INPUT_EXPECT: 'api, web', ...more };
     setInputs(variables);
@@ -152,7 +152,7 @@ describe('the set-up of a merge', () => {
     return { folders, setup: await readMergeSetup(variables, findRunnerFiles(variables), folders) };
   }
 
-  it('places its files as a run does, and has neither a transcript nor a page', async () => {
+  it('resolves its files as a run does, without a transcript or a page', async () => {
     const { setup } = await setUpMerge({ 'INPUT_RESULT-FILE': 'out/r.json', 'INPUT_SARIF-FILE': 's.sarif' });
     expect(setup).toMatchObject({
       resultFile: at('workspace', 'out', 'r.json'),
@@ -164,22 +164,22 @@ describe('the set-up of a merge', () => {
     expect(setup.config).toMatchObject({ verdicts: 'verdicts', expect: { names: ['api', 'web'] } });
   });
 
-  it('reads a gate from what was checked out, and is no leg itself', async () => {
+  it('reads the gate from the checkout, and has no leg or vote of its own', async () => {
     const { setup } = await setUpMerge({});
     const read = { trustedFiles: 'workspace', workingDirectory: '.' };
     expect(setup.config).toMatchObject({ ...read, leg: null, vote: null });
   });
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
-    ['a wrong input', { INPUT_RULE: 'most' }, /^rule/u],
-    ['no file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
+    ['an invalid input', { INPUT_RULE: 'most' }, /^rule/u],
+    ['a missing file for outputs', { GITHUB_OUTPUT: '' }, /GITHUB_OUTPUT/u],
     [
       'one file for two purposes',
       { 'INPUT_RESULT-FILE': 'r', 'INPUT_SARIF-FILE': 'r' },
       /result-file and sarif-file name the same file/u,
     ],
   ])(
-    'keeps %s as an input error for the merge to report, and where its result goes',
+    'keeps %s as an input error for the merge to report, and uses the default result file',
     async (_, more, says) => {
       const { folders, setup } = await setUpMerge(more);
       expect(setup).toMatchObject({

@@ -12,7 +12,7 @@ const files = { 'a.txt': 'hello\n' };
 const limits = { maxTurns: 30, maxTotalTokens: null, maxCostUsd: null };
 
 describe('plain text', () => {
-  it('E1 twice: one forced ask, then the ending with the text', async () => {
+  it('E1 two turns of plain text end the run with the text after one forced request', async () => {
     const run = await runScripted([{ text: 'first' }, { text: 'All good.' }]);
     expect(run.outcome).toEqual({ kind: 'plain_text', text: 'All good.', empty: false, truncated: false });
     expect(run.record.totals.turns).toBe(2);
@@ -23,7 +23,7 @@ describe('plain text', () => {
     expect(run.provider.requests[1]?.messages.at(-1)?.role).toBe('user');
   });
 
-  it('E2 empty and cut-off turns count as plain text; on the last permitted turn nothing is asked', async () => {
+  it('E2 empty and truncated turns count as plain text, and nothing is forced on the last permitted turn', async () => {
     const empty = await runScripted([{}, { stopReason: 'length' }]);
     expect(empty.outcome).toEqual({ kind: 'plain_text', text: '', empty: true, truncated: true });
     const last = await runScripted([look, { text: 'done' }], { files, limits: { ...limits, maxTurns: 2 } });
@@ -31,7 +31,7 @@ describe('plain text', () => {
     expect(last.provider.requests).toHaveLength(2);
   });
 
-  it('E2 an empty answer does not hide the text of an earlier turn', async () => {
+  it('E2 an empty turn does not hide the text of an earlier turn', async () => {
     const forced = await runScripted([{ text: 'The tests need a network.' }, { text: ' \n' }]);
     expect(forced.outcome).toEqual({
       kind: 'plain_text',
@@ -43,7 +43,7 @@ describe('plain text', () => {
     expect(beside.outcome).toMatchObject({ text: 'I look at a.txt first.', empty: true });
   });
 
-  it('is kept up to 2 MiB, in every event too', async () => {
+  it('is truncated to 2 MiB in the outcome and in every event', async () => {
     const run = await runScripted([{ text: 'x'.repeat(3 * 1024 ** 2) }, {}]);
     const texts = run.events.flatMap((event) =>
       event.type === 'turn_completed' ? [event.message.text.length] : [],
@@ -52,13 +52,13 @@ describe('plain text', () => {
     expect(run.outcome).toMatchObject({ text: `${'x'.repeat(2 * 1024 ** 2 - 1)}…` });
   });
 
-  it('E3 then a forced valid call: accepted', async () => {
+  it('E3 a valid call after the forced request is accepted', async () => {
     const run = await runScripted([{ text: 'done' }, { calls: [good] }]);
     expect(run.outcome.kind).toBe('submitted');
     expect(run.record.turns.map((turn) => turn.forced)).toEqual([false, true]);
   });
 
-  it('E4 a provider that refuses the forced choice is asked again with auto, in the same turn', async () => {
+  it('E4 a provider that rejects the forced tool choice gets the request again with auto, in the same turn', async () => {
     const run = await runScripted((request) => {
       if (request.toolChoice !== 'auto')
         throw new ProviderError('tool_choice', 'no forced choice here', { status: 400 });
@@ -73,7 +73,7 @@ describe('plain text', () => {
     ]);
   });
 
-  it('E4 the choice is forced for one request only, whatever comes after it', async () => {
+  it('E4 the tool choice is forced for one request only, even if later calls are rejected', async () => {
     const garbled = { calls: [submit({ passed: 1, summary: '' })] };
     const tools = await runScripted(
       (request, index) => {
@@ -82,29 +82,29 @@ describe('plain text', () => {
       },
       { limits: { ...limits, maxTurns: 4 } },
     );
-    const forcedAsks = tools.provider.requests.filter((request) => request.toolChoice !== 'auto');
-    expect(forcedAsks).toHaveLength(1);
+    const forcedRequests = tools.provider.requests.filter((request) => request.toolChoice !== 'auto');
+    expect(forcedRequests).toHaveLength(1);
     expect(tools.record.totals.turns).toBe(4);
   });
 
-  it('E4 no other error of a forced ask is asked again', async () => {
-    const asked: unknown[] = [];
+  it('E4 any other error of a forced request is not retried', async () => {
+    const seen: unknown[] = [];
     const failing = runScripted((request) => {
-      asked.push(request.toolChoice);
+      seen.push(request.toolChoice);
       if (request.toolChoice !== 'auto') throw new ProviderError('error', 'no', { status: 400 });
       return { text: 'done' };
     });
     await expect(failing).rejects.toMatchObject({ failure: 'error' });
-    expect(asked).toEqual(['auto', { tool: 'structured_output' }]);
+    expect(seen).toEqual(['auto', { tool: 'structured_output' }]);
   });
 
-  it('E5 with force-output off: the ending after one call', async () => {
+  it('E5 plain text ends the run after one request when force-output is off', async () => {
     const run = await runScripted([{ text: 'done' }], { forceOutput: false });
     expect(run.outcome.kind).toBe('plain_text');
     expect(run.provider.requests).toHaveLength(1);
   });
 
-  it('is not asked about a second time, even after tool turns in between', async () => {
+  it('forces the tool choice only once, even when tool turns follow', async () => {
     const run = await runScripted([{ text: 'done' }, look, { text: 'really done' }], { files });
     expect(run.outcome).toMatchObject({ kind: 'plain_text', text: 'really done' });
     expect(run.provider.requests.map((request) => request.toolChoice)).toEqual([
@@ -114,7 +114,7 @@ describe('plain text', () => {
     ]);
   });
 
-  it('E13 structured_output excluded: not offered, no forced ask; a call of it is an unknown tool', async () => {
+  it('E13 an excluded structured_output is not offered, never forced, and an unknown tool when called', async () => {
     const plain = await runScripted([{ text: 'done' }], { exclude: ['structured_output'] });
     expect(plain.outcome.kind).toBe('plain_text');
     expect(plain.provider.requests).toHaveLength(1);
@@ -139,13 +139,13 @@ describe('plain text', () => {
 });
 
 describe('limits', () => {
-  it('E6 a model that never submits gets exactly max-turns calls', async () => {
+  it('E6 a run without a submission makes exactly max-turns requests', async () => {
     const run = await runScripted([look], { files, limits: { ...limits, maxTurns: 3 } });
     expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'turns', lastIssues: [] });
     expect(run.provider.requests).toHaveLength(3);
   });
 
-  it('E7 a valid call on the last permitted turn is a success', async () => {
+  it('E7 a valid call on the last permitted turn is accepted', async () => {
     const run = await runScripted([look, look, { calls: [good] }], {
       files,
       limits: { ...limits, maxTurns: 3 },
@@ -153,13 +153,13 @@ describe('limits', () => {
     expect(run.outcome.kind).toBe('submitted');
   });
 
-  it('E8 max-turns 0 ends without a call', async () => {
+  it('E8 max-turns 0 ends the run without a request', async () => {
     const run = await runScripted([{ calls: [good] }], { limits: { ...limits, maxTurns: 0 } });
     expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'turns', lastIssues: [] });
     expect(run.provider.requests).toHaveLength(0);
   });
 
-  it('E9 a model that is invalid for ever ends with the last issues', async () => {
+  it('E9 a run whose calls are all rejected ends with the issues of the last rejection', async () => {
     const run = await runScripted([{ calls: [submit({ passed: 1, summary: '' })] }], {
       limits: { ...limits, maxTurns: 2 },
     });
@@ -192,7 +192,7 @@ describe('limits', () => {
     expect(time.outcome).toMatchObject({ limit: 'time', lastIssues: issues });
   });
 
-  it('tokens that nobody reports end the run that limits them, and it is said why', async () => {
+  it('a token limit ends the run when the provider reports no usage, and a notice gives the reason', async () => {
     const silent = { ...look, usage: null };
     const limited = await runScripted([silent], { files, limits: { ...limits, maxTotalTokens: 1_000_000 } });
     expect(limited.outcome).toMatchObject({ kind: 'exhausted', limit: 'tokens' });
@@ -202,7 +202,7 @@ describe('limits', () => {
     expect(warned(await runScripted([silent, { calls: [good] }], { files }))).toEqual([]);
   });
 
-  it('tokens and money are enforced after each turn, but never against an accepted payload', async () => {
+  it('enforces token and cost limits after each turn, but never against an accepted payload', async () => {
     const tokens = await runScripted([look], { files, limits: { ...limits, maxTotalTokens: 200 } });
     expect(tokens.outcome).toMatchObject({ kind: 'exhausted', limit: 'tokens' });
     expect(tokens.provider.requests).toHaveLength(2);
@@ -218,8 +218,8 @@ describe('limits', () => {
   });
 });
 
-describe('stops from outside', () => {
-  it('E12 time that runs out while the model is awaited ends the run at once', async () => {
+describe('aborts', () => {
+  it('E12 a timeout during a request ends the run at once', async () => {
     const stop = new AbortController();
     const run = await runScripted(
       () => {
@@ -231,7 +231,7 @@ describe('stops from outside', () => {
     expect(run.outcome).toEqual({ kind: 'exhausted', limit: 'time', lastIssues: [] });
   });
 
-  it('E12 time that runs out in a command ends the run, and nothing else starts', async () => {
+  it('E12 a timeout during a command ends the run, and no other tool call starts', async () => {
     const stop = new AbortController();
     const calls = [
       call('shell', { command: 'sleep 20' }),
@@ -251,7 +251,7 @@ describe('stops from outside', () => {
     ]);
   });
 
-  it('E10 a signal while the model is awaited cancels', async () => {
+  it('E10 a signal during a request cancels the run', async () => {
     const stop = new AbortController();
     const run = await runScripted(
       () => {
@@ -263,9 +263,9 @@ describe('stops from outside', () => {
     expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
   });
 
-  it('a payload that was judged in time is accepted although the clock ends while the self-test still runs', async () => {
+  it('a payload accepted before the timeout stays accepted while the self-test is still running', async () => {
     const stop = new AbortController();
-    // It is waited for once the payload was judged.
+    // The loop waits for it after the payload has been validated.
     const ready = async () => {
       setTimeout(() => stop.abort({ stop: 'timeout' }), 20);
       await once(stop.signal, 'abort');
@@ -275,7 +275,7 @@ describe('stops from outside', () => {
     expect(run.outcome.kind).toBe('submitted');
   });
 
-  it('a self-test that fails after the clock ended is told, and so is a signal that comes meanwhile', async () => {
+  it('a self-test failure after the timeout is reported, and so is a signal received meanwhile', async () => {
     const broken = new SandboxError('no sandbox');
     const stop = new AbortController();
     const failing = async () => {
@@ -302,7 +302,7 @@ describe('stops from outside', () => {
     expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGTERM' });
   });
 
-  it('S9 pathological payloads do not keep a signal waiting: it is seen between two of them', async () => {
+  it('S9 payloads with slow patterns do not delay a signal: it is handled between two calls', async () => {
     const stop = new AbortController();
     const evil = submit({ a: `${'a'.repeat(40)}!` });
     setTimeout(() => stop.abort({ stop: 'signal', signal: 'SIGTERM' }), 50);
@@ -320,7 +320,7 @@ describe('stops from outside', () => {
     expect(run.outcome).toEqual({ kind: 'cancelled', signal: 'SIGINT' });
   });
 
-  it('a broken sandbox ends the run while the model is awaited, and nothing is accepted behind it', async () => {
+  it('a sandbox failure ends the run during a request, and no payload is accepted after it', async () => {
     const broken = new SandboxError('no sandbox');
     const stop = new AbortController();
     const waiting = runScripted(
@@ -338,7 +338,7 @@ describe('stops from outside', () => {
 });
 
 describe('a conversation', () => {
-  it('E14 only grows: each request begins with the messages of the one before', async () => {
+  it('E14 only grows: each request begins with the messages of the previous one', async () => {
     const run = await runScripted([look, { text: 'hm' }, look, { calls: [good] }], {
       files,
       tools: ['read_file'],
@@ -352,7 +352,7 @@ describe('a conversation', () => {
     }
   });
 
-  it('goes back in the provider’s own form', async () => {
+  it('sends the provider’s native message back', async () => {
     const run = await runScripted([look, { calls: [good] }], { files });
     expect(run.provider.requests[1]?.messages[1]).toMatchObject({ role: 'assistant', native: { index: 0 } });
   });
@@ -362,7 +362,7 @@ describe('a conversation', () => {
     expect(run.outcome).toEqual({ kind: 'refused', text: 'I cannot' });
   });
 
-  it('P3 no event carries an argument of structured_output, valid or not; other calls stand as they are', async () => {
+  it('P3 events carry no arguments of structured_output, valid or not, and keep those of other calls', async () => {
     const canary = 'CANARY-7f3a';
     const run = await runScripted(
       [
@@ -378,14 +378,14 @@ describe('a conversation', () => {
       { files },
     );
     expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { summary: canary } });
-    const told = JSON.stringify(run.events);
-    expect(told).not.toContain('"passed":');
-    expect(told).not.toContain(canary);
-    expect(told).toContain('a.txt');
-    expect(told).toContain('these arguments are not recorded');
+    const recorded = JSON.stringify(run.events);
+    expect(recorded).not.toContain('"passed":');
+    expect(recorded).not.toContain(canary);
+    expect(recorded).toContain('a.txt');
+    expect(recorded).toContain('these arguments are not recorded');
   });
 
-  it('P3 no event carries an argument of a tool that was not offered; name, id, decision and result stay', async () => {
+  it('P3 events carry no arguments of tools that were not offered, but keep name, decision and result', async () => {
     const canary = 'CANARY-2b9e';
     const names = ['StructuredOutput', 'struct_output', 'functions.structured_output', 'json', 'shell'];
     const run = await runScripted(
@@ -400,15 +400,15 @@ describe('a conversation', () => {
       { files, exclude: ['shell'] },
     );
     expect(run.outcome).toMatchObject({ kind: 'submitted' });
-    const told = JSON.stringify(run.events);
-    expect(told).not.toContain(canary);
-    expect(told).toContain('{\\"path\\":\\"a.txt\\"}');
+    const recorded = JSON.stringify(run.events);
+    expect(recorded).not.toContain(canary);
+    expect(recorded).toContain('{\\"path\\":\\"a.txt\\"}');
     const finished = run.events.filter((event) => event.type === 'tool_finished');
     expect(finished.slice(0, names.length).map(({ call, decision }) => [call.name, decision])).toEqual(
       names.map((name) => [name, 'error']),
     );
     expect(finished[0]?.result.content).toContain('There is no tool named "StructuredOutput"');
-    // What the model said itself goes back to it whole.
+    // The model’s own message is sent back to it unchanged.
     expect(JSON.stringify(run.provider.requests.at(-1)?.messages)).toContain(canary);
   });
 
@@ -443,10 +443,10 @@ describe('a conversation', () => {
       schema,
       limits: { ...limits, maxTurns: 1 },
     });
-    const told = JSON.stringify([run.events, run.outcome, run.record]);
-    expect(told).not.toContain('alice');
-    expect(told).not.toContain('4915');
-    for (const place of [
+    const recorded = JSON.stringify([run.events, run.outcome, run.record]);
+    expect(recorded).not.toContain('alice');
+    expect(recorded).not.toContain('4915');
+    for (const issue of [
       '/scores/*/points (type)',
       '/scores/* (type)',
       '/labels/* (type)',
@@ -457,15 +457,15 @@ describe('a conversation', () => {
       '/closed (dependentRequired)',
       '/open (unevaluatedProperties)',
     ])
-      expect(told).toContain(place);
+      expect(recorded).toContain(issue);
     expect(run.outcome).toMatchObject({ kind: 'exhausted', limit: 'turns' });
     const again = await runScripted([{ calls: [submit(payload)] }, { calls: [submit({})] }], { schema });
-    const asked = JSON.stringify(again.provider.requests[1]?.messages);
-    expect(asked).toContain(`/scores/${email}/points`);
-    expect(asked.replaceAll('\\', '')).toContain(`the keys here are "${email}"`);
+    const seen = JSON.stringify(again.provider.requests[1]?.messages);
+    expect(seen).toContain(`/scores/${email}/points`);
+    expect(seen.replaceAll('\\', '')).toContain(`the keys here are "${email}"`);
   });
 
-  it('P3 no event carries arguments of structured_output where it is excluded', async () => {
+  it('P3 events carry no arguments of an excluded structured_output', async () => {
     const run = await runScripted([{ calls: [submit({ passed: true, summary: 'CANARY-51' })] }, {}, {}], {
       exclude: ['structured_output'],
     });

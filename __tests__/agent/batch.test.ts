@@ -15,7 +15,7 @@ function results(messages: readonly Message[]) {
   return messages.flatMap((message) => (message.role === 'tool' ? message.results : []));
 }
 
-/** What came of a script, and whether a file was in the workspace in the end. */
+/** Runs a script; also says whether a file exists in the workspace at the end. */
 async function runKeeping(answers: Parameters<typeof runScripted>[0], file: string) {
   let isThere = true;
   const keep = async (workspace: string) => {
@@ -30,21 +30,21 @@ describe('a batch', () => {
   it.each([
     ['N1 structured_output first', [good, create], ['accepted', 'skipped']],
     ['N2 structured_output last', [create, good], ['skipped', 'accepted']],
-    ['N5 two valid calls: the first wins', [good, good2], ['accepted', 'skipped']],
-  ])('%s: what is beside it never runs, and there is one model call', async (_, calls, decisions) => {
+    ['N5 two valid calls, of which the first wins', [good, good2], ['accepted', 'skipped']],
+  ])('%s: the other call never runs, and there is one request', async (_, calls, decisions) => {
     const { run, isThere } = await runKeeping([{ calls }], 'made.txt');
     expect([run.outcome, isThere]).toEqual([accepted, false]);
     expect(run.provider.requests).toHaveLength(1);
     expect(run.record.turns[0]?.calls.map((each) => each.decision)).toEqual(decisions);
   });
 
-  it('N3 a rejected call before a valid one: the second is accepted in the same turn', async () => {
+  it('N3 a valid call after a rejected one is accepted in the same turn', async () => {
     const run = await runScripted([{ calls: [bad, good2] }]);
     expect(run.outcome).toEqual({ ...accepted, payload: { passed: false, summary: 'second' } });
     expect(run.record).toMatchObject({ rejections: 1, totals: { turns: 1 } });
   });
 
-  it('N4 a rejected call beside a command: the command never ran, and both ids get their result', async () => {
+  it('N4 a command beside a rejected call never runs, and both call ids get a result', async () => {
     const touch = call('shell', { command: 'touch ran.txt' });
     const { run, isThere } = await runKeeping([{ calls: [bad, touch] }, { calls: [good] }], 'ran.txt');
     expect([run.outcome, isThere]).toEqual([accepted, false]);
@@ -56,7 +56,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('N6 two rejected calls: two error results and one retry turn', async () => {
+  it('N6 two rejected calls give two error results and one retry turn', async () => {
     const run = await runScripted([{ calls: [bad, bad] }, { calls: [good] }]);
     expect(run.outcome.kind).toBe('submitted');
     expect(run.provider.requests).toHaveLength(2);
@@ -65,7 +65,7 @@ describe('a batch', () => {
     expect(run.record.rejections).toBe(2);
   });
 
-  it('N7 two other tools: both run, in order, and the run goes on', async () => {
+  it('N7 two other tools run in order, and the run continues', async () => {
     const append = call('shell', { command: 'cat a.txt > b.txt; echo done' });
     const read = call('read_file', { path: 'a.txt' });
     const again = call('read_file', { path: 'b.txt' });
@@ -80,7 +80,7 @@ describe('a batch', () => {
     expect(run.outcome.kind).toBe('submitted');
   });
 
-  it('N8 an unknown tool: an error result that lists the tools there are', async () => {
+  it('N8 an unknown tool gets an error result that lists the available tools', async () => {
     const run = await runScripted([{ calls: [call('web_search', {})] }, { calls: [good] }]);
     const [result] = results(run.provider.requests[1]?.messages ?? []);
     expect(result).toMatchObject({ callId: 'call_0_0', isError: true });
@@ -88,7 +88,7 @@ describe('a batch', () => {
       expect(result?.content).toContain(name);
   });
 
-  it('N9 malformed argument JSON: an error result, never an empty object', async () => {
+  it('N9 malformed JSON arguments get an error result, never an empty object', async () => {
     const broken = { name: 'shell', rawArguments: '{"command": "touch ran.txt"' };
     const brokenSubmit = { name: 'structured_output', rawArguments: '{"passed": true, "summary": "x"' };
     const run = await runScripted([{ calls: [broken] }, { calls: [brokenSubmit] }, { calls: [good] }], {
@@ -100,7 +100,7 @@ describe('a batch', () => {
     expect(run.outcome).toMatchObject({ kind: 'submitted', payload: { passed: true, summary: 'all well' } });
   });
 
-  it('the duration of a structured_output call is the time that validation took; a skipped call took none', async () => {
+  it('records the validation time as the duration of structured_output, and 0 for a skipped call', async () => {
     let clock = 0;
     const real = await createContract(VERDICT_SCHEMA);
     const slow: Contract = {

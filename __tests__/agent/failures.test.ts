@@ -4,7 +4,7 @@ import { DROPPED } from '../../src/agent/prompt.ts';
 import { beginningOf, type Wire, type WireAnswer, wires } from '../support/fakes/model/wires.ts';
 import { counting, delivery, runOverWire } from './wire-run.ts';
 
-/** Answers one after the other; the last for ever. */
+/** Sends the answers in order and repeats the last one. */
 const script =
   (wire: Wire, answers: readonly WireAnswer[]) =>
   (response: ServerResponse, _: unknown, index: number): void =>
@@ -13,7 +13,7 @@ const script =
 const done = { calls: [delivery] };
 
 describe.each(wires)('$name', (wire) => {
-  it('executes nothing of an answer that broke off behind a call, and what the next try calls just once', async () => {
+  it('executes no call of an interrupted response, and executes the call of the retry once', async () => {
     const cut = await beginningOf(wire, { calls: [counting('one', 'a')] });
     expect(cut.text).toContain('shell');
     const run = await runOverWire(wire, (response, _, index) => {
@@ -27,7 +27,7 @@ describe.each(wires)('$name', (wire) => {
     expect(run.record.totals.turns).toBe(2);
   });
 
-  it('accepts no result of an answer that broke off', async () => {
+  it('accepts no result from an interrupted response', async () => {
     const cut = await beginningOf(wire, done);
     const run = await runOverWire(wire, (response) => {
       response.writeHead(200, { 'content-type': cut.type });
@@ -36,7 +36,7 @@ describe.each(wires)('$name', (wire) => {
     expect(run).toMatchObject({ reason: 'provider_error', exitCode: 1 });
   });
 
-  it('S8 a call in an answer that hit the output limit is neither executed nor accepted, and the model is told', async () => {
+  it('S8 a call cut off by the output limit is neither executed nor accepted, and the model gets an error', async () => {
     const stop = wire.words.length;
     const run = await runOverWire(
       wire,
@@ -56,8 +56,8 @@ describe.each(wires)('$name', (wire) => {
     expect(run.requests[2]?.raw).toContain('Rejected: ');
   });
 
-  it('malformed arguments, an unknown tool and arguments that are no object are answered, and not executed', async () => {
-    // The input of a whole answer of Anthropic's is a part of it: broken, it would be no answer.
+  it('malformed arguments, an unknown tool and non-object arguments get error results and are not executed', async () => {
+    // Anthropic's non-streamed input is part of the response body: malformed, it would make the whole body invalid.
     const broken =
       wire.provider === 'anthropic' && !wire.stream ? '"text"' : '{"command":"echo x >> trace.txt"';
     const run = await runOverWire(
@@ -79,7 +79,7 @@ describe.each(wires)('$name', (wire) => {
     expect(run.requests[1]?.raw).toContain('There is no tool named');
   });
 
-  it('two calls with one id are two calls, each executed once and answered', async () => {
+  it('two calls with the same id are each executed once and answered', async () => {
     const run = await runOverWire(
       wire,
       script(wire, [{ calls: [counting('one', 'same'), counting('two', 'same')] }, done]),
@@ -87,7 +87,7 @@ describe.each(wires)('$name', (wire) => {
     expect(run).toMatchObject({ reason: 'accepted', executed: { one: 1, two: 1 } });
   });
 
-  it('a conversation that is too long loses its oldest results on the wire, and goes on', async () => {
+  it('drops the oldest tool results of a conversation that is too long, and continues', async () => {
     const long = (id: string) => ({ id, name: 'shell', arguments: '{"command":"seq 4000"}' });
     const run = await runOverWire(wire, (response, request, index) => {
       if (request.raw.length > 45_000)
@@ -101,7 +101,7 @@ describe.each(wires)('$name', (wire) => {
     expect(run.requests.at(-1)?.raw).toContain(DROPPED);
   });
 
-  it('E4 a forced tool choice that is refused is asked again without, in the same turn', async () => {
+  it('E4 a rejected forced tool choice is retried without it, in the same turn', async () => {
     const run = await runOverWire(
       wire,
       (response, request, index) => {
@@ -123,16 +123,16 @@ describe.each(wires)('$name', (wire) => {
       false,
     ]);
     expect(run.notices).toEqual(['asked refuses a forced tool choice: asking without']);
-    // No request ends with the assistant's own words: several servers refuse to go on from there.
+    // No request ends with an assistant message: several servers reject such a request.
     const conversations = run.requests.map((request) => JSON.parse(request.raw)[wire.conversation]);
     expect(conversations.map((entries) => entries.at(-1).role)).toEqual(['user', 'user', 'user']);
   });
 
-  describe('a wait that a server asks for', () => {
+  describe('a wait requested by the server', () => {
     it.each([
-      ['E12 the clock', { stop: 'timeout' } as const, null, 'timeout', 55],
+      ['E12 a timeout', { stop: 'timeout' } as const, null, 'timeout', 55],
       ['E10 a signal', { stop: 'signal', signal: 'SIGTERM' } as const, 'SIGTERM', 'cancelled', 130],
-    ])('ends with %s, at once', async (_, reason, signal, expected, exitCode) => {
+    ])('is ended at once by %s', async (_, reason, signal, expected, exitCode) => {
       const stop = new AbortController();
       const interrupt = new AbortController();
       const started = performance.now();

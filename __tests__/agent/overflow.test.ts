@@ -43,7 +43,7 @@ const size = (messages: readonly Message[]): number =>
     .flat()
     .reduce((sum, content) => sum + content.length, 0);
 
-/** The rounds until nothing is left to drop. */
+/** All rounds until nothing is left to drop. */
 function rounds(messages: readonly Message[]): readonly Shortened[] {
   const all: Shortened[] = [];
   for (let next = shortened(messages); next !== null; next = shortened(next.messages)) {
@@ -58,7 +58,7 @@ const conversations = fc
   .map(conversation);
 
 describe('shortened', () => {
-  it('drops the oldest half of what is large, and leaves the rest as the objects they were', () => {
+  it('drops the oldest half of the large results and keeps the other messages as the same objects', () => {
     const messages = conversation([[5000, 10], [5000], [5000], [5000], [9000]]);
     const short = shortened(messages);
     expect(short?.dropped).toBe(2);
@@ -74,7 +74,7 @@ describe('shortened', () => {
     expect(changed).toEqual([2, 4]);
   });
 
-  it('touches the newest batch only where nothing else is large', () => {
+  it('drops results of the newest batch only when no other result is large', () => {
     const messages = conversation([[10], [5000, 5000]]);
     expect(contents(shortened(messages)?.messages ?? [])).toEqual([
       ['0'.repeat(10)],
@@ -85,12 +85,12 @@ describe('shortened', () => {
     ]);
   });
 
-  it('is null where nothing is large', () => {
+  it('returns null when nothing is large', () => {
     expect(shortened([user('x'.repeat(1_000_000))])).toBeNull();
     expect(shortened(conversation([[largeResult], [10]]))).toBeNull();
   });
 
-  it('keeps every call with its one result, in order, and everything else as it is', () => {
+  it('keeps every call with its one result, in order, and everything else unchanged', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         for (const { messages: short } of rounds(messages)) {
@@ -108,7 +108,7 @@ describe('shortened', () => {
     );
   });
 
-  it('shrinks each time by half of what is large, and ends within a few rounds', () => {
+  it('drops half of the large results each round, and ends within a few rounds', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         const all = rounds(messages);
@@ -122,7 +122,7 @@ describe('shortened', () => {
         const large = contents(messages)
           .flat()
           .filter((content) => content.length > largeResult).length;
-        // Once to half of what is old, again and again, then the newest batch likewise.
+        // Half of the old results in each round, then the newest batch in the same way.
         expect(all.length).toBeLessThanOrEqual(Math.min(large, 2 * Math.ceil(Math.log2(large + 1) + 5)));
         const last = all.at(-1)?.messages ?? messages;
         expect(
@@ -135,7 +135,7 @@ describe('shortened', () => {
   });
 });
 
-/** A model whose requests may hold so many characters of tool results. */
+/** A model that accepts requests with at most this many characters of tool results. */
 function narrow(request: CompletionRequest, characters: number): void {
   if (size(request.messages) > characters)
     throw new ProviderError('context_overflow', 'The conversation is too long for scripted.', {
@@ -150,7 +150,7 @@ const notices = (events: Awaited<ReturnType<typeof runScripted>>['events']) =>
   events.filter((event) => event.type === 'notice').map((event) => event.text);
 
 describe('a conversation that is too long', () => {
-  it('loses its oldest results and goes on in the same turn, which is told', async () => {
+  it('drops its oldest results, continues in the same turn, and emits a notice', async () => {
     const run = await runScripted(
       (request) => {
         narrow(request, 60_000);
@@ -163,15 +163,15 @@ describe('a conversation that is too long', () => {
     expect(run.record.turns).toHaveLength(6);
     const last = run.provider.requests.at(-1)?.messages ?? [];
     expect(contents(last).map(([content]) => content === DROPPED)).toEqual([true, true, true, false, false]);
-    const told = notices(run.events);
-    expect(told.length).toBeGreaterThan(0);
-    expect(told[0]).toMatch(
+    const texts = notices(run.events);
+    expect(texts.length).toBeGreaterThan(0);
+    expect(texts[0]).toMatch(
       /^the conversation is too long for scripted: dropped the oldest large tool result \([\d,]+ characters\) and asking again$/,
     );
     expect(run.events.filter((event) => event.type === 'turn_started')).toHaveLength(6);
   });
 
-  it('stays short in the turns that follow: what was sent once is sent again', async () => {
+  it('stays shortened in later turns: a dropped result is never sent again', async () => {
     const run = await runScripted(
       (request) => {
         narrow(request, 50_000);
@@ -189,7 +189,7 @@ describe('a conversation that is too long', () => {
     expect(lost).toEqual([...lost].sort((a, b) => a - b));
   });
 
-  it('counts no turn for a request that failed', async () => {
+  it('does not count a failed request as a turn', async () => {
     const limits = { maxTurns: 3, maxTotalTokens: null, maxCostUsd: null };
     const run = await runScripted(
       (request) => {
@@ -202,32 +202,32 @@ describe('a conversation that is too long', () => {
     expect(run.provider.requests.length).toBeGreaterThan(3);
   });
 
-  it('gives up what the model has not seen yet as the last of all, and then ends as an overflow', async () => {
-    let asked = 0;
+  it('drops results that the model has not seen last of all, and then fails with context_overflow', async () => {
+    let requestCount = 0;
     const failing = runScripted(
       (request) => {
-        asked += 1;
+        requestCount += 1;
         if (batches(request.messages).length < 2) return look;
         throw new ProviderError('context_overflow', 'too long', { status: 400 });
       },
       { files },
     );
     await expect(failing).rejects.toMatchObject({ failure: 'context_overflow' });
-    // Two turns, the third as it was, without the first result, and without the second.
-    expect(asked).toBe(5);
+    // Two turns, then the third one unchanged, without the first result, and without the second.
+    expect(requestCount).toBe(5);
   });
 
-  it('with nothing to drop ends at once', async () => {
-    let asked = 0;
+  it('fails at once when there is nothing to drop', async () => {
+    let requestCount = 0;
     const failing = runScripted(() => {
-      asked += 1;
+      requestCount += 1;
       throw new ProviderError('context_overflow', 'too long', { status: 400 });
     });
     await expect(failing).rejects.toMatchObject({ failure: 'context_overflow' });
-    expect(asked).toBe(1);
+    expect(requestCount).toBe(1);
   });
 
-  it('no other failure drops anything', async () => {
+  it('drops nothing after any other failure', async () => {
     const failing = runScripted(
       (request) => {
         if (batches(request.messages).length < 2) return look;
@@ -238,7 +238,7 @@ describe('a conversation that is too long', () => {
     await expect(failing).rejects.toMatchObject({ failure: 'overloaded' });
   });
 
-  it('E12 time that runs out meanwhile ends the run', async () => {
+  it('E12 a timeout meanwhile ends the run', async () => {
     const stop = new AbortController();
     const run = await runScripted(
       (request) => {

@@ -16,7 +16,7 @@ const issues = [
   { path: '/findings/0/line', keyword: 'type', message: 'Must be integer, not string.' },
 ];
 
-describe('what the loop says to the model', () => {
+describe('the texts that the loop sends to the model', () => {
   it.each([
     ['system-prompt', systemPrompt(facts)],
     ['system-prompt-below-the-root', systemPrompt({ ...facts, workingDirectory: '/work/repo/packages/api' })],
@@ -34,7 +34,7 @@ describe('what the loop says to the model', () => {
     await expect(`${text}\n`).toMatchFileSnapshot(`../golden/prompts/${name}.txt`);
   });
 
-  it('results of calls that did not run begin with Skipped, and only the retry says to re-issue', () => {
+  it('results of skipped calls begin with Skipped, and only the retry asks to re-issue the call', () => {
     expect(SKIPPED_BESIDE_ACCEPTED).toMatch(/^Skipped: (?!.*re-issue)/iu);
     expect(SKIPPED_BESIDE_REJECTED).toMatch(/^Skipped: .*Re-issue/u);
   });

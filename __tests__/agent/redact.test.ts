@@ -3,8 +3,8 @@ import { REDACTED_ARGUMENTS, redactIssues, redactMessage } from '../../src/agent
 
 const offered = (name: string) => ['shell', 'structured_output'].includes(name);
 
-describe('what is told of a turn', () => {
-  it('loses the arguments of structured_output and the native form, and nothing else', () => {
+describe('redaction for events', () => {
+  it('redactMessage removes the arguments of structured_output and the native form, and nothing else', () => {
     const other = { id: 'b', name: 'shell', rawArguments: '{"command":"true"}', status: 'complete' } as const;
     const call = {
       id: 'a',
@@ -27,7 +27,7 @@ describe('what is told of a turn', () => {
     expect(JSON.parse(REDACTED_ARGUMENTS)).toBeTypeOf('object');
   });
 
-  it('keeps paths and keywords of a rejection, no message', () => {
+  it('redactIssues keeps paths and keywords, and removes messages', () => {
     const issues = [
       { path: '', keyword: 'required', message: 'SECRET' },
       { path: '/a/0', keyword: 'type', message: 'SECRET' },

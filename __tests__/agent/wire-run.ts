@@ -1,4 +1,4 @@
-/** The real loop, real tools, the real contract and a real SDK against a loopback server: everything but a model. */
+/** The real loop, tools, contract and SDK against a loopback server: everything is real except the model. */
 
 import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ import { providerAt, type Wire, type WireCall } from '../support/fakes/model/wir
 import { type RawRequest, startRawServer } from '../support/fakes/raw-server.ts';
 import { VERDICT_SCHEMA } from '../support/worlds/agent-run.ts';
 
-/** What a run over a wire came to. */
+/** The result of a run over a wire. */
 export interface WireRun {
   readonly ending: Ending;
   readonly reason: string;
@@ -29,13 +29,13 @@ export interface WireRun {
   readonly notices: readonly string[];
 }
 
-/** A call of the shell that leaves a trace each time it is executed. */
+/** A shell call that appends to a trace file each time it is executed. */
 export function counting(name: string, id?: string): WireCall {
   const call = { name: 'shell', arguments: JSON.stringify({ command: `echo ${name} >> trace.txt` }) };
   return id === undefined ? call : { ...call, id };
 }
 
-/** A call that delivers a valid result. */
+/** A call that submits a valid result. */
 export const delivery: WireCall = {
   id: 'delivery',
   name: 'structured_output',
