@@ -8,7 +8,7 @@ const world = (environment: Record<string, string>) => ({ stdinIsTerminal: true,
 
 describe('secrets', () => {
   it.each([['--api-key'], ['--api-key=k'], ['--openai-api-key=k']])(
-    '%s is refused with the variables',
+    '%s is refused, and the message names the variables',
     (flag) => {
       expect(refusal(['-p', 'x', flag, 'k'])).toMatch(
         /is refused: every user of this machine can read a command line.*ANTHROPIC_API_KEY.*STRUCTURED_AGENT_API_KEY/u,
@@ -17,7 +17,7 @@ describe('secrets', () => {
   );
 
   it.each(['Authorization', 'X-Api-Key', 'api-key', 'Cookie', 'CF-Access-Client-Secret', 'x-goog-auth-user'])(
-    'the header %s is refused on a command line, its value unseen',
+    'refuses the header %s on the command line without showing its value',
     (name) => {
       const sentence = refusal(['-m', 'm', '-p', 'x', '--headers', `X-Team: blue\n${name}: s3cr3t`]);
       expect(sentence).toContain(
@@ -28,7 +28,7 @@ describe('secrets', () => {
     },
   );
 
-  it('come from two variables, and headers of both places count', () => {
+  it('are read from two variables, and headers of the flag and the variable are combined', () => {
     const variables = (key: string, headers: string) =>
       world({ STRUCTURED_AGENT_API_KEY: key, STRUCTURED_AGENT_HEADERS: headers });
     const argv = ['-p', 'x', '--headers', 'X-Team: blue', '--headers=X-C: c'];
@@ -38,7 +38,7 @@ describe('secrets', () => {
     expect(inputsOf(['-p', 'x'], variables(' ', ''))).toEqual({ prompt: 'x' });
   });
 
-  it('the configuration names the variable, never the input, and sends nobody to a workflow', () => {
+  it('the configuration names the variable that holds the key, never the input or a workflow', () => {
     const { inputs } = parseRun(
       ['-p', 'x', '--provider', 'openai'],
       world({ STRUCTURED_AGENT_API_KEY: 'k' }),
@@ -56,13 +56,13 @@ describe('secrets', () => {
     ]);
   });
 
-  it('no variable of ours is passed to the shell', () => {
+  it('--pass-env cannot pass our variables to the shell', () => {
     const { inputs } = parseRun(['-p', 'x', '--provider=openai', '--pass-env=STRUCTURED_AGENT_API_KEY']);
     const { problems } = parseConfig(inputs, { environment: { OPENAI_API_KEY: 'k' } });
     expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(/must never see/u)]);
   });
 
-  it('help is told without them', () => {
+  it('are not shown in the help text', () => {
     const command = parseCliArgs(['--help'], world({ STRUCTURED_AGENT_API_KEY: 'k3y' }));
     expect(JSON.stringify(command)).not.toContain('k3y');
   });

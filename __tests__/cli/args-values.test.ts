@@ -13,7 +13,7 @@ describe('a schema', () => {
     '@org/repo/schema.json@v1',
   ];
   it.each([...files, 'verdict', '{"$ref":"a/b.json"}', '3'])(
-    '%s is handed on as it is, under each of its names',
+    '%s is passed on unchanged by each of its flags',
     (typed) => {
       for (const flags of [
         ['--json-schema', typed],
@@ -39,17 +39,17 @@ describe('a schema', () => {
     [['-f', 'json_schema='], /^-f json_schema has no schema\. Write/u],
     [['-f', 'yaml'], /^-f knows no such format\. Write text, json, stream-json, object or json_schema=/u],
     [['-f', 'json', '-o', 'text'], /^A run has one format, and -f and -o are both given\./u],
-  ])('%j is refused by a sentence that names the flags', (argv, sentence) => {
+  ])('refuses %j with a message that names the flags', (argv, sentence) => {
     expect(refusal(['-m', 'm', '-p', 'x', ...argv])).toMatch(sentence);
   });
 
-  it('may come by the flag of the format, and a format beside it', () => {
+  it('can be given with -f json_schema, and -f can also give a format', () => {
     const { inputs, options } = parseRun(['-p', 'x', '-f', 'json_schema={}', '-f', 'JSON']);
     expect([inputs.get('schema'), options.outputFormat]).toEqual(['{}', 'json']);
   });
 });
 
-describe('a line that is refused', () => {
+describe('an invalid command line', () => {
   it.each([
     [['--nonsense', '-o', 'json'], 'json'],
     [['-f=object', '--nonsense'], 'object'],
@@ -59,7 +59,7 @@ describe('a line that is refused', () => {
     [['-o', 'yaml', '-p', 'x'], 'text'],
     [['--nonsense', '--', '-o', 'json'], 'text'],
     [['merge', '-o', 'json'], 'json'],
-  ] as const)('%j is answered in the format %s', (argv, format) => {
+  ] as const)('%j is reported in the format %s', (argv, format) => {
     const { options, problems } = parseRun(argv);
     expect([options.outputFormat, problems.length]).toEqual([format, 1]);
   });
@@ -71,7 +71,7 @@ describe('a line that is refused', () => {
     [['-m', '--nonsense'], undefined],
     [['-m'], undefined],
     [['--nonsense', '--', '-m', 'm'], undefined],
-  ] as const)('%j names the model %s', (argv, model) => {
+  ] as const)('%j gives the model %s', (argv, model) => {
     const command = parseCliArgs(argv, TERMINAL);
     expect(command).toMatchObject({ kind: 'run', isUnderstood: false });
     expect(command.kind === 'run' && command.inputs.get('model')).toBe(model);
@@ -79,7 +79,7 @@ describe('a line that is refused', () => {
 });
 
 describe('names of tools', () => {
-  it('are passed on as typed, for the configuration to read', () => {
+  it('are passed on as typed, for the configuration to parse', () => {
     expect(inputsOf(['-p', 'x', '--tools', 'Bash, read', '--tools=replace'])).toEqual({
       prompt: 'x',
       tools: 'Bash, read\nreplace',
@@ -89,7 +89,7 @@ describe('names of tools', () => {
 
 const run = ['-m', 'm', '-p', 'x'];
 
-describe('what cannot be meant', () => {
+describe('conflicting arguments', () => {
   it.each([
     [['--max-turns', '3', '--max-turns', '3'], /^--max-turns is given twice/u],
     [
@@ -102,7 +102,7 @@ describe('what cannot be meant', () => {
     [['--bare=false'], /^Every run is bare/u],
     [['--record', 'a', '--replay', 'b'], /^--record and --replay are both given/u],
     [['--input-format', 'stream-json'], /^--input-format is refused: a run asks once/u],
-  ])('%j is refused with its reason', (argv, sentence) => {
+  ])('refuses %j and gives the reason', (argv, sentence) => {
     expect(refusal([...run, ...argv])).toMatch(sentence);
   });
 
@@ -111,11 +111,11 @@ describe('what cannot be meant', () => {
     [['int'], /There is no command "int"\. Did you mean init\?/u],
     [['check'], /^check is a command, and comes first/u],
     [['check', 'the', 'tests'], /^check is a command, and comes first/u],
-  ])('the words %j are rather a command than a task', (words, sentence) => {
+  ])('treats the words %j as a command, not as a task', (words, sentence) => {
     expect(refusal(['-m', 'm', ...words])).toMatch(sentence);
   });
 
-  it('a switch that is given twice with one meaning is one', () => {
+  it('accepts a flag that is given twice with the same value', () => {
     expect(parseRun(['-p', 'x', '-q', '--quiet', '--bare', '--bare=true']).options.quiet).toBe(true);
   });
 });

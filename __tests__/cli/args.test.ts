@@ -15,15 +15,15 @@ const PLAIN: RunOptions = {
   stdin: 'unused',
 };
 
-/** What a line as people write it means, a model added. */
+/** Parses a shell command line, with a model added. */
 function meaning(line: string, world = TERMINAL) {
   const { inputs, options } = parseRun(argumentsOf(line), world);
   const { model, ...rest } = Object.fromEntries(inputs);
   return { inputs: rest, options };
 }
 
-describe('command lines that other tools document', () => {
-  it('the one that asks whether the tests pass, over several lines, with a path as the schema', () => {
+describe('command lines from the documentation of other tools', () => {
+  it('parses a command over several lines, with a path as the schema', () => {
     const line = `structured-agent \\
       --output-format object \\
       --json-schema ./schema.json \\
@@ -35,11 +35,11 @@ describe('command lines that other tools document', () => {
     });
   });
 
-  it('the same inside $(…), with a bare name of a file and the prompt on a line of its own', () => {
+  it('parses a command inside $(…), with a bare file name and the prompt on its own line', () => {
     const line = `result=$(structured-agent --output-format object --json-schema schema.json --bare \\
                -p "Run tests.")
 printf '%s' "$result" | tr '\\1' '\\0'`;
-    // A variable of the shell holds no NUL, so the arguments are asked for with another mark.
+    // A shell variable cannot hold NUL, so the arguments are separated by another character.
     const script = line.replace('structured-agent --', "printf '%s\\1' --");
     expect(meaning(script)).toEqual({
       inputs: { schema: 'schema.json', prompt: 'Run tests.' },
@@ -71,12 +71,12 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     ['-o object', 'object'],
     ['-f text', 'text'],
     ['-f json -q', 'json'],
-  ])('%s chooses what stdout gets', (flags, outputFormat) => {
+  ])('%s selects the output format', (flags, outputFormat) => {
     const { options } = meaning(`structured-agent ${flags} -p look`);
     expect(options.outputFormat).toBe(outputFormat);
   });
 
-  it('the way to give the schema that the documents show works beside a format', () => {
+  it('the schema flag shown in the documentation can be combined with a format', () => {
     const page = readFileSync(path.join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8');
     const flags = /`(-f json_schema=\S+ [^`]*)`/u.exec(page)?.[1] ?? 'not in the page';
     const { inputs, options } = meaning(`structured-agent -p look ${flags}`);
@@ -98,7 +98,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
     expect(meaning(`structured-agent -p look ${flags}`).inputs).toEqual({ prompt: 'look', ...inputs });
   });
 
-  it('mean to the configuration what they say', () => {
+  it('produce the configuration that they describe', () => {
     const { inputs } = parseRun(
       argumentsOf(
         `structured-agent -p look --provider openai-compatible --base-url http://127.0.0.1:1/v1 --core-tools read_file --core-tools run_shell_command --exclude-tools structured_output --max-session-turns -1 --no-force-output --timeout-minutes 0.5`,
@@ -116,7 +116,7 @@ printf '%s' "$result" | tr '\\1' '\\0'`;
 });
 
 describe('stdin', () => {
-  it('is the task where nothing else is, and goes beside one that is typed or in a file', () => {
+  it('is the task when there is no other, and is added to one from a flag or file', () => {
     expect(parseRun([], PIPED).options.stdin).toBe('prompt');
     expect(parseRun(['-p', 'x'], PIPED).options.stdin).toBe('beside');
     expect(parseRun(['what is wrong here?'], PIPED).options.stdin).toBe('beside');
@@ -124,14 +124,14 @@ describe('stdin', () => {
     expect(parseRun(['-p', 'x'], TERMINAL).options.stdin).toBe('unused');
   });
 
-  it('on a terminal is no task', () => {
+  it('is not a task on a terminal', () => {
     expect(refusal(['--model', 'm'])).toMatch(/^No task is given\. Write -p/u);
     expect(refusal(['-q'])).toMatch(/^No task is given\. Write -p/u);
   });
 });
 
 describe('the task', () => {
-  it('is every word that belongs to no flag, and all that follows --', () => {
+  it('is every word that belongs to no flag, and everything after --', () => {
     const mixed = inputsOf(['fix', '--quiet', 'the', '--tools', 'edit', 'tests']);
     expect(mixed).toEqual({ prompt: 'fix the tests', tools: 'edit' });
     expect(inputsOf(['--', '--help', 'and', '-x'])).toEqual({ prompt: '--help and -x' });
@@ -153,20 +153,20 @@ describe('the task', () => {
     [['-p', 'a', '--tools', 'edit', 'shell'], /^The task is given twice.*a list takes one value a flag/u],
     [['-p', 'a', '--prompt-file', 'b'], /^The task is given twice: by -p and by --prompt-file/u],
     [['b', '--prompt-file', 'b'], /^The task is given twice: by --prompt-file and by words/u],
-  ])('%j is refused', (argv, sentence) => {
+  ])('refuses %j', (argv, sentence) => {
     expect(refusal(['-m', 'm', ...argv])).toMatch(sentence);
     expect(refusal(['-m', 'm', ...argv], PIPED)).toMatch(sentence);
   });
 });
 
 describe('commands', () => {
-  it.each(['check', 'init', 'report'] as const)('%s reads the rest by itself', (kind) => {
+  it.each(['check', 'init', 'report'] as const)('%s parses its own arguments', (kind) => {
     const rest = ['--help', '-p', '--', '--unknown'];
     expect(parseCliArgs([kind, ...rest], TERMINAL)).toEqual({ kind, rest });
     expect(parseCliArgs(['help', kind], TERMINAL)).toEqual({ kind, rest: ['--help'] });
   });
 
-  it('an unknown command after help is refused, and no model is asked', () => {
+  it('refuses an unknown command after help, without calling the model', () => {
     expect(refusal(['help', 'chek'])).toBe(
       'There is no command "chek". Did you mean structured-agent help check?',
     );
@@ -177,14 +177,14 @@ describe('commands', () => {
   });
 
   const lines = ['merge', 'merge ./envelopes', 'merge --rule all', 'merge -m m', 'help merge', '-m m merge'];
-  it.each(lines)('%s names the action that merges', (line) => {
+  it.each(lines)('%s is refused with a message that names the merge action', (line) => {
     for (const world of [TERMINAL, PIPED])
       expect(refusal(line.split(' '), world)).toMatch(
         /^There is no command "merge": merging verdicts exists only as a GitHub Action, in the folder merge\/ of this one/u,
       );
   });
 
-  it('a word alone that is no command is no task that lacks a model', () => {
+  it('a single unknown word is reported as an unknown command, not as a task without a model', () => {
     for (const world of [TERMINAL, PIPED])
       expect(refusal(['deploy'], world)).toBe(
         'There is no command "deploy". The commands are check, init and report. A task of one word is written after -p.',
@@ -193,7 +193,7 @@ describe('commands', () => {
     expect(inputsOf(['merge', 'the', 'two', 'reports'])).toEqual({ prompt: 'merge the two reports' });
   });
 
-  it('no argument at all shows the usage', () => {
+  it('shows the usage when there are no arguments', () => {
     for (const world of [TERMINAL, PIPED]) {
       const command = parseCliArgs([], world);
       expect(command).toMatchObject({ kind: 'usage' });
@@ -203,7 +203,7 @@ describe('commands', () => {
     }
   });
 
-  it('help and version are told whatever is wrong beside them', () => {
+  it('shows help and version even when other arguments are invalid', () => {
     for (const argv of [['help'], ['--help'], ['-h'], ['--nonsense', '--help'], ['-p', '--help']])
       expect(parseCliArgs(argv, TERMINAL)).toMatchObject({ kind: 'help' });
     for (const argv of [['--version'], ['-v'], ['--nonsense', '-v']])
@@ -211,7 +211,7 @@ describe('commands', () => {
   });
 });
 
-describe('a line', () => {
+describe('an arbitrary command line', () => {
   const options = FLAGS.filter(
     ({ name, kind }) =>
       kind === 'text' && !['prompt', 'prompt-file', 'schema', 'json-schema', 'input-format'].includes(name),
@@ -250,7 +250,7 @@ describe('a line', () => {
     );
   });
 
-  it('ends in a command or an InputError, whatever is typed', () => {
+  it('gives a command or an InputError, whatever is typed', () => {
     const piece = fc.oneof(
       fc.string(),
       fc.constantFrom(...FLAGS.map(({ name }) => `--${name}`), '-p', '-o', '--', '-', '--no-bare', 'true'),
@@ -264,21 +264,21 @@ describe('a line', () => {
   });
 });
 
-it('a run without a model is refused, a replay is not', () => {
+it('refuses a run without a model, but not a replay', () => {
   expect(refusal(['-p', 'x'])).toBe(
     'No model is given. Add --model NAME, for example --model claude-sonnet-4-5.',
   );
   expect(parseCliArgs(['-p', 'x', '--replay', 'r.jsonl'], TERMINAL)).toMatchObject({ kind: 'run' });
 });
 
-it('all that is wrong with a line is named at once', () => {
+it('reports all problems of a command line at once', () => {
   expect(refusals(['--record', 'a', '--replay', 'b', '--tools=edit', '-f', 'yaml', '--no-bare'])).toEqual([
     expect.stringMatching(/^Every run is bare/u),
     expect.stringMatching(/^--record and --replay are both given/u),
     expect.stringMatching(/^No task is given/u),
     expect.stringMatching(/^-f knows no such format/u),
   ]);
-  // A word that was not understood may be what is missing elsewhere.
+  // An unknown word may be the value that is missing elsewhere.
   expect(refusals(['--modle', 'm', '--quiet=yes', '-p'])).toEqual([
     expect.stringMatching(/^There is no flag "--modle"/u),
     expect.stringMatching(/^--quiet is on or off/u),
@@ -286,7 +286,7 @@ it('all that is wrong with a line is named at once', () => {
   ]);
 });
 
-it('what is written is what was typed', () => {
+it('keeps the options of the command line as typed', () => {
   const { options } = parseRun(['-p', 'x', '--record', 'r.jsonl', '--patch-file=p.diff', '-q']);
   expect(options).toEqual({ ...PLAIN, quiet: true, record: 'r.jsonl', patchFile: 'p.diff' });
 });

@@ -3,35 +3,35 @@ import { FLAGS, REFUSED } from '../../src/cli/flags.ts';
 import { INPUTS } from '../../src/config/inputs.ts';
 
 describe('the flags', () => {
-  it('are every input that means something off GitHub but the key, and no other input', () => {
+  it('are every input that applies off GitHub except api-key, and no other input', () => {
     const wanted = INPUTS.filter(({ where, name }) => where === 'everywhere' && name !== 'api-key');
     expect(FLAGS.flatMap(({ input }) => (input === null ? [] : [input]))).toEqual(
       wanted.map(({ name }) => name),
     );
   });
 
-  it('leave to the action what speaks of a workflow, a pull request or a runner', () => {
+  it('leave out the inputs that need a workflow, a pull request or a runner', () => {
     const names = INPUTS.filter(({ where }) => where === 'github').map(({ name }) => name);
     expect(names.join(' ')).toBe(
       'context leg vote signing-key reuse-from subject-paths refresh trusted-files on-missing-key summary comment comment-key annotations commit-status github-token',
     );
   });
 
-  it('no two share a name, and none is refused', () => {
+  it('have unique names, none of which is refused', () => {
     const names = FLAGS.flatMap(({ name, aliases, short }) => [name, ...aliases, ...short]);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(REFUSED.has(name), name).toBe(false);
     for (const { name } of INPUTS) expect(REFUSED.has(name), name).toBe(false);
   });
 
-  it('say in a sentence what they do, and only those that have a value name it', () => {
+  it('have a one-sentence description, and name a value unless they are boolean', () => {
     for (const { name, help, kind, value } of FLAGS) {
       expect(help, name).toMatch(/^\S[^\n]{5,330}\.$/u);
       expect(value === '', name).toBe(kind === 'boolean');
     }
   });
 
-  it('never send a user of a laptop to a runner', () => {
+  it('never mention a runner or a workflow in their descriptions', () => {
     for (const { name, help } of FLAGS) expect(help, name).not.toMatch(/RUNNER_|github|workflow|runner/iu);
   });
 });

@@ -6,13 +6,13 @@ describe('--help', () => {
   const text = helpText();
   const lines = text.split('\n');
 
-  it('fits 98 columns, ends in a newline, and holds no blank at the end of a line', () => {
+  it('fits 98 columns, ends in a newline, and has no trailing whitespace', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(98);
     expect(text).toMatch(/[^\n]\n$/u);
     expect(text).not.toMatch(/[ \t]\n|\t/u);
   });
 
-  it('lists every flag once, with its letters and its value', () => {
+  it('lists every flag once, with its short names and its value', () => {
     for (const { name, short, value } of FLAGS) {
       const rows = lines.filter((line) =>
         new RegExp(`^ {2}(?:-\\w, )*--(?:\\[no-\\])?${name}(?: |$)`, 'u').test(line),
@@ -25,7 +25,7 @@ describe('--help', () => {
     expect(rows).toHaveLength(FLAGS.length);
   });
 
-  it('tells other names, defaults, commands, variables and every exit code', () => {
+  it('lists aliases, defaults, commands, variables and every exit code', () => {
     const flat = text.replace(/\s+/gu, ' ');
     expect(flat).toContain('(also --max-session-turns; default: 30)');
     expect(flat).toContain('--[no-]force-output');

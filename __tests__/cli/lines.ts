@@ -2,32 +2,32 @@ import { execFileSync } from 'node:child_process';
 import { type CliCommand, type CliWorld, parseCliArgs, type RunCommand } from '../../src/cli/args.ts';
 import { InputError } from '../../src/errors.ts';
 
-/** Somebody at a terminal, with nothing in the environment. */
+/** A terminal and an empty environment. */
 export const TERMINAL: CliWorld = { stdinIsTerminal: true, environment: {} };
-/** The same with stdin from elsewhere. */
+/** The same with stdin from a pipe. */
 export const PIPED: CliWorld = { stdinIsTerminal: false, environment: {} };
 
-/** The arguments that a shell gives to the program for a line as people write it. */
+/** The arguments that a shell passes to the program for a command line. */
 export function argumentsOf(line: string): readonly string[] {
   const script = `structured-agent() { printf '%s\\0' "$@"; }\n${line}`;
   const output = execFileSync('bash', ['-c', script], { encoding: 'utf8' });
   return output.split('\0').slice(0, -1);
 }
 
-/** Parses arguments that must be a run; a model is added, because every run needs one. */
+/** Parses arguments that must be a run. A model is added, because every run needs one. */
 export function parseRun(argv: readonly string[], world: CliWorld = TERMINAL): RunCommand {
   const command: CliCommand = parseCliArgs(['--model=m', ...argv], world);
   if (command.kind !== 'run') throw new Error(`not a run: ${command.kind}`);
   return command;
 }
 
-/** The inputs of a run as an object, the model that was added left out. */
+/** The inputs of a run as an object, without the added model. */
 export function inputsOf(argv: readonly string[], world: CliWorld = TERMINAL): Record<string, string> {
   const { model, ...inputs } = Object.fromEntries(parseRun(argv, world).inputs);
   return inputs;
 }
 
-/** The sentences that say what is wrong with arguments. */
+/** The messages of the problems with arguments. */
 export function refusals(argv: readonly string[], world: CliWorld = TERMINAL): readonly string[] {
   try {
     const command = parseCliArgs(argv, world);
@@ -38,7 +38,7 @@ export function refusals(argv: readonly string[], world: CliWorld = TERMINAL): r
   }
 }
 
-/** The first of them. */
+/** The first of these messages. */
 export function refusal(argv: readonly string[], world: CliWorld = TERMINAL): string {
   const [first] = refusals(argv, world);
   if (first === undefined) throw new Error('accepted');

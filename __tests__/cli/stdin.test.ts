@@ -15,8 +15,8 @@ const limits = (more: Partial<StdinLimits> = {}): StdinLimits => ({
   ...more,
 });
 
-describe('stdin', () => {
-  it('is read whole, however it is cut into chunks', async () => {
+describe('readStdin', () => {
+  it('reads all of stdin, however it is split into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 }),
@@ -33,11 +33,11 @@ describe('stdin', () => {
     expect(await readStdin(Readable.from([]), limits())).toBe('');
   });
 
-  it('loses its BOM', async () => {
+  it('removes a BOM', async () => {
     expect(await readStdin(Readable.from([Buffer.from('\ufeffa')]), limits())).toBe('a');
   });
 
-  it('of one byte too much is refused, never cut', async () => {
+  it('rejects stdin one byte over the limit, and never truncates it', async () => {
     const exactly = Buffer.alloc(1024 * 1024, 'a');
     expect(await readStdin(Readable.from([exactly]), limits())).toHaveLength(1024 * 1024);
     await expect(readStdin(Readable.from([exactly, Buffer.from('b')]), limits())).rejects.toThrow(
@@ -45,27 +45,27 @@ describe('stdin', () => {
     );
   });
 
-  it('that is no text is refused', async () => {
+  it('rejects stdin that is not valid UTF-8', async () => {
     await expect(readStdin(Readable.from([Buffer.from([0x61, 0xff])]), limits())).rejects.toThrow(
       /^Stdin is not valid UTF-8 text\./u,
     );
   });
 
-  it('that stays open is told of once, and ends with the signal', async () => {
+  it('notifies once when stdin stays open, and rejects when the signal aborts', async () => {
     const stop = new AbortController();
-    let told = 0;
+    let notices = 0;
     const onWait = () => {
-      told += 1;
+      notices += 1;
       stop.abort();
     };
     const open = new PassThrough();
     await expect(readStdin(open, limits({ noticeAfterMs: 1, onWait, signal: stop.signal }))).rejects.toThrow(
       /^Stdin is open and does not end\./u,
     );
-    expect([told, open.destroyed]).toEqual([1, true]);
+    expect([notices, open.destroyed]).toEqual([1, true]);
   });
 
-  it('that fails is refused with the code of the system', async () => {
+  it('rejects with the system error code when stdin fails', async () => {
     const broken = new Readable({
       read() {
         this.destroy(Object.assign(new Error('x'), { code: 'EISDIR' }));
@@ -85,18 +85,18 @@ async function prompt(argv: readonly string[], stdin: string, read = unread as (
   return { prompt: inputs.get('prompt'), file: inputs.get('prompt-file') };
 }
 
-describe('stdin', () => {
-  it('is the task without the blanks around it', async () => {
+describe('withStdin', () => {
+  it('trims the task that comes from stdin', async () => {
     expect(await prompt([], '\n do this\n\n')).toEqual({ prompt: 'do this', file: undefined });
   });
 
-  it.each(['', ' \n\t'])('of %j is no task', async (stdin) => {
+  it.each(['', ' \n\t'])('rejects stdin of %j: no task is given', async (stdin) => {
     await expect(prompt([], stdin)).rejects.toThrow(
       /^No task is given, and nothing came in on stdin\. Write -p/u,
     );
   });
 
-  it('goes before the task as it is, an empty line between', async () => {
+  it('puts stdin before the task unchanged, with an empty line between', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme' }).filter((text) => text.trim() !== ''),
@@ -107,24 +107,24 @@ describe('stdin', () => {
     );
   });
 
-  it('goes before the task of a file', async () => {
+  it('puts stdin before the task from a file', async () => {
     expect(await prompt(['--prompt-file', 'task.md'], 'a diff', file('judge this\n'))).toEqual({
       prompt: 'a diff\n\njudge this\n',
       file: undefined,
     });
   });
 
-  it('of blanks changes nothing, and the file of the task is left to the run', async () => {
+  it('ignores blank stdin, and leaves the prompt file to the run', async () => {
     expect(await prompt(['-p', 'why?'], '\n')).toEqual({ prompt: 'why?', file: undefined });
     expect(await prompt(['--prompt-file', 'task.md'], '')).toEqual({ prompt: undefined, file: 'task.md' });
   });
 
-  it('on a terminal is not read', async () => {
+  it('does not read stdin on a terminal', async () => {
     const command = parseRun(['-p', 'x'], TERMINAL);
     expect(await withStdin(command, { stdin: unread, file: unread })).toBe(command.inputs);
   });
 
-  it('beside a file that cannot be read, or is empty, is refused by the flag', async () => {
+  it('rejects an unreadable or empty prompt file and names the flag', async () => {
     const problem = async (): Promise<Reading> => ({ ok: false, problem: 'could not read "task.md".' });
     await expect(prompt(['--prompt-file', 'task.md'], 'x', problem)).rejects.toThrow(
       '--prompt-file: could not read "task.md".',
